@@ -1,0 +1,149 @@
+/**
+ * The one form in which every method declares itself. From a declaration come the config schema, its JSON Schema,
+ * defaults, completion, hover text, validation messages, `gradus methods --json` and docs/methods: nothing is
+ * written twice.
+ */
+import { z } from "zod";
+import type {
+  Admission, Advantage, Aggregate, Arms, Clock, Combine, Estimator, Guidance, KlEstimator, Mask, Models, Objective,
+  Random, Refill, RewardTerm, Sampler, Signal, TaskSource, Tokenizer, TokenWeight,
+} from "../seams.ts";
+
+/** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
+export interface SlotMethods {
+  task: TaskSource;
+  arms: Arms;
+  signal: Signal;
+  estimator: Estimator;
+  sampler: Sampler;
+  admission: Admission;
+  refill: Refill;
+  guidance: Guidance;
+  reward: RewardTerm;
+  combine: Combine;
+  baseline: AdvantageBaseline;
+  scale: AdvantageScale;
+  advantage: Advantage;
+  objective: Objective;
+  aggregate: Aggregate;
+  kl: KlEstimator;
+  mask: Mask;
+  token_weight: TokenWeight;
+  optimizer: OptimizerChoice;
+}
+export type SlotName = keyof SlotMethods;
+
+/** Row advantages before scaling: NaN where a row has none. `totals` is the combined reward per row (NaN: none). */
+export type AdvantageBaseline = (totals: Float64Array, groups: GroupsOfRows) => Float64Array;
+/** Divides centred rewards by a spread; rows with no advantage stay NaN. */
+export type AdvantageScale = (centred: Float64Array, totals: Float64Array, groups: GroupsOfRows) => Float64Array;
+/** `rows[g]` lists the rows of group g that have a reward. */
+export interface GroupsOfRows {
+  readonly rows: readonly Int32Array[];
+}
+
+/** What the engine needs to know of an optimiser. */
+export interface OptimizerChoice {
+  readonly name: "adamw";
+  readonly lr: number;
+  readonly betas: readonly [number, number];
+  readonly epsilon: number;
+  readonly weight_decay: number;
+  readonly warmup: number;
+  readonly clip_norm: number | null;
+}
+
+/** What a method may use when it is created: the folder that relative paths start from, randomness, the run's models. */
+export interface MethodContext {
+  /** Folder of the config file that wrote the parameter. */
+  readonly folder: string;
+  readonly random: Random;
+  readonly models?: Models;
+  readonly tokenizer?: Tokenizer;
+  /** The values other slots need: rollout.max_tokens, rollout.group, … */
+  readonly max_tokens: number;
+  readonly group: number;
+}
+
+export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
+  readonly slot: Slot;
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly formula?: string;
+  /** Titles of the papers or names of the systems the definition follows. */
+  readonly sources: readonly string[];
+  readonly status?: "exact" | "approximate";
+  readonly params: Params;
+  // A method, not a property: declarations of one slot with different parameters go into one list.
+  create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];
+}
+
+const declare =
+  <Slot extends SlotName>(slot: Slot) =>
+  <Params extends z.ZodObject>(method: Omit<Declaration<Slot, Params>, "slot">): Declaration<Slot, Params> => ({ slot, ...method });
+
+export const taskSource = declare("task");
+export const arms = declare("arms");
+export const signal = declare("signal");
+export const estimator = declare("estimator");
+export const sampler = declare("sampler");
+export const admission = declare("admission");
+export const refill = declare("refill");
+export const guidance = declare("guidance");
+export const rewardTerm = declare("reward");
+export const combine = declare("combine");
+export const baseline = declare("baseline");
+export const scale = declare("scale");
+export const objective = declare("objective");
+export const aggregate = declare("aggregate");
+export const klEstimator = declare("kl");
+export const mask = declare("mask");
+export const tokenWeight = declare("token_weight");
+export const optimizer = declare("optimizer");
+
+// ───────────────────────────────────────────────────────────────── schedules
+
+/** How a number moves over steps: constant, or from → to. */
+export const scheduleSchema = z.strictObject({
+  schedule: z.enum(["linear", "cosine", "sigmoid", "exponential", "steps"]).describe("Shape of the path from `from` to `to`."),
+  from: z.number().describe("Value until `start`."),
+  to: z.number().describe("Value from `start` + `over` on."),
+  over: z.number().positive().describe("Length of the change, in steps."),
+  start: z.number().nonnegative().default(0).describe("Step at which the change begins."),
+  at: z.array(z.number()).optional().describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
+});
+export type ScheduleSpec = z.output<typeof scheduleSchema> & { readonly clock?: "run" | "stage" };
+
+/** A number that may move over steps. */
+export type Scheduled = number | ScheduleSpec;
+
+/** A parameter that can take a schedule: a number, or `{ schedule, from, to, over, start }`. */
+export const schedulable = (value: z.ZodType<number>) => z.union([value, scheduleSchema]).meta({ schedulable: true });
+
+/** The value of a scheduled number at a moment. A schedule written inside a stage counts that stage's steps. */
+export function valueAt(value: Scheduled, clock: Clock): number {
+  if (typeof value === "number") return value;
+  const now = value.clock === "stage" ? clock.stageStep : clock.step;
+  const t = Math.min(1, Math.max(0, (now - value.start) / value.over));
+  const { from, to } = value;
+  switch (value.schedule) {
+    case "linear":
+      return from + (to - from) * t;
+    case "cosine":
+      return to + (from - to) * 0.5 * (1 + Math.cos(Math.PI * t));
+    case "sigmoid": {
+      // Logistic in t ∈ [0, 1] with slope 10, stretched so that both ends are met exactly.
+      const logistic = (u: number): number => 1 / (1 + Math.exp(-10 * (u - 0.5)));
+      return from + ((to - from) * (logistic(t) - logistic(0))) / (logistic(1) - logistic(0));
+    }
+    case "exponential":
+      if (from * to > 0) return from * (to / from) ** t;
+      return from + (to - from) * (1 - Math.exp(-5 * t)) / (1 - Math.exp(-5));
+    case "steps": {
+      const jumps = value.at ?? [0.2, 0.4, 0.6, 0.8, 1];
+      const passed = jumps.filter((jump) => t >= jump && now >= value.start).length;
+      return from + ((to - from) * passed) / jumps.length;
+    }
+  }
+}

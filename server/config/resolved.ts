@@ -1,0 +1,114 @@
+/** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
+import type { JsonObject } from "../../shared/json.ts";
+import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
+
+/** A method chosen for a slot, its parameters parsed by its declaration. */
+export interface Choice<Slot extends SlotName> {
+  readonly use: string;
+  readonly declaration: Declaration<Slot>;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Folder of the file that wrote `use`: relative paths start here. */
+  readonly folder: string;
+}
+
+/** What a choice's method needs from outside, apart from the folder that the choice itself knows. */
+export type CreateContext = Omit<MethodContext, "folder">;
+export type CreateMethod = <Slot extends SlotName>(choice: Choice<Slot>, context: CreateContext) => SlotMethods[Slot];
+
+export interface ModelConfig {
+  /** `tiny`, a folder, a .gguf file, or a checkpoint of an earlier run (absolute path once resolved). */
+  readonly base: string;
+  /** Size of a `tiny` model. */
+  readonly size: { readonly width: number; readonly layers: number; readonly heads: number; readonly kv_heads: number; readonly hidden: number; readonly context: number; readonly tied: boolean };
+}
+
+export interface TaskConfig {
+  readonly name: string;
+  readonly weight: Scheduled;
+  readonly source: Choice<"task">;
+}
+
+export interface RewardTermConfig {
+  readonly name: string;
+  readonly weight: Scheduled;
+  /** Task names the term applies to; undefined: all. */
+  readonly tasks: readonly string[] | undefined;
+  readonly term: Choice<"reward">;
+}
+
+export interface KlConfig {
+  readonly model: string;
+  readonly direction: "reverse" | "forward";
+  readonly place: "reward" | "loss";
+  readonly coefficient: Scheduled;
+  readonly estimator: Choice<"kl">;
+}
+
+export interface Condition {
+  readonly metric: string;
+  readonly above?: number;
+  readonly below?: number;
+  readonly window: number;
+  readonly patience?: number;
+}
+
+/** Everything that a stage may override, overrides applied. */
+export interface StageBody {
+  readonly tasks: readonly TaskConfig[];
+  readonly curriculum: {
+    readonly arms: Choice<"arms">;
+    readonly signal: Choice<"signal">;
+    readonly estimator: Choice<"estimator">;
+    readonly sampler: Choice<"sampler">;
+    readonly admission: Choice<"admission">;
+    readonly refill: Choice<"refill">;
+  };
+  readonly rollout: {
+    readonly prompts: number;
+    readonly group: number;
+    readonly max_tokens: number;
+    readonly temperature: Scheduled;
+    readonly top_p: number;
+    readonly top_k: number;
+    readonly min_p: number;
+    readonly stop: readonly string[];
+  };
+  readonly reward: {
+    readonly terms: readonly RewardTermConfig[];
+    readonly combine: Choice<"combine">;
+    readonly success: { readonly terms: readonly string[] | undefined; readonly at_least: number };
+    /** Seconds a user reward may take for one rollout. */
+    readonly timeout: number;
+  };
+  readonly advantage: { readonly baseline: Choice<"baseline">; readonly scale: Choice<"scale"> };
+  readonly objective: { readonly loss: Choice<"objective">; readonly aggregate: Choice<"aggregate">; readonly entropy: Scheduled };
+  readonly kl: readonly KlConfig[];
+  readonly mask: readonly Choice<"mask">[];
+  readonly update: { readonly optimizer: Choice<"optimizer">; readonly schedule: Scheduled; readonly mini_batch: number | undefined; readonly epochs: number; readonly micro_tokens: number | undefined };
+}
+
+export interface StageConfig {
+  readonly name: string;
+  readonly kind: "sft" | "rl";
+  readonly steps: number;
+  readonly until: Condition | undefined;
+  readonly on_enter: readonly string[];
+  readonly body: StageBody;
+  /** sft: sequences a step, and the learning rate's own optimiser in `body.update`. */
+  readonly batch: number;
+}
+
+export interface RunConfig {
+  readonly file: string;
+  readonly name: string;
+  readonly seed: number;
+  readonly model: ModelConfig;
+  readonly stages: readonly StageConfig[];
+  /** The top-level blocks, before any stage's overrides: evaluation uses these. */
+  readonly top: StageBody;
+  readonly evaluation: { readonly every: number; readonly prompts: number; readonly pass_at: readonly number[]; readonly samples: number; readonly temperature: number };
+  readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
+  readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };
+  /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
+  readonly tree: JsonObject;
+}

@@ -1,0 +1,446 @@
+/**
+ * The types every slot shares, and nothing else.
+ *
+ * Data flows in one direction:
+ *   config → tasks → curriculum → rollout (+ guidance) → reward → advantage → objective (+ kl, mask, replay)
+ *   → policy.update → run log
+ *
+ * A batch is a set of columns: typed arrays with row offsets plus one small record per row. There is never an
+ * object per token. Columns of a batch cover every token *after the first prompt* of a row, observations and
+ * given prefixes included. Row `i` occupies `offsets[i] … offsets[i + 1]` of every token column.
+ */
+import type { Json, JsonObject } from "../shared/json.ts";
+
+// ───────────────────────────────────────────────────────────────── words
+
+/** A set of tasks the curriculum chooses between, written `<task name>/<value>` or `<task name>`. */
+export type Arm = string;
+
+/** Where in a run something happens. Top-level schedules read `step`, those written in a stage read `stageStep`. */
+export interface Clock {
+  /** Steps over all `rl` stages, from 0. */
+  readonly step: number;
+  /** Steps within the present stage, from 0. */
+  readonly stageStep: number;
+}
+
+/** Uniform random numbers. Streams are keyed (seed, purpose, step, task, index); none is shared. */
+export interface Random {
+  /** In [0, 1). */
+  next(): number;
+  /** An integer in [0, bound). */
+  integer(bound: number): number;
+  /** An independent stream below this one. */
+  fork(...key: readonly (string | number)[]): Random;
+}
+
+/** Everything with state is saved as JSON plus named arrays, and is exactly itself after `load`. */
+export interface Saved {
+  readonly json: Json;
+  readonly arrays?: Readonly<Record<string, Float64Array | Float32Array | Int32Array>>;
+}
+export interface Stateful {
+  save(): Saved;
+  load(saved: Saved): void;
+}
+
+// ───────────────────────────────────────────────────────────────── tasks
+
+/** A prompt with its answer and environment. */
+export interface Task {
+  /** Canonical and stable: equal tasks have equal ids, whatever their place in the data. Splits hash it. */
+  readonly id: string;
+  /** The task source's name in the config. */
+  readonly source: string;
+  readonly env: string;
+  readonly prompt: string;
+  /** Reference answer, where there is one. */
+  readonly answer?: string;
+  /** What the environment's verifier, templates and reward functions read. */
+  readonly data: JsonObject;
+  /** A written solution in the response's own format, for supervised warm-up and guidance. */
+  readonly solution?: string;
+}
+
+/** A place tasks come from. `split` is decided by a hash of the canonical task, so no task is in both. */
+export interface TaskSource extends Stateful {
+  readonly name: string;
+  /** The values of the arm key this source can produce, e.g. `["3", "4"]`; empty: one arm of the source's name. */
+  readonly values: readonly string[];
+  /** Draws one task of an arm value (undefined: any); null when the source has none such left. */
+  draw(split: "train" | "evaluate", value: string | undefined, random: Random): Task | null;
+  /** The arm value of one of this source's tasks. */
+  valueOf(task: Task): string | undefined;
+}
+
+// ───────────────────────────────────────────────────────────────── rollouts
+
+export type Finish = "stop" | "length" | "error";
+export type RolloutSource = "self" | "guided" | "teacher" | "dataset" | "replay";
+export type RolloutUse = "train" | "estimate" | "evaluate";
+
+/** `origin` column values. Only `written` tokens train unless the config says otherwise; `observed` never do. */
+export const origin = { written: 0, given: 1, observed: 2 } as const;
+
+/** What a row is, apart from its tokens. */
+export interface RolloutRecord {
+  readonly task: Task;
+  readonly arm: Arm;
+  /** Group identity is (run, step, group). */
+  readonly group: string;
+  readonly index: number;
+  readonly prompt: string;
+  readonly response: string;
+  readonly finish: Finish;
+  readonly source: RolloutSource;
+  readonly use: RolloutUse;
+  readonly turns?: readonly Turn[];
+  /** Token spans of reasoning steps within the row, [start, end). */
+  readonly steps?: readonly (readonly [number, number])[];
+  /** The sibling this row branched from, and the token it branched at. */
+  readonly parent?: { readonly index: number; readonly token: number };
+  readonly pair?: string;
+}
+
+/** One turn of a conversation: tokens [start, end) of the row. */
+export interface Turn {
+  readonly role: string;
+  readonly agent?: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Ragged integers: row `i` is `values.subarray(offsets[i], offsets[i + 1])`. */
+export interface Ragged {
+  readonly offsets: Int32Array;
+  readonly values: Int32Array;
+}
+
+/** Columns that may be absent; all per token, aligned with `Batch.tokens`. NaN where a value does not exist. */
+export interface TokenColumns {
+  /** Behaviour model at T = 1, unfiltered. */
+  readonly logp_old?: Float64Array;
+  /** The distribution that was drawn from. */
+  readonly logp_sampled?: Float64Array;
+  readonly entropy?: Float64Array;
+  readonly values?: Float64Array;
+  /** The weights' version that wrote each token. */
+  readonly versions?: Int32Array;
+}
+
+export interface Batch {
+  /** Number of rows (rollouts). */
+  readonly rows: number;
+  /** `rows + 1` offsets into every token column. */
+  readonly offsets: Int32Array;
+  readonly tokens: Int32Array;
+  /** See `origin`. */
+  readonly origin: Uint8Array;
+  /** 1 where a token trains: what remains after the mask slot (default: written). */
+  readonly mask: Uint8Array;
+  readonly columns: TokenColumns;
+  /** The token ids in front of each row when it was generated. */
+  readonly context: Ragged;
+  /** Replaces `context` in training, where present (guidance that is stripped). */
+  readonly trainContext?: Ragged;
+  /** Row → group number, 0-based and dense. Rows of a group need not be adjacent. */
+  readonly group: Int32Array;
+  readonly groups: number;
+  /** Row → pair number, −1 where the row is in none. */
+  readonly pair?: Int32Array;
+  readonly records: readonly RolloutRecord[];
+}
+
+/** One group as curriculum signals and admission see it. */
+export interface Group {
+  readonly task: Task;
+  readonly arm: Arm;
+  /** The combined reward of each rollout that has one; errored rollouts are left out. */
+  readonly rewards: Float64Array;
+  /** Mean advantage over each rollout's trained tokens; empty before advantages are known. */
+  readonly advantages: Float64Array;
+  /** Of the rollouts in `rewards`, how many count as a success (`reward.success`). */
+  readonly successes: number;
+  readonly lengths: Float64Array;
+}
+
+// ───────────────────────────────────────────────────────────────── models
+
+/** policy | reference | previous | ema | a name in `models`. */
+export type Model = string;
+
+export type Channel =
+  | "logp"
+  | "entropy"
+  | "logsumexp"
+  | "mean_logp"
+  | `head:${string}`
+  | `logp:${Model}`
+  | `kl:${Model}:${"forward" | "reverse"}`;
+
+/** A per-token column for each channel that was asked for. */
+export type Stats = Readonly<Partial<Record<Channel, Float64Array>>>;
+
+/** A context to generate from. `key` names its random stream, so results do not depend on the batch's composition. */
+export interface Prompt {
+  readonly tokens: Int32Array;
+  /** Tokens already in the row that the model must continue (origin: given). */
+  readonly prefix?: Int32Array;
+  readonly key: readonly (string | number)[];
+}
+
+export interface DecodeOptions {
+  readonly max_tokens: number;
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly top_k?: number;
+  readonly top_p?: number;
+  readonly min_p?: number;
+  readonly stop?: readonly string[];
+  readonly seed: number;
+  /** Which weights write; default `policy`. */
+  readonly model?: Model;
+  readonly signal?: AbortSignal;
+}
+
+/** One finished generation; arrays are per written token. */
+export interface Sample {
+  /** Position in the `prompts` given to `generate`. */
+  readonly index: number;
+  readonly tokens: Int32Array;
+  readonly logp_old: Float64Array;
+  readonly logp_sampled: Float64Array;
+  readonly entropy: Float64Array;
+  readonly versions: Int32Array;
+  readonly finish: Finish;
+}
+
+export interface Tokenizer {
+  readonly size: number;
+  readonly eos: number;
+  readonly pad: number;
+  encode(text: string): Int32Array;
+  decode(tokens: ArrayLike<number>): string;
+}
+
+/** How an update goes about its batch: a mini-batch never splits a `unit`. */
+export interface UpdatePlan {
+  readonly channels: readonly Channel[];
+  readonly unit: "sequence" | "pair" | "group";
+  /** Stored behaviour values may serve as `now`: the weights have not moved since generation. */
+  readonly fresh?: boolean;
+  readonly per_sequence_clip?: number;
+  /** Multiplies the optimiser's base learning rate at this step. */
+  readonly lr_scale?: number;
+}
+
+/** ∂loss/∂channel per token; all normalisation is inside. Loss is minimised. */
+export interface Weighed {
+  readonly loss: number;
+  readonly gradients: Readonly<Partial<Record<Channel, Float64Array>>>;
+  readonly metrics?: Readonly<Record<string, number>>;
+}
+export type Weigh = (now: Stats, batch: Batch) => Weighed;
+
+export interface UpdateStats {
+  readonly loss: number;
+  /** Global norm before clipping. */
+  readonly grad_norm: number;
+  readonly lr: number;
+  readonly tokens: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly mode: "fused" | "staged" | "recompute";
+}
+
+/** The language model that is trained. Objectives never touch tensors. */
+export interface Policy {
+  readonly tokenizer: Tokenizer;
+  /** Longest prompt + response, in tokens. */
+  readonly context: number;
+  /** Which of the weights' versions is current: grows by one with every update. */
+  readonly version: number;
+  generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample>;
+  /** No gradient. */
+  score(batch: Batch, ask: { readonly model: Model; readonly channels: readonly Channel[] }): Promise<Stats>;
+  /** One optimiser step. `weigh` is called once, with the whole mini-batch. */
+  update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats>;
+  /** Copies the policy's weights (or, with `decay`, moves an average towards them) under a name. */
+  snapshot(name: Model, decay?: number): Promise<void>;
+}
+
+/** What a method may reach of the run's models: a reward or a guidance rule can score or generate by this. */
+export interface Models {
+  readonly names: readonly Model[];
+  get(name: Model): Policy;
+}
+
+/** A model that trains beside the policy; `step.ts` updates learners in declared order, the policy last. */
+export interface Learner {
+  readonly model: Model;
+  readonly when: "before_advantage" | "after_advantage";
+  train(models: Models, batch: Batch, rewards: Rewards, clock: Clock): Promise<Readonly<Record<string, number>>>;
+}
+
+// ───────────────────────────────────────────────────────────────── reward
+
+export type Level = "response" | "turn" | "step" | "token";
+
+/** Status of a term on a row: it has a value, it does not apply, or it failed. An error is never a reward of 0. */
+export const status = { value: 0, none: 1, error: 2 } as const;
+
+/** One source of reward over a batch. Response level: one value a row; else `offsets` delimit each row's values. */
+export interface RewardColumn {
+  readonly name: string;
+  readonly level: Level;
+  /** Per row; see `status`. */
+  readonly status: Uint8Array;
+  /** `rows + 1`; for response level, 0, 1, 2, … */
+  readonly offsets: Int32Array;
+  readonly values: Float64Array;
+  /** Row → message, for rows whose status is error. */
+  readonly errors: ReadonlyMap<number, string>;
+}
+
+/** Rewards stay separate per term until the advantage slot; nothing sums them earlier. */
+export interface Rewards {
+  readonly terms: readonly RewardColumn[];
+  /** Weight of each term at this step. */
+  readonly weights: readonly number[];
+}
+
+/** What `combine` gives: weighted sources by level, and one number a row for display, success and the curriculum. */
+export interface Combined {
+  readonly sources: readonly RewardColumn[];
+  /** Per row; NaN where a row has no reward. */
+  readonly total: Float64Array;
+  /** Per row: 1 where a term of non-zero weight errored. Such a row leaves its group's mean and std and does not train. */
+  readonly errored: Uint8Array;
+}
+
+export interface RewardContext {
+  readonly models: Models;
+  readonly tokenizer: Tokenizer;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+}
+
+export type TermValue =
+  | { readonly kind: "value"; readonly value: number }
+  | { readonly kind: "values"; readonly level: Exclude<Level, "response">; readonly values: readonly number[] }
+  | { readonly kind: "none" }
+  | { readonly kind: "error"; readonly message: string };
+
+/** Scores every row of a batch; one result a row, in order. */
+export interface RewardTerm {
+  score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]>;
+  /** Ends processes the term holds. */
+  close?(): Promise<void>;
+}
+
+export type Combine = (rewards: Rewards, batch: Batch) => Combined;
+
+// ───────────────────────────────────────────────────────────────── curriculum
+
+export type Arms = (task: Task, source: TaskSource) => Arm;
+
+/** A number per group: how much that group says about its arm. NaN: nothing. */
+export type Signal = (groups: readonly Group[]) => Float64Array;
+
+export interface Estimator extends Stateful {
+  /** One call per arm and step, with the mean over the arm's groups of that step. */
+  observe(arm: Arm, value: number, step: number): void;
+  /** undefined: nothing known yet. */
+  estimate(arm: Arm): number | undefined;
+  /** Called once a step after the observations, with every arm of the config. */
+  advance?(arms: readonly Arm[], step: number): void;
+}
+
+export type Estimates = ReadonlyMap<Arm, number | undefined>;
+
+export interface Sampler extends Partial<Stateful> {
+  /** Sums to 1 over the arms given, in their order. */
+  probabilities(estimates: Estimates, clock: Clock): Map<Arm, number>;
+  draw(estimates: Estimates, n: number, random: Random, clock: Clock): Arm[];
+}
+
+export type Verdict = { readonly admitted: true } | { readonly admitted: false; readonly reason: string };
+export type Admission = (group: Group) => Verdict;
+
+/** How many more groups to ask for after rejections; 0 ends the refill. */
+export interface Refill extends Partial<Stateful> {
+  more(state: { readonly wanted: number; readonly admitted: number; readonly drawn: number; readonly round: number }): number;
+}
+
+// ───────────────────────────────────────────────────────────────── guidance
+
+/** What a rollout is helped with: replaces its prompt, or gives the first tokens of its response. */
+export interface Help {
+  readonly context?: string;
+  readonly prefix?: string;
+  /** The context the row trains under, where it is not the one that generated it. */
+  readonly train_context?: string;
+}
+export interface Guidance {
+  /** null: no help. */
+  help(task: Task, group: Group | undefined, index: number, context: { readonly models: Models; readonly clock: Clock; readonly random: Random }): Promise<Help | null>;
+}
+
+// ───────────────────────────────────────────────────────────────── advantage, mask, kl, objective
+
+/** Advantage per token, aligned with `batch.tokens`; 0 on rows that do not train. */
+export type Advantage = (rewards: Combined, batch: Batch, stats: Stats) => Float64Array;
+
+/** Which tokens train: returns a new mask column. */
+export type Mask = (batch: Batch, stats: Stats) => Uint8Array;
+
+/** Per-token factor after the mask, before normalisation. */
+export type TokenWeight = (batch: Batch, stats: Stats) => Float64Array;
+
+/** A KL estimator on one token: its value and its derivative by logp, given logp and the other model's logp. */
+export interface KlEstimator {
+  value(logp: number, other: number): number;
+  slope(logp: number, other: number): number;
+}
+
+/** One line of the config's `kl` list, ready to use. */
+export interface KlTerm {
+  readonly model: Model;
+  readonly direction: "reverse" | "forward";
+  readonly place: "reward" | "loss";
+  readonly estimator: KlEstimator;
+  readonly coefficient: (clock: Clock) => number;
+}
+
+/** What an objective sees. */
+export interface ObjectiveInput {
+  readonly batch: Batch;
+  /** Channels of the weights as they are now. */
+  readonly now: Stats;
+  /** Channels as they were when the batch was generated (`logp`), and of other models (`logp:reference`). */
+  readonly old: Stats;
+  readonly advantages: Float64Array;
+  /** Mask × token weighting, per token; 0 where a token does not train. */
+  readonly weights: Float64Array;
+  /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */
+  readonly factors: Float64Array;
+}
+
+/**
+ * A family of losses: arithmetic on columns. Ratios of whole sequences, pairs and rankings couple tokens, so an
+ * objective returns the whole loss with its derivative by each channel, already multiplied by the factors.
+ */
+export interface Objective {
+  readonly channels: readonly Channel[];
+  readonly unit: "sequence" | "pair" | "group";
+  loss(input: ObjectiveInput): Weighed;
+}
+
+/** The normaliser of a loss: from `weights` to a factor per token. */
+export type Aggregate = (weights: Float64Array, batch: Batch) => Float64Array;
+
+// ───────────────────────────────────────────────────────────────── evaluation
+
+export interface EvaluationReport {
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly tasks: number;
+}

@@ -1,0 +1,46 @@
+/** Ids of everything the extension contributes: the manifest is checked against this file by a test. */
+
+export const commands = {
+  runStart: "gradus.run.start",
+  runStop: "gradus.run.stop",
+  runStopNow: "gradus.run.stopNow",
+  runPause: "gradus.run.pause",
+  runResume: "gradus.run.resume",
+  runDelete: "gradus.run.delete",
+  runOpen: "gradus.run.open",
+  runOpenLog: "gradus.run.openLog",
+  runOpenConfig: "gradus.run.openConfig",
+  runCopyId: "gradus.run.copyId",
+  runRefresh: "gradus.run.refresh",
+  rolloutsOpen: "gradus.rollouts.open",
+  configValidate: "gradus.config.validate",
+  configCreate: "gradus.config.create",
+  daemonStatus: "gradus.daemon.status",
+  daemonStart: "gradus.daemon.start",
+  daemonStop: "gradus.daemon.stop",
+  daemonRestart: "gradus.daemon.restart",
+  daemonLog: "gradus.daemon.openLog",
+  outputShow: "gradus.output.show",
+  engineSetUp: "gradus.engine.setUp",
+  walkthroughOpen: "gradus.walkthrough.open",
+} as const;
+export type CommandId = (typeof commands)[keyof typeof commands];
+
+export const views = { container: "gradus", runs: "gradus.runs", curriculum: "gradus.configs" } as const;
+export const panels = { run: "gradus.runPanel" } as const;
+export const schemes = { rollouts: "gradus-rollouts", log: "gradus-log" } as const;
+export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;
+
+export const settings = {
+  nodePath: "gradus.nodePath",
+  daemonIdleMinutes: "gradus.daemon.idleMinutes",
+  codeLensEnabled: "gradus.codeLens.enabled",
+  notificationsRunEnded: "gradus.notifications.runEnded",
+  traceServer: "gradus.trace.server",
+} as const;
+
+export const contextKeys = {
+  daemonState: "gradus.daemonState",
+  hasConfigs: "gradus.hasConfigs",
+  hasRuns: "gradus.hasRuns",
+} as const;

@@ -1,0 +1,21 @@
+/** An error with the person's next action. Everything that reaches a person is one of these. */
+export class UserError extends Error {
+  override readonly name = "UserError";
+  constructor(
+    message: string,
+    readonly detail: {
+      /** What to do about it, as a sentence. */
+      readonly action?: string;
+      readonly file?: string;
+      /** 0-based, as in LSP. */
+      readonly line?: number;
+      readonly character?: number;
+      readonly code?: string;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

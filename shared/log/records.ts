@@ -1,0 +1,137 @@
+/**
+ * What a run log holds. A segment file is
+ *   "GRADUSLG" | u32 version, then records  u32 length | u32 crc32(kind + payload) | u8 kind | payload
+ * all little-endian; `length` is that of the payload. A payload is UTF-8 JSON, or, for kinds that carry columns,
+ * a JSON header, one NUL byte and the raw little-endian typed arrays in the order the header's `columns` lists them.
+ * The records of a step end with `commit`; readers expose committed steps only.
+ */
+import type { Json, JsonObject } from "../json.ts";
+import type { RolloutRow } from "../rollouts.ts";
+
+export const magic = "GRADUSLG";
+export const logVersion = 1;
+/** A segment is closed and the next begun when it has grown past this many bytes. */
+export const segmentBytes = 64 * 1024 * 1024;
+
+/** Numbers are the format: never reuse one. */
+export const kinds = {
+  start: 1,
+  metrics: 2,
+  group: 3,
+  rollout: 4,
+  event: 5,
+  evaluation: 6,
+  checkpoint: 7,
+  stage: 8,
+  acknowledge: 9,
+  end: 10,
+  commit: 11,
+} as const;
+export type Kind = keyof typeof kinds;
+
+/** The attempt's first record, in a commit of its own (step −1). */
+export interface StartRecord {
+  readonly kind: "start";
+  readonly run: string;
+  readonly attempt: number;
+  /** Steps from here on replace those of earlier attempts, which stay, marked superseded. */
+  readonly resumed_at: number | null;
+  readonly name: string;
+  readonly file: string;
+  /** The config as its author wrote it, and as it resolved. */
+  readonly authored: string;
+  readonly config: JsonObject;
+  readonly seed: number;
+  readonly steps: number;
+  readonly backend: { readonly name: string; readonly reason: string; readonly device: string };
+  readonly git: { readonly commit: string; readonly dirty: boolean } | null;
+  readonly version: string;
+  readonly started_at: string;
+  /** SHA-256 of each user reward's bundle, by term. */
+  readonly bundles: Readonly<Record<string, string>>;
+}
+export interface MetricsRecord {
+  readonly kind: "metrics";
+  readonly step: number;
+  readonly time: number;
+  readonly values: Readonly<Record<string, number | "NaN" | "Infinity" | "-Infinity">>;
+}
+export interface GroupRecord {
+  readonly kind: "group";
+  readonly step: number;
+  readonly group: string;
+  readonly task: string;
+  readonly arm: string;
+  readonly admitted: boolean;
+  readonly reason: string | null;
+  readonly successes: number;
+  readonly size: number;
+  readonly signal: number | null;
+}
+/** A rollout without its per-token arrays, which are columns: tokens, origin, mask, versions, logp_old, … */
+export interface RolloutRecordLog {
+  readonly kind: "rollout";
+  readonly step: number;
+  readonly index: number;
+  readonly row: Omit<RolloutRow, ColumnName>;
+  readonly columns: Readonly<Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>>;
+}
+export type ColumnName =
+  | "tokens" | "origin" | "mask" | "versions" | "logp_old" | "logp_sampled" | "logp_new" | "logp_ref" | "entropy"
+  | "values" | "advantages" | "context" | "train_context";
+export interface EventRecord {
+  readonly kind: "event";
+  readonly step: number;
+  readonly time: number;
+  readonly severity: "info" | "warning" | "error";
+  readonly name: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly action?: string;
+  readonly data?: Json;
+}
+export interface EvaluationRecord {
+  readonly kind: "evaluation";
+  readonly step: number;
+  readonly time: number;
+  /** first: at the start of the first rl stage; last: at the end. */
+  readonly role: "first" | "periodic" | "last";
+  readonly metrics: Readonly<Record<string, number>>;
+}
+export interface CheckpointRecord {
+  readonly kind: "checkpoint";
+  readonly step: number;
+  readonly path: string;
+  readonly bytes: number;
+}
+export interface StageRecord {
+  readonly kind: "stage";
+  readonly step: number;
+  readonly index: number;
+  readonly name: string;
+  readonly stage_kind: string;
+}
+/** Answers a line of control.jsonl by its id. */
+export interface AcknowledgeRecord {
+  readonly kind: "acknowledge";
+  readonly step: number;
+  readonly id: string;
+  readonly accepted: boolean;
+  readonly message: string;
+}
+export interface EndRecord {
+  readonly kind: "end";
+  readonly step: number;
+  readonly status: "finished" | "stopped" | "failed";
+  readonly message: string;
+  readonly seconds: number;
+  readonly ended_at: string;
+}
+export interface CommitRecord {
+  readonly kind: "commit";
+  /** Global step, sft steps included, counted from 0 over the whole run; −1 closes what precedes the first step. */
+  readonly step: number;
+}
+export type LogRecord =
+  | StartRecord | MetricsRecord | GroupRecord | RolloutRecordLog | EventRecord | EvaluationRecord
+  | CheckpointRecord | StageRecord | AcknowledgeRecord | EndRecord | CommitRecord;

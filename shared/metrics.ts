@@ -1,0 +1,44 @@
+/** The one list of metric names: unit, direction, what it says, and what other systems call it. */
+
+export interface Metric {
+  /** May hold `<term>`, `<model>`, `<arm>`, `<phase>` or `@k`. */
+  readonly name: string;
+  readonly unit: "" | "fraction" | "nats" | "tokens" | "seconds" | "count" | "bytes";
+  /** Which way is good; null: neither. */
+  readonly better: "higher" | "lower" | null;
+  readonly range?: readonly [number, number];
+  readonly summary: string;
+  readonly aliases?: Readonly<Partial<Record<"trl" | "verl" | "openrlhf" | "prime_rl", readonly string[]>>>;
+}
+
+export const metrics: readonly Metric[] = [
+  { name: "reward/total", unit: "", better: "higher", summary: "Mean combined reward over the step's rollouts.", aliases: { trl: ["reward"], verl: ["critic/score/mean"], openrlhf: ["reward"] } },
+  { name: "reward/total/std", unit: "", better: null, summary: "Standard deviation of the combined reward over the step's rollouts.", aliases: { trl: ["reward_std"] } },
+  { name: "reward/<term>", unit: "", better: "higher", summary: "Mean of one reward term, before its weight, where it applies.", aliases: { trl: ["rewards/<term>/mean"], prime_rl: ["rewards/<term>/mean"] } },
+  { name: "reward/<term>/errors", unit: "count", better: "lower", summary: "Rollouts on which the term failed." },
+  { name: "advantage/mean_abs", unit: "", better: null, summary: "Mean absolute advantage over trained tokens." },
+  { name: "groups/all_right", unit: "fraction", better: null, range: [0, 1], summary: "Groups in which every rollout succeeded." , aliases: { prime_rl: ["by_group/frac_all_good"] } },
+  { name: "groups/mixed", unit: "fraction", better: "higher", range: [0, 1], summary: "Groups with successes and failures: those that teach.", aliases: { prime_rl: ["by_group/frac_mixed"] } },
+  { name: "groups/all_wrong", unit: "fraction", better: null, range: [0, 1], summary: "Groups in which no rollout succeeded.", aliases: { prime_rl: ["by_group/frac_all_bad"] } },
+  { name: "groups/admitted", unit: "count", better: null, summary: "Groups that reached training." },
+  { name: "groups/drawn", unit: "count", better: null, summary: "Groups generated, rejected ones included." },
+  { name: "rollout/length", unit: "tokens", better: null, summary: "Mean response length.", aliases: { trl: ["completions/mean_length"], verl: ["response_length/mean"], openrlhf: ["response_length"] } },
+  { name: "rollout/truncated", unit: "fraction", better: "lower", range: [0, 1], summary: "Responses cut off by max_tokens.", aliases: { trl: ["completions/clipped_ratio"], verl: ["response_length/clip_ratio"], openrlhf: ["truncated"] } },
+  { name: "policy/entropy", unit: "nats", better: null, summary: "Mean entropy of the next-token distribution on written tokens.", aliases: { trl: ["entropy"], verl: ["actor/entropy"] } },
+  { name: "policy/kl/<model>", unit: "nats", better: null, summary: "k3 estimate of the divergence from another model.", aliases: { trl: ["kl"], verl: ["actor/kl_loss"], openrlhf: ["kl"] } },
+  { name: "update/loss", unit: "", better: null, summary: "Loss of the step's optimiser updates, mean.", aliases: { trl: ["loss"], verl: ["actor/pg_loss"], openrlhf: ["policy_loss"] } },
+  { name: "update/grad_norm", unit: "", better: null, summary: "Global gradient norm before clipping.", aliases: { trl: ["grad_norm"], verl: ["actor/grad_norm"], prime_rl: ["optim/grad_norm"] } },
+  { name: "update/clip_fraction", unit: "fraction", better: null, range: [0, 1], summary: "Trained tokens on which the clip acts.", aliases: { trl: ["clip_ratio/region_mean"], verl: ["actor/pg_clipfrac"], openrlhf: ["ppo_clip_ratio"] } },
+  { name: "update/ratio_max", unit: "", better: null, summary: "Largest importance ratio of the update." },
+  { name: "update/lr", unit: "", better: null, summary: "Learning rate of the last update.", aliases: { trl: ["learning_rate"], verl: ["actor/lr"] } },
+  { name: "mismatch/k3", unit: "nats", better: "lower", summary: "k3 divergence between the sampler's log-probs and the trainer's on the same tokens.", aliases: { verl: ["rollout_corr/k3_kl"], prime_rl: ["mismatch_kl/all/mean"] } },
+  { name: "curriculum/<arm>/share", unit: "fraction", better: null, range: [0, 1], summary: "Share of the step's groups drawn from the arm." },
+  { name: "curriculum/<arm>/estimate", unit: "", better: null, summary: "What the estimator thinks of the arm after the step." },
+  { name: "eval/pass@k", unit: "fraction", better: "higher", range: [0, 1], summary: "Unbiased pass@k on held-out tasks." , aliases: { verl: ["val-core/*/best@k/mean"] } },
+  { name: "eval/greedy", unit: "fraction", better: "higher", range: [0, 1], summary: "Success of the greedy answer on held-out tasks." },
+  { name: "eval/<arm>/pass@k", unit: "fraction", better: "higher", range: [0, 1], summary: "pass@k of one arm's held-out tasks." },
+  { name: "time/<phase>", unit: "seconds", better: "lower", summary: "Wall time of one phase of the step: generate, reward, score, update, evaluate, log, total.", aliases: { verl: ["timing_s/*"], trl: ["step_time"] } },
+  { name: "tokens/generated", unit: "tokens", better: null, summary: "Tokens written in the step." },
+  { name: "tokens/trained", unit: "tokens", better: null, summary: "Tokens that entered the step's gradient." },
+  { name: "process/rss", unit: "bytes", better: "lower", summary: "Resident memory of the run's process." },
+];

@@ -1,0 +1,32 @@
+/** What a worker process and the daemon agree on in `runs/<id>/`, besides the log. */
+
+/** `runs/<id>/run.json`, written once by the starter before the worker exists. */
+export interface RunFile {
+  readonly id: string;
+  /** Absolute path of the config. */
+  readonly file: string;
+  readonly name: string;
+  readonly set: readonly string[];
+  readonly steps?: number;
+  readonly seed?: number;
+  readonly createdAt: string;
+}
+
+/** `runs/<id>/worker.json`: who works on the run now. Liveness is pid + process start time, never a heartbeat. */
+export interface WorkerFile {
+  readonly pid: number;
+  /** As the operating system tells it (ticks since boot on Linux), to tell a reused pid. */
+  readonly processStart: string;
+  readonly attempt: number;
+  readonly startedAt: string;
+  readonly backend?: string;
+  readonly version: string;
+}
+
+/** A line of `runs/<id>/control.jsonl`. The log acknowledges each id. */
+export type ControlLine =
+  | { readonly id: string; readonly action: "stop" | "pause" | "continue" | "checkpoint" }
+  | { readonly id: string; readonly action: "set"; readonly path: string; readonly value: number };
+
+/** Environment and arguments by which the daemon starts `cli.ts` as a worker: `gradus worker <run folder> --attempt n`. */
+export const workerCommand = "worker";
