@@ -1,0 +1,42 @@
+// One build script: a table of entry points. `node esbuild.mjs [--watch] [--tests [pattern…]] [--production]`
+import { build, context } from "esbuild";
+import { readFileSync } from "node:fs";
+
+const argv = process.argv.slice(2);
+const production = argv.includes("--production");
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+
+/** Native modules and what must stay a folder on disk: loaded by server/natives.ts from where set-up put them. */
+export const natives = ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"];
+
+const shared = {
+  bundle: true,
+  sourcemap: production ? false : "linked",
+  minify: production,
+  logLevel: "warning",
+  define: { GRADUS_VERSION: JSON.stringify(version) },
+};
+/** CommonJS dependencies inside an ES module bundle still call `require`. */
+const banner = { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' };
+const node = { ...shared, platform: "node", target: "node20", format: "esm", banner, external: natives, outExtension: { ".js": ".mjs" } };
+
+export const entries = [
+  { ...node, entryPoints: { cli: "server/cli.ts", storeThread: "server/store/thread.ts", rewardHost: "server/reward/host.ts" }, outdir: "dist" },
+  { ...shared, entryPoints: { extension: "extension/extension.ts" }, outdir: "dist", platform: "node", target: "node20", format: "cjs", external: ["vscode"] },
+  { ...shared, entryPoints: { runPanel: "webviews/run/main.ts" }, outdir: "dist/webviews", platform: "browser", target: "chrome120", format: "iife" },
+];
+
+/** Tests of every tier but the workbench's run as ES modules under node's own runner. */
+export const tests = (patterns) => ({
+  ...node,
+  entryPoints: patterns,
+  outdir: "out/test",
+  outbase: "test",
+  packages: "external",
+  banner: {},
+});
+
+if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
+  if (argv.includes("--watch")) for (const entry of entries) await (await context(entry)).watch();
+  else await Promise.all(entries.map((entry) => build(entry)));
+}
