@@ -21,7 +21,7 @@ const banner = { js: 'import { createRequire as __createRequire } from "node:mod
 const node = { ...shared, platform: "node", target: "node20", format: "esm", banner, external: natives, outExtension: { ".js": ".mjs" } };
 
 export const entries = [
-  { ...node, entryPoints: { cli: "server/cli.ts", storeThread: "server/store/thread.ts", rewardHost: "server/reward/host.ts" }, outdir: "dist" },
+  { ...node, entryPoints: { cli: "server/cli.ts", storeThread: "server/store/thread.ts", rewardHost: "server/reward/host.ts" }, outdir: "dist", splitting: true, chunkNames: "chunks/[name]-[hash]" },
   { ...shared, entryPoints: { extension: "extension/extension.ts" }, outdir: "dist", platform: "node", target: "node20", format: "cjs", external: ["vscode"] },
   { ...shared, entryPoints: { runPanel: "webviews/run/main.ts" }, outdir: "dist/webviews", platform: "browser", target: "chrome120", format: "iife" },
 ];

@@ -1,0 +1,35 @@
+/** One finding about a config file: what the editor underlines, `validate` prints and a run refuses to start over. */
+export type Severity = "error" | "warning" | "info";
+
+/** LSP positions: 0-based lines and UTF-16 characters. */
+export interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+export interface Range {
+  readonly start: Position;
+  readonly end: Position;
+}
+export interface TextEdit {
+  readonly range: Range;
+  readonly newText: string;
+}
+export interface Fix {
+  readonly title: string;
+  readonly edits: readonly TextEdit[];
+  /** The only sensible mend: what `source.fixAll` applies. */
+  readonly preferred?: boolean;
+}
+export interface Diagnostic {
+  readonly severity: Severity;
+  /** Stable id, kebab-case: names the rule's page. */
+  readonly rule: string;
+  /** What is wrong, what is allowed, what to do: never names the schema. */
+  readonly message: string;
+  /** `a.b.c`; empty for the whole file. */
+  readonly key: string;
+  readonly file: string;
+  readonly range: Range;
+  readonly fixes: readonly Fix[];
+  readonly related?: readonly { readonly file: string; readonly range: Range; readonly message: string }[];
+}

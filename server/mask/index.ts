@@ -1,0 +1,3 @@
+import type { Declaration } from "../config/declaration.ts";
+
+export const masks: readonly Declaration<"mask">[] = [];
