@@ -35,14 +35,24 @@ export function nativeRequire(): NodeJS.Require {
 const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });
 const record = z.object({
   node: nodeRecord,
-  sqlite: z.object({ driver: z.enum(["better-sqlite3", "libsql", "none"]), reason: z.string(), mend: z.string().optional() }),
-  engine: z.object({ backend: z.enum(["native", "wasm"]), folder: z.string().optional(), reason: z.string(), mend: z.string().optional() }),
+  sqlite: z.object({
+    driver: z.enum(["better-sqlite3", "libsql", "none"]),
+    reason: z.string(),
+    mend: z.string().optional(),
+  }),
+  engine: z.object({
+    backend: z.enum(["native", "wasm"]),
+    folder: z.string().optional(),
+    reason: z.string(),
+    mend: z.string().optional(),
+  }),
 });
 export type SetupRecord = z.infer<typeof record>;
 export type NodeRecord = z.infer<typeof nodeRecord>;
 
 /** Where set-up writes what it did, beside the packages it did it for: `npm ci` removes both together. */
-export const recordFile = (root = nativeRoot()): string => join(root, "node_modules", ".gradus", "setup.json");
+export const recordFile = (root = nativeRoot()): string =>
+  join(root, "node_modules", ".gradus", "setup.json");
 
 /** What set-up recorded, or undefined when it has not run (or an older version wrote another shape). */
 export function setupRecord(root = nativeRoot()): SetupRecord | undefined {
@@ -75,5 +85,7 @@ export function sqliteBinding(): string | undefined {
 
 /** Which SQLite package to open a store with: better-sqlite3, or libsql where set-up found no way to build it. */
 export function sqliteDriver(): "better-sqlite3" | "libsql" {
-  return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql" ? "libsql" : "better-sqlite3";
+  return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql"
+    ? "libsql"
+    : "better-sqlite3";
 }
