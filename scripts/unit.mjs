@@ -12,7 +12,11 @@ if (files.length === 0) {
   process.exit(1);
 }
 const built = await buildNodeTests(files);
-const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-reporter=spec", ...flags, ...built], {
-  stdio: "inherit",
-});
+const { status } = spawnSync(
+  process.execPath,
+  ["--enable-source-maps", "--test", "--test-reporter=spec", ...flags, ...built],
+  {
+    stdio: "inherit",
+  },
+);
 process.exit(status ?? 1);

@@ -1,14 +1,16 @@
 // The native compute library: TensorFlow's C library out of its wheel, and the addon compiled against it. Both are
 // kept per user, so a second checkout only links to them.
 import {
+  cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
-  cpSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
@@ -186,14 +188,19 @@ async function buildEngine(root) {
   }
 }
 
-/** Puts the built engine where the package looks for it. */
+/** Where a link points, or undefined for anything else. */
+const targetOf = (path) =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+
+/** Puts the built engine where the package looks for it. A right link stays: somebody may be loading through it. */
 export function linkEngine(root) {
-  const target = join(modulesOf(root), "@tensorflow", "tfjs-node-gpu");
+  const place = join(modulesOf(root), "@tensorflow", "tfjs-node-gpu");
   for (const name of ["lib", "deps"]) {
-    rmSync(join(target, name), { recursive: true, force: true });
-    if (process.platform === "win32")
-      cpSync(join(engineFolder(), name), join(target, name), { recursive: true });
-    else symlinkSync(join(engineFolder(), name), join(target, name));
+    const [built, wanted] = [join(engineFolder(), name), join(place, name)];
+    if (targetOf(wanted) === built) continue;
+    rmSync(wanted, { recursive: true, force: true });
+    if (process.platform === "win32") cpSync(built, wanted, { recursive: true });
+    else symlinkSync(built, wanted);
   }
 }
 

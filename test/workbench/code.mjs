@@ -24,11 +24,9 @@ async function helpers() {
 const noise = [
   /^%c/,
   /^\[?(Extension Host|Embedded)/,
-  /serviceWorker/,
-  /open-vsx/,
-  /vsda/,
   /^(INFO|WARN|TRACE) /,
-  /TrustedTypes/,
+  /^(Resolving|Resolved) connection token|^Creating a socket|builtin extensions cache|ChatSessionStore/,
+  /serviceWorker|open-vsx|vsda|TrustedTypes/,
 ];
 
 /** Resolves with the tests' exit status; rejects when page or time ends first. */
