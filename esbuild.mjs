@@ -1,9 +1,11 @@
-// One build script: a table of entry points. `node esbuild.mjs [--watch] [--tests [pattern…]] [--production]`
+// One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
+/** Production bundles go elsewhere: a daemon may be running out of dist. */
+const dist = argv.find((word) => word.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist";
 process.chdir(import.meta.dirname);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
@@ -39,14 +41,14 @@ export const entries = [
       storeThread: "server/store/thread.ts",
       rewardHost: "server/reward/host.ts",
     },
-    outdir: "dist",
+    outdir: dist,
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
   },
   {
     ...shared,
     entryPoints: { extension: "extension/extension.ts" },
-    outdir: "dist",
+    outdir: dist,
     platform: "node",
     target: "node20",
     format: "cjs",
@@ -55,7 +57,7 @@ export const entries = [
   {
     ...shared,
     entryPoints: { runPanel: "webviews/run/main.ts" },
-    outdir: "dist/webviews",
+    outdir: `${dist}/webviews`,
     platform: "browser",
     target: "chrome120",
     format: "iife",
@@ -95,7 +97,7 @@ export const workbenchTests = (patterns) => ({
 
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
   const all = entries.map(present).filter((entry) => Object.keys(entry.entryPoints).length > 0);
-  if (production) rmSync("dist", { recursive: true, force: true });
+  if (production) rmSync(dist, { recursive: true, force: true });
   if (argv.includes("--watch"))
     for (const entry of all) await (await context({ ...entry, logLevel: "info" })).watch();
   else await Promise.all(all.map((entry) => build(entry)));
