@@ -12,9 +12,9 @@ const target = resolve(option === -1 ? join(home, `gradus-${manifest.version}.vs
 
 async function main() {
   await setUp();
-  const { createVSIX, listFiles } = await import("@vscode/vsce");
+  const { PackageManager, createVSIX, listFiles } = await import("@vscode/vsce");
   rmSync(staging, { recursive: true, force: true });
-  const files = await listFiles({ cwd: home, dependencies: false });
+  const files = await listFiles({ cwd: home, packageManager: PackageManager.None });
   for (const name of files.filter((name) => !name.startsWith("dist/"))) {
     mkdirSync(dirname(join(staging, name)), { recursive: true });
     cpSync(join(home, name), join(staging, name));
