@@ -8,7 +8,9 @@ import { report, setUp } from "./setup.mjs";
 
 const staging = join(home, "out", "package");
 const option = process.argv.indexOf("--out");
-const target = resolve(option === -1 ? join(home, `gradus-${manifest.version}.vsix`) : (process.argv[option + 1] ?? ""));
+const target = resolve(
+  option === -1 ? join(home, `gradus-${manifest.version}.vsix`) : (process.argv[option + 1] ?? ""),
+);
 
 async function main() {
   await setUp();
@@ -20,7 +22,11 @@ async function main() {
     cpSync(join(home, name), join(staging, name));
   }
   cpSync(join(home, ".vscodeignore"), join(staging, ".vscodeignore"));
-  await must(process.execPath, [join(home, "esbuild.mjs"), "--production", `--outdir=${join(staging, "dist")}`], { what: "bundling", cwd: home });
+  await must(
+    process.execPath,
+    [join(home, "esbuild.mjs"), "--production", `--outdir=${join(staging, "dist")}`],
+    { what: "bundling", cwd: home },
+  );
   mkdirSync(dirname(target), { recursive: true });
   await createVSIX({ cwd: staging, packagePath: target, dependencies: false, allowMissingRepository: true });
   console.log(`${target} (${(statSync(target).size / 1e6).toFixed(1)} MB)`);

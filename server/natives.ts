@@ -32,6 +32,12 @@ export function nativeRequire(): NodeJS.Require {
   return createRequire(join(nativeRoot(), "package.json"));
 }
 
+/** Version of an installed native package; also of one that does not export its package.json. */
+export function nativeVersion(name: string): string {
+  const file = join(nativeRoot(), "node_modules", name, "package.json");
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
+}
+
 const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });
 const record = z.object({
   node: nodeRecord,
@@ -77,9 +83,12 @@ export const sqliteCacheName = (version: string): string =>
  * Undefined: none was built; better-sqlite3 then looks inside its own package, else `sqliteDriver()` names libsql.
  */
 export function sqliteBinding(): string | undefined {
-  const manifest: unknown = nativeRequire()("better-sqlite3/package.json");
-  const { version } = z.object({ version: z.string() }).parse(manifest);
-  const file = join(dataFolder(), "native", sqliteCacheName(version), "better_sqlite3.node");
+  const file = join(
+    dataFolder(),
+    "native",
+    sqliteCacheName(nativeVersion("better-sqlite3")),
+    "better_sqlite3.node",
+  );
   return existsSync(file) ? file : undefined;
 }
 

@@ -154,11 +154,11 @@ async function compileAddon(root, compiler, folder) {
     );
   if (availableParallelism() > 1) await Promise.all(units.map(compile));
   else for (const unit of units) await compile(unit);
+  // By their paths: not every linker takes -l:name. What is recorded is their own name in either case.
   const link = [
     "-shared",
     ...units.map(object),
-    `-L${join(folder, "deps", "lib")}`,
-    ...libraries.map((name) => `-l:${name}`),
+    ...libraries.map((name) => join(folder, "deps", "lib", name)),
     "-Wl,-rpath,$ORIGIN/../../deps/lib",
     "-o",
     join(folder, "lib", "napi-v8", "tfjs_binding.node"),

@@ -9,6 +9,7 @@ import { messageOf } from "../../shared/errors.ts";
 import {
   dataFolder,
   nativeRoot,
+  nativeVersion,
   recordedNode,
   setupRecord,
   sqliteBinding,
@@ -52,7 +53,8 @@ const apt = (packages: string): string => `${root ? "" : "sudo "}apt-get install
 export const install = (debian: string, mac: string, windows: string): string =>
   process.platform === "darwin" ? mac : process.platform === "win32" ? windows : apt(debian);
 
-const lastLine = (text: string): string => text.split("\n").at(-1) ?? "";
+/** The error in what a Node process printed. */
+const reasonIn = (stderr: string): string => /Error: .*/.exec(stderr)?.[0] ?? stderr.split("\n").at(-1) ?? "";
 
 /** Whether a Node version is new enough: 20.19. */
 export function isSupported(version: string): boolean {
@@ -136,7 +138,7 @@ const [, name, binding] = process.argv;
 const Database = require(name);
 const database = new Database(":memory:", binding ? { nativeBinding: binding } : {});
 const { version } = database.prepare("select sqlite_version() as version").get();
-console.log(name + " " + require(name + "/package.json").version + ", SQLite " + version);`;
+console.log("SQLite " + version);`;
 
 export async function checkSqlite(): Promise<Check> {
   const record = setupRecord()?.sqlite;
@@ -152,13 +154,13 @@ export async function checkSqlite(): Promise<Check> {
     return {
       name: "SQLite",
       status: "missing",
-      detail: `${driver} does not open a database: ${lastLine(stderr)}`,
+      detail: `${driver} does not open a database: ${reasonIn(stderr)}`,
       mend: setUpAgain,
     };
   return {
     name: "SQLite",
     status: "ok",
-    detail: `${stdout}${record?.driver === "libsql" ? ` (${record.reason})` : ""}`,
+    detail: `${driver} ${nativeVersion(driver)}, ${stdout}${record?.driver === "libsql" ? ` (${record.reason})` : ""}`,
   };
 }
 
@@ -182,8 +184,7 @@ export async function checkEngine(): Promise<Check & { readonly backend: "native
       backend: "native",
       detail: `native: ${stdout.split("\n").at(-1) ?? ""}, ${record?.reason ?? "found beside its package"}`,
     };
-  const reason =
-    record?.backend === "wasm" ? record.reason : (/Error: .*/.exec(stderr)?.[0] ?? lastLine(stderr));
+  const reason = record?.backend === "wasm" ? record.reason : reasonIn(stderr);
   return {
     name: "engine",
     status: "missing",
