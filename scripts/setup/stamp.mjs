@@ -1,6 +1,6 @@
 // Cheap answers to "is this still up to date?".
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { modulesOf, readJson, recordFile, sha256 } from "./places.mjs";
 
@@ -58,12 +58,16 @@ export function whyInstall(root) {
   return undefined;
 }
 
-/** What set-up wrote down, when it still fits these packages and that Node is still there; else undefined. */
+/** The recorded Node is there; where it is the running one, it was not replaced by another version meanwhile. */
+const stillThere = ({ path, version }) =>
+  existsSync(path) && (path !== realpathSync(process.execPath) || version === process.versions.node);
+
+/** What set-up wrote down, when it still fits these packages and that Node; else undefined. */
 export function currentRecord(root, home = root) {
   const file = recordFile(root);
   if (!existsSync(file)) return undefined;
   const record = readJson(file);
-  return record.format === 1 && record.lock === lockHash(home) && existsSync(record.node.path)
+  return record.format === 1 && record.lock === lockHash(home) && stillThere(record.node)
     ? record
     : undefined;
 }

@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -88,13 +96,20 @@ test("a record counts for the packages and the Node it was made for", async () =
   const record = (change: object): void =>
     write(
       "node_modules/.gradus/setup.json",
-      JSON.stringify({ format: 1, node: { path: process.execPath }, lock: lockHash(root), ...change }),
+      JSON.stringify({
+        format: 1,
+        node: { path: realpathSync(process.execPath), version: process.versions.node },
+        lock: lockHash(root),
+        ...change,
+      }),
     );
   assert.equal(currentRecord(root), undefined);
   record({});
   assert.notEqual(currentRecord(root), undefined);
   record({ node: { path: join(root, "gone") } });
   assert.equal(currentRecord(root), undefined, "that Node is gone");
+  record({ node: { path: realpathSync(process.execPath), version: "1.0.0" } });
+  assert.equal(currentRecord(root), undefined, "that Node was replaced");
   record({});
   write("package-lock.json", lockfile("4.0.1"));
   assert.equal(currentRecord(root), undefined, "other packages");
