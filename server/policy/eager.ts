@@ -1,8 +1,9 @@
 /** Carries the policy's operations out one by one with tfjs-core's kernels: what the WebAssembly backend has. */
 import type { Tensor, Tensor1D, Tensor2D } from "@tensorflow/tfjs-core";
+import type * as tfjs from "@tensorflow/tfjs-core";
 import type { Dim, Ops } from "./ops.ts";
 
-export type Core = typeof import("@tensorflow/tfjs-core");
+export type Core = typeof tfjs;
 
 const known = (dim: Dim<Tensor>): number => {
   if (typeof dim === "number") return dim;
