@@ -1,4 +1,5 @@
 /** How commands show diagnostics. */
+import { InvalidArgumentError } from "commander";
 import { relative } from "node:path";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { complain } from "./command.ts";
@@ -22,4 +23,7 @@ export function complainAbout(diagnostics: readonly Diagnostic[], least: "error"
 }
 
 /** For `--set`, which may be given many times. */
-export const collect = (value: string, earlier: readonly string[]): string[] => [...earlier, value];
+export function collect(value: string, earlier: readonly string[]): string[] {
+  if (value.indexOf("=") < 1) throw new InvalidArgumentError("Write path=value, e.g. rollout.group=16.");
+  return [...earlier, value];
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { foreignKind, type ConfigKind } from "../config/foreign.ts";
@@ -23,7 +23,7 @@ export const command: Command = {
       .argument("<file...>", "configs to check")
       .addOption(new Option("--format <format>", "how findings are printed").choices(["text", "json", "sarif"]).default("text"))
       .option("--json", "the same as --format json")
-      .option("--set <path=value>", "check with this value set", assignment, [])
+      .option("--set <path=value>", "check with this value set", collect, [])
       .action((files: string[], options: { format: string; json?: boolean; set: string[] }) => {
         const checked = files.map((file) => check(file, options.set));
         const format = options.json === true ? "json" : options.format;
@@ -34,11 +34,6 @@ export const command: Command = {
       });
   },
 };
-
-function assignment(value: string, earlier: readonly string[]): string[] {
-  if (value.indexOf("=") < 1) throw new InvalidArgumentError("Write path=value, e.g. rollout.group=16.");
-  return collect(value, earlier);
-}
 
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 
