@@ -1,9 +1,11 @@
 /**
  * What a run log holds. A segment file is
  *   "GRADUSLG" | u32 version, then records  u32 length | u32 crc32(kind + payload) | u8 kind | payload
- * all little-endian; `length` is that of the payload. A payload is UTF-8 JSON, or, for kinds that carry columns,
- * a JSON header, one NUL byte and the raw little-endian typed arrays in the order the header's `columns` lists them.
- * The records of a step end with `commit`; readers expose committed steps only.
+ * all little-endian; `length` is that of the payload. A payload is UTF-8 JSON of the record without its `kind`, or, for
+ * rollouts, a JSON header, one NUL byte and the raw little-endian arrays in the order the header's `columns` lists them
+ * as `{name, type: int32|float32|float64|uint8, length}`. Numbers that are not finite are the strings "NaN", "Infinity"
+ * and "-Infinity". The records of a step end with `commit`; readers expose committed steps only. Several commits may
+ * name one step; a step never spans two segments.
  */
 import type { Json, JsonObject } from "../json.ts";
 import type { RolloutRow } from "../rollouts.ts";
