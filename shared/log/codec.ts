@@ -22,8 +22,19 @@ export interface ColumnHeader {
 }
 
 const columnOrder: readonly ColumnName[] = [
-  "tokens", "origin", "mask", "versions", "logp_old", "logp_sampled", "logp_new", "logp_ref", "entropy", "values",
-  "advantages", "context", "train_context",
+  "tokens",
+  "origin",
+  "mask",
+  "versions",
+  "logp_old",
+  "logp_sampled",
+  "logp_new",
+  "logp_ref",
+  "entropy",
+  "values",
+  "advantages",
+  "context",
+  "train_context",
 ];
 const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
 
@@ -44,7 +55,8 @@ export function littleEndian(column: ColumnArray): Buffer {
 /** A typed array from little-endian bytes, copied so that alignment never matters. */
 export function columnFrom(type: ColumnType, bytes: Uint8Array): ColumnArray {
   const own = Buffer.from(Uint8Array.from(bytes).buffer);
-  if (endianness() === "BE" && type !== "uint8") type === "float64" ? own.swap64() : own.swap32();
+  if (endianness() === "BE" && type === "float64") own.swap64();
+  else if (endianness() === "BE" && type !== "uint8") own.swap32();
   if (type === "int32") return new Int32Array(own.buffer, 0, own.length / 4);
   if (type === "float32") return new Float32Array(own.buffer, 0, own.length / 4);
   return type === "float64" ? new Float64Array(own.buffer, 0, own.length / 8) : new Uint8Array(own.buffer);
@@ -52,7 +64,9 @@ export function columnFrom(type: ColumnType, bytes: Uint8Array): ColumnArray {
 
 /** JSON in which a number that is not finite is its wire string: a log never holds a bare NaN, nor a null in its place. */
 const wireJson = (value: unknown): string =>
-  JSON.stringify(value, (_, item: unknown) => (typeof item === "number" && !Number.isFinite(item) ? toWire(item) : item));
+  JSON.stringify(value, (_, item: unknown) =>
+    typeof item === "number" && !Number.isFinite(item) ? toWire(item) : item,
+  );
 
 function payloadOf(record: LogRecord): Buffer {
   if (record.kind !== "rollout") {
@@ -63,7 +77,11 @@ function payloadOf(record: LogRecord): Buffer {
     const column = record.columns[name];
     return column === undefined ? [] : [{ name, column }];
   });
-  const columns: ColumnHeader[] = present.map(({ name, column }) => ({ name, type: typeOf(column), length: column.length }));
+  const columns: ColumnHeader[] = present.map(({ name, column }) => ({
+    name,
+    type: typeOf(column),
+    length: column.length,
+  }));
   const header = Buffer.from(wireJson({ step: record.step, index: record.index, row: record.row, columns }));
   return Buffer.concat([header, Buffer.from([0]), ...present.map(({ column }) => littleEndian(column))]);
 }
@@ -79,7 +97,10 @@ export function segmentHeader(): Buffer {
 export function encodeRecord(record: LogRecord): Buffer {
   const payload = payloadOf(record);
   if (payload.length > maxPayloadBytes) {
-    throw new UserError(`A ${record.kind} record of ${payload.length} bytes is larger than the log allows (${maxPayloadBytes}).`, { action: "Generate fewer or shorter rollouts in one step." });
+    throw new UserError(
+      `A ${record.kind} record of ${payload.length} bytes is larger than the log allows (${maxPayloadBytes}).`,
+      { action: "Generate fewer or shorter rollouts in one step." },
+    );
   }
   const bytes = Buffer.allocUnsafe(prefixBytes + payload.length);
   bytes.writeUInt32LE(payload.length, 0);
@@ -89,30 +110,40 @@ export function encodeRecord(record: LogRecord): Buffer {
   return bytes;
 }
 
-const kindOf = new Map<number, Kind>(Object.entries(kinds).flatMap(([name, number]) => (isKind(name) ? [[number, name] as const] : [])));
+const kindOf = new Map<number, Kind>(
+  Object.entries(kinds).flatMap(([name, number]) => (isKind(name) ? [[number, name] as const] : [])),
+);
 function isKind(name: string): name is Kind {
   return name in kinds;
 }
 
 /** A decoded record; `unknown` for a kind of a later version, `malformed` where the checksum holds but the fields do not. */
-export type Decoded = { readonly state: "record"; readonly record: LogRecord } | { readonly state: "unknown" } | { readonly state: "malformed"; readonly reason: string };
+export type Decoded =
+  | { readonly state: "record"; readonly record: LogRecord }
+  | { readonly state: "unknown" }
+  | { readonly state: "malformed"; readonly reason: string };
 
 export function decodeRecord(kindNumber: number, payload: Buffer): Decoded {
   const kind = kindOf.get(kindNumber);
   if (kind === undefined) return { state: "unknown" };
   try {
-    const record = kind === "rollout" ? decodeRollout(payload) : { kind, ...parseObject(payload.toString("utf8")) };
+    const record =
+      kind === "rollout" ? decodeRollout(payload) : { kind, ...parseObject(payload.toString("utf8")) };
     const problem = conforms(record);
     if (problem.ok) return { state: "record", record: problem.record };
     return { state: "malformed", reason: `${kind}: ${problem.reason}` };
   } catch (error) {
-    return { state: "malformed", reason: `${kind}: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      state: "malformed",
+      reason: `${kind}: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
 function parseObject(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("the payload is not an object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new TypeError("the payload is not an object");
   return { ...value };
 }
 
@@ -134,8 +165,13 @@ function decodeRollout(payload: Buffer): Record<string, unknown> {
 
 function columnHeader(item: unknown): { name: string; type: ColumnType; length: number } {
   if (typeof item !== "object" || item === null) throw new TypeError("a column header is not an object");
-  const { name, type, length } = { name: undefined, type: undefined, length: undefined, ...item } as Record<string, unknown>;
-  if (typeof name !== "string" || typeof length !== "number" || !Number.isInteger(length) || length < 0) throw new TypeError("a column header needs name, type and length");
-  if (type !== "int32" && type !== "float32" && type !== "float64" && type !== "uint8") throw new TypeError(`column ${name} has unknown type ${String(type)}`);
+  const { name, type, length } = { name: undefined, type: undefined, length: undefined, ...item } as Record<
+    string,
+    unknown
+  >;
+  if (typeof name !== "string" || typeof length !== "number" || !Number.isInteger(length) || length < 0)
+    throw new TypeError("a column header needs name, type and length");
+  if (type !== "int32" && type !== "float32" && type !== "float64" && type !== "uint8")
+    throw new TypeError(`column ${name} has unknown type ${String(type)}`);
   return { name, type, length };
 }

@@ -14,4 +14,5 @@ export function tableCrc32(bytes: Uint8Array): number {
   return (value ^ 0xffffffff) >>> 0;
 }
 
-export const crc32: (bytes: Uint8Array) => number = typeof zlib.crc32 === "function" ? (bytes) => zlib.crc32(bytes) : tableCrc32;
+export const crc32: (bytes: Uint8Array) => number =
+  typeof zlib.crc32 === "function" ? (bytes) => zlib.crc32(bytes) : tableCrc32;

@@ -76,11 +76,24 @@ export interface RolloutRecordLog {
   readonly step: number;
   readonly index: number;
   readonly row: Omit<RolloutRow, ColumnName>;
-  readonly columns: Readonly<Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>>;
+  readonly columns: Readonly<
+    Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>
+  >;
 }
 export type ColumnName =
-  | "tokens" | "origin" | "mask" | "versions" | "logp_old" | "logp_sampled" | "logp_new" | "logp_ref" | "entropy"
-  | "values" | "advantages" | "context" | "train_context";
+  | "tokens"
+  | "origin"
+  | "mask"
+  | "versions"
+  | "logp_old"
+  | "logp_sampled"
+  | "logp_new"
+  | "logp_ref"
+  | "entropy"
+  | "values"
+  | "advantages"
+  | "context"
+  | "train_context";
 export interface EventRecord {
   readonly kind: "event";
   readonly step: number;
@@ -135,5 +148,14 @@ export interface CommitRecord {
   readonly step: number;
 }
 export type LogRecord =
-  | StartRecord | MetricsRecord | GroupRecord | RolloutRecordLog | EventRecord | EvaluationRecord
-  | CheckpointRecord | StageRecord | AcknowledgeRecord | EndRecord | CommitRecord;
+  | StartRecord
+  | MetricsRecord
+  | GroupRecord
+  | RolloutRecordLog
+  | EventRecord
+  | EvaluationRecord
+  | CheckpointRecord
+  | StageRecord
+  | AcknowledgeRecord
+  | EndRecord
+  | CommitRecord;

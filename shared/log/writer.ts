@@ -9,8 +9,10 @@ import { UserError, messageOf } from "../errors.ts";
 import { encodeRecord, segmentHeader } from "./codec.ts";
 import { segmentBytes, type LogRecord } from "./records.ts";
 
-export const attemptFolder = (runFolder: string, attempt: number): string => join(runFolder, "log", String(attempt));
-export const segmentPath = (runFolder: string, attempt: number, segment: number): string => join(attemptFolder(runFolder, attempt), `${segment}.seg`);
+export const attemptFolder = (runFolder: string, attempt: number): string =>
+  join(runFolder, "log", String(attempt));
+export const segmentPath = (runFolder: string, attempt: number, segment: number): string =>
+  join(attemptFolder(runFolder, attempt), `${segment}.seg`);
 
 /** Numbers of the segments or attempts in a folder, ascending. */
 export function numbered(names: readonly string[], suffix: string): number[] {
@@ -43,7 +45,11 @@ export interface LogWriter {
  * @param folder the run's folder, `runs/<id>`
  * @param attempt from 0; opening one that exists begins a new segment, since a torn tail is never appended to
  */
-export function openAttempt(folder: string, attempt: number, options: { readonly segmentBytes?: number } = {}): LogWriter {
+export function openAttempt(
+  folder: string,
+  attempt: number,
+  options: { readonly segmentBytes?: number } = {},
+): LogWriter {
   mkdirSync(attemptFolder(folder, attempt), { recursive: true });
   return new SegmentWriter(folder, attempt, options.segmentBytes ?? segmentBytes);
 }
@@ -103,7 +109,8 @@ class SegmentWriter implements LogWriter {
       this.torn = false;
       this.descriptor ??= this.open();
       const all = this.committed === 0 ? Buffer.concat([segmentHeader(), bytes]) : bytes;
-      for (let done = 0; done < all.length; ) done += writeSync(this.descriptor, all, done, all.length - done, this.committed + done);
+      for (let done = 0; done < all.length;)
+        done += writeSync(this.descriptor, all, done, all.length - done, this.committed + done);
       this.committed += all.length;
     } catch (error) {
       this.cutBack();
@@ -134,13 +141,21 @@ class SegmentWriter implements LogWriter {
 
   private failure(error: unknown): UserError {
     const full = hasCode(error, "ENOSPC") || hasCode(error, "EDQUOT") || hasCode(error, "EFBIG");
-    return new UserError(full ? `The disk is full: the run log cannot grow (${messageOf(error)}).` : `The run log cannot be written: ${messageOf(error)}.`, {
-      file: this.file,
-      code: full ? "disk-full" : "log-not-writable",
-      action: full ? "Free space on this disk, then resume the run: every committed step is kept." : "Check that the folder exists and is yours to write, then resume the run.",
-      cause: error,
-    });
+    return new UserError(
+      full
+        ? `The disk is full: the run log cannot grow (${messageOf(error)}).`
+        : `The run log cannot be written: ${messageOf(error)}.`,
+      {
+        file: this.file,
+        code: full ? "disk-full" : "log-not-writable",
+        action: full
+          ? "Free space on this disk, then resume the run: every committed step is kept."
+          : "Check that the folder exists and is yours to write, then resume the run.",
+        cause: error,
+      },
+    );
   }
 }
 
-const hasCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
