@@ -337,6 +337,8 @@ export interface RewardTerm {
   /** Models that must have learned from the batch, by the terms that need none, before this term scores it. */
   readonly learners?: readonly Learner[];
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]>;
+  /** Loads what the term needs, once, before the first step; throws a UserError a person can act on. */
+  prepare?(): Promise<{ readonly bundle?: string }>;
   /** Ends processes the term holds. */
   close?(): Promise<void>;
 }

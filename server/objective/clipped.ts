@@ -18,6 +18,7 @@ function loss(input: ObjectiveInput, low: number, high: number): Weighed {
     const advantage = advantages[i]!;
     trained += 1;
     largest = Math.max(largest, ratio);
+    if (advantage === 0) continue; // An overflowed ratio times nothing is nothing.
     const acts = (advantage > 0 && ratio > 1 + high) || (advantage < 0 && ratio < 1 - low);
     if (acts) clips += 1;
     else gradient[i] = -factors[i]! * advantage * ratio;
