@@ -1,0 +1,4 @@
+/** A config from text to what the run reads. */
+export { createMethod } from "./create.ts";
+export { loadConfig, type LoadOptions, type LoadedConfig, type ValueOrigin } from "./load.ts";
+export { listPresets, presetNamed, type Preset } from "./presets.ts";
