@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
-import { column } from "./columns.ts";
+import { column } from "./column.ts";
 
 function loss(input: ObjectiveInput, low: number, high: number): Weighed {
   const now = column(input.now, "logp", "the objective");
