@@ -3,7 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, DecodeOptions, Policy, RolloutUse, Sample } from "../seams.ts";
 import { assemble, type Draft } from "./assemble.ts";
 import { Interrupted } from "./session.ts";
-import type { DrawnTask } from "./taskPool.ts";
+import type { DrawnTask } from "../algorithm.ts";
 
 /** A task with its group's name, which is unique in the step. */
 export interface Place extends DrawnTask {

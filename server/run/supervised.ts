@@ -2,7 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import type { Batch, Policy, RolloutRecord, Task, Tokenizer, UpdateStats, Weigh } from "../seams.ts";
 import { origin } from "../seams.ts";
-import { ragged } from "./batch.ts";
+import { raggedOf as ragged } from "../batch.ts";
 
 /** loss = −Σ mask·log π / Σ mask. */
 export const likelihood: Weigh = (now, batch) => {
