@@ -1,27 +1,12 @@
 /** What a run holds while it works: its config, its policy, what it writes to, and how it is told to end. */
-import type { OptimizerChoice } from "../config/declaration.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import type { TrainablePolicy } from "../policy/index.ts";
 import type { Models, Policy } from "../seams.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** What the loop needs of a policy beyond the seam that methods see. */
-export interface Trainable extends Policy {
-  /** Number of weights. */
-  readonly parameters: number;
-  readonly backend: { readonly name: string; readonly reason: string; readonly device: string };
-  /** The optimiser from here on; its moments stay. */
-  setOptimizer(choice: OptimizerChoice): void;
-  /** Forgets moments and warm-up. */
-  resetOptimizer(): void;
-  /** Weights, snapshots, optimiser and version into a folder that exists. */
-  save(folder: string): Promise<void>;
-  load(folder: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface Session {
   readonly config: RunConfig;
-  readonly policy: Trainable;
+  readonly policy: TrainablePolicy;
   readonly models: Models;
   readonly recorder: Recorder;
   /** Aborted by `stop --now`: what is in flight is given up. */

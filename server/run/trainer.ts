@@ -1,4 +1,6 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
+import { join } from "node:path";
+import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
 import { valueAt } from "../config/declaration.ts";
 import type { RunConfig } from "../config/resolved.ts";
@@ -15,9 +17,16 @@ import { step } from "./step.ts";
 import { learnFrom } from "./supervised.ts";
 import { Stopwatch } from "./timing.ts";
 
+/** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
+export const policyFolder = "policy";
+const referenceFolder = (run: string, done: number): string => join(run, "models", `reference-${done}`);
+const referenceSchema = z.number().int().nullable();
+
 export class Trainer implements Driver {
   readonly parts: Parts;
   private stage: Stage | undefined;
+  /** Steps done when the reference was taken. */
+  private reference: number | null = null;
   /** State of the parts at the last boundary: what a given-up step drew is put back. */
   private boundary: Record<string, Saved> = {};
   private exam: { readonly tasks: readonly DrawnTask[]; readonly algorithm: Algorithm } | undefined;
@@ -46,11 +55,32 @@ export class Trainer implements Driver {
     const config = this.session.config.stages[index]!;
     const { policy } = this.session;
     this.stage = this.parts.stage(config);
-    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)));
+    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)), { reset: false });
     if (state.entered) return;
     if (config.on_enter.includes("reset_optimizer") || this.changesKind(index)) policy.resetOptimizer();
     const first = config.kind === "rl" && state.rl === 0 && state.evaluated < 0;
-    if ((first && needsReference(this.session.config)) || config.on_enter.includes("refresh_reference")) await policy.snapshot("reference");
+    if ((first && needsReference(this.session.config)) || config.on_enter.includes("refresh_reference")) await this.takeReference(state.done);
+  }
+
+  /** The reference is kept beside the checkpoints, once, since they hold the policy alone. */
+  private async takeReference(done: number): Promise<void> {
+    const { policy } = this.session;
+    await policy.snapshot("reference");
+    this.reference = done;
+    if (this.folder !== undefined) await policy.save(referenceFolder(this.folder, done));
+  }
+
+  /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
+  async restore(folder: string, saved: Readonly<Record<string, Saved>>): Promise<void> {
+    const { policy } = this.session;
+    const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
+    if (reference !== null && this.folder !== undefined) {
+      await policy.load(referenceFolder(this.folder, reference));
+      await policy.snapshot("reference");
+    }
+    this.reference = reference;
+    await policy.load(join(folder, policyFolder));
+    this.parts.load(saved);
   }
 
   /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */
@@ -104,7 +134,8 @@ export class Trainer implements Driver {
   async checkpoint(state: LoopState): Promise<void> {
     const { policy, recorder, config } = this.session;
     if (this.folder === undefined) return;
-    const { path, bytes } = await writeCheckpoint(this.folder, { step: lastStep(state), loop: state, parts: this.parts.save() }, (folder) => policy.save(folder), config.checkpoint.keep);
+    const parts = { ...this.parts.save(), reference: { json: this.reference } };
+    const { path, bytes } = await writeCheckpoint(this.folder, { step: lastStep(state), loop: state, parts }, (folder) => policy.save(join(folder, policyFolder)), config.checkpoint.keep);
     recorder.append({ kind: "checkpoint", step: lastStep(state), path, bytes });
   }
 
