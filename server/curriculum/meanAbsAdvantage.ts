@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { signal } from "../config/declaration.ts";
-import type { Group } from "../seams.ts";
-
-const perGroup = (measure: (group: Group) => number) => (groups: readonly Group[]) => Float64Array.from(groups, measure);
+import { perGroup } from "./perGroup.ts";
 
 export const meanAbsAdvantage = signal({
   name: "mean_abs_advantage",
@@ -12,13 +10,4 @@ export const meanAbsAdvantage = signal({
   params: z.object({}),
   create: () =>
     perGroup(({ advantages }) => (advantages.length === 0 ? Number.NaN : advantages.reduce((sum, a) => sum + Math.abs(a), 0) / advantages.length)),
-});
-
-export const successRate = signal({
-  name: "success_rate",
-  summary: "Share of the group's rollouts that succeed.",
-  formula: "s = successes / rollouts",
-  sources: ["Online Difficulty Filtering for Reasoning Oriented Reinforcement Learning"],
-  params: z.object({}),
-  create: () => perGroup(({ rewards, successes }) => (rewards.length === 0 ? Number.NaN : successes / rewards.length)),
 });

@@ -1,32 +1,8 @@
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { admission } from "../config/declaration.ts";
-import type { Group, Verdict } from "../seams.ts";
-
-const yes: Verdict = { admitted: true };
-const no = (reason: string): Verdict => ({ admitted: false, reason });
-const unscored = no("no rollout of the group has a reward");
-
-export const admitAll = admission({
-  name: "none",
-  summary: "Every group trains.",
-  sources: [],
-  params: z.object({}),
-  create: () => () => yes,
-});
-
-export const nonzeroVariance = admission({
-  name: "nonzero_variance",
-  summary: "Leaves out groups whose rewards are all equal: their advantages are zero.",
-  formula: "max r ≠ min r",
-  sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale", "verl filter_groups"],
-  params: z.object({}),
-  create: () => ({ rewards }: Group) => {
-    const first = rewards[0];
-    if (first === undefined) return unscored;
-    return rewards.some((reward) => reward !== first) ? yes : no(`all ${rewards.length} rewards are ${first}`);
-  },
-});
+import type { Group } from "../seams.ts";
+import { no, unscored, yes } from "./verdicts.ts";
 
 const share = (value: number): string => String(Math.round(value * 1000) / 1000);
 
