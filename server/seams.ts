@@ -333,6 +333,8 @@ export type TermValue =
 /** Scores every row of a batch; one result a row, in order. */
 export interface RewardTerm {
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]>;
+  /** Loads what the term needs, once, before the first step; throws a UserError a person can act on. */
+  prepare?(): Promise<{ readonly bundle?: string }>;
   /** Ends processes the term holds. */
   close?(): Promise<void>;
 }
