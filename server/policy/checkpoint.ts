@@ -226,7 +226,7 @@ export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
     renameSync(beside, folder);
     rmSync(former, { recursive: true, force: true });
   } catch (error) {
-    rmSync(beside, { recursive: true, force: true });
+    if (existsSync(beside)) rmSync(beside, { recursive: true, force: true });
     if (existsSync(former) && !existsSync(folder)) renameSync(former, folder);
     throw new UserError(`The checkpoint ${folder} could not be written: ${messageOf(error)}.`, {
       file: folder,

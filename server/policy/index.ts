@@ -28,7 +28,7 @@ export interface PolicyOptions {
   readonly kept_bytes?: number | undefined;
 }
 
-const MICRO_TOKENS = 4096;
+const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */

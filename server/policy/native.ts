@@ -42,6 +42,8 @@ function prepareEnvironment(threads: number): void {
   process.env["TF_CPP_MIN_LOG_LEVEL"] ??= "2";
   process.env["TF_NUM_INTRAOP_THREADS"] ??= "1";
   process.env["TF_NUM_INTEROP_THREADS"] ??= String(threads);
+  // On by default, but said aloud on stderr unless it is asked for.
+  process.env["TF_ENABLE_ONEDNN_OPTS"] ??= "1";
   // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
   process.env["CUDA_VISIBLE_DEVICES"] ??= "";
 }
@@ -62,19 +64,11 @@ export function loadBinding(threads: number | undefined): Binding {
   if (loaded !== undefined) return loaded;
   prepareEnvironment(threads ?? availableParallelism());
   restoreRemovedHelpers();
-  const warn = console.warn;
-  // The package advertises itself on stderr when it is imported.
-  console.warn = () => undefined;
-  try {
-    const tensorflow: TensorFlow = nativeRequire()("@tensorflow/tfjs-node-gpu");
-    const { binding } = tensorflow.backend();
-    if (binding === undefined)
-      throw new Error("@tensorflow/tfjs-node-gpu did not register its native backend");
-    loaded = binding;
-    return binding;
-  } finally {
-    console.warn = warn;
-  }
+  const tensorflow: TensorFlow = nativeRequire()("@tensorflow/tfjs-node-gpu");
+  const { binding } = tensorflow.backend();
+  if (binding === undefined) throw new Error("@tensorflow/tfjs-node-gpu did not register its native backend");
+  loaded = binding;
+  return binding;
 }
 
 class NativeTensor implements DeviceTensor {

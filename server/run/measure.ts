@@ -9,7 +9,8 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 export function measureUpdates(updates: readonly UpdateStats[]): Record<string, number> {
   const last = updates.at(-1);
   if (last === undefined) return { "tokens/trained": 0 };
-  const names = new Set(updates.flatMap((update) => Object.keys(update.metrics)));
+  // Whether a step was skipped shows in its gradient norm: it is no metric of its own.
+  const names = new Set(updates.flatMap((update) => Object.keys(update.metrics)).filter((name) => name !== "update/skipped"));
   const own = [...names].map((name): [string, number] => {
     const values = updates.map((update) => update.metrics[name]).filter((value) => value !== undefined);
     return [name, name === "update/ratio_max" ? Math.max(...values) : mean(values)];

@@ -114,11 +114,9 @@ export class Trainer implements Driver {
 
   async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
     const { config, policy, models, recorder, signal } = this.session;
-    const began = performance.now();
     const { tasks, algorithm } = (this.exam ??= this.examination());
     const { metrics } = await evaluate({ config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal }, clock);
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
-    recorder.event("info", "evaluated", `Evaluated ${tasks.length} held-out tasks in ${((performance.now() - began) / 1000).toFixed(1)} s.`, { data: { tasks: tasks.length } });
   }
 
   private examination(): { tasks: readonly DrawnTask[]; algorithm: Algorithm } {
