@@ -11,17 +11,18 @@ export function formatNumber(value: number | null | undefined): string {
   const size = Math.abs(value);
   if (value === 0) return "0";
   if (size >= 1e6) return signed(value.toExponential(2).replace("e+", "e"));
-  if (size >= 100) return signed(Math.round(value).toLocaleString("en-US"));
+  if (size >= 100 || Number.isInteger(value)) return signed(Math.round(value).toLocaleString("en-US"));
   if (size >= 10) return signed(value.toFixed(1));
   if (size >= 0.01) return signed(value.toFixed(size >= 1 ? 2 : 3));
   return signed(value.toExponential(1));
 }
 
-/** 0.5 → 50 %; one digit under ten per cent, so that 0.4 % is not 0 %. */
-export function formatFraction(value: number | null | undefined): string {
+/** 0.5 → 50 %; one digit under ten per cent, so that 0.4 % is not 0 %, and as many as are asked for. */
+export function formatFraction(value: number | null | undefined, least = 0): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const percent = value * 100;
-  const digits = percent !== 0 && Math.abs(percent) < 10 && Math.abs(percent % 1) > 1e-9 ? 1 : 0;
+  const digits =
+    percent !== 0 && Math.abs(percent) < 10 && Math.abs(percent % 1) > 1e-9 ? Math.max(1, least) : least;
   return `${signed(percent.toFixed(digits))} %`;
 }
 

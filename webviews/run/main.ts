@@ -17,7 +17,7 @@ import { connect, type Host } from "../shared/messaging.ts";
 import { RunSeries } from "../shared/series.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
-import { charts, firstTraining, wantedMetric, type RunView } from "./models.ts";
+import { charts, firstTraining, wantedMetric, warming, type RunView } from "./models.ts";
 
 /** A range whose end is the run's end, however far that moves. */
 const openEnd = Number.MAX_SAFE_INTEGER;
@@ -141,6 +141,7 @@ class RunPanel {
     if (run === null) return;
     const view: RunView = { run, series: this.#series, evaluations: this.#evaluations };
     const shown: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
+    this.#body.classList.toggle("warming", warming(view));
     this.#header.update(view, this.#errors);
     this.#header.setCursor(this.#cursor);
     const marks = run.stages.map(({ step, name }) => ({ step, name }));

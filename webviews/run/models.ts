@@ -59,6 +59,10 @@ export const stageAt = (run: PanelRun, step: number): PanelRun["stages"][number]
 export const firstTraining = (run: PanelRun): number | null =>
   run.stages.find((stage) => stage.kind !== "sft")?.step ?? null;
 
+/** Only warm-up steps so far: losses, and no rewards yet. */
+export const warming = ({ run, series }: RunView): boolean =>
+  stageAt(run, run.summary.step)?.kind === "sft" && series.column("reward/total").steps.length === 0;
+
 /** What is awaited, while there is nothing to draw. */
 export function awaited(view: RunView, what: string): string {
   const { run, series } = view;
@@ -71,7 +75,9 @@ export function awaited(view: RunView, what: string): string {
     return `Waiting for the first step: the run's process is starting. The ${what} appears with it.`;
   const stage = stageAt(run, step);
   if (stage?.kind === "sft")
-    return `${warmingUp(view)} The ${what} appears when training with rewards begins.`;
+    return what === "reward"
+      ? `${warmingUp(view)} The reward appears when training begins.`
+      : "Appears when training begins.";
   return status === "paused"
     ? `Paused before any ${what} was recorded.`
     : `Waiting for the ${what} of step ${Math.max(series.last, step) + 1}.`;
@@ -112,7 +118,7 @@ function rewardModel(view: RunView): ChartModel {
   const reward = line({ name: "reward", tone: 0, dash: 0, format: "number" }, mean);
   const lines = [
     blank(std) ? reward : { ...reward, band: { name: "± std", low: around(-1), high: around(1) } },
-    line({ name: "held-out pass@1", tone: 1, dash: 1, format: "fraction", style: "points" }, passed),
+    line({ name: "held-out pass@1", tone: 1, dash: 1, format: "number", style: "points" }, passed),
   ];
   return charted(view, "reward", steps, lines);
 }

@@ -1,7 +1,7 @@
 /** The numbers above the charts: pure, from a run's series to labelled values. */
 import { formatChange, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/format.ts";
 import { isLive } from "../../shared/runStatus.ts";
-import { evaluationColumn, firstTraining, stageAt, type RunView } from "./models.ts";
+import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { Column } from "../shared/series.ts";
 
 export interface Tile {
@@ -26,6 +26,10 @@ function direction(change: number | null): Pick<Tile, "tone"> {
   return change === null || Math.abs(change) < 0.005 ? {} : { tone: change > 0 ? "good" : "bad" };
 }
 
+function lossTile({ series }: RunView): Tile {
+  return { label: "Loss", value: formatNumber(recent(series.column("update/loss"))), note: "warming up" };
+}
+
 function rewardTile({ series }: RunView): Tile {
   const column = series.column("reward/total");
   const now = recent(column);
@@ -45,8 +49,8 @@ function passTile({ evaluations, run }: RunView): Tile {
   const to = run.summary.last?.["eval/pass@1"] ?? values.at(-1) ?? null;
   if (to === null) return { label: "Held-out pass@1", value: "–", note: "not evaluated yet" };
   const change = from === null || values.length < 2 ? null : to - from;
-  const note = change === null ? "first evaluation" : `${formatFraction(from)} → ${formatFraction(to)}`;
-  return { label: "Held-out pass@1", value: formatFraction(to), note, ...direction(change) };
+  const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;
+  return { label: "Held-out pass@1", value: formatFraction(to, 1), note, ...direction(change) };
 }
 
 function batchTile({ series, run }: RunView): Tile {
@@ -103,7 +107,7 @@ function errorTile({ series }: RunView, errors: number): Tile {
 }
 
 export const tiles = (view: RunView, errors: number): readonly Tile[] => [
-  rewardTile(view),
+  warming(view) ? lossTile(view) : rewardTile(view),
   passTile(view),
   batchTile(view),
   truncationTile(view),

@@ -92,13 +92,18 @@ export class Chart {
     this.#range = range;
     const drawn = model.empty === null;
     setShown(this.#empty, !drawn);
+    setShown(this.#toggle, drawn);
+    if (!drawn) setShown(this.#table, false);
     setText(this.#empty, model.empty ?? "");
     setShown(this.#plotArea, drawn && !this.#tableShown);
     setText(this.#summary, summarize(model));
     if (!drawn) this.#discard();
     else if (shape !== this.#shape || this.#plot === undefined) this.#build(shape);
     else this.#refill(this.#plot);
-    if (this.#tableShown) this.#fillTable();
+    if (drawn && this.#tableShown) {
+      setShown(this.#table, true);
+      this.#fillTable();
+    }
     this.#label();
   }
 

@@ -33,6 +33,14 @@ export interface ChartModel {
   readonly empty: string | null;
 }
 
+/** On an axis, where the ticks' spacing already says how precise they are: 0.8, not 0.800. */
+export function formatTick(value: number, format: Format): string {
+  const text = formatValue(value, format);
+  return format === "number" || format === "tokens"
+    ? text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")
+    : text;
+}
+
 export function formatValue(value: number | null | undefined, format: Format): string {
   switch (format) {
     case "fraction":

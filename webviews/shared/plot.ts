@@ -1,6 +1,6 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
-import { formatValue, type ChartModel, type Line } from "./chartModel.ts";
+import { formatTick, type ChartModel, type Line } from "./chartModel.ts";
 import { dashes, withAlpha, type Theme } from "./theme.ts";
 
 export interface Mark {
@@ -83,16 +83,17 @@ function bandsOf(model: ChartModel, theme: Theme): uPlot.Band[] {
   return bands;
 }
 
-function limits(data: readonly [number, number]): [number, number] {
-  const [low, high] = data;
-  if (low === high) return low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1];
-  const room = (high - low) * 0.08;
-  return [low >= 0 && low - room < (high - low) * 0.5 ? 0 : low - room, high + room];
+/** Room around the data; areas stand on zero, and so does what is close to it. */
+function limits([low, high]: readonly [number, number], fromZero: boolean): [number, number] {
+  if (low === high && !fromZero)
+    return low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1];
+  const room = (high - (fromZero ? 0 : low)) * 0.08;
+  return [fromZero || (low >= 0 && low < (high - low) * 0.6) ? 0 : low - room, high + room];
 }
 
 function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
   const base = { stroke: theme.muted, font: theme.font, ticks: { show: false }, gap: 6 };
-  const grid = { stroke: withAlpha(theme.grid, theme.kind.startsWith("high") ? 0.35 : 0.3), width: 1 };
+  const grid = { stroke: withAlpha(theme.grid, theme.kind.startsWith("high") ? 0.35 : 0.16), width: 1 };
   const axis = (side: "left" | "right"): uPlot.Axis => {
     const format = model.lines.find((line) => line.axis === side)?.format ?? "number";
     return {
@@ -102,7 +103,7 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
       size: 46,
       space: 34,
       grid: side === "left" ? grid : { show: false },
-      values: (_, splits) => splits.map((split) => formatValue(split, format)),
+      values: (_, splits) => splits.map((split) => formatTick(split, format)),
     };
   };
   const steps: uPlot.Axis = {
@@ -126,6 +127,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
   ctx.save();
   ctx.font = theme.font.replace(/^\d+px/, `${10 * ratio}px`);
   ctx.textBaseline = "top";
+  ctx.textAlign = "left";
   let free = bbox.left;
   for (const mark of marks) {
     const x = Math.round(plot.valToPos(mark.step, "x", true));
@@ -149,21 +151,24 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
 export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOptions): uPlot {
   const { theme } = options;
   const fixed = model.limits;
-  const scale = (key: "y" | "right"): uPlot.Scale => ({
-    range: (_, low, high) =>
-      key === "y" && fixed !== null ? [fixed[0], fixed[1]] : limits([low ?? 0, high ?? 1]),
-  });
+  const stacked = model.lines.some((line) => line.style === "area");
   const rights = model.lines.filter((line) => line.axis === "right");
-  const right: uPlot.Scale = rights.every((line) => line.format === "fraction")
-    ? { range: () => [0, 1] }
-    : scale("right");
+  const left: uPlot.Scale = {
+    range: (_, low, high) => (fixed === null ? limits([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]]),
+  };
+  // A share that stays small is drawn against a tenth, so that it does not look like noise on the axis.
+  const shares = rights.every((line) => line.format === "fraction");
+  const right: uPlot.Scale = {
+    range: (_, low, high) =>
+      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : limits([low ?? 0, high ?? 1], false),
+  };
   return new uPlot(
     {
       width: options.width,
       height: options.height,
       padding: [6, rights.length > 0 ? 0 : 12, 0, 0],
       legend: { show: false },
-      scales: { x: { time: false }, y: scale("y"), ...(rights.length > 0 ? { right } : {}) },
+      scales: { x: { time: false }, y: left, ...(rights.length > 0 ? { right } : {}) },
       series: [{}, ...seriesOf(model, theme)],
       bands: bandsOf(model, theme),
       axes: axesOf(model, theme),
