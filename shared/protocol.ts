@@ -11,9 +11,10 @@ import type { RunStatus } from "./runStatus.ts";
 /** Grows when a change is not additive. */
 export const protocolVersion = 1;
 
-export interface Request<Params, Result> {
+export interface Request<Params, Result, Input = Params> {
   readonly method: string;
-  readonly params: z.ZodType<Params>;
+  /** `Input` is what a caller writes (defaults left out), `Params` what the handler gets. */
+  readonly params: z.ZodType<Params, Input>;
   /** Phantom: carries the result's type. */
   readonly result?: Result;
 }
@@ -21,10 +22,11 @@ export interface Notification<Params> {
   readonly method: string;
   readonly params?: Params;
 }
-export type ParamsOf<R> = R extends Request<infer P, unknown> ? P : never;
-export type ResultOf<R> = R extends Request<never, infer T> ? T : R extends { readonly result?: infer T } ? Exclude<T, undefined> : never;
+export type ParamsOf<R> = R extends { readonly params: z.ZodType<infer P> } ? P : never;
+export type InputOf<R> = R extends { readonly params: z.ZodType<unknown, infer I> } ? I : never;
+export type ResultOf<R> = R extends { readonly result?: infer T } ? Exclude<T, undefined> : never;
 
-const request = <Result>() => <Params>(method: string, params: z.ZodType<Params>): Request<Params, Result> => ({ method, params });
+const request = <Result>() => <Params, Input>(method: string, params: z.ZodType<Params, Input>): Request<Params, Result, Input> => ({ method, params });
 const notification = <Params>(method: string): Notification<Params> => ({ method });
 
 // ─────────────────────────────────────────────── the daemon
