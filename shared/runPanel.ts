@@ -107,3 +107,9 @@ export function readPanelState(value: unknown): PanelState | null {
     tables: Array.isArray(tables) ? tables.filter((table) => typeof table === "string") : [],
   };
 }
+
+/** Every metric that the panel's charts and tiles read, of those that a run has recorded. */
+export const wantedMetric = (name: string): boolean =>
+  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm)$|tokens\/generated$)/.test(
+    name,
+  );

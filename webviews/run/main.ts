@@ -4,6 +4,7 @@ import "./run.css";
 import {
   panelVersion,
   readPanelState,
+  wantedMetric,
   type FromPanel,
   type PanelAction,
   type PanelRun,
@@ -17,7 +18,7 @@ import { connect, type Host } from "../shared/messaging.ts";
 import { RunSeries } from "../shared/series.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
-import { charts, firstTraining, wantedMetric, warming, type RunView } from "./models.ts";
+import { charts, firstTraining, warming, type RunView } from "./models.ts";
 
 /** A range whose end is the run's end, however far that moves. */
 const openEnd = Number.MAX_SAFE_INTEGER;

@@ -256,9 +256,3 @@ export const charts: readonly ChartDefinition[] = [
     ),
   },
 ];
-
-/** Every metric that the charts and tiles read, of those that the run has recorded. */
-export const wantedMetric = (name: string): boolean =>
-  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm)$|tokens\/generated$|eval\/pass@1$)/.test(
-    name,
-  );
