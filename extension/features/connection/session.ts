@@ -8,14 +8,14 @@ import {
   type MessageTransports,
   type ServerOptions,
 } from "vscode-languageclient/node";
-import type { z } from "zod";
 import { language } from "../../../shared/contributions.ts";
 import { connectOrStart } from "../../../shared/daemon/connect.ts";
 import type { DaemonLink } from "../../../shared/daemon/handshake.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/errors.ts";
-import { changed, type Change, type InputOf, type ResultOf } from "../../../shared/protocol.ts";
+import { changed, type Change } from "../../../shared/protocol.ts";
 import { output } from "../../vscode/output.ts";
+import type { Asker } from "./asker.ts";
 import { Emitter } from "./emitter.ts";
 import type { FoundNode } from "./node.ts";
 import type { Session } from "./state.ts";
@@ -35,13 +35,9 @@ export interface ChangeBatch {
 }
 
 /** What features ask the daemon through. */
-export interface DaemonSession extends Session {
+export interface DaemonSession extends Session, Asker {
   readonly link: DaemonLink;
   readonly changes: Emitter<ChangeBatch>;
-  ask<R extends { readonly method: string; readonly params: z.ZodType }>(
-    request: R,
-    parameters: InputOf<R>,
-  ): Promise<ResultOf<R>>;
 }
 
 const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];

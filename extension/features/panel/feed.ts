@@ -2,7 +2,7 @@
  * What one panel is told: everything once it is ready, then what changes, at most ten times a second, and nothing while
  * it is hidden. Pure but for the questions it asks.
  */
-import type { z } from "zod";
+import type { Asker } from "../connection/asker.ts";
 import {
   evaluationsQuery,
   eventsQuery,
@@ -11,7 +11,6 @@ import {
   runsShow,
   type Change,
   type EvaluationRow,
-  type InputOf,
   type ResultOf,
   type RunDetail,
   type RunSummary,
@@ -26,15 +25,9 @@ import {
 } from "../../../shared/runPanel.ts";
 import type { Json } from "../../../shared/json.ts";
 
-export interface PanelSource {
-  ask<R extends { readonly method: string; readonly params: z.ZodType }>(
-    request: R,
-    parameters: InputOf<R>,
-  ): Promise<ResultOf<R>>;
-}
 export interface PanelFeedOptions {
   readonly run: string;
-  readonly source: () => Promise<PanelSource>;
+  readonly source: () => Promise<Asker>;
   readonly send: (message: ToPanel) => void;
   readonly failed: (error: unknown) => void;
   /** Milliseconds between two updates. */
@@ -189,7 +182,7 @@ export class PanelFeed {
   }
 
   async #series(
-    source: PanelSource,
+    source: Asker,
     metrics: readonly string[],
     range: { from?: number; to?: number },
   ): Promise<ResultOf<typeof metricsSeries>["series"]> {
@@ -212,7 +205,7 @@ export class PanelFeed {
   }
 }
 
-async function countErrors(source: PanelSource, run: string): Promise<number> {
+async function countErrors(source: Asker, run: string): Promise<number> {
   const { events } = await source.ask(eventsQuery, { run });
   return events.filter((event) => event.severity === "error").length;
 }

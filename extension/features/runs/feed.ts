@@ -2,25 +2,15 @@
  * Follows a store: subscribe from the last cursor, and ask for everything again where the daemon no longer knows what
  * lies between. The cursor belongs to a daemon's instance; another instance starts over. Pure but for its session.
  */
-import {
-  runsList,
-  subscribe,
-  type Change,
-  type HelloResult,
-  type RunSummary,
-} from "../../../shared/protocol.ts";
+import { runsList, subscribe, type Change, type HelloResult } from "../../../shared/protocol.ts";
+import type { Asker } from "../connection/asker.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { RunsModel } from "./model.ts";
 
 /** What of a session the feed needs. */
-export interface FeedSession {
+export interface FeedSession extends Asker {
   readonly link: { readonly hello: Pick<HelloResult, "instance"> };
   readonly changes: Emitter<{ readonly cursor: number; readonly changes: readonly Change[] }>;
-  ask(
-    request: typeof subscribe,
-    parameters: { since?: number },
-  ): Promise<{ cursor: number; restart: boolean; changes: readonly Change[] }>;
-  ask(request: typeof runsList, parameters: Record<string, never>): Promise<{ runs: readonly RunSummary[] }>;
 }
 
 export class RunFeed {
