@@ -1,7 +1,8 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
 import { formatTick, type ChartModel, type Line } from "./chartModel.ts";
-import { dashes, withAlpha, type Theme } from "./theme.ts";
+import { withAlpha } from "./color.ts";
+import { dashes, type Theme } from "./theme.ts";
 
 export interface Mark {
   readonly step: number;

@@ -1,3 +1,5 @@
+import { readable } from "./color.ts";
+
 /** Colours and fonts of the editor's theme as the canvas needs them, read again when the theme changes. */
 
 export type ThemeKind = "light" | "dark" | "high-contrast" | "high-contrast-light";
@@ -54,21 +56,22 @@ export function readTheme(): Theme {
   const kind = themeKind(document.body.classList);
   const high = isHigh(kind);
   const foreground = read("var(--vscode-editor-foreground, var(--vscode-foreground))");
+  const background = read("var(--vscode-editor-background)");
+  const chart = (name: string): string =>
+    readable(read(`var(--vscode-charts-${name})`), background, foreground);
   return {
     kind,
     foreground,
     muted: high ? foreground : read("var(--vscode-descriptionForeground)"),
-    background: read("var(--vscode-editor-background)"),
+    background,
     grid: read(
       high ? "var(--vscode-contrastBorder)" : "var(--vscode-charts-lines, var(--vscode-panel-border))",
     ),
     focus: read("var(--vscode-focusBorder)"),
-    palette: ["blue", "orange", "purple", "green", "red", "yellow"].map((name) =>
-      read(`var(--vscode-charts-${name})`),
-    ),
-    good: read("var(--vscode-charts-green)"),
-    bad: read("var(--vscode-charts-red)"),
-    neutral: read("var(--vscode-charts-blue)"),
+    palette: ["blue", "orange", "purple", "green", "red", "yellow"].map(chart),
+    good: chart("green"),
+    bad: chart("red"),
+    neutral: chart("blue"),
     font: `11px ${style.fontFamily}`,
     reducedMotion:
       document.body.classList.contains("vscode-reduce-motion") ||
@@ -83,17 +86,6 @@ export function onThemeChange(changed: () => void): void {
   observer.observe(document.body, { attributes: true, attributeFilter: ["class", "data-vscode-theme-id"] });
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["style"] });
   matchMedia("(prefers-reduced-motion: reduce)").addEventListener("change", changed);
-}
-
-/** A colour at another opacity; takes what `getComputedStyle` answers: `rgb(…)`, `rgba(…)` or `color(srgb …)`. */
-export function withAlpha(color: string, alpha: number): string {
-  const mixed = /^color\(srgb ([^/)]+)/.exec(color)?.[1]?.trim().split(/\s+/);
-  const parts =
-    mixed?.map((part) => Math.round(Number(part) * 255)) ??
-    /^rgba?\(([^)]+)\)$/.exec(color)?.[1]?.split(/[\s,/]+/);
-  return parts === undefined || parts.length < 3
-    ? color
-    : `rgba(${parts[0]}, ${parts[1]}, ${parts[2]}, ${alpha})`;
 }
 
 /** So that colour is never the only channel. */
