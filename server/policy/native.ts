@@ -33,19 +33,32 @@ interface TensorFlow {
   readonly backend: () => { readonly binding?: Binding };
 }
 
+/** Above this many parameters the operations are large enough to use all threads themselves. */
+const STREAMED_PARAMETERS = 10e6;
+const MOST_STREAMS = 8;
+
 /**
- * Independent streams on one thread each beat one stream on many threads while operations are small: the policy cuts
- * a batch into `streams` parts and TensorFlow may run as many operations at once. TensorFlow reads both numbers from
- * the environment when it is loaded, so these are set before, unless the process was started with them.
+ * What TensorFlow reads from the environment when it is loaded. Independent streams on one thread each beat one
+ * stream on many threads while operations are small: a batch is cut into streams, and as many operations run at once.
+ * A process that is started for a run is best given these from the start.
  */
-function prepareEnvironment(threads: number): void {
-  process.env["TF_CPP_MIN_LOG_LEVEL"] ??= "2";
-  process.env["TF_NUM_INTRAOP_THREADS"] ??= "1";
-  process.env["TF_NUM_INTEROP_THREADS"] ??= String(threads);
-  // On by default, but said aloud on stderr unless it is asked for.
-  process.env["TF_ENABLE_ONEDNN_OPTS"] ??= "1";
-  // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
-  process.env["CUDA_VISIBLE_DEVICES"] ??= "";
+export function threadSettings(parameters: number, threads = availableParallelism()): Record<string, string> {
+  const streamed = parameters <= STREAMED_PARAMETERS;
+  return {
+    TF_NUM_INTRAOP_THREADS: String(streamed ? 1 : threads),
+    TF_NUM_INTEROP_THREADS: String(threads),
+    TF_CPP_MIN_LOG_LEVEL: "2",
+    // On by default, but said aloud on stderr unless it is asked for.
+    TF_ENABLE_ONEDNN_OPTS: "1",
+    // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
+    CUDA_VISIBLE_DEVICES: "",
+  };
+}
+
+/** What the process was started with stands. */
+function prepareEnvironment(parameters: number, threads: number | undefined): void {
+  for (const [name, value] of Object.entries(threadSettings(parameters, threads)))
+    process.env[name] ??= value;
 }
 
 /** Newer Node versions dropped two helpers that the package still calls. */
@@ -60,9 +73,9 @@ function restoreRemovedHelpers(): void {
 
 let loaded: Binding | undefined;
 /** Loads the addon once per process. Throws what the package throws when its library is missing. */
-export function loadBinding(threads: number | undefined): Binding {
+export function loadBinding(parameters: number, threads: number | undefined): Binding {
   if (loaded !== undefined) return loaded;
-  prepareEnvironment(threads ?? availableParallelism());
+  prepareEnvironment(parameters, threads);
   restoreRemovedHelpers();
   const tensorflow: TensorFlow = nativeRequire()("@tensorflow/tfjs-node-gpu");
   const { binding } = tensorflow.backend();
@@ -183,17 +196,13 @@ class NativeProgram implements Program {
   }
 }
 
-/** Above this many parameters the operations are large enough to use all threads themselves. */
-const STREAMED_PARAMETERS = 10e6;
-const MOST_STREAMS = 8;
-
 export class NativeRuntime implements Runtime {
   readonly name = "native";
   readonly streams: number;
   private readonly programs: NativeProgram[] = [];
   private readonly binding: Binding;
   constructor(options: { readonly threads: number | undefined; readonly parameters: number }) {
-    this.binding = loadBinding(options.threads);
+    this.binding = loadBinding(options.parameters, options.threads);
     const threads =
       options.threads ?? (Number(process.env["TF_NUM_INTEROP_THREADS"]) || availableParallelism());
     this.streams =
