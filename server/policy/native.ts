@@ -1,7 +1,7 @@
 /** The native runtime: programs as TensorFlow graphs, run by the addon of @tensorflow/tfjs-node-gpu. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { nativeRequire } from "../natives.ts";
 import { Graph } from "./graph/graph.ts";
@@ -29,9 +29,6 @@ export interface Binding {
   getNumOfTensors(): number;
   isUsingGpuDevice(): boolean;
 }
-interface TensorFlow {
-  readonly backend: () => { readonly binding?: Binding };
-}
 
 /** Above this many parameters the operations are large enough to use all threads themselves. */
 const STREAMED_PARAMETERS = 10e6;
@@ -48,8 +45,6 @@ export function threadSettings(parameters: number, threads = availableParallelis
     TF_NUM_INTRAOP_THREADS: String(streamed ? 1 : threads),
     TF_NUM_INTEROP_THREADS: String(threads),
     TF_CPP_MIN_LOG_LEVEL: "2",
-    // On by default, but said aloud on stderr unless it is asked for.
-    TF_ENABLE_ONEDNN_OPTS: "1",
     // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
     CUDA_VISIBLE_DEVICES: "",
   };
@@ -61,25 +56,23 @@ function prepareEnvironment(parameters: number, threads: number | undefined): vo
     process.env[name] ??= value;
 }
 
-/** Newer Node versions dropped two helpers that the package still calls. */
-function restoreRemovedHelpers(): void {
-  const helpers: Record<string, unknown> = {
-    isNullOrUndefined: (value: unknown) => value === null || value === undefined,
-    isArray: Array.isArray,
-  };
-  const target: Record<string, unknown> = nativeRequire()("node:util");
-  for (const [name, helper] of Object.entries(helpers)) target[name] ??= helper;
+/**
+ * The addon file of the package. The package's own entry point is not used: it loads all of tfjs first, more than a
+ * second's work of which nothing is needed here, and calls helpers that newer Node versions dropped.
+ */
+export function addonFile(): string {
+  const manifest = nativeRequire().resolve("@tensorflow/tfjs-node-gpu/package.json");
+  return join(dirname(manifest), "lib", "napi-v8", "tfjs_binding.node");
 }
 
 let loaded: Binding | undefined;
-/** Loads the addon once per process. Throws what the package throws when its library is missing. */
+/** Loads the addon once per process. Throws what the loader throws when it or its library is missing. */
 export function loadBinding(parameters: number, threads: number | undefined): Binding {
   if (loaded !== undefined) return loaded;
   prepareEnvironment(parameters, threads);
-  restoreRemovedHelpers();
-  const tensorflow: TensorFlow = nativeRequire()("@tensorflow/tfjs-node-gpu");
-  const { binding } = tensorflow.backend();
-  if (binding === undefined) throw new Error("@tensorflow/tfjs-node-gpu did not register its native backend");
+  const file = addonFile();
+  if (!existsSync(file)) throw new Error(`the native addon module ${file} does not exist`);
+  const binding: Binding = nativeRequire()(file);
   loaded = binding;
   return binding;
 }
