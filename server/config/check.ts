@@ -161,7 +161,7 @@ export class Checker {
   }
 
   private list(shape: Shape & { kind: "list" | "named_list" }, node: SourceNode, path: string): Json {
-    if (node.kind !== "list") return this.wrong(path, `a list of ${shape.kind === "list" ? `${shape.what} items` : `${shape.what}s`}`, node);
+    if (node.kind !== "list") return this.wrong(path, `a list of ${shape.what === "KL entry" ? "KL entries" : `${shape.what}s`}`, node);
     return node.items.map((item, index) => {
       const name = itemName(shape, item, index, node);
       const json = this.visit(shape.item, item, join(path, name));

@@ -1,5 +1,6 @@
 /** Which method a slot's node chooses, in each of the ways a config may write it. */
 import { basename, extname } from "node:path";
+import { methodOf } from "../methods.ts";
 import type { SlotName } from "./declaration.ts";
 import { entry, mapNode, textOf, type MapNode, type SourceNode } from "./node.ts";
 
@@ -35,7 +36,8 @@ export function fileReference(text: string): FileReference | undefined {
 }
 
 const methodOfText = (slot: SlotName, text: string): string => {
-  if (slot !== "reward") return text;
+  const known = methodOf(slot, text)?.name;
+  if (slot !== "reward" || known !== undefined) return known ?? text;
   const reference = fileReference(text);
   if (reference === undefined) return text;
   return reference.language === "python" ? "python" : "user";

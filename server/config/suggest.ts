@@ -31,7 +31,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 }
 
 /** `a, b or c`, each in backticks; long lists end in "…". */
-export function listed(words: readonly string[], most = 24): string {
+export function listed(words: readonly string[], most = 30): string {
   if (words.length === 0) return "nothing";
   const shown = words.slice(0, most).map((word) => `\`${word}\``);
   if (words.length > most) return `${shown.join(", ")}, …`;

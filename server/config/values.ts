@@ -97,16 +97,19 @@ function walk(schema: z.ZodType, node: SourceNode, path: string, report: Report)
 }
 
 function walkMap(shape: Readonly<Record<string, z.ZodType>>, node: MapNode, path: string, report: Report): void {
+  /** Keys that a misspelt one stands for: that they are missing is an echo. */
+  const meant = new Set<string | undefined>();
   for (const [key, { key: at, value }] of node.entries) {
     const inner = shape[key];
     if (inner !== undefined) walk(inner, value, join(path, key), report);
     else {
       const { hint, fixes } = unknownName(key, Object.keys(shape), at);
+      meant.add(nearest(key, Object.keys(shape)));
       report({ rule: "unknown-key", message: `\`${key}\` is not a key of \`${path}\`. ${hint}`, key: join(path, key), at, fixes });
     }
   }
   for (const [key, inner] of Object.entries(shape)) {
-    if (node.entries.has(key) || !isRequired(inner)) continue;
+    if (node.entries.has(key) || meant.has(key) || !isRequired(inner)) continue;
     report({ rule: "missing-key", message: `\`${path}\` needs \`${key}\`: ${wordsFor(inner)}.`, key: join(path, key), at: node.origin });
   }
 }
@@ -144,14 +147,23 @@ function wrongType(schema: z.ZodType, node: SourceNode, path: string, report: Re
   const words = wordsOf(schema);
   const text = node.kind === "scalar" && node.value !== null ? String(node.value) : undefined;
   const meant = text === undefined ? undefined : nearest(text, words);
-  const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+  const bare = unquoted(schema, node);
+  const hint = meant !== undefined ? ` Did you mean \`${meant}\`?` : bare === undefined ? "" : ` Write ${bare} without quotes.`;
+  const better = meant ?? bare;
   report({
     rule: words.length > 0 && text !== undefined ? "unknown-value" : "type",
     message: `\`${path}\` must be ${wordsFor(schema)}, not ${written(node)}.${hint}`,
     key: path,
     at: node.origin,
-    fixes: meant === undefined ? [] : [replace(node.origin.range, meant, `Change to \`${meant}\``)],
+    fixes: better === undefined ? [] : [replace(node.origin.range, better, `Change to \`${better}\``)],
   });
+}
+
+/** `"8"` where 8 is right. */
+function unquoted(schema: z.ZodType, node: SourceNode): string | undefined {
+  if (node.kind !== "scalar" || typeof node.value !== "string" || node.value.trim() === "") return undefined;
+  const value = node.value === "true" ? true : node.value === "false" ? false : Number(node.value);
+  return schema.safeParse(value).success ? String(value) : undefined;
 }
 
 /** What only a declaration's own check can see. */

@@ -84,5 +84,6 @@ export function written(node: SourceNode): string {
   if (node.kind === "list") return "a list";
   if (node.kind === "map") return "a map";
   if (node.value === null) return "nothing";
+  if (typeof node.value === "string" && node.value !== "" && !Number.isNaN(Number(node.value))) return `the text "${node.value}"`;
   return typeof node.value === "string" ? `\`${node.value.length > 40 ? `${node.value.slice(0, 40)}…` : node.value}\`` : String(node.value);
 }
