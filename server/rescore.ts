@@ -6,7 +6,7 @@ import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "./record
 import { UserError } from "../shared/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../shared/rollouts.ts";
 import { Scorer } from "./scoring.ts";
-import { stageAt } from "./explain.ts";
+import { stageAt } from "./explain/stageAt.ts";
 import { status, type Batch, type Models, type Random, type RewardColumn, type Tokenizer } from "./seams.ts";
 
 export interface RescoredRollout {

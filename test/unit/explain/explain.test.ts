@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { writeRollout, type RolloutRow } from "../../../shared/rollouts.ts";
-import { explain, stageAt, type ExplainedRollout, type ExplainedStep } from "../../../server/explain.ts";
+import { stageAt } from "../../../server/explain/stageAt.ts";
+import { explain, type ExplainedRollout, type ExplainedStep } from "../../../server/explain.ts";
 import { readRollouts } from "../../../server/recorded.ts";
 import { configOf, near, temporary } from "../support.ts";
 
