@@ -1,9 +1,12 @@
-// One build script: a table of entry points. `node esbuild.mjs [--watch] [--tests [pattern…]] [--production]`
+// One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
+/** Production bundles go elsewhere: a daemon may be running out of dist. */
+const dist = argv.find((word) => word.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist";
+process.chdir(import.meta.dirname);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
 /** Native modules and what must stay a folder on disk: loaded by server/natives.ts from where set-up put them. */
@@ -17,14 +20,58 @@ const shared = {
   define: { GRADUS_VERSION: JSON.stringify(version) },
 };
 /** CommonJS dependencies inside an ES module bundle still call `require`. */
-const banner = { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' };
-const node = { ...shared, platform: "node", target: "node20", format: "esm", banner, external: natives, outExtension: { ".js": ".mjs" } };
+const banner = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+};
+const node = {
+  ...shared,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  banner,
+  external: natives,
+  outExtension: { ".js": ".mjs" },
+};
 
 export const entries = [
-  { ...node, entryPoints: { cli: "server/cli.ts", storeThread: "server/store/thread.ts", rewardHost: "server/reward/host.ts" }, outdir: "dist", splitting: true, chunkNames: "chunks/[name]-[hash]" },
-  { ...shared, entryPoints: { extension: "extension/extension.ts" }, outdir: "dist", platform: "node", target: "node20", format: "cjs", external: ["vscode"] },
-  { ...shared, entryPoints: { runPanel: "webviews/run/main.ts" }, outdir: "dist/webviews", platform: "browser", target: "chrome120", format: "iife" },
+  {
+    ...node,
+    entryPoints: {
+      cli: "server/cli.ts",
+      storeThread: "server/store/thread.ts",
+      rewardHost: "server/reward/host.ts",
+    },
+    outdir: dist,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+  },
+  {
+    ...shared,
+    entryPoints: { extension: "extension/extension.ts" },
+    outdir: dist,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    external: ["vscode"],
+  },
+  {
+    ...shared,
+    entryPoints: { runPanel: "webviews/run/main.ts" },
+    outdir: `${dist}/webviews`,
+    platform: "browser",
+    target: "chrome120",
+    format: "iife",
+  },
 ];
+
+/** A folder that is not there yet is left out aloud: the rest can be worked on meanwhile. */
+function present({ entryPoints, ...entry }) {
+  const there = Object.entries(entryPoints).filter(([name, file]) => {
+    if (!existsSync(file)) console.error(`left out ${name}: ${file} does not exist`);
+    return existsSync(file);
+  });
+  return { ...entry, entryPoints: Object.fromEntries(there) };
+}
 
 /** Tests of every tier but the workbench's run as ES modules under node's own runner. */
 export const tests = (patterns) => ({
@@ -36,7 +83,22 @@ export const tests = (patterns) => ({
   banner: {},
 });
 
+/** The workbench's tests are loaded by the editor's extension host, as CommonJS under mocha. */
+export const workbenchTests = (patterns) => ({
+  ...shared,
+  entryPoints: patterns,
+  outdir: "out/test",
+  outbase: "test",
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  external: ["vscode", "mocha", ...natives],
+});
+
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
-  if (argv.includes("--watch")) for (const entry of entries) await (await context(entry)).watch();
-  else await Promise.all(entries.map((entry) => build(entry)));
+  const all = entries.map(present).filter((entry) => Object.keys(entry.entryPoints).length > 0);
+  if (production) rmSync(dist, { recursive: true, force: true });
+  if (argv.includes("--watch"))
+    for (const entry of all) await (await context({ ...entry, logLevel: "info" })).watch();
+  else await Promise.all(all.map((entry) => build(entry)));
 }

@@ -1,13 +1,100 @@
 /**
  * Where native modules and packages that must stay folders on disk are loaded from. In a checkout that is its own
  * node_modules; an installed extension has none beside it, so set-up puts them into a versioned data folder and
- * GRADUS_NATIVE_ROOT (or the recorded root) names it.
+ * GRADUS_NATIVE_ROOT names it. Set-up (scripts/setup.mjs) writes down what it built and for which Node; this file is
+ * the only reader of that record.
  */
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, parse } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+/** The same place as `dataFolder` in scripts/setup/places.mjs. */
+export function dataFolder(): string {
+  const shared = process.env["XDG_DATA_HOME"];
+  return process.env["GRADUS_DATA"] ?? join(shared ? shared : join(homedir(), ".local", "share"), "gradus");
+}
+
+/** The folder whose `node_modules` holds the native packages: GRADUS_NATIVE_ROOT, else the checkout around this file. */
+export function nativeRoot(): string {
+  const named = process.env["GRADUS_NATIVE_ROOT"];
+  if (named !== undefined && named !== "") return named;
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))
+    if (existsSync(join(folder, "node_modules", "better-sqlite3"))) return folder;
+  return here;
+}
 
 /** Resolves and requires packages from the native root. */
 export function nativeRequire(): NodeJS.Require {
-  const root = process.env["GRADUS_NATIVE_ROOT"];
-  return createRequire(root === undefined ? import.meta.url : join(root, "package.json"));
+  return createRequire(join(nativeRoot(), "package.json"));
+}
+
+/** Version of an installed native package; also of one that does not export its package.json. */
+export function nativeVersion(name: string): string {
+  const file = join(nativeRoot(), "node_modules", name, "package.json");
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
+}
+
+const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });
+const record = z.object({
+  node: nodeRecord,
+  sqlite: z.object({
+    driver: z.enum(["better-sqlite3", "libsql", "none"]),
+    reason: z.string(),
+    mend: z.string().optional(),
+  }),
+  engine: z.object({
+    backend: z.enum(["native", "wasm"]),
+    folder: z.string().optional(),
+    reason: z.string(),
+    mend: z.string().optional(),
+  }),
+});
+export type SetupRecord = z.infer<typeof record>;
+export type NodeRecord = z.infer<typeof nodeRecord>;
+
+/** Where set-up writes what it did, beside the packages it did it for: `npm ci` removes both together. */
+export const recordFile = (root = nativeRoot()): string =>
+  join(root, "node_modules", ".gradus", "setup.json");
+
+/** What set-up recorded, or undefined when it has not run (or an older version wrote another shape). */
+export function setupRecord(root = nativeRoot()): SetupRecord | undefined {
+  const file = recordFile(root);
+  if (!existsSync(file)) return undefined;
+  const parsed = record.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** The Node that set-up built for, when it is still there: the daemon and every worker run under it. */
+export function recordedNode(root = nativeRoot()): NodeRecord | undefined {
+  const node = setupRecord(root)?.node;
+  return node !== undefined && existsSync(node.path) ? node : undefined;
+}
+
+/** `better-sqlite3` as it is named in the cache of built bindings: one file per version, ABI, platform and processor. */
+export const sqliteCacheName = (version: string): string =>
+  `better-sqlite3-${version}-abi${process.versions.modules}-${process.platform}-${process.arch}`;
+
+/**
+ * The binding set-up built for the ABI of the running Node, for the `nativeBinding` option of better-sqlite3.
+ * Undefined: none was built; better-sqlite3 then looks inside its own package, else `sqliteDriver()` names libsql.
+ */
+export function sqliteBinding(): string | undefined {
+  const file = join(
+    dataFolder(),
+    "native",
+    sqliteCacheName(nativeVersion("better-sqlite3")),
+    "better_sqlite3.node",
+  );
+  return existsSync(file) ? file : undefined;
+}
+
+/** Which SQLite package to open a store with: better-sqlite3, or libsql where set-up found no way to build it. */
+export function sqliteDriver(): "better-sqlite3" | "libsql" {
+  return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql"
+    ? "libsql"
+    : "better-sqlite3";
 }

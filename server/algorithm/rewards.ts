@@ -68,16 +68,18 @@ export class RewardChain {
     return this.config.terms.map(({ weight }) => valueAt(weight, clock));
   }
 
-  /** `terms` are in the order of the config. */
+  /** `terms` are in the order of the config; columns beyond its own are rewards that were recorded whole, of weight 1. */
   rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
-    const rewards: Rewards = { terms, weights: this.weights(clock) };
+    const weights = this.weights(clock);
+    const rewards: Rewards = { terms, weights: terms.map((_, i) => weights[i] ?? 1) };
     return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };
   }
 
   /** The first of the deciding terms that applies to a row decides. */
   private success(terms: readonly RewardColumn[], batch: Batch): Uint8Array {
     const { terms: names, at_least } = this.config.success;
-    const deciding = names === undefined ? terms : names.flatMap((name) => terms.filter((term) => term.name === name));
+    const own = this.config.terms.length;
+    const deciding = names === undefined ? terms : [...names.flatMap((name) => terms.slice(0, own).filter((term) => term.name === name)), ...terms.slice(own)];
     return Uint8Array.from({ length: batch.rows }, (_, row) => {
       const first = deciding.find((term) => term.status[row] !== status.none);
       if (first === undefined || first.status[row] === status.error) return outcome.unknown;

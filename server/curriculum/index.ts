@@ -1,11 +1,21 @@
 import type { Declaration } from "../config/declaration.ts";
-import { admitAll, nonzeroVariance, successBand } from "./admissions.ts";
-import { byDifficulty, byTask, undivided } from "./arms.ts";
+import { adaptiveRefill } from "./adaptiveRefill.ts";
+import { admitAll } from "./admitAll.ts";
+import { boltzmann } from "./boltzmann.ts";
+import { byDifficulty } from "./byDifficulty.ts";
+import { byTask } from "./byTask.ts";
 import { ema } from "./ema.ts";
-import { adaptiveRefill, fixedRefill, noRefill } from "./refills.ts";
-import { boltzmann, proportional, uniform } from "./samplers.ts";
-import { meanAbsAdvantage, successRate } from "./signals.ts";
-import { last, window } from "./window.ts";
+import { fixedRefill } from "./fixedRefill.ts";
+import { last } from "./last.ts";
+import { meanAbsAdvantage } from "./meanAbsAdvantage.ts";
+import { noRefill } from "./noRefill.ts";
+import { nonzeroVariance } from "./nonzeroVariance.ts";
+import { proportional } from "./proportional.ts";
+import { successBand } from "./successBand.ts";
+import { successRate } from "./successRate.ts";
+import { undivided } from "./undivided.ts";
+import { uniform } from "./uniform.ts";
+import { window } from "./window.ts";
 
 export const arms: readonly Declaration<"arms">[] = [undivided, byDifficulty, byTask];
 export const signals: readonly Declaration<"signal">[] = [meanAbsAdvantage, successRate];

@@ -3,7 +3,8 @@ import { estimator } from "../config/declaration.ts";
 import type { Arm, Estimator, Saved } from "../seams.ts";
 import { listsOf } from "./saved.ts";
 
-class Window implements Estimator {
+/** Mean of the last `size` observations of each arm. */
+export class Window implements Estimator {
   private readonly values = new Map<Arm, number[]>();
 
   constructor(private readonly size: number) {}
@@ -35,14 +36,4 @@ export const window = estimator({
   sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
   params: z.object({ size: z.number().int().positive().default(10).describe("Observations kept per arm, one a step.") }),
   create: ({ size }) => new Window(size),
-});
-
-export const last = estimator({
-  name: "last",
-  aliases: ["last_group"],
-  summary: "An arm's last observation.",
-  formula: "Q = s",
-  sources: [],
-  params: z.object({}),
-  create: () => new Window(1),
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { taskSource } from "../config/declaration.ts";
 import type { Random, Task } from "../seams.ts";
-import { eachExpression, operators, write } from "./countdownExpressions.ts";
+import { eachExpression, operators, write, type Operator } from "./countdownExpressions.ts";
 import { fill, generated } from "./generated.ts";
 
 const params = z.object({
@@ -15,17 +15,21 @@ const params = z.object({
 });
 type Params = z.output<typeof params>;
 
-/** Expressions by the target they reach, written once each. */
-function solutions(numbers: readonly number[], { operators: allowed, limit }: Params, random: Random): Map<number, string[]> {
-  const found = new Map<number, Set<string>>();
+interface Way {
+  readonly order: readonly number[];
+  readonly signs: readonly Operator[];
+}
+
+/** Expressions by the target they reach. */
+function solutions(numbers: readonly number[], { operators: allowed, limit }: Params, random: Random): Map<number, Way[]> {
+  const found = new Map<number, Way[]>();
   eachExpression(numbers, allowed, random, (value, order, signs) => {
-    if (!(value >= 1 && value < limit && Number.isInteger(value))) return;
+    if (!(value >= 1 && value < limit)) return;
     const known = found.get(value);
-    const text = write(order, signs);
-    if (known === undefined) found.set(value, new Set([text]));
-    else known.add(text);
+    if (known === undefined) found.set(value, [{ order, signs }]);
+    else known.push({ order, signs });
   });
-  return new Map([...found].map(([target, texts]) => [target, [...texts]]));
+  return found;
 }
 
 function make(name: string, chosen: Params, count: number, random: Random): Task | null {
@@ -34,14 +38,14 @@ function make(name: string, chosen: Params, count: number, random: Random): Task
   const targets = [...reached.keys()].sort((a, b) => a - b);
   const target = targets.length === 0 ? undefined : targets[random.integer(targets.length)];
   if (target === undefined) return null;
-  const ways = reached.get(target)!;
+  const texts = [...new Set(reached.get(target)!.map(({ order, signs }) => write(order, signs)))];
   return {
     id: `countdown:${[...numbers].sort((a, b) => a - b).join(",")}=${target}`,
     source: name,
     env: "countdown",
     prompt: fill(chosen.prompt, { numbers: numbers.join(" "), target: String(target) }),
     data: { numbers, target },
-    solution: ways[random.integer(ways.length)]!,
+    solution: texts[random.integer(texts.length)]!,
   };
 }
 

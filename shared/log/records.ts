@@ -1,9 +1,11 @@
 /**
  * What a run log holds. A segment file is
  *   "GRADUSLG" | u32 version, then records  u32 length | u32 crc32(kind + payload) | u8 kind | payload
- * all little-endian; `length` is that of the payload. A payload is UTF-8 JSON, or, for kinds that carry columns,
- * a JSON header, one NUL byte and the raw little-endian typed arrays in the order the header's `columns` lists them.
- * The records of a step end with `commit`; readers expose committed steps only.
+ * all little-endian; `length` is that of the payload. A payload is UTF-8 JSON of the record without its `kind`, or, for
+ * rollouts, a JSON header, one NUL byte and the raw little-endian arrays in the order the header's `columns` lists them
+ * as `{name, type: int32|float32|float64|uint8, length}`. Numbers that are not finite are the strings "NaN", "Infinity"
+ * and "-Infinity". The records of a step end with `commit`; readers expose committed steps only. Several commits may
+ * name one step; a step never spans two segments.
  */
 import type { Json, JsonObject } from "../json.ts";
 import type { RolloutRow } from "../rollouts.ts";
@@ -74,11 +76,24 @@ export interface RolloutRecordLog {
   readonly step: number;
   readonly index: number;
   readonly row: Omit<RolloutRow, ColumnName>;
-  readonly columns: Readonly<Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>>;
+  readonly columns: Readonly<
+    Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>
+  >;
 }
 export type ColumnName =
-  | "tokens" | "origin" | "mask" | "versions" | "logp_old" | "logp_sampled" | "logp_new" | "logp_ref" | "entropy"
-  | "values" | "advantages" | "context" | "train_context";
+  | "tokens"
+  | "origin"
+  | "mask"
+  | "versions"
+  | "logp_old"
+  | "logp_sampled"
+  | "logp_new"
+  | "logp_ref"
+  | "entropy"
+  | "values"
+  | "advantages"
+  | "context"
+  | "train_context";
 export interface EventRecord {
   readonly kind: "event";
   readonly step: number;
@@ -133,5 +148,14 @@ export interface CommitRecord {
   readonly step: number;
 }
 export type LogRecord =
-  | StartRecord | MetricsRecord | GroupRecord | RolloutRecordLog | EventRecord | EvaluationRecord
-  | CheckpointRecord | StageRecord | AcknowledgeRecord | EndRecord | CommitRecord;
+  | StartRecord
+  | MetricsRecord
+  | GroupRecord
+  | RolloutRecordLog
+  | EventRecord
+  | EvaluationRecord
+  | CheckpointRecord
+  | StageRecord
+  | AcknowledgeRecord
+  | EndRecord
+  | CommitRecord;

@@ -1,0 +1,44 @@
+// The npm packages: `npm ci` in a checkout, the few that cannot be bundled in an extension's data folder.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { home, isCheckout, manifest, modulesOf, nativeRoot, readJson, writeFile } from "./places.mjs";
+import { must, say } from "./process.mjs";
+import { whyInstall } from "./stamp.mjs";
+
+/** Packages that stay folders on disk: native ones, and esbuild with its own binary. */
+export const unbundled = [
+  "@tensorflow/tfjs-backend-wasm",
+  "@tensorflow/tfjs-core",
+  "@tensorflow/tfjs-node-gpu",
+  "better-sqlite3",
+  "esbuild",
+  "node-api-headers",
+];
+
+const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+const mend = "check that the npm registry can be reached, then start again";
+
+async function intoCheckout() {
+  const reason = whyInstall(home);
+  if (reason === undefined) return;
+  say(`installing packages (${reason})`);
+  await must("npm", ["ci", ...quiet], { what: "npm ci", mend, cwd: home });
+}
+
+async function intoDataFolder() {
+  const root = nativeRoot();
+  const wanted = Object.fromEntries(unbundled.map((name) => [name, manifest.dependencies[name]]));
+  const versionOf = (name) => {
+    const file = join(modulesOf(root), name, "package.json");
+    return existsSync(file) ? readJson(file).version : undefined;
+  };
+  if (unbundled.every((name) => versionOf(name) === wanted[name])) return;
+  say(`installing native packages into ${root}`);
+  writeFile(
+    join(root, "package.json"),
+    `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: wanted }, null, 2)}\n`,
+  );
+  await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", mend, cwd: root });
+}
+
+export const installPackages = () => (isCheckout ? intoCheckout() : intoDataFolder());

@@ -1,0 +1,75 @@
+// Running other programs. Set-up's own stdout must stay empty (a program may be reading it), so theirs goes to stderr.
+import { spawn, spawnSync } from "node:child_process";
+
+const running = new Set();
+
+/** Ends children when set-up itself is interrupted: a compiler must not go on under a lock nobody holds. */
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+  process.on(signal, () => {
+    for (const child of running) child.kill("SIGTERM");
+    process.exit(128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal]);
+  });
+
+export const say = (text) => void process.stderr.write(`gradus set-up: ${text}\n`);
+
+/** A step failed for a reason the person can act on: `mend` is the command or sentence that does. */
+export class SetupError extends Error {
+  constructor(message, mend) {
+    super(message);
+    this.name = "SetupError";
+    this.mend = mend;
+  }
+}
+
+/**
+ * Runs a program to its end, its output kept and shown only when it fails (or at once with GRADUS_VERBOSE).
+ * Returns {status, output}; never throws for a status.
+ */
+export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    running.add(child);
+    const parts = [];
+    const keep = (chunk) => {
+      parts.push(chunk);
+      if (process.env.GRADUS_VERBOSE) process.stderr.write(chunk);
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    const timer = setTimeout(() => child.kill("SIGKILL"), timeout);
+    const end = (status, extra = "") => {
+      clearTimeout(timer);
+      running.delete(child);
+      resolve({ status, output: Buffer.concat(parts).toString("utf8") + extra });
+    };
+    child.once("error", (error) => end(127, error.message));
+    child.once("close", (status, signal) =>
+      end(status ?? 128, signal === null ? "" : `\nended by ${signal}`),
+    );
+  });
+}
+
+/** Like `attempt`, but a status other than 0 throws with the last lines of the output. */
+export async function must(command, args, { what, mend, ...options }) {
+  const { status, output } = await attempt(command, args, options);
+  if (status !== 0)
+    throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, mend);
+  return output;
+}
+
+const indent = (lines) => lines.map((line) => `    ${line}`).join("\n");
+export const lastLines = (text, count = 15) => indent(text.trimEnd().split("\n").slice(-count));
+
+/** Both ends: npm says what is wrong first, a compiler last. */
+function bothEnds(text, each = 8) {
+  const lines = text.trimEnd().split("\n");
+  return indent(lines.length <= 2 * each ? lines : [...lines.slice(0, each), "…", ...lines.slice(-each)]);
+}
+
+/** Whether a program answers `--version` (or the given arguments). */
+export const answers = (command, args = ["--version"]) =>
+  spawnSync(command, args, { stdio: "ignore" }).status === 0;

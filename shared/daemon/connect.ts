@@ -1,0 +1,225 @@
+/** Finds the daemon of a store, and starts it where there is none: one daemon per store, however many start at once. */
+import { spawn as spawnProcess, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { UserError } from "../errors.ts";
+import { protocolVersion, type Role } from "../protocol.ts";
+import { readDiscovery, type Discovery } from "./discovery.ts";
+import { shakeHands, type DaemonLink } from "./handshake.ts";
+import { takeLock } from "./lock.ts";
+import { isAlive } from "./process.ts";
+import { runtimePaths, type RuntimePaths } from "./runtime.ts";
+
+/** A starter that has held the lock for longer is stuck. */
+const startLockAge = 30_000;
+const startTimeout = 20_000;
+const pollEvery = 20;
+const logBytes = 4 * 1024 * 1024;
+
+export interface ConnectWish {
+  /** The store: a `.gradus` folder, see findStore. */
+  readonly store: string;
+  readonly role: Role;
+  /** Of this client. An idle daemon of an older version is replaced. */
+  readonly version: string;
+}
+export interface StartWish extends ConnectWish {
+  /** The Node that runs the daemon and its workers: never the editor's own executable. */
+  readonly node: string;
+  /** The bundled command line, `dist/cli.mjs`. */
+  readonly cli: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly spawn?: (
+    command: string,
+    commandArguments: readonly string[],
+    options: SpawnOptions,
+  ) => ChildProcess;
+}
+
+export const daemonLog = (store: string): string => join(store, "daemon.log");
+
+/** The daemon that serves the store now; null when there is none. Throws a UserError when it refuses us. */
+export async function connectExisting(wish: ConnectWish): Promise<DaemonLink | null> {
+  if (!existsSync(wish.store)) return null;
+  return attach(runtimePaths(wish.store), wish);
+}
+
+/**
+ * The daemon of the store, started if need be. A newer client replaces an idle older daemon; beside one with live runs
+ * it attaches with mode `limited`. Of several starters one starts, the others wait and connect.
+ */
+export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
+  mkdirSync(wish.store, { recursive: true });
+  const paths = runtimePaths(wish.store);
+  const present = await attach(paths, wish);
+  if (present !== null) {
+    if (!isOlder(present.hello, wish)) return present;
+    const replaced = await retire(present, paths);
+    if (!replaced) return limitedLink(paths, wish, present);
+  }
+  return start(paths, wish);
+}
+
+/** A daemon is asked to leave through its own connection; the old one says no while runs are live. */
+async function retire(link: DaemonLink, paths: RuntimePaths): Promise<boolean> {
+  const connection = link.connection();
+  try {
+    const answer = await connection.sendRequest<{ accepted: boolean }>("gradus/daemon/shutdown", {
+      force: false,
+    });
+    if (!answer.accepted) return false;
+    await until(
+      () =>
+        readDiscovery(paths.discovery)?.instance !== link.hello.instance &&
+        !isAlive({ pid: link.hello.pid, processStart: "" }),
+      startTimeout,
+    );
+    return true;
+  } finally {
+    connection.dispose();
+    link.close();
+  }
+}
+
+/** The connection over which we asked is spent: a fresh one, marked. */
+async function limitedLink(paths: RuntimePaths, wish: ConnectWish, old: DaemonLink): Promise<DaemonLink> {
+  const link = await attach(paths, wish);
+  if (link !== null) return { ...link, mode: "limited" };
+  throw new UserError(`The daemon of ${old.hello.store} ended while we were connecting.`, {
+    code: "daemon-gone",
+    action: "Try again.",
+  });
+}
+
+async function attach(paths: RuntimePaths, wish: ConnectWish): Promise<DaemonLink | null> {
+  const discovery = readDiscovery(paths.discovery);
+  if (discovery === null || !isAlive(discovery)) return null;
+  try {
+    const link = await shakeHands(discovery, { role: wish.role, version: wish.version });
+    if (link.hello.instance === discovery.instance) return link;
+    link.close();
+    return null;
+  } catch (error) {
+    if (error instanceof UserError && error.detail.code !== "hello-failed") throw error;
+    return stillServing(discovery, error);
+  }
+}
+
+/** Nobody listens on the socket: either the daemon is gone, or the file is stale and its pid another process's. */
+function stillServing(discovery: Discovery, error: unknown): null {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (
+    code === "ENOENT" ||
+    code === "ECONNREFUSED" ||
+    code === "ECONNRESET" ||
+    code === "EPIPE" ||
+    !isAlive(discovery)
+  )
+    return null;
+  throw error;
+}
+
+/** Whether the daemon should make room: an older version, or an older protocol. */
+export function isOlder(
+  daemon: { readonly version: string; readonly protocol: number },
+  client: { readonly version: string },
+): boolean {
+  if (daemon.protocol !== protocolVersion) return daemon.protocol < protocolVersion;
+  const [mine, theirs] = [client.version, daemon.version].map((version) =>
+    version.split(/[.+-]/).slice(0, 3).map(Number),
+  );
+  for (let part = 0; part < 3; part++) {
+    const difference = (mine?.[part] ?? 0) - (theirs?.[part] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return false;
+}
+
+async function start(paths: RuntimePaths, wish: StartWish): Promise<DaemonLink> {
+  const deadline = Date.now() + startTimeout;
+  for (;;) {
+    const taken = takeLock(paths.startLock, { maximumAge: startLockAge });
+    if (taken.state === "taken") {
+      try {
+        return (await attach(paths, wish)) ?? (await launch(paths, wish, deadline));
+      } finally {
+        taken.lock.release();
+      }
+    }
+    const link = await attach(paths, wish);
+    if (link !== null) return link;
+    if (Date.now() > deadline)
+      throw neverCame(wish, `another process (pid ${taken.by.pid}) has been starting it`);
+    await wait(pollEvery);
+  }
+}
+
+async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): Promise<DaemonLink> {
+  if (!existsSync(wish.cli))
+    throw new UserError(`The daemon's program ${wish.cli} is missing.`, {
+      file: wish.cli,
+      code: "not-built",
+      action: "Build it: npm start.",
+    });
+  const child = spawned(wish);
+  let ended: string | undefined;
+  child.once("error", (error) => (ended = error.message));
+  child.once(
+    "exit",
+    (code, signal) =>
+      (ended ??= signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`),
+  );
+  while (Date.now() < deadline) {
+    const link = await attach(paths, wish);
+    if (link !== null) return link;
+    if (ended !== undefined) throw neverCame(wish, ended);
+    await wait(pollEvery);
+  }
+  throw neverCame(wish, `it did not answer within ${startTimeout / 1000} s`);
+}
+
+function spawned(wish: StartWish): ChildProcess {
+  const log = openLog(daemonLog(wish.store));
+  try {
+    const child = (wish.spawn ?? spawnProcess)(wish.node, [wish.cli, "serve", "--store", wish.store], {
+      cwd: wish.store,
+      detached: true,
+      windowsHide: true,
+      stdio: ["ignore", log, log],
+      env: { ...process.env, ...wish.environment },
+    });
+    child.unref();
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Appends; a log that has grown too long is set aside as `daemon.log.1`. */
+function openLog(path: string): number {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(path, `${path}.1`);
+  return openSync(path, "a", 0o600);
+}
+
+function neverCame(wish: StartWish, reason: string): UserError {
+  const path = daemonLog(wish.store);
+  const tail = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").slice(-8).join("\n") : "";
+  return new UserError(`The daemon did not start: ${reason}.${tail === "" ? "" : `\n${tail}`}`, {
+    file: path,
+    code: "daemon-not-started",
+    action: "`gradus doctor` says what is missing; the daemon's log is above.",
+  });
+}
+
+async function until(holds: () => boolean, milliseconds: number): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  while (!holds()) {
+    if (Date.now() > deadline)
+      throw new UserError("The old daemon did not end.", {
+        code: "daemon-stuck",
+        action: "End it by hand: gradus daemon stop.",
+      });
+    await wait(pollEvery);
+  }
+}

@@ -1,0 +1,39 @@
+/** Typed calls of the protocol's descriptors, over any JSON-RPC connection. */
+import type { z } from "zod";
+import { UserError, messageOf } from "../errors.ts";
+import { errorCodes, type InputOf, type ResultOf } from "../protocol.ts";
+
+/** What a request needs of a connection: vscode-jsonrpc's MessageConnection and a LanguageClient both have it. */
+export interface Requester {
+  sendRequest(method: string, parameters: unknown): Promise<unknown>;
+}
+
+/** Asks and waits. A refusal by the daemon becomes a UserError with its action; `code` names it as in errorCodes. */
+export async function ask<R extends { readonly method: string; readonly params: z.ZodType }>(
+  connection: Requester,
+  request: R,
+  parameters: InputOf<R>,
+): Promise<ResultOf<R>> {
+  try {
+    const answer: unknown = await connection.sendRequest(request.method, parameters);
+    return trusted<R>(answer);
+  } catch (error) {
+    throw asUserError(error);
+  }
+}
+
+/** The daemon is of our own making and checked by its handshake: its answers are typed, not parsed again. */
+const trusted = <R>(answer: unknown): ResultOf<R> => answer as ResultOf<R>;
+
+/** A JSON-RPC error as the error a person reads. */
+export function asUserError(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "number") return error;
+  const name = Object.entries(errorCodes).find(([, code]) => code === error.code)?.[0];
+  const data = "data" in error && typeof error.data === "object" && error.data !== null ? error.data : {};
+  const detail: { action?: string; file?: string; line?: number; character?: number } = {};
+  if ("action" in data && typeof data.action === "string") detail.action = data.action;
+  if ("file" in data && typeof data.file === "string") detail.file = data.file;
+  if ("line" in data && typeof data.line === "number") detail.line = data.line;
+  if ("character" in data && typeof data.character === "number") detail.character = data.character;
+  return new UserError(messageOf(error), { ...detail, code: name ?? String(error.code), cause: error });
+}

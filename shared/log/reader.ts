@@ -1,0 +1,242 @@
+/**
+ * Reads committed steps. A reader keeps a position that always lies just behind a commit, so it can stop and go on at
+ * any time, in another process too. What follows the last commit is not there yet: at the end of the last segment it
+ * is waited for, and once a later segment exists it is a torn tail that will never be completed.
+ */
+import { closeSync, existsSync, fstatSync, openSync, readSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "./crc32.ts";
+import { decodeRecord, headerBytes, maxPayloadBytes, prefixBytes } from "./codec.ts";
+import { logVersion, magic, type LogRecord } from "./records.ts";
+import { numbered, segmentPath } from "./writer.ts";
+
+export interface LogPosition {
+  readonly segment: number;
+  /** Behind a commit record, or 0 before the segment's header. */
+  readonly offset: number;
+  /** The segment is damaged from here on: only a later segment is read. */
+  readonly stopped?: boolean;
+}
+export const logStart: LogPosition = { segment: 0, offset: 0 };
+
+export interface CommittedStep {
+  readonly step: number;
+  /** Without the commit itself. */
+  readonly records: readonly LogRecord[];
+  /** Just behind this commit. */
+  readonly position: LogPosition;
+}
+
+/** Something a person should know about the log itself. */
+export interface LogProblem {
+  readonly name: "log/checksum" | "log/format" | "log/torn" | "log/record";
+  readonly severity: "info" | "warning" | "error";
+  readonly file: string;
+  readonly offset: number;
+  readonly message: string;
+}
+
+export interface ReadResult {
+  readonly steps: readonly CommittedStep[];
+  readonly problems: readonly LogProblem[];
+  /** Where the next read begins. */
+  readonly position: LogPosition;
+  /** There is more to read now; false: wait until a file grows or another appears. */
+  readonly more: boolean;
+}
+
+/** Attempts that have a log, ascending. */
+export const attemptsOf = (runFolder: string): number[] => {
+  const folder = join(runFolder, "log");
+  return existsSync(folder) ? numbered(readdirSync(folder), "") : [];
+};
+
+/**
+ * Committed steps from a position on, whole steps only, about `budget` bytes of them (at least one step).
+ * Never throws for what the file holds: damage is a problem in the result.
+ */
+export function readCommitted(
+  runFolder: string,
+  attempt: number,
+  from: LogPosition,
+  budget = 1024 * 1024,
+): ReadResult {
+  // Looked up before reading: a writer that rotates in between has finished this segment before the next one appears.
+  const next = { segment: from.segment + 1, offset: 0 };
+  const hasNext = existsSync(segmentPath(runFolder, attempt, next.segment));
+  const file = segmentPath(runFolder, attempt, from.segment);
+  if (from.stopped === true || !existsSync(file)) {
+    return hasNext
+      ? { steps: [], problems: [], position: next, more: true }
+      : { steps: [], problems: [], position: from, more: false };
+  }
+  const descriptor = openSync(file, "r");
+  try {
+    const size = fstatSync(descriptor).size;
+    const scan = scanSegment(descriptor, file, from, size, budget);
+    if (scan.damage !== undefined) {
+      const position = { ...scan.position, stopped: true };
+      return { ...scan, problems: [...scan.problems, scan.damage], position, more: hasNext };
+    }
+    if (scan.more) return scan;
+    if (!hasNext) return scan;
+    const left = size - scan.position.offset;
+    const torn = problem(
+      "log/torn",
+      "info",
+      file,
+      scan.position.offset,
+      `${left} bytes of an unfinished step were dropped: the process that wrote them ended first.`,
+    );
+    return {
+      steps: scan.steps,
+      problems: left > 0 && scan.position.offset > 0 ? [...scan.problems, torn] : scan.problems,
+      position: next,
+      more: true,
+    };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const problem = (
+  name: LogProblem["name"],
+  severity: LogProblem["severity"],
+  file: string,
+  offset: number,
+  message: string,
+): LogProblem => ({ name, severity, file, offset, message });
+
+interface Scan extends ReadResult {
+  readonly damage?: LogProblem;
+}
+
+/** Reads once; where a checksum fails, reads again: the writer may just have cut a failed write back and repeated it. */
+function scanSegment(
+  descriptor: number,
+  file: string,
+  from: LogPosition,
+  size: number,
+  budget: number,
+): Scan {
+  for (let window = budget; ; window *= 4) {
+    const bytes = readAt(descriptor, from.offset, Math.min(window, size - from.offset));
+    const scan = parse(bytes, file, from);
+    if (scan.damage !== undefined) {
+      const again = parse(readAt(descriptor, from.offset, bytes.length), file, from);
+      if (again.damage?.offset === scan.damage.offset) return again;
+      continue;
+    }
+    const whole = from.offset + bytes.length >= size;
+    if (scan.steps.length > 0 || whole) return { ...scan, more: !whole };
+  }
+}
+
+function readAt(descriptor: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.max(0, length));
+  let done = 0;
+  while (done < bytes.length) {
+    const read = readSync(descriptor, bytes, done, bytes.length - done, offset + done);
+    if (read === 0) break;
+    done += read;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** Everything whole in `bytes`, which begin at `from.offset` of the file. */
+function parse(bytes: Buffer, file: string, from: LogPosition): Scan {
+  const steps: CommittedStep[] = [];
+  const problems: LogProblem[] = [];
+  let at = 0;
+  const done = (position: LogPosition, damage?: LogProblem): Scan => ({
+    steps,
+    problems,
+    position,
+    more: false,
+    ...(damage === undefined ? {} : { damage }),
+  });
+  const behind = (): LogPosition => steps.at(-1)?.position ?? from;
+  if (from.offset === 0) {
+    if (bytes.length < headerBytes) return done(from);
+    const wrong = headerProblem(bytes, file);
+    if (wrong !== undefined) return done(from, wrong);
+    at = headerBytes;
+  }
+  let records: LogRecord[] = [];
+  let pendingProblems: LogProblem[] = [];
+  while (at + prefixBytes <= bytes.length) {
+    const length = bytes.readUInt32LE(at);
+    const offset = from.offset + at;
+    if (length > maxPayloadBytes)
+      return done(
+        behind(),
+        problem(
+          "log/checksum",
+          "error",
+          file,
+          offset,
+          `A record claims ${length} bytes: the segment is damaged at byte ${offset}; nothing after the last whole step before it is read.`,
+        ),
+      );
+    const end = at + prefixBytes + length;
+    if (end > bytes.length) break;
+    if (crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4)) {
+      return done(
+        behind(),
+        problem(
+          "log/checksum",
+          "error",
+          file,
+          offset,
+          `A record's checksum is wrong: the segment is damaged at byte ${offset}; nothing after the last whole step before it is read.`,
+        ),
+      );
+    }
+    const decoded = decodeRecord(bytes.readUInt8(at + 8), bytes.subarray(at + prefixBytes, end));
+    at = end;
+    if (decoded.state === "malformed")
+      pendingProblems.push(
+        problem(
+          "log/record",
+          "warning",
+          file,
+          offset,
+          `A record at byte ${offset} is not as its kind requires and was left out: ${decoded.reason}.`,
+        ),
+      );
+    if (decoded.state !== "record") continue;
+    if (decoded.record.kind !== "commit") {
+      records.push(decoded.record);
+      continue;
+    }
+    steps.push({
+      step: decoded.record.step,
+      records,
+      position: { segment: from.segment, offset: from.offset + at },
+    });
+    problems.push(...pendingProblems);
+    records = [];
+    pendingProblems = [];
+  }
+  return done(behind());
+}
+
+function headerProblem(bytes: Buffer, file: string): LogProblem | undefined {
+  if (bytes.toString("latin1", 0, magic.length) !== magic)
+    return problem(
+      "log/format",
+      "error",
+      file,
+      0,
+      "This file is not a segment of a Gradus log; it is not read.",
+    );
+  const version = bytes.readUInt32LE(magic.length);
+  if (version === logVersion) return undefined;
+  return problem(
+    "log/format",
+    "error",
+    file,
+    0,
+    `The segment is of log version ${version}; this Gradus reads version ${logVersion}. Update Gradus to read it.`,
+  );
+}

@@ -1,0 +1,95 @@
+/** What each record must hold to be stored: a log may come from another program, so its reader checks. */
+import { z } from "zod";
+import type { Kind, LogRecord } from "./records.ts";
+
+const step = z.number().int();
+const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
+const text = z.string();
+const typedArray = z.union([
+  z.instanceof(Int32Array),
+  z.instanceof(Float32Array),
+  z.instanceof(Float64Array),
+  z.instanceof(Uint8Array),
+]);
+
+/** Unknown keys are kept: a later writer may add some. */
+const schemas = {
+  start: z.looseObject({
+    run: text,
+    attempt: z.number().int().nonnegative(),
+    resumed_at: step.nullable(),
+    name: text,
+    file: text,
+    authored: text,
+    config: z.record(text, z.unknown()),
+    seed: z.number(),
+    steps: z.number(),
+    backend: z.looseObject({ name: text, reason: text, device: text }),
+    git: z.looseObject({ commit: text, dirty: z.boolean() }).nullable(),
+    version: text,
+    started_at: text,
+    bundles: z.record(text, text),
+  }),
+  metrics: z.looseObject({ step, time: z.number(), values: z.record(text, wire) }),
+  group: z.looseObject({
+    step,
+    group: text,
+    task: text,
+    arm: text,
+    admitted: z.boolean(),
+    reason: text.nullable(),
+    successes: z.number(),
+    size: z.number(),
+    signal: wire.nullable(),
+  }),
+  rollout: z.looseObject({
+    step,
+    index: z.number().int(),
+    row: z.looseObject({ step, group: text, index: z.number().int() }),
+    columns: z.record(text, typedArray),
+  }),
+  event: z.looseObject({
+    step,
+    time: z.number(),
+    severity: z.enum(["info", "warning", "error"]),
+    name: text,
+    message: text,
+    action: text.optional(),
+  }),
+  evaluation: z.looseObject({
+    step,
+    time: z.number(),
+    role: z.enum(["first", "periodic", "last"]),
+    metrics: z.record(text, wire),
+  }),
+  checkpoint: z.looseObject({ step, path: text, bytes: z.number() }),
+  stage: z.looseObject({ step, index: z.number().int(), name: text, stage_kind: text }),
+  acknowledge: z.looseObject({ step, id: text, accepted: z.boolean(), message: text }),
+  end: z.looseObject({
+    step,
+    status: z.enum(["finished", "stopped", "failed"]),
+    message: text,
+    seconds: z.number(),
+    ended_at: text,
+  }),
+  commit: z.looseObject({ step }),
+} satisfies Record<Kind, z.ZodType>;
+
+const isRecord = (value: Record<string, unknown>): value is Record<string, unknown> & LogRecord =>
+  check(value) === null;
+
+function check(value: Record<string, unknown>): string | null {
+  const kind = value["kind"];
+  const schema = Object.entries(schemas).find(([name]) => name === kind)?.[1];
+  if (schema === undefined) return "unknown kind";
+  const result = schema.safeParse(value);
+  if (result.success) return null;
+  const issue = result.error.issues[0];
+  return issue === undefined ? "invalid" : `${issue.path.join(".")}: ${issue.message}`;
+}
+
+export function conforms(
+  value: Record<string, unknown>,
+): { readonly ok: true; readonly record: LogRecord } | { readonly ok: false; readonly reason: string } {
+  return isRecord(value) ? { ok: true, record: value } : { ok: false, reason: check(value) ?? "invalid" };
+}
