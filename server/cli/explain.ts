@@ -45,7 +45,7 @@ function text(explained: Explained, started: Set<number>): void {
 }
 
 async function run(file: string, { rollouts, set, json }: Options): Promise<void> {
-  const config = loadOrComplain(file, set);
+  const config = loadOrComplain(file, set, true);
   if (config === undefined) return;
   const started = new Set<number>();
   for (const explained of explain(config, await readRollouts(rollouts))) {

@@ -29,6 +29,8 @@ export class UserReward implements RewardTerm {
   private bundle: Promise<Bundle> | undefined;
   private host: HostProcess | undefined;
   private asked = 0;
+  /** The batch before: the process is asked one thing at a time, so batches wait for one another. */
+  private before: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: UserRewardOptions) {}
 
@@ -38,11 +40,14 @@ export class UserReward implements RewardTerm {
     return { bundle: sha256 };
   }
 
-  async score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
-    const values: TermValue[] = [];
-    for (let row = 0; row < batch.rows; row++)
-      values.push(await this.scoreRow(this.input(batch, row, context), context.signal));
-    return values;
+  score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const scored = this.before.then(() => this.scoreRows(batch, context));
+    // Whoever asked is told of a failure; the next batch only has to know that this one is over.
+    this.before = scored.then(
+      () => undefined,
+      () => undefined,
+    );
+    return scored;
   }
 
   async close(): Promise<void> {
@@ -56,6 +61,13 @@ export class UserReward implements RewardTerm {
         (made) => made.remove(),
         () => undefined,
       );
+  }
+
+  private async scoreRows(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const values: TermValue[] = [];
+    for (let row = 0; row < batch.rows; row++)
+      values.push(await this.scoreRow(this.input(batch, row, context), context.signal));
+    return values;
   }
 
   private input(batch: Batch, row: number, context: RewardContext): ScoreInput {

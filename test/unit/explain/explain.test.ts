@@ -147,6 +147,23 @@ test("advantages, loss and gradients are those of GRPO, DAPO, Dr. GRPO, batch sc
   }
 });
 
+test("the presets of these methods are the same mathematics", async () => {
+  for (const [preset, name] of [
+    ["grpo-paper", "grpo"],
+    ["dapo", "dapo"],
+    ["dr-grpo", "dr_grpo"],
+    ["lite-ppo", "batch"],
+  ] as const) {
+    const wanted = fixture.cases[name]!;
+    const { rollouts, steps } = await explained(
+      `extends: ${preset}\nrollout: { max_tokens: ${fixture.budget} }\nreward: { terms: { a: { use: equation, weight: 1 }, b: { use: length, weight: 0.3 } } }\n`,
+      fixture.rows.map((recorded) => JSON.stringify(recorded)),
+    );
+    close([steps[0]!.loss], [wanted.loss], 1e-10);
+    rollouts.forEach((rollout, i) => close(rollout.grad_logp!, wanted.gradients[i]!, 1e-7));
+  }
+});
+
 test("weights at their step, `reward` where there are no terms, null terms left out, errored rollouts out of their group", async () => {
   const terms =
     "reward: { terms: { right: { use: equation }, short: { use: length, weight: { schedule: linear, from: 0, to: 1, over: 10 } } } }\nadvantage: { scale: none }\n";

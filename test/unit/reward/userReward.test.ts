@@ -232,6 +232,18 @@ test("equal code has an equal hash wherever it lies, other code another", async 
   assert.notEqual(a, c);
 });
 
+test("batches asked for at once are scored one after the other", async () => {
+  await using(term("export const score = ({ response }) => Number(response);"), async (reward) => {
+    const batches = await Promise.all(
+      [rows("1", "2"), rows("3"), rows("4", "5")].map((batch) => reward.score(batch, context)),
+    );
+    assert.deepEqual(
+      batches.map((values) => values.map((value) => (value.kind === "value" ? value.value : value.kind))),
+      [[1, 2], [3], [4, 5]],
+    );
+  });
+});
+
 test("closing ends the process, and an aborted batch ends it too", async () => {
   const reward = term(
     "export const score = ({ response }) => (response === 'wait' ? new Promise(() => {}) : process.pid);",
