@@ -238,6 +238,12 @@ export function starvation(
 ): { readonly message: string; readonly action: string } | null {
   const admitted = verdicts.filter((verdict) => verdict.admitted).length;
   if (admitted >= wanted) return null;
+  if (admitted === groups.length) {
+    return {
+      message: `the task sources gave ${groups.length} groups, ${wanted} were wanted`,
+      action: "Raise `epochs`, add tasks, or lower rollout.prompts.",
+    };
+  }
   const rates = groups
     .filter(({ rewards }) => rewards.length > 0)
     .map(({ successes, rewards }) => successes / rewards.length);
