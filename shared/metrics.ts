@@ -37,6 +37,7 @@ export const metrics: readonly Metric[] = [
   { name: "eval/pass@k", unit: "fraction", better: "higher", range: [0, 1], summary: "Unbiased pass@k on held-out tasks." , aliases: { verl: ["val-core/*/best@k/mean"] } },
   { name: "eval/greedy", unit: "fraction", better: "higher", range: [0, 1], summary: "Success of the greedy answer on held-out tasks." },
   { name: "eval/<arm>/pass@k", unit: "fraction", better: "higher", range: [0, 1], summary: "pass@k of one arm's held-out tasks." },
+  { name: "eval/<arm>/greedy", unit: "fraction", better: "higher", range: [0, 1], summary: "Success of the greedy answer on one arm's held-out tasks." },
   { name: "time/<phase>", unit: "seconds", better: "lower", summary: "Wall time of one phase of the step: generate, reward, score, update, evaluate, log, total.", aliases: { verl: ["timing_s/*"], trl: ["step_time"] } },
   { name: "tokens/generated", unit: "tokens", better: null, summary: "Tokens written in the step." },
   { name: "tokens/trained", unit: "tokens", better: null, summary: "Tokens that entered the step's gradient." },
