@@ -29,6 +29,8 @@ interface Frame {
 export class Extender {
   readonly files: string[] = [];
   readonly parents = new Map<string, Origin>();
+  /** The main file's own values. */
+  source: SourceNode | undefined;
   /** A syntax error anywhere: what follows from the half-read tree would be its echo. */
   broken = false;
 
@@ -52,6 +54,7 @@ export class Extender {
       this.syntax(parsed.diagnostics, { main: via.length === 0, file, via });
     }
     const { root } = parsed;
+    if (via.length === 0) this.source = root;
     if (root === undefined || isNull(root)) return mapNode(whole, []);
     if (root.kind !== "map") {
       this.broken = true;
@@ -124,7 +127,7 @@ function locate(name: string, frame: Frame): { file: string; layer: Layer } | un
 
 function missing(name: string, frame: Frame, item: SourceNode, key: string): Parameters<Report>[0] {
   if (isPath(name)) {
-    return { rule: "extends", message: `There is no file \`${name}\` in ${dirname(frame.file)}: a path is relative to the file that writes it.`, key, at: item.origin };
+    return { rule: "extends", message: `There is no file \`${name}\`: a path is relative to the file that writes it, \`${basename(frame.file)}\`.`, key, at: item.origin };
   }
   const { hint, fixes } = unknownName(name, listPresets().map(({ id }) => id), item.origin);
   return { rule: "extends", message: `There is no preset \`${name}\`. ${hint} A file is written as a path, e.g. \`./${name}.gradus.yaml\`.`, key, at: item.origin, fixes };
