@@ -3,11 +3,11 @@ import { basename } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf } from "../methods.ts";
-import { withClock, type Checker } from "./check.ts";
+import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { conditionSchema, learningRateSchedule } from "./grammar.ts";
-import { itemName } from "./check.ts";
+import { itemName, withClock } from "./parsed.ts";
 import { join, child, type MapNode, type SourceNode } from "./node.ts";
 import type {
   Choice,

@@ -1,11 +1,10 @@
 /** Walks a merged config along the grammar: complaints, plain data with every default, origins, and chosen methods. */
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf, methods } from "../methods.ts";
 import type { Declaration, SlotName } from "./declaration.ts";
-import { grammar } from "./grammar.ts";
 import { merge } from "./merge.ts";
-import { chosenOf, fileReference, longForm, nameOf, type Chosen } from "./method.ts";
+import { chosenOf, fileReference, longForm, type Chosen } from "./method.ts";
 import {
   join,
   fromJson,
@@ -14,14 +13,15 @@ import {
   startOfFile,
   textOf,
   toJson,
-  type ListNode,
   type MapNode,
   type Origin,
   type SourceNode,
 } from "./node.ts";
 import { unknownName, type Report } from "./report.ts";
 import type { Choice } from "./resolved.ts";
-import type { Field, Fields, Shape } from "./shape.ts";
+import type { Fields, Shape } from "./shape.ts";
+import { absolute, itemName, jsonOf, withClock } from "./parsed.ts";
+import { reportUnknownKeys } from "./unknownKeys.ts";
 import { listed } from "./suggest.ts";
 import { checkValue, isRequired, isSchema } from "./values.ts";
 import { wordsFor, written } from "./words.ts";
@@ -72,7 +72,7 @@ export class Checker {
       return this.map(shape, mapNode(node.origin, [[short, { key: node.origin, value: node }]]), path);
     if (node.kind !== "map") return this.wrong(path, `a map of ${listed(Object.keys(fields))}`, node);
     const whole = this.withDefaults(shape, node);
-    this.unknownKeys(whole, Object.keys(fields), path, []);
+    reportUnknownKeys(whole, { path, allowed: Object.keys(fields) }, this.report);
     return this.fields(fields, whole, path);
   }
 
@@ -96,36 +96,6 @@ export class Checker {
         });
     }
     return found;
-  }
-
-  private unknownKeys(
-    node: MapNode,
-    allowed: readonly string[],
-    path: string,
-    elsewhere: readonly string[],
-    slot?: SlotName,
-  ): void {
-    for (const [key, { key: at }] of node.entries) {
-      if (allowed.includes(key) || elsewhere.includes(key)) continue;
-      const home = placesOf(key).filter((place) => place !== path);
-      const { hint, fixes } = unknownName(key, allowed, at);
-      const moved = fixes.length === 0 && home.length > 0 ? ` \`${key}\` belongs in ${listed(home)}.` : "";
-      const others = methods
-        .filter((method) => method.slot === slot && key in method.params.shape)
-        .map(({ name }) => name);
-      const other =
-        fixes.length === 0 && others.length > 0
-          ? ` It is a parameter of ${listed(others)}: name the method with \`use\`.`
-          : "";
-      const where = path === "" ? "a config" : `\`${path}\``;
-      this.report({
-        rule: "unknown-key",
-        message: `\`${key}\` is not a key of ${where}.${other === "" ? moved : other} ${hint}`,
-        key: join(path, key),
-        at,
-        fixes,
-      });
-    }
   }
 
   private slot(shape: Shape & { kind: "slot" }, node: SourceNode, path: string): Json {
@@ -222,7 +192,8 @@ export class Checker {
                 origin: value.origin,
               }
             : value;
-    this.unknownKeys(node, Object.keys(known).concat(Object.keys(shape.own)), path, taken, shape.slot);
+    const allowed = [...Object.keys(known), ...Object.keys(shape.own)];
+    reportUnknownKeys(node, { path, allowed, elsewhere: taken, slot: shape.slot }, this.report);
     const clean = this.each(known, given, node, path, declaration);
     const json = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, toJson(value)]));
     const parsed = declaration.params.safeParse(json);
@@ -342,70 +313,3 @@ const isObject = (value: Json): value is JsonObject =>
 
 const slotWords = (slot: SlotName): string =>
   slot === "task" ? "environment" : slot === "reward" ? "reward" : slot.replaceAll("_", " ");
-
-/** Items with names are addressed by them; a second one of the same name, and one without, by its index. */
-export function itemName(shape: Shape, item: SourceNode, index: number, list: ListNode): string {
-  if (shape.kind !== "named_list") return String(index);
-  const name = nameOf(item, shape.what);
-  const first = list.items.findIndex((other) => nameOf(other, shape.what) === name);
-  return name === undefined || first !== index ? String(index) : name;
-}
-
-/** Files of the user's are absolute once resolved: what is printed, stored and run means the same from anywhere. */
-function absolute({ text, key, node }: Chosen): string {
-  const inFolder = (path: string): string =>
-    isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path);
-  if (key === "dataset") return inFolder(text);
-  const reference = key === "use" ? fileReference(text) : undefined;
-  if (reference === undefined) return text;
-  return inFolder(reference.path) + (reference.export === undefined ? "" : `:${reference.export}`);
-}
-
-/** Schedules written inside a stage count that stage's steps. */
-export function withClock<Value>(value: Value, node: SourceNode): Value;
-export function withClock(value: unknown, node: SourceNode): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || node.kind !== "map")
-    return value;
-  const changed = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      const below = node.entries.get(key)?.value;
-      return [key, below === undefined ? inner : withClock(inner, below)];
-    }),
-  );
-  return "schedule" in value && node.origin.stage !== undefined ? { ...changed, clock: "stage" } : changed;
-}
-
-/** Parsed parameters as plain data; undefined values are left out. */
-export function jsonOf(params: Readonly<Record<string, unknown>>): JsonObject {
-  const plain: JsonObject = JSON.parse(JSON.stringify(params));
-  return plain;
-}
-
-let places: ReadonlyMap<string, readonly string[]> | undefined;
-
-/** Where in the grammar a key exists: for keys written in the wrong block. */
-function placesOf(key: string): readonly string[] {
-  places ??= collectPlaces();
-  return places.get(key) ?? [];
-}
-
-function collectPlaces(): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  const add = (key: string, path: string): void => void found.set(key, [...(found.get(key) ?? []), path]);
-  const visit = (fields: Readonly<Record<string, Field>>, path: string): void => {
-    for (const [key, { shape }] of Object.entries(fields)) {
-      if (path !== "") add(key, path);
-      if (shape.kind === "map") visit(shape.fields, join(path, key));
-      if (shape.kind !== "slot") continue;
-      visit(shape.own, join(path, key));
-      const params = new Set(
-        methods
-          .filter((method) => method.slot === shape.slot)
-          .flatMap((method) => Object.keys(method.params.shape)),
-      );
-      for (const name of params) if (!(name in shape.own)) add(name, join(path, key));
-    }
-  };
-  visit(grammar.fields, "");
-  return found;
-}
