@@ -8,13 +8,28 @@ import type { Fields, Shape } from "./shape.ts";
 
 const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
-/** Parameters of a method as JSON Schema, as a config writes them. */
-export function paramsSchema(declaration: Declaration): JsonObject {
-  const { $schema: _, ...rest } = plain(
-    z.toJSONSchema(declaration.params, { io: "input", unrepresentable: "any" }),
-  );
-  return { ...rest, additionalProperties: false };
+/**
+ * zod's own JSON Schema of a part, fit to stand inside a larger one: a recursive type would refer to definitions at
+ * its root, and the only one there is stands for any JSON value.
+ */
+function standalone(schema: z.ZodType): JsonObject {
+  const {
+    $schema: _,
+    $defs: __,
+    ...rest
+  } = plain(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
+  const text = JSON.stringify(rest, (_key, value: unknown) => (isReference(value) ? {} : value));
+  return JSON.parse(text);
 }
+
+const isReference = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "$ref" in value;
+
+/** Parameters of a method as JSON Schema, as a config writes them. */
+export const paramsSchema = (declaration: Declaration): JsonObject => ({
+  ...standalone(declaration.params),
+  additionalProperties: false,
+});
 
 export function configSchema(): JsonObject {
   return {
@@ -56,12 +71,8 @@ function shapeSchema(shape: Shape): JsonObject {
       };
     case "named_map":
       return { type: "object", additionalProperties: { anyOf: [shapeSchema(shape.item), { type: "null" }] } };
-    case "value": {
-      const { $schema: _, ...rest } = plain(
-        z.toJSONSchema(shape.schema, { io: "input", unrepresentable: "any" }),
-      );
-      return rest;
-    }
+    case "value":
+      return standalone(shape.schema);
     case "path":
       return { type: "string" };
     case "later":
