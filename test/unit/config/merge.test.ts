@@ -117,6 +117,30 @@ describe("merging", () => {
     assert.deepEqual(Object.keys(value(loaded, "reward.terms") as object), ["correct"]);
   });
 
+  it("gives a removed block back to the defaults, in a stage too", () => {
+    const loaded = clean(load({ "a.gradus.yaml": `extends: grpo-paper\n${start}kl: null\n` }));
+    assert.deepEqual(value(loaded, "kl"), []);
+    const staged = clean(
+      load({
+        "a.gradus.yaml": `extends: grpo-paper\n${start}stages: [{ name: a, steps: 1 }, { name: b, steps: 1, kl: null, rollout: null }]\n`,
+      }),
+    );
+    assert.deepEqual(
+      staged.config?.stages.map(({ body }) => [body.kl.length, body.rollout.group]),
+      [
+        [1, 8],
+        [0, 8],
+      ],
+    );
+  });
+
+  it("keeps a null that is a value of its own", () => {
+    const { config } = clean(
+      load({ "a.gradus.yaml": `${start}update: { optimizer: { clip_norm: null } }\n` }),
+    );
+    assert.equal(config?.top.update.optimizer.params["clip_norm"], null);
+  });
+
   it("takes the short form for { use }", () => {
     const short = load({ "a.gradus.yaml": `${start}curriculum: { sampler: boltzmann }\n` });
     const long = load({ "a.gradus.yaml": `${start}curriculum: { sampler: { use: boltzmann } }\n` });
