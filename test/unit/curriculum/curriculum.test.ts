@@ -223,6 +223,9 @@ test("refills end: fixed after its rounds, adaptive at its bound even when nothi
     told?.message ?? "",
     /kept 0 of 3 groups, 2 were wanted; success rates seen: 0 \(2×\), 1 \(1×\)/,
   );
+  const used = starvation([group([1, 0])], [{ admitted: true }], 2);
+  assert.match(used?.message ?? "", /the task sources gave 1 groups, 2 were wanted/);
+  assert.equal(starvation([group([1, 0])], [{ admitted: true }], 1), null);
 });
 
 const config = (
