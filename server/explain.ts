@@ -135,8 +135,9 @@ class StepExplainer {
 
   private computed(scored: Scored, old: Stats): Advantages {
     for (const { place, model, coefficient } of this.step.algorithm.kl) {
-      if (place === "reward" && coefficient(this.step.clock) !== 0)
-        this.step.checkColumn(old[`logp:${model}`], this.step.batch.mask, refKey(model));
+      if (place !== "reward" || coefficient(this.step.clock) === 0) continue;
+      this.step.checkColumn(old.logp, this.step.batch.mask, "logp_old");
+      this.step.checkColumn(old[`logp:${model}`], this.step.batch.mask, refKey(model));
     }
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }

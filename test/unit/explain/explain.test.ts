@@ -359,5 +359,14 @@ test("bad rollouts are refused with the line and what to do", async () => {
     /have rewards acc, and the config's terms are right/,
     0,
   );
+  const penalty = `${one}kl: [{ estimator: k1, place: reward, coefficient: 0.1 }]\n`;
+  const bare = (index: number): RolloutRow => ({
+    step: 0,
+    group: "g",
+    index,
+    rewards: { right: 1 },
+    logp_ref: [-1],
+  });
+  await refuses(penalty, [bare(0), bare(1)], /needs "logp_old"/, 0);
   await assert.rejects(readRollouts("/nowhere/rollouts.jsonl"), /can't be read/);
 });
