@@ -1,6 +1,7 @@
 import { band } from "./band.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
+import { environment } from "./environments.ts";
 import { datasetFile, modelFile, rewardFile } from "./files.ts";
 import { groupSize } from "./groupSize.ts";
 import { givenBaseline, klModel } from "./kl.ts";
@@ -18,6 +19,7 @@ import { unusedTerm } from "./unusedTerm.ts";
 export const rules: readonly Rule[] = [
   needed,
   duplicateName,
+  environment,
   groupSize,
   band,
   passAt,

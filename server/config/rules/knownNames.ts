@@ -1,6 +1,5 @@
 import { metrics } from "../../../shared/metrics.ts";
-import { createMethod } from "../create.ts";
-import { keyedRandom } from "../keyedRandom.ts";
+import { environmentOf } from "./environments.ts";
 import { unknownName } from "../report.ts";
 import type { StageBody } from "../resolved.ts";
 import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
@@ -11,16 +10,12 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
     return { exact: [...new Set(tasks.map(({ name }) => name))], open: [] };
   const exact: string[] = [];
   const open: string[] = [];
-  for (const { name, source } of tasks) {
-    if (source.declaration.name === "dataset") open.push(name);
-    else {
-      const { values } = createMethod(source, { random: keyedRandom("arms"), max_tokens: 1, group: 1, name });
-      exact.push(
-        ...(values.length === 0 || curriculum.arms.declaration.name === "task"
-          ? [name]
-          : values.map((value) => `${name}/${value}`)),
-      );
-    }
+  for (const task of tasks) {
+    const { name } = task;
+    const environment = environmentOf(task);
+    if (environment.kind !== "made") open.push(name);
+    else if (environment.values.length === 0 || curriculum.arms.declaration.name === "task") exact.push(name);
+    else exact.push(...environment.values.map((value) => `${name}/${value}`));
   }
   return { exact, open };
 }
