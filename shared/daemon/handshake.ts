@@ -171,6 +171,10 @@ function firstMessage(socket: Socket): Promise<string> {
       if (length === undefined || bytes.length < head + 4 + length) return;
       finish(() => {
         socket.pause();
+        // A paused socket stays paused when it is read again: whoever takes it over starts it by listening.
+        socket.on("newListener", (event) => {
+          if (event === "data") process.nextTick(() => socket.resume());
+        });
         const rest = bytes.subarray(head + 4 + length);
         if (rest.length > 0) socket.unshift(rest);
         resolve(bytes.toString("utf8", head + 4, head + 4 + length));
