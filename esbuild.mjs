@@ -1,9 +1,11 @@
-// One build script: a table of entry points. `node esbuild.mjs [--watch] [--tests [pattern…]] [--production]`
+// One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
+/** Production bundles go elsewhere: a daemon may be running out of dist. */
+const dist = argv.find((word) => word.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist";
 process.chdir(import.meta.dirname);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
@@ -18,13 +20,48 @@ const shared = {
   define: { GRADUS_VERSION: JSON.stringify(version) },
 };
 /** CommonJS dependencies inside an ES module bundle still call `require`. */
-const banner = { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' };
-const node = { ...shared, platform: "node", target: "node20", format: "esm", banner, external: natives, outExtension: { ".js": ".mjs" } };
+const banner = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+};
+const node = {
+  ...shared,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  banner,
+  external: natives,
+  outExtension: { ".js": ".mjs" },
+};
 
 export const entries = [
-  { ...node, entryPoints: { cli: "server/cli.ts", storeThread: "server/store/thread.ts", rewardHost: "server/reward/host.ts" }, outdir: "dist", splitting: true, chunkNames: "chunks/[name]-[hash]" },
-  { ...shared, entryPoints: { extension: "extension/extension.ts" }, outdir: "dist", platform: "node", target: "node20", format: "cjs", external: ["vscode"] },
-  { ...shared, entryPoints: { runPanel: "webviews/run/main.ts" }, outdir: "dist/webviews", platform: "browser", target: "chrome120", format: "iife" },
+  {
+    ...node,
+    entryPoints: {
+      cli: "server/cli.ts",
+      storeThread: "server/store/thread.ts",
+      rewardHost: "server/reward/host.ts",
+    },
+    outdir: dist,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+  },
+  {
+    ...shared,
+    entryPoints: { extension: "extension/extension.ts" },
+    outdir: dist,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    external: ["vscode"],
+  },
+  {
+    ...shared,
+    entryPoints: { runPanel: "webviews/run/main.ts" },
+    outdir: `${dist}/webviews`,
+    platform: "browser",
+    target: "chrome120",
+    format: "iife",
+  },
 ];
 
 /** A folder that is not there yet is left out aloud: the rest can be worked on meanwhile. */
@@ -60,7 +97,8 @@ export const workbenchTests = (patterns) => ({
 
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
   const all = entries.map(present).filter((entry) => Object.keys(entry.entryPoints).length > 0);
-  if (production) rmSync("dist", { recursive: true, force: true });
-  if (argv.includes("--watch")) for (const entry of all) await (await context({ ...entry, logLevel: "info" })).watch();
+  if (production) rmSync(dist, { recursive: true, force: true });
+  if (argv.includes("--watch"))
+    for (const entry of all) await (await context({ ...entry, logLevel: "info" })).watch();
   else await Promise.all(all.map((entry) => build(entry)));
 }

@@ -31,7 +31,14 @@ async function buildNatives() {
   return withLock(
     lock("natives"),
     async () => {
-      const record = { format: 1, node: thisNode(), lock: lockHash(home), sqlite: await setUpSqlite(root), engine: await setUpEngine(root), at: new Date().toISOString() };
+      const record = {
+        format: 1,
+        node: thisNode(),
+        lock: lockHash(home),
+        sqlite: await setUpSqlite(root),
+        engine: await setUpEngine(root),
+        at: new Date().toISOString(),
+      };
       writeFile(recordFile(root), `${JSON.stringify(record, null, 2)}\n`);
       return record;
     },
@@ -53,7 +60,9 @@ export async function setUp({ tests = false, again = false } = {}) {
       if (record === undefined) {
         await installPackages();
         record = await buildNatives();
-        say(`ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite by ${record.sqlite.driver}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`);
+        say(
+          `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite by ${record.sqlite.driver}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
+        );
       }
       await bundle();
       return tests ? { ...record, tests: await withLock(lock("tests"), setUpTests, { say }) } : record;

@@ -7,7 +7,11 @@ import { report, setUp } from "./setup.mjs";
 try {
   await setUp();
   const words = process.argv.slice(2);
-  const child = spawn(process.execPath, [join(home, "bin", "gradus"), "run", join("examples", "countdown", "countdown.gradus.yaml"), ...words], { cwd: home, stdio: "inherit" });
+  const child = spawn(
+    process.execPath,
+    [join(home, "bin", "gradus"), "run", join("examples", "countdown", "countdown.gradus.yaml"), ...words],
+    { cwd: home, stdio: "inherit" },
+  );
   // The terminal sends Ctrl-C to the child as well, which detaches from the run; this process waits for it to say so.
   process.removeAllListeners("SIGINT").on("SIGINT", () => undefined);
   child.once("close", (status, signal) => void (process.exitCode = signal === null ? status : 1));

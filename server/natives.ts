@@ -32,17 +32,33 @@ export function nativeRequire(): NodeJS.Require {
   return createRequire(join(nativeRoot(), "package.json"));
 }
 
+/** Version of an installed native package; also of one that does not export its package.json. */
+export function nativeVersion(name: string): string {
+  const file = join(nativeRoot(), "node_modules", name, "package.json");
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
+}
+
 const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });
 const record = z.object({
   node: nodeRecord,
-  sqlite: z.object({ driver: z.enum(["better-sqlite3", "libsql", "none"]), reason: z.string(), mend: z.string().optional() }),
-  engine: z.object({ backend: z.enum(["native", "wasm"]), folder: z.string().optional(), reason: z.string(), mend: z.string().optional() }),
+  sqlite: z.object({
+    driver: z.enum(["better-sqlite3", "libsql", "none"]),
+    reason: z.string(),
+    mend: z.string().optional(),
+  }),
+  engine: z.object({
+    backend: z.enum(["native", "wasm"]),
+    folder: z.string().optional(),
+    reason: z.string(),
+    mend: z.string().optional(),
+  }),
 });
 export type SetupRecord = z.infer<typeof record>;
 export type NodeRecord = z.infer<typeof nodeRecord>;
 
 /** Where set-up writes what it did, beside the packages it did it for: `npm ci` removes both together. */
-export const recordFile = (root = nativeRoot()): string => join(root, "node_modules", ".gradus", "setup.json");
+export const recordFile = (root = nativeRoot()): string =>
+  join(root, "node_modules", ".gradus", "setup.json");
 
 /** What set-up recorded, or undefined when it has not run (or an older version wrote another shape). */
 export function setupRecord(root = nativeRoot()): SetupRecord | undefined {
@@ -67,13 +83,18 @@ export const sqliteCacheName = (version: string): string =>
  * Undefined: none was built; better-sqlite3 then looks inside its own package, else `sqliteDriver()` names libsql.
  */
 export function sqliteBinding(): string | undefined {
-  const manifest: unknown = nativeRequire()("better-sqlite3/package.json");
-  const { version } = z.object({ version: z.string() }).parse(manifest);
-  const file = join(dataFolder(), "native", sqliteCacheName(version), "better_sqlite3.node");
+  const file = join(
+    dataFolder(),
+    "native",
+    sqliteCacheName(nativeVersion("better-sqlite3")),
+    "better_sqlite3.node",
+  );
   return existsSync(file) ? file : undefined;
 }
 
 /** Which SQLite package to open a store with: better-sqlite3, or libsql where set-up found no way to build it. */
 export function sqliteDriver(): "better-sqlite3" | "libsql" {
-  return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql" ? "libsql" : "better-sqlite3";
+  return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql"
+    ? "libsql"
+    : "better-sqlite3";
 }

@@ -148,6 +148,8 @@ export interface Batch {
   readonly groups: number;
   /** Row → pair number, −1 where the row is in none. */
   readonly pair?: Int32Array;
+  /** The weights' version at the start of this batch's updates: a token's staleness is `version − columns.versions[t]`. */
+  readonly version?: number;
   readonly records: readonly RolloutRecord[];
 }
 
@@ -332,7 +334,11 @@ export type TermValue =
 
 /** Scores every row of a batch; one result a row, in order. */
 export interface RewardTerm {
+  /** Models that must have learned from the batch, by the terms that need none, before this term scores it. */
+  readonly learners?: readonly Learner[];
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]>;
+  /** Loads what the term needs, once, before the first step; throws a UserError a person can act on. */
+  prepare?(): Promise<{ readonly bundle?: string }>;
   /** Ends processes the term holds. */
   close?(): Promise<void>;
 }
@@ -419,6 +425,8 @@ export interface ObjectiveInput {
   /** Channels as they were when the batch was generated (`logp`), and of other models (`logp:reference`). */
   readonly old: Stats;
   readonly advantages: Float64Array;
+  /** What value losses regress on (ILQL, NFT); absent where only advantages are known. */
+  readonly rewards?: Combined;
   /** Mask × token weighting, per token; 0 where a token does not train. */
   readonly weights: Float64Array;
   /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */

@@ -26,7 +26,12 @@ export type ParamsOf<R> = R extends { readonly params: z.ZodType<infer P> } ? P 
 export type InputOf<R> = R extends { readonly params: z.ZodType<unknown, infer I> } ? I : never;
 export type ResultOf<R> = R extends { readonly result?: infer T } ? Exclude<T, undefined> : never;
 
-const request = <Result>() => <Params, Input>(method: string, params: z.ZodType<Params, Input>): Request<Params, Result, Input> => ({ method, params });
+const request =
+  <Result>() =>
+  <Params, Input>(method: string, params: z.ZodType<Params, Input>): Request<Params, Result, Input> => ({
+    method,
+    params,
+  });
 const notification = <Params>(method: string): Notification<Params> => ({ method });
 
 // ─────────────────────────────────────────────── the daemon
@@ -63,7 +68,10 @@ export interface DaemonStatus extends HelloResult {
 }
 export const daemonStatus = request<DaemonStatus>()("gradus/daemon/status", z.object({}));
 /** Refused with live runs unless `force`; runs themselves go on either way. */
-export const daemonShutdown = request<{ readonly accepted: boolean; readonly reason?: string }>()("gradus/daemon/shutdown", z.object({ force: z.boolean().default(false) }));
+export const daemonShutdown = request<{ readonly accepted: boolean; readonly reason?: string }>()(
+  "gradus/daemon/shutdown",
+  z.object({ force: z.boolean().default(false) }),
+);
 
 // ─────────────────────────────────────────────── runs
 
@@ -95,7 +103,12 @@ export interface RunDetail extends RunSummary {
   readonly config: JsonObject;
   readonly git: { readonly commit: string; readonly dirty: boolean } | null;
   readonly checkpoints: readonly { readonly step: number; readonly path: string; readonly bytes: number }[];
-  readonly attempts: readonly { readonly attempt: number; readonly startedAt: string; readonly resumedAt: number | null; readonly lastStep: number }[];
+  readonly attempts: readonly {
+    readonly attempt: number;
+    readonly startedAt: string;
+    readonly resumedAt: number | null;
+    readonly lastStep: number;
+  }[];
   readonly stages: readonly { readonly step: number; readonly name: string; readonly kind: string }[];
   readonly backendReason: string | null;
 }
@@ -113,14 +126,23 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
     key: z.string().optional(),
   }),
 );
-export const runsList = request<{ readonly runs: readonly RunSummary[] }>()("gradus/runs/list", z.object({ limit: z.number().int().positive().default(200) }));
+export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
+  "gradus/runs/list",
+  z.object({ limit: z.number().int().positive().default(200) }),
+);
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);
 export const runsControl = request<{ readonly id: string }>()(
   "gradus/runs/control",
-  run.extend({ action: z.enum(["stop", "pause", "continue", "checkpoint"]), now: z.boolean().default(false) }),
+  run.extend({
+    action: z.enum(["stop", "pause", "continue", "checkpoint"]),
+    now: z.boolean().default(false),
+  }),
 );
 /** A new attempt of a run that is not live, from its last checkpoint. */
-export const runsResume = request<{ readonly run: string; readonly attempt: number }>()("gradus/runs/resume", run);
+export const runsResume = request<{ readonly run: string; readonly attempt: number }>()(
+  "gradus/runs/resume",
+  run,
+);
 export const runsDelete = request<{ readonly deleted: boolean }>()("gradus/runs/delete", run);
 
 // ─────────────────────────────────────────────── what runs have recorded
@@ -155,8 +177,15 @@ export interface GroupRow {
   readonly successes: number;
   readonly size: number;
 }
-export const groupsQuery = request<{ readonly groups: readonly GroupRow[] }>()("gradus/groups", run.extend({ step: z.number().int() }));
-export const rolloutsQuery = request<{ readonly rollouts: readonly RolloutRow[]; readonly total: number; readonly next: string | null }>()(
+export const groupsQuery = request<{ readonly groups: readonly GroupRow[] }>()(
+  "gradus/groups",
+  run.extend({ step: z.number().int() }),
+);
+export const rolloutsQuery = request<{
+  readonly rollouts: readonly RolloutRow[];
+  readonly total: number;
+  readonly next: string | null;
+}>()(
   "gradus/rollouts",
   run.extend({
     step: z.number().int().optional(),
@@ -179,13 +208,19 @@ export interface EventRow {
   readonly action: string | null;
   readonly data: Json;
 }
-export const eventsQuery = request<{ readonly events: readonly EventRow[] }>()("gradus/events", run.extend({ limit: z.number().int().positive().default(1_000) }));
+export const eventsQuery = request<{ readonly events: readonly EventRow[] }>()(
+  "gradus/events",
+  run.extend({ limit: z.number().int().positive().default(1_000) }),
+);
 export interface EvaluationRow {
   readonly step: number;
   readonly role: "first" | "periodic" | "last";
   readonly metrics: Readonly<Record<string, number>>;
 }
-export const evaluationsQuery = request<{ readonly evaluations: readonly EvaluationRow[] }>()("gradus/evaluations", run);
+export const evaluationsQuery = request<{ readonly evaluations: readonly EvaluationRow[] }>()(
+  "gradus/evaluations",
+  run,
+);
 
 // ─────────────────────────────────────────────── live changes
 
@@ -201,12 +236,21 @@ export interface Change {
   readonly metrics?: Readonly<Record<string, number | null>>;
 }
 /** Answers with everything after `since`, or, where that is no longer known, `restart: true`: ask for all again. */
-export const subscribe = request<{ readonly cursor: number; readonly restart: boolean; readonly changes: readonly Change[] }>()(
+export const subscribe = request<{
+  readonly cursor: number;
+  readonly restart: boolean;
+  readonly changes: readonly Change[];
+}>()(
   "gradus/subscribe",
   z.object({ since: z.number().int().optional(), runs: z.array(z.string()).optional() }),
 );
 export const unsubscribe = request<Record<string, never>>()("gradus/unsubscribe", z.object({}));
-export const changed = notification<{ readonly cursor: number; readonly changes: readonly Change[] }>("gradus/changed");
+/** At most ten a second. `restart`: this client was too slow, and what it missed is no longer known. */
+export const changed = notification<{
+  readonly cursor: number;
+  readonly changes: readonly Change[];
+  readonly restart?: boolean;
+}>("gradus/changed");
 
 // ─────────────────────────────────────────────── the editor's own needs
 
@@ -219,8 +263,24 @@ export interface ConfigLens {
 export const configLens = request<ConfigLens>()("gradus/config/lens", z.object({ uri: z.string() }));
 
 export const requests = {
-  hello, daemonStatus, daemonShutdown, runsStart, runsList, runsShow, runsControl, runsResume, runsDelete,
-  metricsNames, metricsSeries, groupsQuery, rolloutsQuery, eventsQuery, evaluationsQuery, subscribe, unsubscribe, configLens,
+  hello,
+  daemonStatus,
+  daemonShutdown,
+  runsStart,
+  runsList,
+  runsShow,
+  runsControl,
+  runsResume,
+  runsDelete,
+  metricsNames,
+  metricsSeries,
+  groupsQuery,
+  rolloutsQuery,
+  eventsQuery,
+  evaluationsQuery,
+  subscribe,
+  unsubscribe,
+  configLens,
 } as const;
 export const notifications = { changed } as const;
 

@@ -10,7 +10,11 @@ export async function bundle() {
   if (!isCheckout || isBundled(home)) return;
   const before = fingerprint(home);
   say("bundling");
-  await must(process.execPath, [join(home, "esbuild.mjs")], { what: "bundling", mend: "mend the source named above", cwd: home });
+  await must(process.execPath, [join(home, "esbuild.mjs")], {
+    what: "bundling",
+    mend: "mend the source named above",
+    cwd: home,
+  });
   // The state that was read, not the present one: an edit made meanwhile is bundled the next time.
   writeFile(bundleStamp(home), before);
 }

@@ -29,7 +29,16 @@ export async function fetchZig(pip) {
   const binary = join(folder, "ziglang", process.platform === "win32" ? "zig.exe" : "zig");
   if (!existsSync(binary)) {
     say(`no C++ compiler here; fetching one from PyPI (ziglang ${zigVersion})`);
-    const { status } = await attempt(pip[0], [...pip.slice(1), "install", "-q", "--disable-pip-version-check", "--no-deps", "--target", folder, `ziglang==${zigVersion}`]);
+    const { status } = await attempt(pip[0], [
+      ...pip.slice(1),
+      "install",
+      "-q",
+      "--disable-pip-version-check",
+      "--no-deps",
+      "--target",
+      folder,
+      `ziglang==${zigVersion}`,
+    ]);
     if (status !== 0) return undefined;
   }
   return answers(binary, ["version"]) ? [binary, "c++"] : undefined;
@@ -37,4 +46,8 @@ export async function fetchZig(pip) {
 
 /** The command that installs a compiler on this system. */
 export const compilerMend = () =>
-  process.platform === "darwin" ? "xcode-select --install" : process.platform === "win32" ? "winget install LLVM.LLVM" : `${process.getuid?.() === 0 ? "" : "sudo "}apt-get install -y g++ python3-pip`;
+  process.platform === "darwin"
+    ? "xcode-select --install"
+    : process.platform === "win32"
+      ? "winget install LLVM.LLVM"
+      : `${process.getuid?.() === 0 ? "" : "sudo "}apt-get install -y g++ python3-pip`;

@@ -6,7 +6,14 @@ import { must, say } from "./process.mjs";
 import { whyInstall } from "./stamp.mjs";
 
 /** Packages that stay folders on disk: native ones, and esbuild with its own binary. */
-export const unbundled = ["@tensorflow/tfjs-backend-wasm", "@tensorflow/tfjs-core", "@tensorflow/tfjs-node-gpu", "better-sqlite3", "esbuild", "node-api-headers"];
+export const unbundled = [
+  "@tensorflow/tfjs-backend-wasm",
+  "@tensorflow/tfjs-core",
+  "@tensorflow/tfjs-node-gpu",
+  "better-sqlite3",
+  "esbuild",
+  "node-api-headers",
+];
 
 const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 const mend = "check that the npm registry can be reached, then start again";
@@ -27,7 +34,10 @@ async function intoDataFolder() {
   };
   if (unbundled.every((name) => versionOf(name) === wanted[name])) return;
   say(`installing native packages into ${root}`);
-  writeFile(join(root, "package.json"), `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: wanted }, null, 2)}\n`);
+  writeFile(
+    join(root, "package.json"),
+    `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: wanted }, null, 2)}\n`,
+  );
   await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", mend, cwd: root });
 }
 

@@ -1,6 +1,18 @@
 // The native compute library: TensorFlow's C library out of its wheel, and the addon compiled against it. Both are
 // kept per user, so a second checkout only links to them.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, cpSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,15 +24,31 @@ export const libraries = ["libtensorflow_cc.so.2", "libtensorflow_framework.so.2
 
 /** The closure of the headers that the addon's sources include, out of some thousands in the wheel. */
 export const headerFiles = [
-  ...["c_api", "c_api_macros", "tf_attrtype", "tf_buffer", "tf_datatype", "tf_status", "tf_tensor", "tf_tstring"].map((name) => `tensorflow/c/${name}.h`),
+  ...[
+    "c_api",
+    "c_api_macros",
+    "tf_attrtype",
+    "tf_buffer",
+    "tf_datatype",
+    "tf_status",
+    "tf_tensor",
+    "tf_tstring",
+  ].map((name) => `tensorflow/c/${name}.h`),
   "tensorflow/c/eager/c_api.h",
-  ...["tensorflow/core", "tsl"].flatMap((place) => [`${place}/platform/ctstring.h`, `${place}/platform/ctstring_internal.h`]),
+  ...["tensorflow/core", "tsl"].flatMap((place) => [
+    `${place}/platform/ctstring.h`,
+    `${place}/platform/ctstring_internal.h`,
+  ]),
   "xla/tsl/c/tsl_status.h",
 ];
 
 /** sha256 of the wheels that were tried; pip refuses any other file. Elsewhere pip checks what the index says. */
 const wheels = {
-  x64: { name: "tensorflow-cpu", platform: "manylinux_2_27_x86_64", sha256: "2b847d217b02ee7731ed91431daf3250daa0196c3c94614d23be27232e6e5b6c" },
+  x64: {
+    name: "tensorflow-cpu",
+    platform: "manylinux_2_27_x86_64",
+    sha256: "2b847d217b02ee7731ed91431daf3250daa0196c3c94614d23be27232e6e5b6c",
+  },
   arm64: { name: "tensorflow", platform: "manylinux_2_27_aarch64" },
 };
 
@@ -46,23 +74,58 @@ const tf = require("@tensorflow/tfjs-node-gpu");
 const product = tf.matMul(tf.tensor2d([[1, 2], [3, 4]]), tf.tensor2d([[5, 6], [7, 8]])).dataSync().join();
 if (tf.getBackend() !== "tensorflow" || product !== "19,22,43,50") { console.error("wrong product: " + product); process.exit(3); }
 `;
-export const proveEngine = (root) => attempt(process.execPath, ["-e", proof], { cwd: root, timeout: 120_000, env: { TF_CPP_MIN_LOG_LEVEL: "2" } });
+export const proveEngine = (root) =>
+  attempt(process.execPath, ["-e", proof], {
+    cwd: root,
+    timeout: 120_000,
+    env: { TF_CPP_MIN_LOG_LEVEL: "2" },
+  });
 
 async function fetchLibrary(pip, folder) {
   const wheel = process.platform === "linux" ? wheels[process.arch] : undefined;
-  if (wheel === undefined) throw new SetupError(`no wheel of TensorFlow's C library is known for ${process.platform}-${process.arch}`);
+  if (wheel === undefined)
+    throw new SetupError(
+      `no wheel of TensorFlow's C library is known for ${process.platform}-${process.arch}`,
+    );
   const download = join(folder, "download");
   mkdirSync(download, { recursive: true });
   const requirements = join(download, "requirements.txt");
-  writeFileSync(requirements, `${wheel.name}==${versions.tensorflow}${wheel.sha256 === undefined ? "" : ` --hash=sha256:${wheel.sha256}`}\n`);
+  writeFileSync(
+    requirements,
+    `${wheel.name}==${versions.tensorflow}${wheel.sha256 === undefined ? "" : ` --hash=sha256:${wheel.sha256}`}\n`,
+  );
   say(`fetching TensorFlow ${versions.tensorflow} from PyPI (about 250 MB, once)`);
   // The library does not depend on Python's version; naming one makes pip take the same wheel everywhere.
-  const args = ["download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--python-version", "3.11", "--implementation", "cp", "--platform", wheel.platform, "-d", download, "-r", requirements];
-  await must(pip[0], [...pip.slice(1), ...args], { what: "fetching TensorFlow", mend: "check that PyPI can be reached" });
+  const args = [
+    "download",
+    "-q",
+    "--disable-pip-version-check",
+    "--no-deps",
+    "--only-binary=:all:",
+    "--python-version",
+    "3.11",
+    "--implementation",
+    "cp",
+    "--platform",
+    wheel.platform,
+    "-d",
+    download,
+    "-r",
+    requirements,
+  ];
+  await must(pip[0], [...pip.slice(1), ...args], {
+    what: "fetching TensorFlow",
+    mend: "check that PyPI can be reached",
+  });
   const file = readdirSync(download).find((name) => name.endsWith(".whl"));
-  const members = [...libraries.map((name) => `tensorflow/${name}=deps/lib/${name}`), ...headerFiles.map((name) => `tensorflow/include/${name}=deps/include/${name}`)];
+  const members = [
+    ...libraries.map((name) => `tensorflow/${name}=deps/lib/${name}`),
+    ...headerFiles.map((name) => `tensorflow/include/${name}=deps/include/${name}`),
+  ];
   say("unpacking it");
-  await must(pip[0], ["-c", unzip, join(download, file), folder, ...members], { what: "unpacking TensorFlow" });
+  await must(pip[0], ["-c", unzip, join(download, file), folder, ...members], {
+    what: "unpacking TensorFlow",
+  });
   rmSync(download, { recursive: true });
 }
 
@@ -73,12 +136,33 @@ async function compileAddon(root, compiler, folder) {
   mkdirSync(join(folder, "lib", "napi-v8"), { recursive: true });
   say("compiling the addon");
   const units = ["tfjs_backend", "tfjs_binding"];
-  const flags = ["-std=c++17", "-O2", "-fPIC", "-DNAPI_VERSION=8", `-I${source}`, `-I${join(folder, "deps", "include")}`, `-I${nodeHeaders}`];
+  const flags = [
+    "-std=c++17",
+    "-O2",
+    "-fPIC",
+    "-DNAPI_VERSION=8",
+    `-I${source}`,
+    `-I${join(folder, "deps", "include")}`,
+    `-I${nodeHeaders}`,
+  ];
   const object = (unit) => join(folder, `${unit}.o`);
-  const compile = (unit) => must(compiler[0], [...compiler.slice(1), ...flags, "-c", join(source, "binding", `${unit}.cc`), "-o", object(unit)], { what: "compiling the addon" });
+  const compile = (unit) =>
+    must(
+      compiler[0],
+      [...compiler.slice(1), ...flags, "-c", join(source, "binding", `${unit}.cc`), "-o", object(unit)],
+      { what: "compiling the addon" },
+    );
   if (availableParallelism() > 1) await Promise.all(units.map(compile));
   else for (const unit of units) await compile(unit);
-  const link = ["-shared", ...units.map(object), `-L${join(folder, "deps", "lib")}`, ...libraries.map((name) => `-l:${name}`), "-Wl,-rpath,$ORIGIN/../../deps/lib", "-o", join(folder, "lib", "napi-v8", "tfjs_binding.node")];
+  // By their paths: not every linker takes -l:name. What is recorded is their own name in either case.
+  const link = [
+    "-shared",
+    ...units.map(object),
+    ...libraries.map((name) => join(folder, "deps", "lib", name)),
+    "-Wl,-rpath,$ORIGIN/../../deps/lib",
+    "-o",
+    join(folder, "lib", "napi-v8", "tfjs_binding.node"),
+  ];
   await must(compiler[0], [...compiler.slice(1), ...link], { what: "linking the addon" });
   for (const unit of units) rmSync(object(unit));
 }
@@ -86,11 +170,13 @@ async function compileAddon(root, compiler, folder) {
 /** Builds beside the final place and renames: a half-built engine is never found there. */
 async function buildEngine(root) {
   const pip = findPip();
-  if (pip === undefined) throw new SetupError("no Python with pip to fetch TensorFlow's library with", compilerMend());
+  if (pip === undefined)
+    throw new SetupError("no Python with pip to fetch TensorFlow's library with", compilerMend());
   const compiler = findCompiler() ?? (await fetchZig(pip));
   if (compiler === undefined) throw new SetupError("no C++ compiler to build the addon with", compilerMend());
   mkdirSync(dirname(engineFolder()), { recursive: true });
-  for (const name of readdirSync(dirname(engineFolder()))) if (name.startsWith(".building-")) rmSync(join(dirname(engineFolder()), name), { recursive: true });
+  for (const name of readdirSync(dirname(engineFolder())))
+    if (name.startsWith(".building-")) rmSync(join(dirname(engineFolder()), name), { recursive: true });
   const folder = mkdtempSync(join(dirname(engineFolder()), ".building-"));
   try {
     await fetchLibrary(pip, folder);
@@ -102,23 +188,37 @@ async function buildEngine(root) {
   }
 }
 
-/** Puts the built engine where the package looks for it. */
+/** Where a link points, or undefined for anything else. */
+const targetOf = (path) =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+
+/** Puts the built engine where the package looks for it. A right link stays: somebody may be loading through it. */
 export function linkEngine(root) {
-  const target = join(modulesOf(root), "@tensorflow", "tfjs-node-gpu");
+  const place = join(modulesOf(root), "@tensorflow", "tfjs-node-gpu");
   for (const name of ["lib", "deps"]) {
-    rmSync(join(target, name), { recursive: true, force: true });
-    if (process.platform === "win32") cpSync(join(engineFolder(), name), join(target, name), { recursive: true });
-    else symlinkSync(join(engineFolder(), name), join(target, name));
+    const [built, wanted] = [join(engineFolder(), name), join(place, name)];
+    if (targetOf(wanted) === built) continue;
+    rmSync(wanted, { recursive: true, force: true });
+    if (process.platform === "win32") cpSync(built, wanted, { recursive: true });
+    else symlinkSync(built, wanted);
   }
 }
 
 const isBuilt = () => existsSync(join(engineFolder(), "lib", "napi-v8", "tfjs_binding.node"));
-const native = (reason, folder) => ({ backend: "native", ...(folder === undefined ? {} : { folder }), reason });
+const native = (reason, folder) => ({
+  backend: "native",
+  ...(folder === undefined ? {} : { folder }),
+  reason,
+});
 
 /** The package's own way: it fetches an older library and addon from its makers' host, where that is reachable. */
 async function ownInstallScript(root) {
   say("trying the package's own download");
-  await attempt("npm", ["rebuild", "@tensorflow/tfjs-node-gpu", "--ignore-scripts=false", "--loglevel=error"], { cwd: root, timeout: 10 * 60_000 });
+  await attempt(
+    "npm",
+    ["rebuild", "@tensorflow/tfjs-node-gpu", "--ignore-scripts=false", "--loglevel=error"],
+    { cwd: root, timeout: 10 * 60_000 },
+  );
   const { status } = await proveEngine(root);
   return status === 0 ? native("TensorFlow from the package's own download") : undefined;
 }
@@ -131,7 +231,10 @@ export async function setUpEngine(root) {
     linkEngine(root);
     const { status, output } = await proveEngine(root);
     if (status === 0) return native(`TensorFlow ${versions.tensorflow} from PyPI`, engineFolder());
-    failure = new SetupError(`the built addon does not load\n${lastLines(output)}`, `rm -rf ${engineFolder()} && npm run setup`);
+    failure = new SetupError(
+      `the built addon does not load\n${lastLines(output)}`,
+      `rm -rf ${engineFolder()} && npm run setup`,
+    );
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     failure = error;

@@ -10,11 +10,18 @@ const least = [20, 19];
 export function checkNode(version = process.versions.node) {
   const [major, minor] = version.split(".").map(Number);
   if (major > least[0] || (major === least[0] && minor >= least[1])) return;
-  throw new SetupError(`Gradus needs Node ${least.join(".")} or newer; this is ${version}`, "install it from your package manager or with a version manager, then start again");
+  throw new SetupError(
+    `Gradus needs Node ${least.join(".")} or newer; this is ${version}`,
+    "install it from your package manager or with a version manager, then start again",
+  );
 }
 
 /** What set-up writes down about the running Node. */
-export const thisNode = () => ({ path: realpathSync(process.execPath), version: process.versions.node, abi: process.versions.modules });
+export const thisNode = () => ({
+  path: realpathSync(process.execPath),
+  version: process.versions.node,
+  abi: process.versions.modules,
+});
 
 const headersOf = (prefix) => {
   const file = join(prefix, "include", "node", "node_version.h");
@@ -24,11 +31,26 @@ const headersOf = (prefix) => {
   return `${number("MAJOR")}.${number("MINOR")}.${number("PATCH")}`;
 };
 
-const platformPackage = () => `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+const platformPackage = () =>
+  `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 
 /** Installs one npm package into its own folder below the data folder. */
 export async function installAside(folder, spec, what) {
-  await must("npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", spec], { what, mend: "check that the npm registry can be reached" });
+  await must(
+    "npm",
+    [
+      "install",
+      "--prefix",
+      folder,
+      "--ignore-scripts",
+      "--no-save",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      spec,
+    ],
+    { what, mend: "check that the npm registry can be reached" },
+  );
 }
 
 /**

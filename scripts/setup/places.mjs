@@ -32,10 +32,15 @@ export const versions = {
   codeServer: "4.100.3",
   node20: "20.20.2",
 };
-export const engineFolder = () => join(dataFolder(), "engine", `tfjs-${versions.addon}-tf-${versions.tensorflow}-cpu`);
+export const engineFolder = () =>
+  join(dataFolder(), "engine", `tfjs-${versions.addon}-tf-${versions.tensorflow}-cpu`);
 export const workbenchFolder = () => join(dataFolder(), "workbench", versions.codeServer);
 export const sqliteFolder = (node = process) =>
-  join(dataFolder(), "native", `better-sqlite3-${manifest.dependencies["better-sqlite3"]}-abi${node.versions.modules}-${node.platform}-${node.arch}`);
+  join(
+    dataFolder(),
+    "native",
+    `better-sqlite3-${manifest.dependencies["better-sqlite3"]}-abi${node.versions.modules}-${node.platform}-${node.arch}`,
+  );
 
 export const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 

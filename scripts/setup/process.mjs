@@ -7,7 +7,7 @@ const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.on(signal, () => {
     for (const child of running) child.kill("SIGTERM");
-    process.exit(128 + ({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })[signal]);
+    process.exit(128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal]);
   });
 
 export const say = (text) => void process.stderr.write(`gradus set-up: ${text}\n`);
@@ -27,7 +27,11 @@ export class SetupError extends Error {
  */
 export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     running.add(child);
     const parts = [];
     const keep = (chunk) => {
@@ -43,18 +47,29 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
       resolve({ status, output: Buffer.concat(parts).toString("utf8") + extra });
     };
     child.once("error", (error) => end(127, error.message));
-    child.once("close", (status, signal) => end(status ?? 128, signal === null ? "" : `\nended by ${signal}`));
+    child.once("close", (status, signal) =>
+      end(status ?? 128, signal === null ? "" : `\nended by ${signal}`),
+    );
   });
 }
 
 /** Like `attempt`, but a status other than 0 throws with the last lines of the output. */
 export async function must(command, args, { what, mend, ...options }) {
   const { status, output } = await attempt(command, args, options);
-  if (status !== 0) throw new SetupError(`${what} failed (${command} ended with ${status})\n${lastLines(output)}`, mend);
+  if (status !== 0)
+    throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, mend);
   return output;
 }
 
-export const lastLines = (text, count = 15) => text.trimEnd().split("\n").slice(-count).map((line) => `    ${line}`).join("\n");
+const indent = (lines) => lines.map((line) => `    ${line}`).join("\n");
+export const lastLines = (text, count = 15) => indent(text.trimEnd().split("\n").slice(-count));
+
+/** Both ends: npm says what is wrong first, a compiler last. */
+function bothEnds(text, each = 8) {
+  const lines = text.trimEnd().split("\n");
+  return indent(lines.length <= 2 * each ? lines : [...lines.slice(0, each), "…", ...lines.slice(-each)]);
+}
 
 /** Whether a program answers `--version` (or the given arguments). */
-export const answers = (command, args = ["--version"]) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
+export const answers = (command, args = ["--version"]) =>
+  spawnSync(command, args, { stdio: "ignore" }).status === 0;

@@ -17,7 +17,8 @@ database.exec("create table step(n integer primary key, reward real)");
 database.prepare("insert into step values (?, ?)").run(1, 0.5);
 if (database.prepare("select reward from step where n = 1").get().reward !== 0.5) process.exit(3);
 `;
-const proves = (root, name, file) => attempt(process.execPath, ["-e", proof, name, ...(file === undefined ? [] : [file])], { cwd: root });
+const proves = (root, name, file) =>
+  attempt(process.execPath, ["-e", proof, name, ...(file === undefined ? [] : [file])], { cwd: root });
 
 async function build(root) {
   const nodedir = await headers();
@@ -25,7 +26,10 @@ async function build(root) {
   const env = { JOBS: "max", ...(nodedir === undefined ? {} : { npm_config_nodedir: nodedir }) };
   // A linked node_modules belongs to another folder, and npm works in the folder that owns it.
   const owner = join(realpathSync(modulesOf(root)), "..");
-  return attempt("npm", ["rebuild", "better-sqlite3", "--ignore-scripts=false", "--loglevel=error"], { cwd: owner, env });
+  return attempt("npm", ["rebuild", "better-sqlite3", "--ignore-scripts=false", "--loglevel=error"], {
+    cwd: owner,
+    env,
+  });
 }
 
 /** Keeps the built binding where every checkout finds it. */
@@ -47,19 +51,31 @@ async function fallBack(root, output) {
   rmSync(link, { force: true, recursive: true });
   symlinkSync(installed, link, "junction");
   const { status, output: said } = await proves(root, "libsql");
-  if (status !== 0) throw new SetupError(`no SQLite: libsql does not open a database\n${lastLines(said)}`, `${compilerMend()}, then npm run setup`);
-  return { driver: "libsql", reason: "better-sqlite3 could not be built: no working C++ compiler", mend: compilerMend() };
+  if (status !== 0)
+    throw new SetupError(
+      `no SQLite: libsql does not open a database\n${lastLines(said)}`,
+      `${compilerMend()}, then npm run setup`,
+    );
+  return {
+    driver: "libsql",
+    reason: "better-sqlite3 could not be built: no working C++ compiler",
+    mend: compilerMend(),
+  };
 }
 
 /** Makes SQLite work for the packages of `root`; returns the record's entry. */
 export async function setUpSqlite(root) {
   if (existsSync(binding())) {
-    if ((await proves(root, "better-sqlite3", binding())).status === 0) return { driver: "better-sqlite3", reason: "built for this Node" };
+    if ((await proves(root, "better-sqlite3", binding())).status === 0)
+      return { driver: "better-sqlite3", reason: "built for this Node" };
     rmSync(binding(), { force: true });
   }
   // Something built under another Node would hide a failure: what lies there afterwards is this build's.
   rmSync(join(modulesOf(root), "better-sqlite3", "build"), { recursive: true, force: true });
-  const tried = process.env.GRADUS_WITHOUT === undefined || findCompiler() !== undefined ? await build(root) : { status: 1, output: "no compiler" };
+  const tried =
+    process.env.GRADUS_WITHOUT === undefined || findCompiler() !== undefined
+      ? await build(root)
+      : { status: 1, output: "no compiler" };
   if (!keep(root)) return fallBack(root, tried.output);
   const { status, output } = await proves(root, "better-sqlite3", binding());
   if (status === 0) return { driver: "better-sqlite3", reason: "built for this Node" };

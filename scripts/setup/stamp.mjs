@@ -1,6 +1,6 @@
 // Cheap answers to "is this still up to date?".
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { modulesOf, readJson, recordFile, sha256 } from "./places.mjs";
 
@@ -29,10 +29,14 @@ export function fingerprint(root, names = bundleSources) {
 }
 
 export const bundleStamp = (root) => join(root, "dist", ".built");
-export const isBundled = (root) => existsSync(bundleStamp(root)) && readFileSync(bundleStamp(root), "utf8") === fingerprint(root);
+export const isBundled = (root) =>
+  existsSync(bundleStamp(root)) && readFileSync(bundleStamp(root), "utf8") === fingerprint(root);
 
 /** package-lock.json in one word; what the installed packages are compared with. */
-export const lockHash = (root) => (existsSync(join(root, "package-lock.json")) ? sha256(readFileSync(join(root, "package-lock.json"))) : "none");
+export const lockHash = (root) =>
+  existsSync(join(root, "package-lock.json"))
+    ? sha256(readFileSync(join(root, "package-lock.json")))
+    : "none";
 
 /**
  * Why the packages must be installed, or undefined. npm writes down what it installed; every package that the
@@ -48,15 +52,22 @@ export function whyInstall(root) {
   const installed = readJson(written).packages;
   for (const [name, wanted] of Object.entries(readJson(join(root, "package-lock.json")).packages)) {
     if (name === "" || wanted.optional || wanted.devOptional || wanted.peer) continue;
-    if (installed[name]?.version !== wanted.version) return `package-lock.json asks for ${name.replace(/.*node_modules\//, "")} ${wanted.version}`;
+    if (installed[name]?.version !== wanted.version)
+      return `package-lock.json asks for ${name.replace(/.*node_modules\//, "")} ${wanted.version}`;
   }
   return undefined;
 }
 
-/** What set-up wrote down, when it still fits these packages and that Node is still there; else undefined. */
+/** The recorded Node is there; where it is the running one, it was not replaced by another version meanwhile. */
+const stillThere = ({ path, version }) =>
+  existsSync(path) && (path !== realpathSync(process.execPath) || version === process.versions.node);
+
+/** What set-up wrote down, when it still fits these packages and that Node; else undefined. */
 export function currentRecord(root, home = root) {
   const file = recordFile(root);
   if (!existsSync(file)) return undefined;
   const record = readJson(file);
-  return record.format === 1 && record.lock === lockHash(home) && existsSync(record.node.path) ? record : undefined;
+  return record.format === 1 && record.lock === lockHash(home) && stillThere(record.node)
+    ? record
+    : undefined;
 }

@@ -14,10 +14,17 @@ async function build(folder, node) {
   await installAside(folder, `code-server@${versions.codeServer}`, "installing the workbench");
   const cwd = serverOf(folder);
   const path = { PATH: `${dirname(node)}:${process.env.PATH}` };
-  await must("npm", ["install", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error"], { what: "installing the workbench's packages", cwd, env: path });
+  await must(
+    "npm",
+    ["install", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error"],
+    { what: "installing the workbench's packages", cwd, env: path },
+  );
   const nodedir = node === process.execPath ? await headers() : join(dirname(node), "..");
   // Its status is no news: one package's later script fails although its module is built. Starting it is the proof.
-  await attempt("npm", ["rebuild", ...compiled, "--ignore-scripts=false"], { cwd, env: { ...path, ...(nodedir === undefined ? {} : { npm_config_nodedir: nodedir }) } });
+  await attempt("npm", ["rebuild", ...compiled, "--ignore-scripts=false"], {
+    cwd,
+    env: { ...path, ...(nodedir === undefined ? {} : { npm_config_nodedir: nodedir }) },
+  });
   rmSync(join(cwd, "node_modules.asar"), { force: true });
   symlinkSync("node_modules", join(cwd, "node_modules.asar"));
 }
@@ -33,11 +40,18 @@ export async function setUpWorkbench() {
       mkdirSync(dirname(folder), { recursive: true });
       const temporary = mkdtempSync(join(dirname(folder), ".building-"));
       await build(temporary, node);
-      const { status, output } = await attempt(node, [join(serverOf(temporary), "out", "server-main.js"), "--version"]);
-      if (status !== 0) throw new SetupError(`the workbench does not start: ${output.trim().split("\n").pop()}`);
+      const { status, output } = await attempt(node, [
+        join(serverOf(temporary), "out", "server-main.js"),
+        "--version",
+      ]);
+      if (status !== 0)
+        throw new SetupError(`the workbench does not start: ${output.trim().split("\n").pop()}`);
       rmSync(folder, { recursive: true, force: true });
       renameSync(temporary, folder);
-      writeFile(join(folder, "ready.json"), `${JSON.stringify({ node, server: join(serverOf(folder), "out", "server-main.js") })}\n`);
+      writeFile(
+        join(folder, "ready.json"),
+        `${JSON.stringify({ node, server: join(serverOf(folder), "out", "server-main.js") })}\n`,
+      );
     }
     return { folder, node };
   } catch (error) {

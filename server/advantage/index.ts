@@ -1,5 +1,12 @@
 import type { Declaration } from "../config/declaration.ts";
+import { batchStd } from "./batchStd.ts";
+import { given } from "./given.ts";
+import { groupMean } from "./groupMean.ts";
+import { groupStd } from "./groupStd.ts";
+import { leaveOneOut } from "./leaveOneOut.ts";
+import { noBaseline } from "./noBaseline.ts";
+import { noScale } from "./noScale.ts";
 
-export const baselines: readonly Declaration<"baseline">[] = [];
-export const scales: readonly Declaration<"scale">[] = [];
+export const baselines: readonly Declaration<"baseline">[] = [groupMean, leaveOneOut, noBaseline, given];
+export const scales: readonly Declaration<"scale">[] = [groupStd, batchStd, noScale];
 export const tokenWeights: readonly Declaration<"token_weight">[] = [];

@@ -1,3 +1,76 @@
-import type { Command } from "./command.ts";
+import pc from "picocolors";
+import {
+  checkBrowser,
+  checkCompiler,
+  checkData,
+  checkEngine,
+  checkNode,
+  checkPython,
+  checkSqlite,
+  checkStore,
+  type Check,
+} from "../doctor/checks.ts";
+import { setupRecord } from "../natives.ts";
+import { exit, print, printJson, type Command } from "./command.ts";
 
-export const command: Command = { name: "doctor", configure: () => undefined };
+const marks = {
+  ok: pc.green("ok      "),
+  missing: pc.red("missing "),
+  optional: pc.yellow("optional"),
+} as const;
+
+function printChecks(checks: readonly Check[]): void {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  for (const { name, status, detail, mend } of checks) {
+    print(`${marks[status]}  ${name.padEnd(width)}  ${detail}`);
+    if (mend !== undefined && status !== "ok") print(`${" ".repeat(width + 12)}→ ${mend}`);
+  }
+}
+
+async function examine(json: boolean): Promise<void> {
+  const [engine, compiler, python, sqlite, browser] = await Promise.all([
+    checkEngine(),
+    checkCompiler(),
+    checkPython(),
+    checkSqlite(),
+    checkBrowser(),
+  ]);
+  const checks: Check[] = [
+    checkNode(),
+    sqlite,
+    engine,
+    compiler,
+    python,
+    browser,
+    checkData(),
+    checkStore(process.cwd()),
+  ];
+  const ok = checks.every(({ status }) => status !== "missing");
+  if (json)
+    printJson({
+      ok,
+      backend: { name: engine.backend, reason: engine.detail },
+      node: setupRecord()?.node ?? null,
+      checks: checks.map(({ name, status, detail, mend }) => ({
+        name,
+        status,
+        detail,
+        ...(mend === undefined ? {} : { mend }),
+      })),
+    });
+  else {
+    printChecks(checks);
+    print(
+      ok ? pc.green("Everything that a run needs is here.") : "Run the commands above, then `npm start`.",
+    );
+  }
+  process.exitCode = ok ? exit.ok : exit.failed;
+}
+
+export const command: Command = {
+  name: "doctor",
+  configure: (program) =>
+    void program
+      .option("--json", "one JSON value: {ok, backend, node, checks}")
+      .action(({ json }: { json?: boolean }) => examine(json === true)),
+};

@@ -1,3 +1,58 @@
-import type { Command } from "./command.ts";
+import { explain, type Explained, type ExplainedRollout } from "../explain.ts";
+import { readRollouts } from "../recorded.ts";
+import type { WireNumber } from "../../shared/rollouts.ts";
+import { print, printJson, type Command } from "./command.ts";
+import { collected, loadOrComplain } from "./loadOrComplain.ts";
 
-export const command: Command = { name: "explain", configure: () => undefined };
+interface Options {
+  readonly rollouts: string;
+  readonly set: string[];
+  readonly json?: boolean;
+}
+
+const short = (value: WireNumber | null | undefined): string => (value === null || value === undefined ? "–" : typeof value === "string" ? value : String(Number(value.toPrecision(5))));
+const mean = (values: readonly WireNumber[], weights: readonly WireNumber[]): number | undefined => {
+  const kept = values.filter((_, i) => weights[i] !== 0).map(Number);
+  return kept.length === 0 ? undefined : kept.reduce((sum, value) => sum + value, 0) / kept.length;
+};
+
+function line({ group, index, reward, advantages, weights, grad_logp }: ExplainedRollout): string {
+  const trained = weights.filter((weight) => weight !== 0).length;
+  const pull = grad_logp === undefined ? "" : `  Σ∂L/∂logp ${short(grad_logp.reduce<number>((sum, value) => sum + Number(value), 0))}`;
+  return `  ${group} #${index}  reward ${short(reward)}  advantage ${short(mean(advantages, weights))}  tokens ${trained}/${weights.length}${pull}`;
+}
+
+function text(explained: Explained, started: Set<number>): void {
+  if (!started.has(explained.step)) {
+    started.add(explained.step);
+    print(`step ${explained.step}`);
+  }
+  if (explained.type === "rollout") {
+    print(line(explained));
+    return;
+  }
+  print(explained.loss === undefined ? "  no logp_new: advantages only" : `  loss ${short(explained.loss)}`);
+  for (const [name, value] of Object.entries(explained.metrics)) print(`  ${name} ${short(value)}`);
+}
+
+async function run(file: string, { rollouts, set, json }: Options): Promise<void> {
+  const config = loadOrComplain(file, set);
+  if (config === undefined) return;
+  const started = new Set<number>();
+  for (const explained of explain(config, await readRollouts(rollouts))) {
+    if (json === true) printJson(explained);
+    else text(explained, started);
+  }
+}
+
+export const command: Command = {
+  name: "explain",
+  configure: (program) => {
+    program
+      .argument("<file>", "the config")
+      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object a line")
+      .option("--set <path=value>", "overrides a value of the config", collected, [])
+      .option("--json", "one JSON object a line")
+      .action((file: string, options: Options) => run(file, options));
+  },
+};

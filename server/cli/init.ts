@@ -1,3 +1,50 @@
-import type { Command } from "./command.ts";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { listPresets, presetNamed } from "../config/index.ts";
+import { nearest } from "../config/suggest.ts";
+import { print, printJson, type Command } from "./command.ts";
+import { shownPath } from "./findings.ts";
+import { configName, files } from "./starter.ts";
 
-export const command: Command = { name: "init", configure: () => undefined };
+export const command: Command = {
+  name: "init",
+  configure: (program) => {
+    program
+      .argument("[folder]", "where to write", ".")
+      .option("--from <preset>", "the published method to start from", "sec")
+      .option("--json", "one JSON value: the files written")
+      .action((folder: string, { from, json }: { from: string; json?: boolean }) => {
+        const written = write(folder, from);
+        if (json === true) return printJson({ preset: from, files: written });
+        for (const file of written) print(`wrote ${shownPath(file)}`);
+        const config = shownPath(join(folder, configName));
+        print(`\nNext: gradus validate ${config}, then gradus run ${config}`);
+      });
+  },
+};
+
+/** Writes every file or, where one is there already, none. */
+function write(folder: string, preset: string): string[] {
+  if (presetNamed(preset) === undefined) {
+    const ids = listPresets().map(({ id }) => id);
+    const meant = nearest(preset, ids);
+    throw new UserError(`there is no preset \`${preset}\``, { code: "preset", action: `${meant === undefined ? "" : `Did you mean \`${meant}\`? `}Choose one of ${ids.join(", ")}.` });
+  }
+  const wanted = Object.entries(files(preset)).map(([name, text]) => ({ path: join(folder, name), text }));
+  const there = wanted.filter(({ path }) => existsSync(path));
+  if (there.length > 0) {
+    const list = there.map(({ path }) => shownPath(path)).join(", ");
+    throw new UserError(`${list} ${there.length === 1 ? "is" : "are"} there already, and nothing is overwritten`, { code: "exists", action: "Choose another folder: gradus init FOLDER." });
+  }
+  for (const { path, text } of wanted) {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      // `wx`: a file that appeared meanwhile is not overwritten either.
+      writeFileSync(path, text, { flag: "wx" });
+    } catch (error) {
+      throw new UserError(`${shownPath(path)} cannot be written: ${messageOf(error)}`, { code: "write", cause: error, action: "Choose a folder that you may write to." });
+    }
+  }
+  return wanted.map(({ path }) => path);
+}

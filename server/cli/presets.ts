@@ -1,3 +1,13 @@
-import type { Command } from "./command.ts";
+import { listPresets } from "../config/index.ts";
+import { print, printJson, type Command } from "./command.ts";
 
-export const command: Command = { name: "presets", configure: () => undefined };
+export const command: Command = {
+  name: "presets",
+  configure: (program) => {
+    program.option("--json", "one JSON list").action(({ json }: { json?: boolean }) => {
+      const presets = listPresets();
+      if (json === true) printJson(presets.map(({ file: _, ...preset }) => preset));
+      else for (const { id, title, status } of presets) print(`${id.padEnd(14)} ${title}${status === "exact" ? "" : ` (${status})`}`);
+    });
+  },
+};

@@ -1,3 +1,62 @@
-import type { Command } from "./command.ts";
+import { basename } from "node:path";
+import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
+import { loadConfig, type ValueOrigin } from "../config/index.ts";
+import { exit, print, printJson, type Command } from "./command.ts";
+import { collect, complainAbout } from "./findings.ts";
 
-export const command: Command = { name: "resolve", configure: () => undefined };
+interface Options {
+  readonly json?: boolean;
+  readonly set: string[];
+  readonly steps?: number;
+  readonly seed?: number;
+}
+
+export const command: Command = {
+  name: "resolve",
+  configure: (program) => {
+    program
+      .argument("<file>", "the config")
+      .option("--set <path=value>", "resolve with this value set", collect, [])
+      .option("--steps <n>", "at most so many rl steps", Number)
+      .option("--seed <n>", "the seed", Number)
+      .option("--json", "one JSON value: config and origins")
+      .action((file: string, { json, set, steps, seed }: Options) => {
+        const options = { set, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+        const { tree, origins, diagnostics } = loadConfig(file, options);
+        const failed = complainAbout(diagnostics);
+        process.exitCode = failed ? exit.failed : exit.ok;
+        if (failed) return;
+        if (json === true) printJson({ config: tree, origins });
+        else print(annotated(tree, origins));
+      });
+  },
+};
+
+/** YAML with a comment at the end of each line: who wrote the value. */
+function annotated(tree: unknown, origins: Readonly<Record<string, ValueOrigin>>): string {
+  const document = new Document(tree);
+  if (document.contents !== null) comment(document.contents, "", origins);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true }).trimEnd();
+}
+
+function comment(node: unknown, path: string, origins: Readonly<Record<string, ValueOrigin>>): void {
+  if (isMap(node)) {
+    for (const { key, value } of node.items) comment(value, path === "" ? String(key) : `${path}.${String(key)}`, origins);
+  } else if (isSeq(node)) {
+    if (node.items.every((item) => isScalar(item))) {
+      node.flow = true;
+      label(node, origins[path]);
+    } else for (const [index, item] of node.items.entries()) comment(item, `${path}.${nameOf(item) ?? index}`, origins);
+  } else if (isScalar(node)) label(node, origins[path]);
+}
+
+const nameOf = (item: unknown): string | undefined => {
+  const name = isMap(item) ? item.get("name") : undefined;
+  return typeof name === "string" ? name : undefined;
+};
+
+function label(node: Node, origin: ValueOrigin | undefined): void {
+  if (origin === undefined) return;
+  const via = origin.via.length === 0 ? "" : ` via ${origin.via.join(" → ")}`;
+  node.comment = origin.line === 0 ? ` ${origin.file}` : ` ${basename(origin.file)}:${origin.line}${via}`;
+}

@@ -1,3 +1,17 @@
 import type { Command } from "./command.ts";
+import { work } from "../run/worker.ts";
 
-export const command: Command = { name: "worker", configure: () => undefined };
+declare const GRADUS_VERSION: string;
+
+export const command: Command = {
+  name: "worker",
+  configure: (program) => {
+    program
+      .argument("<folder>", "the run's folder")
+      .requiredOption("--attempt <n>", "0, or one more than the last", Number)
+      .action(async (folder: string, { attempt }: { attempt: number }) => {
+        // Native libraries keep threads and timers of their own: the process ends when the run has.
+        process.exit(await work({ folder, attempt, version: GRADUS_VERSION }));
+      });
+  },
+};

@@ -63,6 +63,10 @@ export interface MethodContext {
   /** The values other slots need: rollout.max_tokens, rollout.group, … */
   readonly max_tokens: number;
   readonly group: number;
+  /** What the config calls this choice: a task source's or a reward term's name. */
+  readonly name?: string;
+  /** Seconds that a user's code may take for one rollout (`reward.timeout`). */
+  readonly timeout?: number;
 }
 
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {

@@ -1,3 +1,4 @@
 import type { Declaration } from "../config/declaration.ts";
+import { written } from "./written.ts";
 
-export const masks: readonly Declaration<"mask">[] = [];
+export const masks: readonly Declaration<"mask">[] = [written];

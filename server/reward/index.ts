@@ -1,4 +1,14 @@
 import type { Declaration } from "../config/declaration.ts";
+import { equation } from "./equation.ts";
+import { exactMatch } from "./exactMatch.ts";
+import { format } from "./format.ts";
+import { length } from "./length.ts";
+import { numeric } from "./numeric.ts";
+import { product } from "./product.ts";
+import { python } from "./python.ts";
+import { sum } from "./sum.ts";
+import { user } from "./user.ts";
 
-export const rewardTerms: readonly Declaration<"reward">[] = [];
-export const combiners: readonly Declaration<"combine">[] = [];
+/** `use: PATH[:export]` in the config chooses `user` (.ts, .mts, .js, .mjs) or `python` (.py), with `file` and `export` filled in. */
+export const rewardTerms: readonly Declaration<"reward">[] = [equation, exactMatch, numeric, format, length, user, python];
+export const combiners: readonly Declaration<"combine">[] = [sum, product];

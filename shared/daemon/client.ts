@@ -123,7 +123,7 @@ export class DaemonClient {
     const connection = link.connection();
     this.link = link;
     this.connection = connection;
-    connection.onNotification(changed.method, (batch: { cursor: number; changes: readonly Change[] }) =>
+    connection.onNotification(changed.method, (batch: { cursor: number; changes: readonly Change[]; restart?: boolean }) =>
       this.receive(batch),
     );
     const lost = (): void => {
@@ -164,9 +164,10 @@ export class DaemonClient {
     else if (answer.changes.length > 0) listener.feed.changes(answer.changes);
   }
 
-  private receive(batch: { readonly cursor: number; readonly changes: readonly Change[] }): void {
+  private receive(batch: { readonly cursor: number; readonly changes: readonly Change[]; readonly restart?: boolean }): void {
     if (this.cursor !== undefined && batch.cursor <= this.cursor) return;
     this.cursor = batch.cursor;
-    this.listener?.feed.changes(batch.changes);
+    if (batch.restart === true) this.listener?.feed.restart();
+    else this.listener?.feed.changes(batch.changes);
   }
 }

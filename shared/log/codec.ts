@@ -38,7 +38,7 @@ const columnOrder: readonly ColumnName[] = [
 ];
 const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
 
-function typeOf(column: ColumnArray): ColumnType {
+export function typeOf(column: ColumnArray): ColumnType {
   if (column instanceof Int32Array) return "int32";
   if (column instanceof Float32Array) return "float32";
   return column instanceof Float64Array ? "float64" : "uint8";

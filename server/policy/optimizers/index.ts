@@ -1,3 +1,4 @@
 import type { Declaration } from "../../config/declaration.ts";
+import { adamw } from "./adamw.ts";
 
-export const optimizers: readonly Declaration<"optimizer">[] = [];
+export const optimizers: readonly Declaration<"optimizer">[] = [adamw];

@@ -273,7 +273,7 @@ test("the Python writer's bytes are the TypeScript writer's, and its log reads b
     small: 0.000001,
     big: 1e21,
     large: 123456789012345680000,
-    exact: 9007199254740993,
+    exact: 9007199254740992,
     whole: 5,
     sum: 0.1 + 0.2,
     least: 5e-324,
@@ -343,7 +343,19 @@ function portable(record: LogRecord): unknown {
             : column instanceof Float64Array
               ? "float64"
               : "uint8";
-      return [name, [type, Array.from(column, (value) => (Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? "-0.0" : String(value)))]];
+      return [
+        name,
+        [
+          type,
+          Array.from(column, (value) =>
+            Number.isFinite(value) && !Object.is(value, -0)
+              ? value
+              : Object.is(value, -0)
+                ? "-0.0"
+                : String(value),
+          ),
+        ],
+      ];
     }),
   );
   return { ...record, columns };

@@ -1,0 +1,35 @@
+// Suites inside a real extension host. `npm test` runs them in the workbench out of npm (test/workbench/code.mjs);
+// with VSCODE_TEST_VERSION=stable (or a version) vscode-test fetches that editor and runs the same files in it.
+import { defineConfig } from "@vscode/test-cli";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+const version = process.env.VSCODE_TEST_VERSION;
+const editor =
+  version === undefined
+    ? { useInstallation: { fromPath: join(import.meta.dirname, "test", "workbench", "code.mjs") } }
+    : { version };
+
+/** A suite is a folder of test/workbench; what it opens decides what it can test. */
+const suite = (label, workspaceFolder, env = {}) => ({
+  label,
+  ...(workspaceFolder === undefined ? {} : { workspaceFolder }),
+  files: `out/test/workbench/${label}/**/*.test.js`,
+  env,
+  launchArgs: ["--disable-extensions"],
+  mocha: { ui: "bdd", timeout: 30_000, forbidOnly: process.env.CI !== undefined },
+  ...editor,
+});
+
+const single = "test/fixtures/workbench/single";
+export const suites = [
+  suite("language", single),
+  suite("runs", single),
+  suite("multiroot", "test/fixtures/workbench/multi.code-workspace"),
+  suite("empty", undefined),
+];
+
+export default defineConfig({
+  tests: suites.filter(({ label }) => existsSync(join("out", "test", "workbench", label))),
+  coverage: { includeAll: true, exclude: ["**/test/**"], reporter: ["text-summary", "lcov"] },
+});

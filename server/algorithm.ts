@@ -1,0 +1,88 @@
+/**
+ * The algorithm, as pure functions of a stage's config: rewards → advantages → objective, and observe → estimate →
+ * draw. The run's step, `gradus explain`, curriculum replay and live re-scoring all call it. Arithmetic is float64.
+ */
+import type { CreateContext, StageBody } from "./config/resolved.ts";
+import type { Batch, Channel, Clock, Combined, Group, KlTerm, Model, RewardColumn, Stats, Weigh } from "./seams.ts";
+import { AdvantageChain, type Advantages } from "./algorithm/advantages.ts";
+import { describeAdvantages, describeGroups, describeRewards, describeRollouts } from "./algorithm/describe.ts";
+import { groupsOf } from "./algorithm/groups.ts";
+import { klTerms } from "./algorithm/kl.ts";
+import { LossChain, type Update } from "./algorithm/loss.ts";
+import { RewardChain, type Scored } from "./algorithm/rewards.ts";
+
+export type { Advantages, Scored, Update };
+export { Curriculum, openSources, starvation, type DrawnTask, type SourceOf } from "./algorithm/curriculum.ts";
+export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
+export { describeMismatch } from "./algorithm/describe.ts";
+export { create } from "./algorithm/create.ts";
+
+/** What the methods of a stage need from outside; `random` and models are added by the caller. */
+export const contextOf = (body: StageBody, outside: Pick<CreateContext, "random" | "models" | "tokenizer">): CreateContext => ({
+  ...outside,
+  max_tokens: body.rollout.max_tokens,
+  group: body.rollout.group,
+  timeout: body.reward.timeout,
+});
+
+export class Algorithm {
+  readonly kl: readonly KlTerm[];
+  private readonly rewardChain: RewardChain;
+  private readonly advantageChain: AdvantageChain;
+  private readonly lossChain: LossChain;
+
+  constructor(readonly body: StageBody, context: CreateContext) {
+    this.kl = klTerms(body.kl, context);
+    this.rewardChain = new RewardChain(body.reward, context);
+    this.advantageChain = new AdvantageChain(body.advantage, this.kl.filter(({ place }) => place === "reward"), context);
+    this.lossChain = new LossChain(body, this.kl.filter(({ place }) => place === "loss"), context);
+  }
+
+  /** The config takes recorded advantages: `recorded` instead of `advantages`. */
+  get given(): boolean {
+    return this.advantageChain.given;
+  }
+  get unit(): "sequence" | "pair" | "group" {
+    return this.lossChain.unit;
+  }
+  /** Channels that `policy.update` must build. */
+  channels(clock: Clock): Channel[] {
+    return this.lossChain.channels(clock);
+  }
+  /** Models whose log-probs the step needs (`old["logp:<model>"]`), for the reward and for the loss. */
+  models(clock: Clock): Model[] {
+    return [...new Set(this.kl.filter(({ coefficient }) => coefficient(clock) !== 0).map(({ model }) => model))];
+  }
+
+  /** Mask slot. Do this first: rewards with a KL penalty and advantages read the mask. */
+  masked(batch: Batch, stats: Stats = {}): Batch {
+    return this.lossChain.masked(batch, stats);
+  }
+  /** Terms, in the config's order, to a combined reward and success per row. */
+  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
+    return this.rewardChain.rewards(terms, batch, clock);
+  }
+  /** `stats`: columns of generation, `logp` and `logp:<model>`; only a KL penalty on the reward reads them. */
+  advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
+    return this.advantageChain.advantages(combined, batch, stats, clock);
+  }
+  /** Recorded advantages per token; NaN where a token has none. */
+  recorded(values: Float64Array, batch: Batch): Advantages {
+    return this.advantageChain.recorded(values, batch);
+  }
+  groups(batch: Batch, scored: Scored, advantages?: Advantages): Group[] {
+    return groupsOf(batch, scored, advantages);
+  }
+  /** Per token: mask × token weighting, 0 where nothing trains. */
+  weights(batch: Batch, advantages: Advantages): Float64Array {
+    return this.lossChain.weights(batch, advantages);
+  }
+  /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
+  weigh(update: Update, clock: Clock): Weigh {
+    return this.lossChain.weigh(update, clock);
+  }
+  /** The metrics that follow from rewards and advantages. */
+  describe(batch: Batch, scored: Scored, advantages: Advantages, weights: Float64Array, groups: readonly Group[]): Record<string, number> {
+    return { ...describeRewards(scored), ...describeAdvantages(advantages, weights), ...describeGroups(groups), ...describeRollouts(batch) };
+  }
+}

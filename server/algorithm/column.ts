@@ -1,0 +1,1 @@
+export { column } from "../objective/column.ts";

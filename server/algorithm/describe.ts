@@ -1,0 +1,64 @@
+/** The metrics of a step that follow from its rewards and advantages. */
+import { status, type Batch, type Group } from "../seams.ts";
+import type { Advantages } from "./advantages.ts";
+import { rowValue, type Scored } from "./rewards.ts";
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function deviation(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
+}
+
+/** `reward/…`: means over the rows that have a value. A term that has none gives no metric. */
+export function describeRewards({ rewards, combined }: Scored): Record<string, number> {
+  const metrics: Record<string, number> = {};
+  const totals = [...combined.total].filter((total, row) => combined.errored[row] === 0 && !Number.isNaN(total));
+  if (totals.length > 0) metrics["reward/total"] = mean(totals);
+  if (totals.length > 1) metrics["reward/total/std"] = deviation(totals);
+  for (const term of rewards.terms) {
+    const rows = [...term.status.keys()];
+    const values = rows.filter((row) => term.status[row] === status.value).map((row) => rowValue(term, row));
+    if (values.length > 0) metrics[`reward/${term.name}`] = mean(values);
+    metrics[`reward/${term.name}/errors`] = rows.filter((row) => term.status[row] === status.error).length;
+  }
+  return metrics;
+}
+
+/** `groups/…`: shares of the groups in which at least one rollout has a reward. */
+export function describeGroups(groups: readonly Group[]): Record<string, number> {
+  const scored = groups.filter(({ rewards }) => rewards.length > 0);
+  if (scored.length === 0) return {};
+  const share = (wanted: (group: Group) => boolean): number => scored.filter(wanted).length / scored.length;
+  return {
+    "groups/all_right": share(({ successes, rewards }) => successes === rewards.length),
+    "groups/mixed": share(({ successes, rewards }) => successes > 0 && successes < rewards.length),
+    "groups/all_wrong": share(({ successes }) => successes === 0),
+  };
+}
+
+export function describeAdvantages({ tokens }: Advantages, weights: Float64Array): Record<string, number> {
+  const trained = [...tokens].filter((_, i) => weights[i] !== 0);
+  return trained.length === 0 ? {} : { "advantage/mean_abs": mean(trained.map(Math.abs)) };
+}
+
+export function describeRollouts({ records, offsets, rows }: Batch): Record<string, number> {
+  if (rows === 0) return {};
+  const known = records.filter(({ finish }) => finish !== "error");
+  return {
+    "rollout/length": offsets[rows]! / rows,
+    ...(known.length === 0 ? {} : { "rollout/truncated": known.filter(({ finish }) => finish === "length").length / known.length }),
+  };
+}
+
+/** k3 divergence of the sampler's log-probs from the trainer's over trained tokens. */
+export function describeMismatch(sampled: Float64Array, trainer: Float64Array, weights: Float64Array): Record<string, number> {
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i] === 0 || Number.isNaN(sampled[i]!)) continue;
+    const gap = trainer[i]! - sampled[i]!;
+    sum += Math.expm1(gap) - gap;
+    count += 1;
+  }
+  return count === 0 ? {} : { "mismatch/k3": sum / count };
+}

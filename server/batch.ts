@@ -1,0 +1,160 @@
+/** Batches: made of samples while a run goes on, of recorded rows afterwards, and parts of them. */
+import { origin, type Batch, type Ragged, type RolloutRecord, type Sample, type TokenColumns } from "./seams.ts";
+
+/** One row before it is a row: a sample with what it belongs to. */
+export interface SampledRow {
+  readonly record: RolloutRecord;
+  readonly sample: Pick<Sample, "tokens" | "logp_old" | "logp_sampled" | "entropy" | "versions">;
+  /** Token ids in front of the row when it was generated. */
+  readonly context: Int32Array;
+  /** Replaces `context` in training. */
+  readonly train_context?: Int32Array;
+  /** Tokens at the row's start that were given, not written; they are not in `sample`. */
+  readonly given?: Int32Array;
+}
+
+/** `rows + 1` offsets of rows with these lengths. */
+export function offsetsOf(lengths: readonly number[]): Int32Array {
+  const offsets = new Int32Array(lengths.length + 1);
+  lengths.forEach((length, row) => (offsets[row + 1] = offsets[row]! + length));
+  return offsets;
+}
+
+export function raggedOf(lists: readonly ArrayLike<number>[]): Ragged {
+  const offsets = offsetsOf(lists.map((list) => list.length));
+  const values = new Int32Array(offsets.at(-1)!);
+  lists.forEach((list, row) => values.set(list, offsets[row]!));
+  return { offsets, values };
+}
+
+/** Dense group numbers, in the order the groups first appear. */
+export function numbered(keys: readonly string[]): { readonly group: Int32Array; readonly groups: number } {
+  const known = new Map<string, number>();
+  const group = Int32Array.from(keys, (key) => {
+    const number = known.get(key) ?? known.size;
+    known.set(key, number);
+    return number;
+  });
+  return { group, groups: known.size };
+}
+
+/** A batch of fresh samples. Given tokens stand before the written ones, with NaN where a sample has no value for them. */
+export function batchOfSamples(rows: readonly SampledRow[]): Batch {
+  const given = rows.map((row) => row.given?.length ?? 0);
+  const offsets = offsetsOf(rows.map((row, i) => given[i]! + row.sample.tokens.length));
+  const size = offsets.at(-1)!;
+  const tokens = new Int32Array(size);
+  const origins = new Uint8Array(size);
+  const column = (): Float64Array => new Float64Array(size).fill(Number.NaN);
+  const [logpOld, logpSampled, entropy] = [column(), column(), column()];
+  const versions = new Int32Array(size).fill(-1);
+  rows.forEach(({ sample, given: prefix }, row) => {
+    const start = offsets[row]!;
+    const written = start + given[row]!;
+    if (prefix !== undefined) tokens.set(prefix, start);
+    origins.fill(origin.given, start, written);
+    tokens.set(sample.tokens, written);
+    logpOld.set(sample.logp_old, written);
+    logpSampled.set(sample.logp_sampled, written);
+    entropy.set(sample.entropy, written);
+    versions.set(sample.versions, written);
+  });
+  const groups = numbered(rows.map(({ record }) => record.group));
+  return {
+    rows: rows.length, offsets, tokens, origin: origins,
+    mask: Uint8Array.from(origins, (kind) => (kind === origin.written ? 1 : 0)),
+    columns: { logp_old: logpOld, logp_sampled: logpSampled, entropy, versions },
+    context: raggedOf(rows.map(({ context }) => context)),
+    ...(rows.some(({ train_context }) => train_context !== undefined) ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context)) } : {}),
+    ...groups,
+    records: rows.map(({ record }) => record),
+  };
+}
+
+type Column = Float64Array | Int32Array | Uint8Array;
+
+/** Token ranges of the chosen rows, one after the other. */
+function gathered<T extends Column>(values: T, offsets: Int32Array, rows: readonly number[], result: T): T {
+  let at = 0;
+  for (const row of rows) {
+    result.set(values.subarray(offsets[row]!, offsets[row + 1]!), at);
+    at += offsets[row + 1]! - offsets[row]!;
+  }
+  return result;
+}
+
+const sizeOf = (offsets: Int32Array, rows: readonly number[]): number => rows.reduce((sum, row) => sum + offsets[row + 1]! - offsets[row]!, 0);
+
+/** A per-token column of a batch, for some of its rows. */
+export const selectTokens = (values: Float64Array, batch: Batch, rows: readonly number[]): Float64Array =>
+  gathered(values, batch.offsets, rows, new Float64Array(sizeOf(batch.offsets, rows)));
+
+/** A per-row column, for some of the rows. */
+export const selectValues = (values: Float64Array, rows: readonly number[]): Float64Array => Float64Array.from(rows, (row) => values[row]!);
+
+const selectRagged = ({ offsets, values }: Ragged, rows: readonly number[]): Ragged => ({
+  offsets: offsetsOf(rows.map((row) => offsets[row + 1]! - offsets[row]!)),
+  values: gathered(values, offsets, rows, new Int32Array(sizeOf(offsets, rows))),
+});
+
+function selectColumns(columns: TokenColumns, batch: Batch, rows: readonly number[]): TokenColumns {
+  const float = (values: Float64Array | undefined): Float64Array | undefined => (values === undefined ? undefined : selectTokens(values, batch, rows));
+  const { logp_old, logp_sampled, entropy, values, versions } = columns;
+  return {
+    ...(logp_old === undefined ? {} : { logp_old: float(logp_old)! }),
+    ...(logp_sampled === undefined ? {} : { logp_sampled: float(logp_sampled)! }),
+    ...(entropy === undefined ? {} : { entropy: float(entropy)! }),
+    ...(values === undefined ? {} : { values: float(values)! }),
+    ...(versions === undefined ? {} : { versions: gathered(versions, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))) }),
+  };
+}
+
+/** The batch of some rows, in the order given; its groups are numbered anew. */
+export function selectRows(batch: Batch, rows: readonly number[]): Batch {
+  const { offsets } = batch;
+  const size = sizeOf(offsets, rows);
+  return {
+    rows: rows.length,
+    offsets: offsetsOf(rows.map((row) => offsets[row + 1]! - offsets[row]!)),
+    tokens: gathered(batch.tokens, offsets, rows, new Int32Array(size)),
+    origin: gathered(batch.origin, offsets, rows, new Uint8Array(size)),
+    mask: gathered(batch.mask, offsets, rows, new Uint8Array(size)),
+    columns: selectColumns(batch.columns, batch, rows),
+    context: selectRagged(batch.context, rows),
+    ...(batch.trainContext === undefined ? {} : { trainContext: selectRagged(batch.trainContext, rows) }),
+    ...numbered(rows.map((row) => String(batch.group[row]))),
+    ...(batch.pair === undefined ? {} : { pair: Int32Array.from(rows, (row) => batch.pair![row]!) }),
+    records: rows.map((row) => batch.records[row]!),
+  };
+}
+
+/** Rows of each group, in order. */
+export function rowsOfGroups({ group, groups }: Batch): number[][] {
+  const rows: number[][] = Array.from({ length: groups }, () => []);
+  group.forEach((number, row) => rows[number]!.push(row));
+  return rows;
+}
+
+/** Rows of each pair; a row in none stands alone. */
+function rowsOfPairs({ rows, pair }: Batch): number[][] {
+  const units = new Map<string, number[]>();
+  for (let row = 0; row < rows; row++) {
+    const number = pair?.[row] ?? -1;
+    const key = number < 0 ? `row ${row}` : `pair ${number}`;
+    units.set(key, [...(units.get(key) ?? []), row]);
+  }
+  return [...units.values()];
+}
+
+/** Mini-batches of about `size` rows that never split a group or a pair where the unit forbids it. */
+export function miniBatches(batch: Batch, size: number | undefined, unit: "sequence" | "pair" | "group"): number[][] {
+  const units = unit === "group" ? rowsOfGroups(batch) : unit === "pair" ? rowsOfPairs(batch) : Array.from({ length: batch.rows }, (_, row) => [row]);
+  if (size === undefined || size >= batch.rows) return batch.rows === 0 ? [] : [units.flat()];
+  const parts: number[][] = [];
+  for (const rows of units) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length + rows.length > size) parts.push([...rows]);
+    else last.push(...rows);
+  }
+  return parts;
+}

@@ -1,0 +1,29 @@
+/** How commands show diagnostics. */
+import { InvalidArgumentError } from "commander";
+import { relative } from "node:path";
+import type { Diagnostic } from "../config/diagnostic.ts";
+import { complain } from "./command.ts";
+
+/** As short as it goes from here. */
+export const shownPath = (file: string): string => {
+  const short = relative(process.cwd(), file);
+  return short === "" || short.startsWith("..") ? file : short;
+};
+
+/** `file:line:column: severity: message [rule]`, lines and columns from 1. */
+export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.file)): string => {
+  const { line, character } = diagnostic.range.start;
+  return `${file}:${line + 1}:${character + 1}: ${diagnostic.severity}: ${diagnostic.message} [${diagnostic.rule}]`;
+};
+
+/** Prints findings on stderr; true when one is an error. */
+export function complainAbout(diagnostics: readonly Diagnostic[], least: "error" | "info" = "info"): boolean {
+  for (const diagnostic of diagnostics) if (least === "info" || diagnostic.severity === "error") complain(formatted(diagnostic));
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+/** For `--set`, which may be given many times. */
+export function collect(value: string, earlier: readonly string[]): string[] {
+  if (value.indexOf("=") < 1) throw new InvalidArgumentError("Write path=value, e.g. rollout.group=16.");
+  return [...earlier, value];
+}

@@ -1,0 +1,71 @@
+/** Pieces of text pictures: bar, sparkline, duration. Pure, so that tests read them without a terminal. */
+import colours from "picocolors";
+
+const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
+
+/** The last `width` values as block characters between the smallest and the largest of them; gaps where not finite. */
+export function sparkline(values: readonly number[], width: number): string {
+  const shown = values.slice(-width);
+  const finite = shown.filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  const level = (value: number): string => (!Number.isFinite(value) ? " " : high === low ? blocks[3] : blocks[Math.min(7, Math.floor(((value - low) / (high - low)) * 8))]!);
+  return shown.map(level).join("");
+}
+
+/** `done` of `total` as a bar of `width` cells, in eighths of a cell. */
+export function bar(done: number, total: number, width: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, total > 0 ? done / total : 0)) * width * 8);
+  const full = Math.floor(eighths / 8);
+  const part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]!;
+  return `${"█".repeat(full)}${part}`.padEnd(width, "░");
+}
+
+export function duration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return "–";
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+  return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, "0")} min`;
+}
+
+export const fixed = (value: number | undefined, digits = 3): string => (value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits));
+
+/** One line of text: control characters made visible, cut to `width` columns. */
+export function oneLine(text: string, width: number): string {
+  const flat = [...text].map((character) => (character === "\n" ? "⏎" : character < " " || character === "\u007f" ? "·" : character));
+  return flat.length <= width ? flat.join("") : `${flat.slice(0, Math.max(0, width - 1)).join("")}…`;
+}
+
+/** Green where a rollout did well, red where badly, yellow between. */
+export function byReward(text: string, reward: number, worst: number, best: number): string {
+  if (!Number.isFinite(reward)) return colours.dim(text);
+  if (best <= worst) return reward > 0 ? colours.green(text) : colours.red(text);
+  const share = (reward - worst) / (best - worst);
+  return share > 0.66 ? colours.green(text) : share < 0.34 ? colours.red(text) : colours.yellow(text);
+}
+
+/** A block of lines at the bottom of the terminal that is drawn again in place; what is printed goes above it. */
+export class LiveBlock {
+  private height = 0;
+
+  constructor(private readonly stream: NodeJS.WriteStream) {}
+
+  get width(): number {
+    return this.stream.columns ?? 80;
+  }
+
+  private clear(): string {
+    return this.height === 0 ? "" : `\u001b[${this.height}A\u001b[0J`;
+  }
+
+  draw(lines: readonly string[]): void {
+    this.stream.write(`${this.clear()}${lines.map((line) => `${line}\n`).join("")}`);
+    this.height = lines.length;
+  }
+
+  /** Prints above the block, which the caller draws again. */
+  print(text: string): void {
+    this.stream.write(`${this.clear()}${text}\n`);
+    this.height = 0;
+  }
+}

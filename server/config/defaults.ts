@@ -1,0 +1,36 @@
+/** What a config says where nobody says anything: the choices of preset `grpo`. */
+import type { JsonObject } from "../../shared/json.ts";
+
+export const defaultSteps = 100;
+
+/** A tiny model's size: 0.86 million parameters. */
+const tinySize: JsonObject = { width: 128, layers: 4, heads: 4, hidden: 384, context: 128, tied: true };
+
+export const defaults: JsonObject = {
+  seed: 1,
+  model: { base: "tiny", ...tinySize },
+  curriculum: {
+    arms: { use: "difficulty" },
+    signal: { use: "mean_abs_advantage" },
+    estimator: { use: "ema" },
+    sampler: { use: "uniform" },
+    admission: { use: "none", refill: { use: "none" } },
+  },
+  rollout: { prompts: 16, group: 8, max_tokens: 64, temperature: 1, top_p: 1, top_k: 0, min_p: 0, stop: [] },
+  reward: { terms: {}, combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
+  advantage: { baseline: { use: "group_mean" }, scale: { use: "group_std" } },
+  objective: { use: "clipped", low: 0.2, high: 0.2, aggregate: { use: "sequence_mean", empty_rows: "count" }, entropy: 0 },
+  kl: [],
+  mask: [],
+  update: { optimizer: { use: "adamw", schedule: "constant" }, epochs: 1, micro_tokens: "auto" },
+  evaluation: { every: 50, prompts: 128, pass_at: [1, 8], temperature: 1 },
+  checkpoint: { every: 50, every_seconds: 60, keep: 3 },
+  engine: { backend: "auto" },
+};
+
+/** Of each `kl` entry. */
+export const klDefaults: JsonObject = { model: "reference", direction: "reverse", estimator: { use: "k3" }, place: "loss", coefficient: 0.001 };
+export const taskDefaults: JsonObject = { weight: 1 };
+export const termDefaults: JsonObject = { weight: 1 };
+export const stageDefaults: JsonObject = { kind: "rl" };
+export const sftBatch = 32;

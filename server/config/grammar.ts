@@ -1,0 +1,201 @@
+/** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
+import { z } from "zod";
+import { schedulable, scheduleSchema } from "./declaration.ts";
+import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import type { Field, Fields, Shape } from "./shape.ts";
+import type { SlotName } from "./declaration.ts";
+
+const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
+const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({ shape: { kind: "slot", slot: name, own }, summary });
+const map = (fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields }, summary });
+const short = (key: string, fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields, short: key }, summary });
+const later = (what: string, summary: string): Field => ({ shape: { kind: "later", what }, summary });
+
+const whole = (least: number): z.ZodNumber => z.number().int().min(least);
+const fraction = z.number().min(0).max(1);
+
+export const conditionSchema = z.strictObject({
+  metric: z.string().describe("A metric's name, e.g. `reward/total`."),
+  above: z.number().optional().describe("Ends the stage when the mean over the window is above this."),
+  below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
+  window: whole(1).default(10).describe("How many of the last values the mean is over."),
+  patience: whole(1).optional().describe("How many steps in a row the condition must hold; default 1."),
+});
+
+/** A shape of the learning rate over the run, as a factor on `lr`. */
+export const learningRateSchedule = z.union([
+  z.enum(["constant", "linear", "cosine"]),
+  z.number().positive(),
+  scheduleSchema,
+]);
+
+const taskItem: Shape = {
+  kind: "slot",
+  slot: "task",
+  defaults: taskDefaults,
+  own: {
+    name: value(z.string().min(1), "The name that arms, reward terms and overrides call it by; default: its env, or its file's stem. Unique."),
+    weight: value(schedulable(z.number().nonnegative()), "Share of the tasks drawn, relative to the others'; a sampler over arms ignores it."),
+  },
+};
+
+const termItem: Shape = {
+  kind: "slot",
+  slot: "reward",
+  defaults: termDefaults,
+  own: {
+    weight: value(schedulable(z.number()), "Factor on the term before the combiner. 0: recorded but not rewarded."),
+    tasks: value(z.array(z.string()), "Names of the tasks the term applies to; default: all."),
+  },
+};
+
+const klItem: Shape = {
+  kind: "map",
+  defaults: klDefaults,
+  fields: {
+    model: value(z.string(), "The other model. `reference`: the policy as it enters the first rl stage."),
+    direction: value(z.enum(["reverse", "forward"]), "reverse: KL(policy ‖ model); forward: KL(model ‖ policy)."),
+    estimator: slot("kl", "How the divergence is estimated from log-probs."),
+    place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss."),
+    coefficient: value(schedulable(z.number().nonnegative()), "Factor β on the divergence."),
+  },
+};
+
+/** The blocks that a stage may override. */
+const body: Fields = {
+  tasks: { shape: { kind: "named_list", item: taskItem, what: "task" }, summary: "Where prompts come from: built-in environments (`env`) and files (`dataset`)." },
+  curriculum: map(
+    {
+      arms: slot("arms", "Which sets of tasks the curriculum chooses between."),
+      signal: slot("signal", "What a group of rollouts says about its arm."),
+      estimator: slot("estimator", "How an arm's signals become one number."),
+      sampler: slot("sampler", "How arms are drawn from their estimates."),
+      admission: slot("admission", "Which groups reach training.", { refill: slot("refill", "How rejected groups are replaced within the step.") }),
+    },
+    "Which task comes next.",
+  ),
+  rollout: map(
+    {
+      prompts: value(whole(1), "Tasks (groups) per step."),
+      group: value(whole(1), "Rollouts per task."),
+      max_tokens: value(whole(1), "Longest response, in tokens."),
+      temperature: value(schedulable(z.number().min(0)), "Softmax temperature of sampling; 0 is greedy."),
+      top_p: value(z.number().gt(0).max(1), "Nucleus: keep the likeliest tokens up to this probability; 1: all."),
+      top_k: value(whole(0), "Keep the k likeliest tokens; 0: all."),
+      min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all."),
+      stop: value(z.array(z.string().min(1)), "Texts that end a response."),
+    },
+    "How responses are generated.",
+  ),
+  reward: map(
+    {
+      terms: { shape: { kind: "named_map", item: termItem, what: "reward term" }, summary: "Sources of reward by name; they stay separate until the advantage." },
+      combine: slot("combine", "How terms become one reward."),
+      success: map(
+        {
+          terms: value(z.array(z.string()), "Terms that decide; the first that applies to the task counts. Default: all, in order."),
+          at_least: value(z.number(), "A rollout succeeds when the deciding term is at least this."),
+        },
+        "What counts as solved: pass@k, success band and group fractions use it.",
+      ),
+      timeout: value(z.number().positive(), "Seconds a user reward may take for one rollout."),
+    },
+    "What a response is paid.",
+  ),
+  advantage: map(
+    { baseline: slot("baseline", "What is subtracted from a rollout's reward."), scale: slot("scale", "What the difference is divided by.") },
+    "From rewards to advantages.",
+  ),
+  objective: slot("objective", "The loss whose gradient trains the policy.", {
+    aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
+    entropy: value(schedulable(z.number()), "Coefficient of the entropy bonus, subtracted from the loss."),
+  }),
+  kl: { shape: { kind: "list", item: klItem, what: "KL entry" }, summary: "Divergences from other models that are penalised." },
+  mask: { shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" }, summary: "Which tokens train; default: those the model wrote." },
+  update: map(
+    {
+      optimizer: slot("optimizer", "How gradients move the weights.", {
+        schedule: value(learningRateSchedule, "Factor on `lr` over steps: `constant`, `linear` or `cosine` (to 0 at the end), or a schedule."),
+      }),
+      mini_batch: value(whole(1), "Rollouts per optimiser step; default: all of the step's."),
+      epochs: value(whole(1), "Passes over each step's rollouts."),
+      micro_tokens: value(z.union([z.literal("auto"), whole(1)]), "Tokens per forward pass: bounds memory, changes no result."),
+    },
+    "How rollouts become optimiser steps.",
+  ),
+};
+
+export const stageItem: Shape = {
+  kind: "map",
+  defaults: stageDefaults,
+  fields: {
+    name: { ...value(z.string().min(1), "The stage's name. Unique."), required: true },
+    kind: value(z.enum(["sft", "rl"]), "sft: supervised on the tasks' written solutions; rl: reinforcement learning. Default rl."),
+    steps: value(whole(1), "Steps of the stage, at most; default for rl: the top-level `steps`."),
+    batch: value(whole(1), "For sft: sequences per step; default 32."),
+    until: value(conditionSchema, "Ends the stage early when a metric's mean crosses a value."),
+    on_enter: value(z.array(z.enum(["refresh_reference", "reset_optimizer"])), "What happens as the stage begins."),
+    ...body,
+  },
+};
+
+export const stageBlocks: readonly string[] = Object.keys(body);
+
+/** Every top-level key but `extends`, which is gone once a config is read. */
+export const grammar: Shape & { kind: "map" } = {
+  kind: "map",
+  fields: {
+    extends: value(z.union([z.string(), z.array(z.string())]), "A preset by name, a path, or a list of them, left to right."),
+    name: value(z.string().min(1), "The run's name; default: the file's stem."),
+    seed: value(z.number().int(), "Seed of every random stream."),
+    steps: value(whole(1), "Steps of the one rl stage there is without `stages`."),
+    model: short(
+      "base",
+      {
+        base: { shape: { kind: "path", words: ["tiny"], what: "model" }, summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run." },
+        width: value(whole(8), "tiny: width of the residual stream."),
+        layers: value(whole(1), "tiny: number of layers."),
+        heads: value(whole(1), "tiny: attention heads; divides `width`."),
+        kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
+        hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
+        context: value(whole(8), "Longest prompt + response, in tokens."),
+        tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+      },
+      "The policy that is trained.",
+    ),
+    models: later("other models beside the policy", "Other models by name. Not in this version."),
+    ...body,
+    stages: { shape: { kind: "named_list", item: stageItem, what: "stage" }, summary: "The run's parts in order; each may override any block." },
+    guidance: later("guidance", "Help given to rollouts. Not in this version."),
+    replay: later("replay of earlier rollouts", "Rollouts kept and trained on again. Not in this version."),
+    auxiliary: later("auxiliary losses", "Losses beside the objective. Not in this version."),
+    evaluation: map(
+      {
+        every: value(whole(1), "Steps between evaluations."),
+        prompts: value(whole(1), "Held-out tasks measured."),
+        pass_at: value(z.array(whole(1)).min(1), "The k of each pass@k."),
+        samples: value(whole(1), "Answers drawn per task; default: the largest k."),
+        temperature: value(z.number().positive(), "Sampling temperature of pass@k."),
+      },
+      "Held-out tasks that training never draws.",
+    ),
+    checkpoint: map(
+      {
+        every: value(whole(1), "Steps between checkpoints."),
+        every_seconds: value(z.number().positive(), "Seconds between checkpoints, whichever comes first."),
+        keep: value(whole(1), "How many of the latest are kept."),
+      },
+      "When the run saves itself.",
+    ),
+    scheduler: later("asynchronous scheduling", "Overlap of generation and training. Not in this version."),
+    engine: map(
+      {
+        backend: value(z.enum(["auto", "native", "wasm"]), "What computes: the native TensorFlow library, WebAssembly, or the best there is."),
+        threads: value(whole(1), "Threads of the backend; default: it decides."),
+      },
+      "What the run computes on.",
+    ),
+    sweep: later("sweeps over several runs", "Many runs of one config. Not in this version."),
+    logging: later("options of logging", "Nothing to choose: every run records everything. Not in this version."),
+  },
+};

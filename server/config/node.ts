@@ -1,0 +1,113 @@
+/** A config's values together with where each was written. Trees are immutable: merging makes new ones. */
+import type { Json } from "../../shared/json.ts";
+import type { Range } from "./diagnostic.ts";
+
+/** Who wrote a value. */
+export type Layer = "default" | "preset" | "file" | "set";
+
+export interface Origin {
+  /** Absolute path of the file; for `set`, the assignment as it was given; for `default`, `default`. */
+  readonly file: string;
+  /** Folder that relative paths of this value start from. */
+  readonly folder: string;
+  readonly range: Range;
+  /** The entries of `extends` through which the value came, outermost first; empty for the config itself. */
+  readonly via: readonly string[];
+  readonly layer: Layer;
+  /** Name of the stage whose override this is: its schedules count that stage's steps. */
+  readonly stage?: string;
+}
+
+export type Scalar = null | boolean | number | string;
+export interface ScalarNode {
+  readonly kind: "scalar";
+  readonly value: Scalar;
+  readonly origin: Origin;
+}
+export interface ListNode {
+  readonly kind: "list";
+  readonly items: readonly SourceNode[];
+  readonly origin: Origin;
+}
+export interface MapEntry {
+  /** Where the key stands. */
+  readonly key: Origin;
+  readonly value: SourceNode;
+}
+export interface MapNode {
+  readonly kind: "map";
+  readonly entries: ReadonlyMap<string, MapEntry>;
+  readonly origin: Origin;
+}
+export type SourceNode = ScalarNode | ListNode | MapNode;
+
+export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+
+export const mapNode = (origin: Origin, entries: Iterable<readonly [string, MapEntry]>): MapNode => ({
+  kind: "map",
+  entries: new Map(entries),
+  origin,
+});
+
+/** Plain data as a tree whose every value has one origin: defaults, `--set`. */
+export function fromJson(value: Json, origin: Origin): SourceNode {
+  if (value === null || typeof value !== "object") return { kind: "scalar", value, origin };
+  if (isList(value)) return { kind: "list", items: value.map((item) => fromJson(item, origin)), origin };
+  return mapNode(
+    origin,
+    Object.entries(value).map(([key, child]) => [key, { key: origin, value: fromJson(child, origin) }] as const),
+  );
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+export function toJson(node: SourceNode): Json {
+  switch (node.kind) {
+    case "scalar":
+      return node.value;
+    case "list":
+      return node.items.map(toJson);
+    case "map":
+      return Object.fromEntries([...node.entries].map(([key, entry]) => [key, toJson(entry.value)]));
+  }
+}
+
+export const child = (node: SourceNode | undefined, key: string): SourceNode | undefined => entry(node, key)?.value;
+
+export const entry = (node: SourceNode | undefined, key: string): MapEntry | undefined =>
+  node?.kind === "map" ? node.entries.get(key) : undefined;
+
+export const textOf = (node: SourceNode | undefined): string | undefined =>
+  node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+
+export const isNull = (node: SourceNode): boolean => node.kind === "scalar" && node.value === null;
+
+/** A copy with one entry set or replaced; order of keys is kept. */
+export function withEntry(node: MapNode, key: string, value: SourceNode, keyOrigin: Origin = value.origin): MapNode {
+  const entries = new Map(node.entries);
+  entries.set(key, { key: keyOrigin, value });
+  return { ...node, entries };
+}
+
+export function withoutEntry(node: MapNode, key: string): MapNode {
+  const entries = new Map(node.entries);
+  entries.delete(key);
+  return { ...node, entries };
+}
+
+/** A copy in which every origin is changed by `change`. */
+export function mapOrigins<Node extends SourceNode>(node: Node, change: (origin: Origin) => Origin): Node;
+export function mapOrigins(node: SourceNode, change: (origin: Origin) => Origin): SourceNode {
+  const origin = change(node.origin);
+  switch (node.kind) {
+    case "scalar":
+      return { ...node, origin };
+    case "list":
+      return { ...node, items: node.items.map((item) => mapOrigins(item, change)), origin };
+    case "map":
+      return mapNode(
+        origin,
+        [...node.entries].map(([key, { key: at, value }]) => [key, { key: change(at), value: mapOrigins(value, change) }] as const),
+      );
+  }
+}

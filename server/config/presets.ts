@@ -1,0 +1,60 @@
+/** Published methods as choices of options: one YAML file each in `presets/`, beside the code. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { UserError } from "../../shared/errors.ts";
+import { child, textOf, toJson, type Origin } from "./node.ts";
+import { parseSource } from "./source.ts";
+
+/** The header of a preset's file, under the key `preset`, which only these files may have. */
+const headerSchema = z.strictObject({
+  title: z.string(),
+  /** Rows of the project's catalogue of published methods, e.g. `0-06`. */
+  rows: z.array(z.string()).default([]),
+  kind: z.enum(["method", "recipe", "baseline"]),
+  status: z.enum(["exact", "approximate", "piece"]),
+  /** Which version it follows (paper or released code), and what could not be confirmed. */
+  follows: z.string(),
+});
+
+export interface Preset extends z.output<typeof headerSchema> {
+  readonly id: string;
+  readonly file: string;
+  readonly extends: string | null;
+  /** Top-level blocks the preset chooses something in. */
+  readonly slots: readonly string[];
+}
+
+/** The nearest folder upwards that holds `presets/grpo.yaml`: the checkout, or the installed extension. */
+export function presetsFolder(start = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const presets = join(folder, "presets");
+    if (existsSync(join(presets, "grpo.yaml"))) return presets;
+    if (dirname(folder) === folder) {
+      throw new UserError("the folder of presets is missing", { action: `Reinstall Gradus: presets/grpo.yaml lies in no folder above ${start}.` });
+    }
+  }
+}
+
+let known: readonly Preset[] | undefined;
+
+/** Every preset, by id. Read once per process: they belong to the installation. */
+export function listPresets(): readonly Preset[] {
+  known ??= readdirSync(presetsFolder()).filter((name) => name.endsWith(".yaml")).sort().map((name) => readPreset(join(presetsFolder(), name)));
+  return known;
+}
+
+export const presetNamed = (id: string): Preset | undefined => listPresets().find((preset) => preset.id === id);
+
+function readPreset(file: string): Preset {
+  const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via: [], layer: "preset" };
+  const { root } = parseSource(file, readFileSync(file, "utf8"), origin);
+  const header = child(root, "preset");
+  const parsed = headerSchema.safeParse(header === undefined ? undefined : toJson(header));
+  if (!parsed.success || root?.kind !== "map") {
+    throw new UserError("the preset's header is missing or incomplete", { file, action: "Write title, rows, kind, status and follows under `preset`." });
+  }
+  const slots = [...root.entries.keys()].filter((key) => key !== "preset" && key !== "extends");
+  return { ...parsed.data, id: basename(file, ".yaml"), file, extends: textOf(child(root, "extends")) ?? null, slots };
+}

@@ -1,0 +1,25 @@
+import { band } from "./band.ts";
+import { condition } from "./conditions.ts";
+import { contextLength } from "./contextLength.ts";
+import { datasetFile, modelFile, rewardFile } from "./files.ts";
+import { groupSize } from "./groupSize.ts";
+import { givenBaseline, klModel } from "./kl.ts";
+import { knownMetric } from "./knownNames.ts";
+import { miniBatch } from "./miniBatch.ts";
+import { modelSize } from "./modelSize.ts";
+import { duplicateName, successTerm, termTasks } from "./names.ts";
+import { needed } from "./needed.ts";
+import { passAt } from "./passAt.ts";
+import type { ConfigModel, Rule } from "./rule.ts";
+import { scheduleEnd } from "./scheduleEnd.ts";
+import { taskWeight } from "./taskWeight.ts";
+import { unusedTerm } from "./unusedTerm.ts";
+
+export const rules: readonly Rule[] = [
+  needed, duplicateName, groupSize, band, passAt, contextLength, modelSize, modelFile, datasetFile, rewardFile,
+  knownMetric, successTerm, termTasks, unusedTerm, scheduleEnd, miniBatch, condition, klModel, taskWeight, givenBaseline,
+];
+
+export function checkRules(model: ConfigModel): void {
+  for (const rule of rules) rule.check(model);
+}

@@ -1,0 +1,118 @@
+/** YAML text → values with positions, and its syntax errors in plain words, each at its root. */
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair, type YAMLError } from "yaml";
+import type { Diagnostic, Range } from "./diagnostic.ts";
+import { mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
+import { unclosed } from "./brackets.ts";
+
+export interface SourceFile {
+  readonly file: string;
+  readonly text: string;
+  /** undefined when the text is empty, holds only comments, or cannot be read. */
+  readonly root: SourceNode | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly rangeOf: (start: number, end: number) => Range;
+}
+
+/** Deeper nesting than this is refused: an alias that holds itself would never end. */
+const deepest = 64;
+
+export function parseSource(file: string, text: string, origin: Omit<Origin, "range">): SourceFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false, logLevel: "silent" });
+  const position = (offset: number): { line: number; character: number } => {
+    const { line, col } = lines.linePos(Math.min(offset, text.length));
+    return line === 0 ? { line: 0, character: 0 } : { line: line - 1, character: col - 1 };
+  };
+  const rangeOf = (start: number, end: number): Range => ({ start: position(start), end: position(end) });
+  const diagnostics = syntaxErrors(file, text, document.errors, rangeOf);
+  const convert = new Converter(document, origin, rangeOf);
+  const root = document.contents === null ? undefined : convert.node(document.contents, 0);
+  for (const { message, range } of convert.problems) {
+    diagnostics.push({ severity: "error", rule: "syntax", message, key: "", file, range: rangeOf(...range), fixes: [] });
+  }
+  return { file, text, root, diagnostics, rangeOf };
+}
+
+class Converter {
+  readonly problems: { message: string; range: [number, number] }[] = [];
+
+  constructor(
+    private readonly document: Document,
+    private readonly base: Omit<Origin, "range">,
+    private readonly rangeOf: (start: number, end: number) => Range,
+  ) {}
+
+  node(node: Node, depth: number): SourceNode {
+    const [start, end] = node.range ?? [0, 0];
+    const origin = { ...this.base, range: this.rangeOf(start, end) };
+    const nothing: SourceNode = { kind: "scalar", value: null, origin };
+    if (depth > deepest) {
+      this.problems.push({ message: "This is nested more than 64 deep: an alias probably holds itself.", range: [start, end] });
+      return nothing;
+    }
+    if (isAlias(node)) {
+      const target = node.resolve(this.document);
+      if (target !== undefined) return this.node(target, depth + 1);
+      this.problems.push({ message: `There is no anchor &${node.source} above this line.`, range: [start, end] });
+      return nothing;
+    }
+    if (isMap(node)) return mapNode(origin, this.entries(node.items, depth));
+    if (isSeq(node)) {
+      const items = node.items.filter((item): item is Node => isNode(item));
+      return { kind: "list", items: items.map((item) => this.node(item, depth + 1)), origin };
+    }
+    return isScalar(node) ? { kind: "scalar", value: scalarOf(node.value), origin } : nothing;
+  }
+
+  private entries(pairs: readonly Pair[], depth: number): Map<string, MapEntry> {
+    const merged = new Map<string, MapEntry>();
+    const own = new Map<string, MapEntry>();
+    for (const { key, value } of pairs) {
+      if (!isScalar(key)) continue;
+      const [start, end] = key.range ?? [0, 0];
+      const at: Origin = { ...this.base, range: this.rangeOf(start, end) };
+      const converted: SourceNode = isNode(value) ? this.node(value, depth + 1) : { kind: "scalar", value: null, origin: { ...at, range: { start: at.range.end, end: at.range.end } } };
+      if (key.value === "<<") {
+        if (converted.kind === "map") for (const [name, inner] of converted.entries) merged.set(name, inner);
+        else this.problems.push({ message: "`<<` takes a map: point it at an anchor, as in `<<: *name`.", range: [start, end] });
+      } else own.set(String(key.value), { key: at, value: converted });
+    }
+    return new Map([...merged, ...own]);
+  }
+}
+
+const isNode = (value: unknown): value is Node => isMap(value) || isSeq(value) || isScalar(value) || isAlias(value);
+
+function scalarOf(value: unknown): Scalar {
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") return value;
+  return typeof value === "bigint" ? Number(value) : String(value);
+}
+
+const words: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: "This key is written twice in one block: keep one of them.",
+  TAB_AS_INDENT: "A tab cannot indent: use spaces.",
+  MULTILINE_IMPLICIT_KEY: "This reads as one key over several lines: is a colon missing, or is the next line's indentation wrong?",
+  BLOCK_AS_IMPLICIT_KEY: "A second `key: value` cannot start here: put it on a line of its own, at the depth of its siblings.",
+  BAD_INDENT: "The indentation does not fit the lines above.",
+  MULTIPLE_DOCS: "A config is one document: remove the `---` and what follows it.",
+};
+
+/** One diagnostic per root: an unclosed bracket or quote hides whatever the parser said because of it. */
+function syntaxErrors(file: string, text: string, errors: readonly YAMLError[], rangeOf: (start: number, end: number) => Range): Diagnostic[] {
+  if (errors.length === 0) return [];
+  const at = (message: string, start: number, end: number): Diagnostic => ({
+    severity: "error", rule: "syntax", message, key: "", file, range: rangeOf(start, end), fixes: [],
+  });
+  const open = unclosed(text);
+  if (open !== undefined) return [at(open.message, open.offset, open.offset + 1)];
+  const seen = new Set<number>();
+  const found: Diagnostic[] = [];
+  for (const { code, pos, message } of errors) {
+    const range = rangeOf(pos[0], Math.max(pos[1], pos[0] + 1));
+    // The parser's later complaints about the same line are echoes of the first.
+    if (seen.has(range.start.line)) continue;
+    seen.add(range.start.line);
+    found.push({ ...at(words[code] ?? `${message.replace(/\.$/, "")}.`, 0, 0), range });
+  }
+  return found;
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { arms } from "../config/declaration.ts";
+
+export const byTask = arms({
+  name: "task",
+  aliases: ["dataset"],
+  summary: "One arm per entry of `tasks`.",
+  sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
+  params: z.object({}),
+  create: () => (_task, source) => source.name,
+});

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { aggregate } from "../config/declaration.ts";
+
+export const tokenMean = aggregate({
+  name: "token_mean",
+  aliases: ["token-mean", "dapo", "bnpo"],
+  summary: "Every trained token of the optimiser step counts alike.",
+  formula: "L = Σ w ℓ / number of trained tokens",
+  sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"],
+  params: z.object({}),
+  create: () => (weights) => {
+    const count = weights.reduce((total, weight) => total + (weight === 0 ? 0 : 1), 0);
+    return weights.map((weight) => (weight === 0 ? 0 : weight / count));
+  },
+});

@@ -1,0 +1,227 @@
+/** The native runtime: programs as TensorFlow graphs, run by the addon of @tensorflow/tfjs-node-gpu. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { UserError } from "../../shared/errors.ts";
+import { nativeRequire } from "../natives.ts";
+import { Graph } from "./graph/graph.ts";
+import { dataType } from "./graph/protobuf.ts";
+import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
+
+interface TensorInfo {
+  readonly id: number;
+  readonly shape: readonly number[];
+  readonly dtype: number;
+}
+/** What is used of the addon (`binding/tfjs_binding.cc` of the package). */
+export interface Binding {
+  createTensor(shape: readonly number[], dtype: number, data: Float32Array | Int32Array): number;
+  deleteTensor(id: number): void;
+  tensorDataSync(id: number): Float32Array | Int32Array;
+  loadSavedModel(folder: string, tags: string): number;
+  deleteSavedModel(id: number): void;
+  runSavedModel(
+    model: number,
+    inputs: readonly number[],
+    inputNames: string,
+    outputNames: string,
+  ): TensorInfo[];
+  getNumOfTensors(): number;
+  isUsingGpuDevice(): boolean;
+}
+interface TensorFlow {
+  readonly backend: () => { readonly binding?: Binding };
+}
+
+/**
+ * Independent streams on one thread each beat one stream on many threads while operations are small: the policy cuts
+ * a batch into `streams` parts and TensorFlow may run as many operations at once. TensorFlow reads both numbers from
+ * the environment when it is loaded, so these are set before, unless the process was started with them.
+ */
+function prepareEnvironment(threads: number): void {
+  process.env["TF_CPP_MIN_LOG_LEVEL"] ??= "2";
+  process.env["TF_NUM_INTRAOP_THREADS"] ??= "1";
+  process.env["TF_NUM_INTEROP_THREADS"] ??= String(threads);
+  // On by default, but said aloud on stderr unless it is asked for.
+  process.env["TF_ENABLE_ONEDNN_OPTS"] ??= "1";
+  // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
+  process.env["CUDA_VISIBLE_DEVICES"] ??= "";
+}
+
+/** Newer Node versions dropped two helpers that the package still calls. */
+function restoreRemovedHelpers(): void {
+  const helpers: Record<string, unknown> = {
+    isNullOrUndefined: (value: unknown) => value === null || value === undefined,
+    isArray: Array.isArray,
+  };
+  const target: Record<string, unknown> = nativeRequire()("node:util");
+  for (const [name, helper] of Object.entries(helpers)) target[name] ??= helper;
+}
+
+let loaded: Binding | undefined;
+/** Loads the addon once per process. Throws what the package throws when its library is missing. */
+export function loadBinding(threads: number | undefined): Binding {
+  if (loaded !== undefined) return loaded;
+  prepareEnvironment(threads ?? availableParallelism());
+  restoreRemovedHelpers();
+  const tensorflow: TensorFlow = nativeRequire()("@tensorflow/tfjs-node-gpu");
+  const { binding } = tensorflow.backend();
+  if (binding === undefined) throw new Error("@tensorflow/tfjs-node-gpu did not register its native backend");
+  loaded = binding;
+  return binding;
+}
+
+class NativeTensor implements DeviceTensor {
+  private alive = true;
+  constructor(
+    private readonly binding: Binding,
+    private readonly id: number,
+    readonly shape: readonly number[],
+    readonly dtype: Dtype,
+  ) {}
+  handle(): number {
+    if (!this.alive) throw new Error("internal: a freed tensor is used");
+    return this.id;
+  }
+  read(): Float32Array | Int32Array {
+    return this.binding.tensorDataSync(this.handle());
+  }
+  free(): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.binding.deleteTensor(this.id);
+  }
+}
+
+class NativeProgram implements Program {
+  private session:
+    | {
+        readonly id: number;
+        readonly inputs: readonly string[];
+        readonly inputNames: string;
+        readonly outputs: readonly string[];
+        readonly outputNames: string;
+      }
+    | undefined;
+  constructor(
+    private readonly binding: Binding,
+    private readonly spec: ProgramSpec,
+  ) {}
+
+  /** A session costs a tenth of a second or more, so it is made when the program first runs. */
+  private open(): NonNullable<typeof this.session> {
+    const graph = new Graph();
+    const inputs = Object.keys(this.spec.feeds);
+    const feeds = Object.fromEntries(
+      inputs.map((name, index) => {
+        const { dtype, rank } = this.spec.feeds[name]!;
+        return [name, graph.placeholder(`in${index}`, dtype, rank)];
+      }),
+    );
+    const results = Object.entries(this.spec.build<string>(graph, feeds));
+    results.forEach(([, value], index) => graph.output(`out${index}`, value));
+    const folder = mkdtempSync(join(tmpdir(), "gradus-graph-"));
+    try {
+      writeFileSync(join(folder, "saved_model.pb"), graph.serialize());
+      return {
+        id: this.binding.loadSavedModel(folder, "serve"),
+        inputs,
+        inputNames: inputs.map((_, index) => `in${index}:0`).join(","),
+        outputs: results.map(([name]) => name),
+        outputNames: results.map((_, index) => `out${index}:0`).join(","),
+      };
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  run(feeds: Tensors): Record<string, DeviceTensor> {
+    this.session ??= this.open();
+    const { id, inputs, inputNames, outputs, outputNames } = this.session;
+    const handles = inputs.map((name) => {
+      const tensor = feeds[name];
+      if (!(tensor instanceof NativeTensor))
+        throw new Error(`internal: ${this.spec.name} is not fed ${name}`);
+      return tensor.handle();
+    });
+    const infos = this.execute(id, handles, inputNames, outputNames);
+    const results: Record<string, DeviceTensor> = {};
+    outputs.forEach((name, index) => {
+      const info = infos[index]!;
+      results[name] = new NativeTensor(
+        this.binding,
+        info.id,
+        info.shape,
+        info.dtype === dataType.int ? "int" : "float",
+      );
+    });
+    return results;
+  }
+  private execute(
+    id: number,
+    handles: readonly number[],
+    inputNames: string,
+    outputNames: string,
+  ): TensorInfo[] {
+    try {
+      return this.binding.runSavedModel(id, handles, inputNames, outputNames);
+    } catch (cause) {
+      throw new UserError(
+        `TensorFlow could not run the ${this.spec.name} program: ${cause instanceof Error ? cause.message : String(cause)}`,
+        {
+          code: "engine-failed",
+          action:
+            "If it ran out of memory, lower update.micro_tokens or rollout.prompts; otherwise report it with this message.",
+          cause,
+        },
+      );
+    }
+  }
+  close(): void {
+    if (this.session !== undefined) this.binding.deleteSavedModel(this.session.id);
+    this.session = undefined;
+  }
+}
+
+/** Above this many parameters the operations are large enough to use all threads themselves. */
+const STREAMED_PARAMETERS = 10e6;
+const MOST_STREAMS = 8;
+
+export class NativeRuntime implements Runtime {
+  readonly name = "native";
+  readonly streams: number;
+  private readonly programs: NativeProgram[] = [];
+  private readonly binding: Binding;
+  constructor(options: { readonly threads: number | undefined; readonly parameters: number }) {
+    this.binding = loadBinding(options.threads);
+    const threads =
+      options.threads ?? (Number(process.env["TF_NUM_INTEROP_THREADS"]) || availableParallelism());
+    this.streams =
+      options.parameters > STREAMED_PARAMETERS ? 1 : Math.max(1, Math.min(threads, MOST_STREAMS));
+  }
+  get device(): string {
+    return this.binding.isUsingGpuDevice()
+      ? "GPU"
+      : `CPU, ${this.streams === 1 ? "one stream" : `${this.streams} streams`}`;
+  }
+  compile(spec: ProgramSpec): Program {
+    const program = new NativeProgram(this.binding, spec);
+    this.programs.push(program);
+    return program;
+  }
+  upload(data: Float32Array | Int32Array, shape: readonly number[]): DeviceTensor {
+    const dtype = data instanceof Float32Array ? "float" : "int";
+    return new NativeTensor(
+      this.binding,
+      this.binding.createTensor(shape, dataType[dtype], data),
+      shape,
+      dtype,
+    );
+  }
+  tensors(): number {
+    return this.binding.getNumOfTensors();
+  }
+  close(): void {
+    for (const program of this.programs) program.close();
+  }
+}

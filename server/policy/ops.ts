@@ -1,0 +1,87 @@
+/**
+ * The operations the model is written in: few enough that each runtime implements all of them by hand. Extents known
+ * only when a program runs are `Dim`s that the runtime itself made (`size`, `dim`), so one program serves every batch
+ * size and length.
+ */
+export type Dim<T> = number | T;
+
+export interface Ops<T> {
+  // ── making
+  floats(data: Float32Array, shape: readonly number[]): T;
+  /** 0, 1, … n − 1 as integers. */
+  range(n: Dim<T>): T;
+  zeros(shape: readonly Dim<T>[]): T;
+
+  // ── shapes
+  size(x: T, axis: number, dtype?: "float" | "int"): Dim<T>;
+  /** A fed integer scalar, as an extent. */
+  dim(x: T): Dim<T>;
+  /** At most one −1. Keeps the element type. */
+  reshape(x: T, shape: readonly Dim<T>[], dtype?: "float" | "int"): T;
+  transpose(x: T, order: readonly number[]): T;
+  concat(xs: readonly T[], axis: number): T;
+  /** Pieces of the given extents. */
+  split(x: T, extents: readonly number[], axis: number): T[];
+
+  // ── looking up
+  /** Rows of `table` (axis 0) by integer index. */
+  gather(table: T, index: T): T;
+  /** Sums rows of `x` into `segments` rows by index: the gradient of `gather`. `index` is flat. */
+  segmentSum(x: T, index: T, segments: number): T;
+  /** `x[i, index[i]]` for a matrix. */
+  pick(x: T, index: T): T;
+  /** `cache` with `rows[i]` replaced by `values[i]`; the cache must not be used any more. */
+  writeRows(cache: T, rows: T, values: T): T;
+
+  // ── products
+  matmul(a: T, b: T, transposeA?: boolean, transposeB?: boolean): T;
+  /** Products of the last two axes; leading axes broadcast. */
+  batchMatmul(a: T, b: T, transposeA?: boolean, transposeB?: boolean): T;
+
+  /** The same for few rows a product (a decoding step), with equal leading axes. */
+  batchMatmulThin(a: T, b: T, transposeB: boolean): T;
+
+  // ── element by element, with broadcasting
+  add(a: T, b: T): T;
+  sub(a: T, b: T): T;
+  mul(a: T, b: T): T;
+  div(a: T, b: T): T;
+  addAll(xs: readonly T[]): T;
+  scale(x: T, by: number): T;
+  shift(x: T, by: number): T;
+  neg(x: T): T;
+  exp(x: T): T;
+  log(x: T): T;
+  square(x: T): T;
+  sqrt(x: T): T;
+  rsqrt(x: T): T;
+  sigmoid(x: T): T;
+  /** dy · s · (1 − s) for s = sigmoid(x). */
+  sigmoidGradient(s: T, dy: T): T;
+  minimum(a: T, b: T): T;
+  maximum(a: T, b: T): T;
+  /** Integers as floats. */
+  toFloat(x: T): T;
+
+  // ── along the last axis, kept as extent 1
+  sum(x: T): T;
+  mean(x: T): T;
+  max(x: T): T;
+  softmax(x: T): T;
+  /** Index of the largest, last axis dropped; integers. */
+  argmax(x: T): T;
+  cumsum(x: T): T;
+  /** How many entries of a row are ≤ the bound `[rows, 1]`; integers, last axis dropped. */
+  countUpTo(x: T, bound: T): T;
+  /** Sum along one axis; dropped unless kept. */
+  sumAxis(x: T, axis: number, keep?: boolean): T;
+  sumEverything(x: T): T;
+
+  // ── made for transformers
+  /** [rows, n]: 0 where the column is ≤ the row's position, −1e9 after it. */
+  futureMask(positions: T, n: Dim<T>): T;
+  /** Turns each pair (x[2i], x[2i+1]) of the last axis by its angle; table `[…, pairs, 2]` holds cos, sin. */
+  rotate(x: T, shape: readonly Dim<T>[], table: T, inverse: boolean): T;
+  /** [−log p(target), softmax − onehot(target)] of each row of logits. */
+  crossEntropy(logits: T, target: T): [T, T];
+}

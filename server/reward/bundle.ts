@@ -1,0 +1,60 @@
+/** A user's reward as one file: bundled so that it can import what it likes, and hashed so that a run knows what scored it. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as esbuild from "esbuild";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { nativeRequire } from "../natives.ts";
+
+export interface Bundle {
+  readonly path: string;
+  readonly sha256: string;
+  remove(): void;
+}
+
+const isFailure = (error: unknown): error is esbuild.BuildFailure => error instanceof Error && "errors" in error && Array.isArray(error.errors);
+
+function refusal(file: string, term: string, error: unknown): UserError {
+  const first = isFailure(error) ? error.errors[0] : undefined;
+  return new UserError(`reward term "${term}": ${first?.text ?? messageOf(error)}`, {
+    file: first?.location?.file === undefined ? file : join(dirname(file), first.location.file),
+    ...(first?.location === undefined || first.location === null ? {} : { line: first.location.line - 1, character: first.location.column }),
+    code: "reward-build", cause: error, action: "Mend the file; the run starts when it can be bundled.",
+  });
+}
+
+async function build(file: string, term: string): Promise<string> {
+  const { build: bundle }: typeof esbuild = nativeRequire()("esbuild");
+  try {
+    const { outputFiles } = await bundle({
+      entryPoints: [file],
+      absWorkingDir: dirname(file),
+      bundle: true,
+      write: false,
+      platform: "node",
+      target: "node20",
+      format: "esm",
+      sourcemap: "inline",
+      logLevel: "silent",
+      // The bundle lies elsewhere; code that reads files beside itself must still find them.
+      define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },
+      banner: { js: `import { createRequire as __createRequire } from "node:module"; const require = __createRequire(${JSON.stringify(file)});` },
+    });
+    return outputFiles[0]?.text ?? "";
+  } catch (error) {
+    throw refusal(file, term, error);
+  }
+}
+
+export async function bundleReward(file: string, term: string): Promise<Bundle> {
+  if (!existsSync(file)) throw new UserError(`reward term "${term}": there is no file ${file}`, { file, code: "reward-missing", action: "Check the path in `use`; it is relative to the config that writes it." });
+  const text = await build(realpathSync(file), term);
+  const folder = mkdtempSync(join(tmpdir(), "gradus-reward-"));
+  const path = join(folder, "reward.mjs");
+  writeFileSync(path, text, { mode: 0o600 });
+  // The map names absolute places of this machine, so it is left out of the hash.
+  const code = text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "").replaceAll(dirname(realpathSync(file)), "");
+  return { path, sha256: createHash("sha256").update(code).digest("hex"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,21 @@
+/** Arithmetic on reward columns. */
+import { status, type RewardColumn, type Rewards } from "../seams.ts";
+
+/** A row's reward: the sum of its values; those that don't exist (NaN) add nothing. */
+export function rowSum({ offsets, values }: RewardColumn, row: number): number {
+  let sum = 0;
+  for (let i = offsets[row]!; i < offsets[row + 1]!; i++) if (!Number.isNaN(values[i]!)) sum += values[i]!;
+  return sum;
+}
+
+export const weighted = (term: RewardColumn, weight: number): RewardColumn => ({ ...term, values: term.values.map((value) => weight * value) });
+
+/** 1 where a term of non-zero weight failed. */
+export function failedRows({ terms, weights }: Rewards, rows: number): Uint8Array {
+  const failed = new Uint8Array(rows);
+  terms.forEach((term, i) => {
+    if (weights[i] === 0) return;
+    for (let row = 0; row < rows; row++) if (term.status[row] === status.error) failed[row] = 1;
+  });
+  return failed;
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { rewardTerm } from "../config/declaration.ts";
+import { perRow, value } from "./perRow.ts";
+
+function compile(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "su");
+  } catch (error) {
+    throw new UserError(`format: not a regular expression: ${messageOf(error)}`, { code: "format-pattern", action: "Mend `pattern`; it is JavaScript's syntax." });
+  }
+}
+
+/** Each tag opens and closes exactly once, in the order given, without overlap. */
+export function tagsInOrder(text: string, tags: readonly string[]): boolean {
+  let from = 0;
+  for (const tag of tags) {
+    const [open, close] = [`<${tag}>`, `</${tag}>`];
+    const start = text.indexOf(open);
+    const end = text.indexOf(close);
+    if (start < from || end < start || text.indexOf(open, start + 1) >= 0 || text.indexOf(close, end + 1) >= 0) return false;
+    from = end + close.length;
+  }
+  return true;
+}
+
+export const format = rewardTerm({
+  name: "format",
+  summary: "1 where the response has the wanted form: a pattern over all of it, tags in order, or both.",
+  formula: "r = 1[response matches ^pattern$ and every tag occurs once, in order]",
+  sources: ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"],
+  params: z.object({
+    pattern: z.string().optional().describe("Regular expression that the whole response must match."),
+    tags: z.array(z.string().min(1)).optional().describe("Tags, e.g. [think, answer]."),
+  }),
+  create: ({ pattern, tags }) => {
+    if (pattern === undefined && tags === undefined) throw new UserError("format has neither `pattern` nor `tags`", { code: "format-empty", action: "Give one of them: without, every response would be right." });
+    const whole = pattern === undefined ? undefined : compile(`^(?:${pattern})$`);
+    return perRow(({ response }) => value((whole === undefined || whole.test(response)) && (tags === undefined || tagsInOrder(response, tags)) ? 1 : 0));
+  },
+});

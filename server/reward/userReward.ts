@@ -1,0 +1,110 @@
+import { dirname } from "node:path";
+import { UserError } from "../../shared/errors.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { Batch, RewardContext, RewardTerm, TermValue } from "../seams.ts";
+import { bundleReward, type Bundle } from "./bundle.ts";
+import { HostProcess, NoAnswer } from "./hostProcess.ts";
+import { failure } from "./perRow.ts";
+import type { ScoreInput } from "./wire.ts";
+
+/** Seconds for importing the module: its own top-level code may be slow, but not for ever. */
+const loadSeconds = 20;
+
+export interface UserRewardOptions {
+  /** Absolute path. */
+  readonly file: string;
+  readonly export: string;
+  readonly term: string;
+  readonly args: JsonObject;
+  /** Seconds for one rollout. */
+  readonly timeout: number;
+}
+
+/**
+ * A user's function in a process that can be killed. A rollout that takes too long, or takes the process down, is
+ * tried once more in a fresh process and is then an error; what the function throws or wrongly returns is an error at
+ * once. An error is never a reward of 0.
+ */
+export class UserReward implements RewardTerm {
+  private bundle: Promise<Bundle> | undefined;
+  private host: HostProcess | undefined;
+  private asked = 0;
+
+  constructor(private readonly options: UserRewardOptions) {}
+
+  async prepare(): Promise<{ readonly bundle: string }> {
+    const { sha256 } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+    await this.ready();
+    return { bundle: sha256 };
+  }
+
+  async score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const values: TermValue[] = [];
+    for (let row = 0; row < batch.rows; row++) values.push(await this.scoreRow(this.input(batch, row, context), context.signal));
+    return values;
+  }
+
+  async close(): Promise<void> {
+    await this.host?.close();
+    this.host = undefined;
+    const bundle = this.bundle;
+    this.bundle = undefined;
+    // A bundle that failed has nothing to remove, and its error has been told by `prepare`.
+    if (bundle !== undefined) await bundle.then((made) => made.remove(), () => undefined);
+  }
+
+  private input(batch: Batch, row: number, context: RewardContext): ScoreInput {
+    const { task, prompt, response, finish, index, group } = batch.records[row]!;
+    const { id, source, env, answer, data } = task;
+    return {
+      prompt, response, finish, index, group,
+      task: { id, source, env, prompt: task.prompt, data, ...(answer === undefined ? {} : { answer }) },
+      length: batch.offsets[row + 1]! - batch.offsets[row]!,
+      step: context.clock.step,
+      args: this.options.args,
+    };
+  }
+
+  private async scoreRow(input: ScoreInput, signal: AbortSignal | undefined): Promise<TermValue> {
+    let problem = "";
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const host = await this.ready();
+      try {
+        const answer = await host.ask({ kind: "score", id: this.asked++, input }, this.options.timeout, signal);
+        if (answer.kind !== "scored") return this.failed("the process gave an answer to another question");
+        return answer.value.kind === "error" ? this.failed(answer.value.message) : answer.value;
+      } catch (error) {
+        if (!(error instanceof NoAnswer) || error.cause_ === "aborted") throw error;
+        problem = error.message;
+        await host.close();
+        this.host = undefined;
+      }
+    }
+    return this.failed(`${problem}, twice`);
+  }
+
+  private failed(message: string): TermValue {
+    return failure(`${this.options.file}:${this.options.export}: ${message}`);
+  }
+
+  /** A process with the function loaded. */
+  private async ready(): Promise<HostProcess> {
+    if (this.host !== undefined) return this.host;
+    const { path } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+    const host = new HostProcess(dirname(this.options.file));
+    try {
+      const answer = await host.ask({ kind: "load", bundle: path, export: this.options.export }, loadSeconds);
+      if (answer.kind === "refused") throw this.refusal(answer.message);
+    } catch (error) {
+      await host.close();
+      throw error instanceof NoAnswer ? this.refusal(`loading it: ${error.message}`) : error;
+    }
+    this.host = host;
+    return host;
+  }
+
+  private refusal(message: string): UserError {
+    const { file, term } = this.options;
+    return new UserError(`reward term "${term}": ${message}`, { file, code: "reward-load", action: "Export `function score({ prompt, response, task })` from the file, or name another export with `use: file:export`." });
+  }
+}

@@ -1,0 +1,24 @@
+/** What the parent and the reward's process say to each other, over the IPC channel alone (structured clones, so NaN survives). */
+import type { JsonObject } from "../../shared/json.ts";
+import type { TermValue } from "../seams.ts";
+
+/** The argument of a user's reward function. */
+export interface ScoreInput {
+  readonly prompt: string;
+  readonly response: string;
+  readonly task: { readonly id: string; readonly source: string; readonly env: string; readonly prompt: string; readonly answer?: string; readonly data: JsonObject };
+  readonly finish: "stop" | "length" | "error";
+  /** Place among the task's rollouts of this step, and the group they form. */
+  readonly index: number;
+  readonly group: string;
+  /** Tokens of the response. */
+  readonly length: number;
+  readonly step: number;
+  readonly args: JsonObject;
+}
+
+export type ToHost = { readonly kind: "load"; readonly bundle: string; readonly export: string } | { readonly kind: "score"; readonly id: number; readonly input: ScoreInput };
+export type FromHost =
+  | { readonly kind: "loaded" }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "scored"; readonly id: number; readonly value: TermValue };

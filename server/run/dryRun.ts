@@ -1,0 +1,123 @@
+/** `gradus run --dry-run`: one step on two prompts, in the caller's process, kept nowhere. */
+import type { RunConfig, StageConfig } from "../config/resolved.ts";
+import { methodOf } from "../methods.ts";
+import { describeModel } from "../policy/index.ts";
+import { parameterCount, type Shape } from "../policy/transformer/weights.ts";
+import { randomStream } from "../random.ts";
+import { Scorer } from "../scoring.ts";
+import { status, type Clock } from "../seams.ts";
+import { draftsOf, placesOf, rollOut } from "./generate.ts";
+import { decodeOptions } from "./collect.ts";
+import { beginning } from "./loop.ts";
+import { openRunPolicy } from "./openPolicy.ts";
+import { nowhere, Recorder, type Appended } from "./recorder.ts";
+import { modelsOf, type Session } from "./session.ts";
+import { Trainer } from "./trainer.ts";
+
+export interface TermTiming {
+  readonly term: string;
+  /** Once, before the first call: bundling and loading user code. */
+  readonly prepare_seconds: number;
+  readonly seconds_per_rollout: number;
+  readonly mean: number | null;
+  readonly errors: readonly string[];
+}
+export interface DryRun {
+  readonly backend: { readonly name: string; readonly reason: string; readonly device: string };
+  readonly parameters: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly rewards: readonly TermTiming[];
+  readonly rollouts: readonly { readonly prompt: string; readonly response: string; readonly reward: unknown }[];
+  readonly memory: { readonly predicted_bytes: number; readonly resident_bytes: number; readonly parts: Readonly<Record<string, number>> };
+}
+
+const prompts = 2;
+const clock: Clock = { step: 0, stageStep: 0 };
+
+/** The first `rl` stage, cut down; without one, the first stage. */
+function small(config: RunConfig): RunConfig {
+  const chosen = config.stages.find(({ kind }) => kind === "rl") ?? config.stages[0]!;
+  const admission = methodOf("admission", "none");
+  // A policy that has learned nothing fails every task: admission would leave nothing to update on.
+  const curriculum = admission === undefined ? chosen.body.curriculum : { ...chosen.body.curriculum, admission: { ...chosen.body.curriculum.admission, use: "none", declaration: admission, params: {} } };
+  const body = { ...chosen.body, curriculum, rollout: { ...chosen.body.rollout, prompts } };
+  const stage: StageConfig = { ...chosen, steps: 1, batch: Math.min(chosen.batch, prompts), body };
+  return { ...config, stages: [stage] };
+}
+
+/**
+ * Bytes that the run itself will hold, from its sizes: weights, folded copy, gradient and two moments, the reference,
+ * the key-value cache of the rollouts in flight, the activations of a micro-batch. An estimate, to within about a third.
+ */
+export function predictMemory(config: RunConfig): Record<string, number> {
+  const { shape } = describeModel(config.model);
+  const weights = 4 * parameterCount(shape);
+  const bodies = config.stages.filter(({ kind }) => kind === "rl").map(({ body }) => body);
+  const lanes = Math.min(1024, Math.max(0, ...bodies.map(({ rollout }) => rollout.prompts * rollout.group)));
+  const heads = (shape.width / shape.heads) * shape.kv_heads;
+  const micro = bodies[0]?.update.micro_tokens ?? 4096;
+  return {
+    process: 350 * 2 ** 20,
+    weights: 2 * weights,
+    optimizer: 3 * weights,
+    reference: bodies.some(({ kl }) => kl.some(({ model }) => model === "reference")) ? 2 * weights : 0,
+    cache: 2 * 4 * lanes * shape.context * shape.layers * heads,
+    activations: 4 * micro * activationWidth(shape),
+  };
+}
+
+/** Numbers kept per token between forward and backward: see the transformer's list of kept values. */
+const activationWidth = (shape: Shape): number => shape.layers * (8 * shape.width + 3 * shape.hidden + shape.heads * shape.context) + 2 * shape.vocabulary;
+
+/** One term by itself on the same rollouts, so that its time is its own. */
+async function timeTerms(session: Session, trainer: Trainer, config: RunConfig): Promise<TermTiming[]> {
+  const stage = trainer.parts.stage(config.stages[0]!);
+  const { body } = stage.config;
+  const drawn = stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
+  const drafts = draftsOf(placesOf(drawn, new Set()), body.rollout.group, session.policy, ["dry-run"], "train");
+  const batch = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
+  const timings: TermTiming[] = [];
+  for (const term of body.reward.terms) {
+    const scorer = new Scorer({ ...body.reward, terms: [term] }, trainer.parts.context(body));
+    try {
+      const began = performance.now();
+      await scorer.prepare();
+      const ready = performance.now();
+      const [column] = await scorer.score(batch, { models: session.models, tokenizer: session.policy.tokenizer, clock, signal: session.signal });
+      const values = [...column!.values].filter((_, row) => column!.level !== "response" || column!.status[row] === status.value);
+      timings.push({
+        term: term.name, prepare_seconds: (ready - began) / 1000, seconds_per_rollout: (performance.now() - ready) / 1000 / batch.rows,
+        mean: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
+        errors: [...new Set(column!.errors.values())],
+      });
+    } finally {
+      await scorer.close();
+    }
+  }
+  return timings;
+}
+
+/** @throws UserError for what would end a run at its start */
+export async function dryRun(full: RunConfig): Promise<DryRun> {
+  const config = small(full);
+  const policy = await openRunPolicy(config);
+  const records: Appended[] = [];
+  const recorder = new Recorder(nowhere, (record) => records.push(record));
+  const session: Session = { config, policy, models: modelsOf(policy), recorder, signal: new AbortController().signal, interrupted: () => false };
+  const trainer = new Trainer(session, undefined, undefined);
+  try {
+    await trainer.prepare();
+    await trainer.enter(0, beginning);
+    const metrics = await trainer.step(clock, 0);
+    const parts = predictMemory(full);
+    return {
+      backend: policy.backend, parameters: policy.parameters, metrics,
+      rewards: config.stages[0]!.kind === "rl" ? await timeTerms(session, trainer, config) : [],
+      rollouts: records.flatMap((record) => (record.kind === "rollout" ? [{ prompt: record.row.prompt ?? "", response: record.row.response ?? "", reward: record.row.reward ?? null }] : [])),
+      memory: { predicted_bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0), resident_bytes: process.memoryUsage.rss(), parts },
+    };
+  } finally {
+    await trainer.parts.close();
+    policy.close();
+  }
+}

@@ -1,0 +1,61 @@
+/** The files of a run's folder that are not the log: what was asked for, and the config as it was then. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { RunFile } from "../../shared/run.ts";
+import { loadConfig, type LoadedConfig } from "../config/index.ts";
+
+const runSchema = z.object({
+  id: z.string(),
+  file: z.string(),
+  name: z.string(),
+  set: z.array(z.string()),
+  steps: z.number().int().optional(),
+  seed: z.number().int().optional(),
+  createdAt: z.string(),
+});
+
+export const runFilePath = (folder: string): string => join(folder, "run.json");
+const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
+const resolvedPath = (folder: string): string => join(folder, "resolved.json");
+
+/** @throws UserError when the folder is not that of a run */
+export function readRunFile(folder: string): RunFile {
+  try {
+    const { steps, seed, ...rest } = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
+    return { ...rest, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+  } catch (error) {
+    throw new UserError(`This is not the folder of a run: ${messageOf(error)}.`, { file: runFilePath(folder), code: "run-file", cause: error, action: "Start runs with `gradus run FILE`." });
+  }
+}
+
+export interface StoredConfig extends LoadedConfig {
+  /** As its author wrote it when the run was first started. */
+  readonly authored: string;
+  /** A resumed run resolves otherwise than it did at first: a file it extends, or a default, has changed. */
+  readonly changed: boolean;
+}
+
+/** The config of a run: read from its file by the first attempt and kept, so that later edits don't reach a resumed run. */
+export function storedConfig(folder: string, run: RunFile): StoredConfig {
+  const kept = existsSync(authoredPath(folder));
+  const authored = readFileSync(kept ? authoredPath(folder) : run.file, "utf8");
+  const loaded = loadConfig(run.file, {
+    text: authored, set: run.set, folder: dirname(run.file),
+    ...(run.steps === undefined ? {} : { steps: run.steps }), ...(run.seed === undefined ? {} : { seed: run.seed }),
+  });
+  if (kept) return { ...loaded, authored, changed: differs(resolvedPath(folder), loaded.tree) };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(authoredPath(folder), authored);
+  writeFileSync(resolvedPath(folder), JSON.stringify(loaded.tree));
+  return { ...loaded, authored, changed: false };
+}
+
+function differs(path: string, tree: JsonObject): boolean {
+  if (!existsSync(path)) return false;
+  const before: unknown = JSON.parse(readFileSync(path, "utf8"));
+  return !isDeepStrictEqual(before, JSON.parse(JSON.stringify(tree)));
+}

@@ -1,0 +1,138 @@
+/** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
+import { describeMismatch, type Advantages } from "../algorithm.ts";
+import { miniBatches, selectRows, selectTokens } from "../batch.ts";
+import { valueAt } from "../config/declaration.ts";
+import { randomStream } from "../random.ts";
+import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
+import type { Collected, Place } from "./collect.ts";
+import { selectColumn } from "./columns.ts";
+
+/** What the admitted rows train with. */
+export interface Training {
+  readonly batch: Batch;
+  readonly advantages: Advantages;
+  /** Mask × token weighting. */
+  readonly weights: Float64Array;
+  /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
+  readonly old: Stats;
+}
+export interface StepAdvantages {
+  readonly train: Training;
+  /** Of every row, rejected ones included: what the curriculum observes and the log keeps. */
+  readonly all: Advantages;
+  /** Over every row; 0 on rows that do not train. */
+  readonly weights: Float64Array;
+}
+
+/** Columns of generation, and the log-probs of other models under `logp:<model>`, for every row that needs them. */
+export interface Compared {
+  readonly all: Stats;
+  readonly train: Stats;
+}
+
+const behaviour = (batch: Batch): Stats => (batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old });
+
+/** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
+export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
+  const { session, stage, clock } = place;
+  const models = stage.algorithm.models(clock);
+  const ask = async (rows: Batch): Promise<Stats> => {
+    const columns: [Channel, Float64Array][] = [];
+    for (const model of models) columns.push([`logp:${model}`, (await session.policy.score(rows, { model, channels: ["logp"] })).logp!]);
+    return { ...behaviour(rows), ...Object.fromEntries(columns) };
+  };
+  const train = selectRows(batch, admitted);
+  if (!stage.algorithm.kl.some(({ place: where }) => where === "reward")) return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
+  const all = await ask(batch);
+  return { all, train: selectStats(all, batch, admitted) };
+}
+
+const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
+  Object.fromEntries(Object.entries(stats).flatMap(([channel, column]) => (column === undefined ? [] : [[channel, selectTokens(column, batch, rows)]])));
+
+export function advantagesOf({ stage, clock }: Place, { batch, scored, admitted }: Collected, compared: Compared): StepAdvantages {
+  const { algorithm } = stage;
+  const everyone = algorithm.advantages(scored.combined, batch, compared.all, clock);
+  const rows = selectRows(batch, admitted);
+  // A spread over the batch is that of the rows that train.
+  const own = algorithm.rewards(scored.rewards.terms.map((term) => selectColumn(term, admitted)), rows, clock);
+  const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
+  const weights = algorithm.weights(rows, advantages);
+  return {
+    train: { batch: rows, advantages, weights, old: compared.train },
+    all: merged(everyone, advantages, batch, admitted),
+    weights: scattered(weights, new Float64Array(batch.tokens.length), batch, admitted),
+  };
+}
+
+/** Writes the values of chosen rows into a column over all rows. */
+function scattered<Column extends Float64Array | Uint8Array>(values: Column, into: Column, batch: Batch, rows: readonly number[]): Column {
+  let at = 0;
+  for (const row of rows) {
+    const size = batch.offsets[row + 1]! - batch.offsets[row]!;
+    into.set(values.subarray(at, at + size), batch.offsets[row]);
+    at += size;
+  }
+  return into;
+}
+
+/** Rows that train have the advantages they train with; the others those they would have had. */
+function merged(all: Advantages, own: Advantages, batch: Batch, rows: readonly number[]): Advantages {
+  const perRow = all.rows.slice();
+  rows.forEach((row, i) => (perRow[row] = own.rows[i]!));
+  return {
+    tokens: scattered(own.tokens, all.tokens.slice(), batch, rows),
+    exists: scattered(own.exists, all.exists.slice(), batch, rows),
+    rows: perRow,
+  };
+}
+
+/** Rows in an order of their own each epoch, so that mini-batches mix tasks; whole groups or pairs stay together. */
+function shuffledRows(rows: number, random: Random): number[] {
+  const order = Array.from({ length: rows }, (_, row) => row);
+  for (let i = rows - 1; i > 0; i--) {
+    const j = random.integer(i + 1);
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
+
+/** `epochs` passes over the mini-batches, one optimiser step each. None where nothing was admitted. */
+export async function learn(where: Place, { train }: StepAdvantages): Promise<UpdateStats[]> {
+  const { stage, session, clock, step } = where;
+  const { mini_batch, epochs } = stage.config.body.update;
+  const updates: UpdateStats[] = [];
+  if (train.weights.every((weight) => weight === 0)) return updates;
+  const split = mini_batch !== undefined && mini_batch < train.batch.rows;
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = split ? shuffledRows(train.batch.rows, randomStream(session.config.seed, "mini-batch", step, epoch)) : [...train.batch.records.keys()];
+    const shuffled = selectRows(train.batch, order);
+    for (const part of miniBatches(shuffled, mini_batch, stage.algorithm.unit)) {
+      session.signal.throwIfAborted();
+      updates.push(await update(where, train, part.map((row) => order[row]!), updates.length === 0, valueAt(stage.config.body.update.schedule, clock)));
+    }
+  }
+  return updates;
+}
+
+/** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
+function update({ stage, session, clock }: Place, { batch, advantages, weights, old }: Training, rows: readonly number[], fresh: boolean, lrScale: number): Promise<UpdateStats> {
+  const { algorithm } = stage;
+  const own = { old: selectStats(old, batch, rows), advantages: selectTokens(advantages.tokens, batch, rows), weights: selectTokens(weights, batch, rows) };
+  const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
+  return session.policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+}
+
+/** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */
+const mismatchEvery = 20;
+const mismatchRows = 32;
+
+/** `mismatch/k3` on some of the rows, now and then: the same weights, through the trainer's forward pass. */
+export async function mismatch({ session, clock }: Place, { batch, weights }: Training): Promise<Record<string, number>> {
+  if (clock.stageStep % mismatchEvery !== 0 || batch.rows === 0 || batch.columns.logp_old === undefined) return {};
+  const stride = Math.max(1, Math.floor(batch.rows / mismatchRows));
+  const rows = [...batch.records.keys()].filter((row) => row % stride === 0).slice(0, mismatchRows);
+  const some = selectRows(batch, rows);
+  const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
+  return logp === undefined ? {} : describeMismatch(some.columns.logp_old!, logp, selectTokens(weights, batch, rows));
+}

@@ -1,0 +1,181 @@
+/** A run from where it stands to its end: stages, steps, evaluations, checkpoints, and what it is told on the way. */
+import { z } from "zod";
+import { UserError } from "../../shared/errors.ts";
+import type { Clock } from "../seams.ts";
+import { Interrupted, type Session } from "./session.ts";
+import { isMet } from "./until.ts";
+
+const stateSchema = z.object({
+  /** Steps done, over all stages. */
+  done: z.number().int(),
+  /** Of those, steps of `rl` stages. */
+  rl: z.number().int(),
+  stage: z.number().int(),
+  stageStep: z.number().int(),
+  /** Whether the present stage has begun: its snapshot taken, its record written. */
+  entered: z.boolean(),
+  /** What `until` has seen of its metric in this stage. */
+  history: z.array(z.number()),
+  /** `rl` at the last evaluation; −1: none yet. */
+  evaluated: z.number().int(),
+  /** Seconds of earlier attempts. */
+  seconds: z.number(),
+});
+export type LoopState = z.output<typeof stateSchema>;
+
+export const beginning: LoopState = { done: 0, rl: 0, stage: 0, stageStep: 0, entered: false, history: [], evaluated: -1, seconds: 0 };
+export const readLoopState = (value: unknown): LoopState => stateSchema.parse(value);
+
+export type StepMetrics = Readonly<Record<string, number>>;
+
+/** What the loop drives. A real run gives all of it; a dry run leaves out what it does not keep. */
+export interface Driver {
+  /** A stage begins: builds its methods, does what `on_enter` asks, takes the reference at the first `rl` stage. */
+  enter(stage: number, state: LoopState): Promise<void>;
+  /** One step of the present stage. Its records are appended, not committed. */
+  step(clock: Clock, step: number): Promise<StepMetrics>;
+  evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void>;
+  checkpoint(state: LoopState): Promise<void>;
+  /** Puts back what a given-up step has drawn. */
+  rewind(): void;
+  /** Reads and answers control lines. */
+  obey(checkpoint: () => Promise<void>): Promise<"go" | "stop">;
+}
+
+/** Last finished step, by its number in the log; −1 before the first. */
+export const lastStep = (state: LoopState): number => state.done - 1;
+
+export class Loop {
+  private checkpointedAt: number;
+  private checkpointedWhen = performance.now();
+  private readonly began = performance.now();
+
+  constructor(
+    private readonly session: Session,
+    private readonly driver: Driver,
+    public state: LoopState,
+  ) {
+    this.checkpointedAt = state.done;
+  }
+
+  /** Runs to the end, or to where it is told to stop. */
+  async run(): Promise<"finished" | "stopped"> {
+    for (;;) {
+      if ((await this.driver.obey(() => this.checkpoint())) === "stop") return this.end("stopped");
+      this.session.signal.throwIfAborted();
+      if (!(await this.place())) return this.end("finished");
+      await this.evaluateIfDue();
+      await this.checkpointIfDue();
+      await this.step();
+    }
+  }
+
+  private get stages(): Session["config"]["stages"] {
+    return this.session.config.stages;
+  }
+  private get clock(): Clock {
+    return { step: this.state.rl, stageStep: this.state.stageStep };
+  }
+
+  /** Moves to the stage that is due and begins it; false where none is left. */
+  private async place(): Promise<boolean> {
+    for (let stage = this.stages[this.state.stage]; stage !== undefined; stage = this.stages[this.state.stage]) {
+      const over = this.state.stageStep >= stage.steps || (stage.until !== undefined && isMet(stage.until, this.state.history));
+      if (!over) {
+        if (!this.state.entered) await this.enter();
+        return true;
+      }
+      if (this.state.stageStep < stage.steps) this.session.recorder.event("info", "stage-ended", `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until?.metric} is where \`until\` wants it.`);
+      this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: [] };
+    }
+    return false;
+  }
+
+  private async enter(): Promise<void> {
+    const { recorder } = this.session;
+    const stage = this.stages[this.state.stage]!;
+    await this.driver.enter(this.state.stage, this.state);
+    this.state = { ...this.state, entered: true };
+    recorder.append({ kind: "stage", step: this.state.done, index: this.state.stage, name: stage.name, stage_kind: stage.kind });
+    recorder.commit(lastStep(this.state));
+  }
+
+  private async evaluateIfDue(): Promise<void> {
+    if (this.stages[this.state.stage]!.kind !== "rl") return;
+    const { every } = this.session.config.evaluation;
+    const { rl, evaluated } = this.state;
+    const due = evaluated < 0 || (every > 0 && rl % every === 0 && rl !== evaluated);
+    if (due) await this.evaluate(evaluated < 0 ? "first" : "periodic");
+  }
+
+  private async evaluate(role: "first" | "periodic" | "last"): Promise<void> {
+    await this.driver.evaluate(role, this.clock);
+    this.state = { ...this.state, evaluated: this.state.rl };
+    this.session.recorder.commit(lastStep(this.state));
+  }
+
+  private async checkpointIfDue(): Promise<void> {
+    const { every, every_seconds } = this.session.config.checkpoint;
+    const steps = this.state.done - this.checkpointedAt;
+    if (steps === 0) return;
+    const long = (performance.now() - this.checkpointedWhen) / 1000 >= every_seconds;
+    if ((every > 0 && steps >= every) || long) await this.checkpoint();
+  }
+
+  private async checkpoint(): Promise<void> {
+    this.session.recorder.sync();
+    await this.driver.checkpoint({ ...this.state, seconds: this.seconds });
+    this.session.recorder.commit(lastStep(this.state));
+    this.session.recorder.sync();
+    [this.checkpointedAt, this.checkpointedWhen] = [this.state.done, performance.now()];
+  }
+
+  /** Seconds of work on the run, earlier attempts included. */
+  get seconds(): number {
+    return this.state.seconds + (performance.now() - this.began) / 1000;
+  }
+
+  private async step(): Promise<void> {
+    const stage = this.stages[this.state.stage]!;
+    const number = this.state.done;
+    let metrics: StepMetrics;
+    try {
+      metrics = await this.driver.step(this.clock, number);
+    } catch (error) {
+      // A stop was asked for: the loop obeys it at the boundary it is still at.
+      if (!(error instanceof Interrupted)) throw error;
+      return this.driver.rewind();
+    }
+    this.session.recorder.metrics(number, metrics);
+    this.session.recorder.commit(number);
+    checkFinite(metrics, number, stage.name);
+    const seen = stage.until === undefined ? undefined : metrics[stage.until.metric];
+    this.state = {
+      ...this.state,
+      done: number + 1,
+      rl: this.state.rl + (stage.kind === "rl" ? 1 : 0),
+      stageStep: this.state.stageStep + 1,
+      history: seen === undefined || Number.isNaN(seen) ? this.state.history : [...this.state.history, seen].slice(-historyLength(stage.until)),
+    };
+  }
+
+  private async end(status: "finished" | "stopped"): Promise<"finished" | "stopped"> {
+    if (status === "finished" && this.state.rl > 0) await this.evaluate("last");
+    if (this.state.done !== this.checkpointedAt || status === "finished") await this.checkpoint();
+    return status;
+  }
+}
+
+/** As much as the condition can look back on; a plateau looks back on the whole stage. */
+const historyLength = (until: Session["config"]["stages"][number]["until"]): number =>
+  until === undefined || (until.above === undefined && until.below === undefined) ? Number.MAX_SAFE_INTEGER : until.window + (until.patience ?? 1);
+
+/** A loss or gradient that is no number has spoilt nothing yet (the engine does not apply it), but nothing good follows. */
+function checkFinite(metrics: StepMetrics, step: number, stage: string): void {
+  const bad = ["update/loss", "update/grad_norm"].find((name) => metrics[name] !== undefined && !Number.isFinite(metrics[name]));
+  if (bad === undefined) return;
+  throw new UserError(`${bad} is ${metrics[bad]} at step ${step} (stage ${stage}).`, {
+    code: "not-finite",
+    action: "Lower update.optimizer.lr or raise its warmup, keep clip_norm at 1, and look at this step's rollouts; resuming goes on from the last checkpoint.",
+  });
+}

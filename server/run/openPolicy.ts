@@ -1,0 +1,18 @@
+/** The policy of a run, as its config wants it. */
+import { create, contextOf } from "../algorithm.ts";
+import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { randomStream } from "../random.ts";
+
+export function openRunPolicy(config: RunConfig): Promise<TrainablePolicy> {
+  const body = config.stages[0]?.body ?? config.top;
+  const context = contextOf(body, { random: randomStream(config.seed, "optimizer") });
+  return openPolicy({
+    model: config.model,
+    optimizer: create(body.update.optimizer, context),
+    backend: config.engine.backend,
+    threads: config.engine.threads,
+    seed: config.seed,
+    micro_tokens: body.update.micro_tokens,
+  });
+}

@@ -1,0 +1,114 @@
+/** A step's groups, rollouts and complaints as records of the log. */
+import { rowValue, starvation } from "../algorithm.ts";
+import { rowsOfGroups } from "../batch.ts";
+import { scoringErrors } from "../scoring.ts";
+import type { RolloutRecordLog } from "../../shared/log/records.ts";
+import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../shared/rollouts.ts";
+import { status, type Batch, type Group, type RewardColumn } from "../seams.ts";
+import type { Collected, Place } from "./collect.ts";
+import type { StepAdvantages } from "./learn.ts";
+
+const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
+
+/** A term's value on a row as the rollout format has it; undefined where the term failed. */
+function wireReward(term: RewardColumn, row: number): WireReward | undefined {
+  if (term.status[row] === status.error) return undefined;
+  if (term.status[row] === status.none) return null;
+  if (term.level === "response") return toWire(rowValue(term, row));
+  const values = [...term.values.subarray(term.offsets[row], term.offsets[row + 1])];
+  return { level: term.level, values: values.map(orNull) };
+}
+
+const present = <Value>(entries: readonly (readonly [string, Value | undefined])[]): Record<string, Value> =>
+  Object.fromEntries(entries.filter((entry): entry is readonly [string, Value] => entry[1] !== undefined));
+
+function rowOf(step: number, { batch, scored, verdicts }: Collected, advantages: StepAdvantages, row: number): RolloutRecordLog["row"] {
+  const { task, arm, group, index, prompt, response, finish, source, use, turns, steps, parent, pair } = batch.records[row]!;
+  const { terms } = scored.rewards;
+  const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
+  const rest: Partial<RolloutRow> = { ...(turns === undefined ? {} : { turns }), ...(steps === undefined ? {} : { steps }), ...(parent === undefined ? {} : { parent }), ...(pair === undefined ? {} : { pair }) };
+  return {
+    step, group, index,
+    task: { env: task.env, arm, id: task.id, data: task.data },
+    prompt, response, finish, source, use, ...rest,
+    rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
+    ...(Object.keys(errors).length === 0 ? {} : { errors }),
+    reward: orNull(scored.combined.total[row]!),
+    advantage: orNull(advantages.all.rows[row]!),
+    admitted: verdicts[batch.group[row]!]!.admitted,
+  };
+}
+
+/** The engine computes in float32: nothing is lost by keeping its columns so. */
+const singles = (column: Float64Array | undefined, from: number, to: number): Float32Array | undefined =>
+  column === undefined ? undefined : Float32Array.from(column.subarray(from, to));
+
+function columnsOf(batch: Batch, advantages: StepAdvantages, row: number): RolloutRecordLog["columns"] {
+  const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+  const { logp_old, logp_sampled, entropy, values, versions } = batch.columns;
+  const floats = present([["logp_old", singles(logp_old, from, to)], ["logp_sampled", singles(logp_sampled, from, to)], ["entropy", singles(entropy, from, to)], ["values", singles(values, from, to)]]);
+  const { context, trainContext } = batch;
+  return {
+    tokens: batch.tokens.slice(from, to),
+    origin: batch.origin.slice(from, to),
+    mask: batch.mask.slice(from, to),
+    ...(versions === undefined ? {} : { versions: versions.slice(from, to) }),
+    ...floats,
+    advantages: advantages.all.tokens.slice(from, to),
+    context: context.values.slice(context.offsets[row], context.offsets[row + 1]),
+    ...(trainContext === undefined ? {} : { train_context: trainContext.values.slice(trainContext.offsets[row], trainContext.offsets[row + 1]) }),
+  };
+}
+
+/** What another model said of the rows that trained. */
+function referenceColumns({ train }: StepAdvantages, admitted: readonly number[]): Map<number, Float32Array> {
+  const column = train.old["logp:reference"];
+  if (column === undefined) return new Map();
+  return new Map(admitted.map((row, i) => [row, singles(column, train.batch.offsets[i]!, train.batch.offsets[i + 1]!)!]));
+}
+
+function recordGroups({ session, stage, step }: Place, { batch, verdicts }: Collected, groups: readonly Group[]): void {
+  const signals = stage.curriculum.signals(groups);
+  rowsOfGroups(batch).forEach((rows, number) => {
+    const verdict = verdicts[number]!;
+    const { task, arm, group } = batch.records[rows[0]!]!;
+    session.recorder.append({
+      kind: "group", step, group, task: task.id, arm, admitted: verdict.admitted, reason: verdict.admitted ? null : verdict.reason,
+      successes: groups[number]!.successes, size: rows.length, signal: Number.isFinite(signals[number]!) ? signals[number]! : null,
+    });
+  });
+}
+
+/** Each message once a step, with how often it came. */
+function recordErrors({ session, step }: Place, { scored }: Collected): void {
+  const counts = new Map<string, number>();
+  for (const { term, message } of scoringErrors(scored.rewards.terms)) {
+    const text = `Reward term ${term} failed: ${message}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  for (const [text, count] of counts) {
+    session.recorder.event("warning", "reward-error", count === 1 ? text : `${text} (${count} rollouts)`, { step, action: "The rollout was left out of its group. Mend the reward, then start again or resume.", data: { count } });
+  }
+}
+
+/** Now and then, and whenever nothing is left to train on: a starved run says so in every step. */
+function recordStarvation({ session, stage, step, clock }: Place, { groups, verdicts, admitted }: Collected): void {
+  if (admitted.length > 0 && clock.stageStep % 10 !== 0) return;
+  const starved = starvation(groups, verdicts, stage.config.body.rollout.prompts);
+  if (starved !== null) session.recorder.event("warning", "starved", starved.message, { step, action: starved.action });
+}
+
+export function recordStep(place: Place, collected: Collected, advantages: StepAdvantages, groups: readonly Group[]): void {
+  recordErrors(place, collected);
+  recordStarvation(place, collected);
+  recordGroups(place, collected, groups);
+  const references = referenceColumns(advantages, collected.admitted);
+  for (let row = 0; row < collected.batch.rows; row++) {
+    const reference = references.get(row);
+    place.session.recorder.append({
+      kind: "rollout", step: place.step, index: row,
+      row: rowOf(place.step, collected, advantages, row),
+      columns: { ...columnsOf(collected.batch, advantages, row), ...(reference === undefined ? {} : { logp_ref: reference }) },
+    });
+  }
+}

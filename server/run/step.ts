@@ -1,0 +1,27 @@
+/**
+ * One step of an `rl` stage, in the order of the papers:
+ *   draw → generate → reward → admit, refill → advantage → objective, KL → policy.update → observe → log.
+ */
+import { collect, type Place } from "./collect.ts";
+import { advantagesOf, compare, learn, mismatch } from "./learn.ts";
+import { measure } from "./measure.ts";
+import { recordStep } from "./record.ts";
+
+export async function step(place: Place): Promise<Record<string, number>> {
+  const { stage, watch } = place;
+  // draw → generate → reward → admit, refill
+  const collected = await collect(place);
+  // advantage, with the log-probs of the models that the KL terms name
+  const compared = await watch.time("score", () => compare(place, collected));
+  const advantages = advantagesOf(place, collected, compared);
+  const sampled = await watch.time("score", () => mismatch(place, advantages.train));
+  // objective, KL → policy.update
+  const updates = await watch.time("update", () => learn(place, advantages));
+  // observe
+  const groups = stage.algorithm.groups(collected.batch, collected.scored, advantages.all);
+  stage.curriculum.observe(groups, place.clock.step);
+  // log
+  const metrics = measure(place, collected, advantages, groups, updates);
+  await watch.time("log", () => recordStep(place, collected, advantages, groups));
+  return { ...metrics, ...sampled, ...watch.metrics() };
+}

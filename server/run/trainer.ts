@@ -1,0 +1,156 @@
+/** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
+import { join } from "node:path";
+import { z } from "zod";
+import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
+import { valueAt } from "../config/declaration.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { randomStream } from "../random.ts";
+import type { Clock, Saved } from "../seams.ts";
+import { UserError } from "../../shared/errors.ts";
+import { writeCheckpoint } from "./checkpoint.ts";
+import type { Commands } from "./commands.ts";
+import { evaluate } from "./evaluate.ts";
+import { lastStep, type Driver, type LoopState } from "./loop.ts";
+import type { Session } from "./session.ts";
+import { drawByWeight, heldOut, Parts, type Stage } from "./stage.ts";
+import { step } from "./step.ts";
+import { learnFrom } from "./supervised.ts";
+import { Stopwatch } from "./timing.ts";
+
+/** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
+export const policyFolder = "policy";
+const referenceFolder = (run: string, done: number): string => join(run, "models", `reference-${done}`);
+const referenceSchema = z.number().int().nullable();
+
+export class Trainer implements Driver {
+  readonly parts: Parts;
+  private stage: Stage | undefined;
+  /** Steps done when the reference was taken. */
+  private reference: number | null = null;
+  /** State of the parts at the last boundary: what a given-up step drew is put back. */
+  private boundary: Record<string, Saved> = {};
+  private exam: { readonly tasks: readonly DrawnTask[]; readonly algorithm: Algorithm } | undefined;
+
+  constructor(
+    private readonly session: Session,
+    /** Folder of the run; undefined: nothing is kept. */
+    private readonly folder: string | undefined,
+    private readonly commands: Commands | undefined,
+  ) {
+    const random = randomStream(session.config.seed, "methods");
+    this.parts = new Parts({ random, models: session.models, tokenizer: session.policy.tokenizer });
+  }
+
+  /** Makes every stage's methods and loads user rewards, so that what is missing is told before the first step. */
+  async prepare(): Promise<Record<string, string>> {
+    const { stages, top } = this.session.config;
+    const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
+    for (const stage of stages) this.parts.stage(stage);
+    const bundles = await Promise.all([...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()));
+    return Object.assign({}, ...bundles);
+  }
+
+  /** A stage begins, or goes on after a resume (`state.entered`). */
+  async enter(index: number, state: LoopState): Promise<void> {
+    const config = this.session.config.stages[index]!;
+    const { policy } = this.session;
+    this.stage = this.parts.stage(config);
+    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)), { reset: false });
+    if (state.entered) return;
+    if (config.on_enter.includes("reset_optimizer") || this.changesKind(index)) policy.resetOptimizer();
+    const first = config.kind === "rl" && state.rl === 0 && state.evaluated < 0;
+    if ((first && needsReference(this.session.config)) || config.on_enter.includes("refresh_reference")) await this.takeReference(state.done);
+  }
+
+  /** The reference is kept beside the checkpoints, once, since they hold the policy alone. */
+  private async takeReference(done: number): Promise<void> {
+    const { policy } = this.session;
+    await policy.snapshot("reference");
+    this.reference = done;
+    if (this.folder !== undefined) await policy.save(referenceFolder(this.folder, done));
+  }
+
+  /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
+  async restore(folder: string, saved: Readonly<Record<string, Saved>>): Promise<void> {
+    const { policy } = this.session;
+    const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
+    if (reference !== null && this.folder !== undefined) {
+      await policy.load(referenceFolder(this.folder, reference));
+      await policy.snapshot("reference");
+    }
+    this.reference = reference;
+    await policy.load(join(folder, policyFolder));
+    this.parts.load(saved);
+  }
+
+  /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */
+  private changesKind(index: number): boolean {
+    const { stages } = this.session.config;
+    return index > 0 && stages[index - 1]!.kind !== stages[index]!.kind;
+  }
+
+  async step(clock: Clock, number: number): Promise<Record<string, number>> {
+    const stage = this.present();
+    this.boundary = this.parts.save();
+    const watch = new Stopwatch();
+    if (stage.config.kind === "rl") return step({ session: this.session, stage, clock, step: number, watch });
+    return this.supervised(stage, clock, number, watch);
+  }
+
+  private async supervised(stage: Stage, clock: Clock, number: number, watch: Stopwatch): Promise<Record<string, number>> {
+    const { config, policy, signal } = this.session;
+    signal.throwIfAborted();
+    const drawn = drawByWeight(stage.curriculum, stage.config.batch, randomStream(config.seed, "supervised", number), clock);
+    const update = await watch.time("update", () => learnFrom(policy, drawn.map(({ task }) => task), valueAt(stage.config.body.update.schedule, clock)));
+    return {
+      "update/loss": update.loss, "update/grad_norm": update.grad_norm, "update/lr": update.lr,
+      "tokens/trained": update.tokens, "process/rss": process.memoryUsage.rss(), ...watch.metrics(),
+    };
+  }
+
+  rewind(): void {
+    this.parts.load(this.boundary);
+  }
+
+  async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
+    const { config, policy, models, recorder, signal } = this.session;
+    const { tasks, algorithm } = (this.exam ??= this.examination());
+    const { metrics } = await evaluate({ config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal }, clock);
+    recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+  }
+
+  private examination(): { tasks: readonly DrawnTask[]; algorithm: Algorithm } {
+    const { config, recorder } = this.session;
+    const context = this.parts.context(config.top);
+    const tasks = heldOut(config.top, context, config.evaluation.prompts);
+    if (tasks.length < config.evaluation.prompts) {
+      recorder.event("warning", "few-held-out", `There are ${tasks.length} held-out tasks where evaluation.prompts asks for ${config.evaluation.prompts}.`, { action: "Widen the tasks' parameters, add data, or lower evaluation.prompts." });
+    }
+    return { tasks, algorithm: new Algorithm(config.top, context) };
+  }
+
+  async checkpoint(state: LoopState): Promise<void> {
+    const { policy, recorder, config } = this.session;
+    if (this.folder === undefined) return;
+    const parts = { ...this.parts.save(), reference: { json: this.reference } };
+    const { path, bytes } = await writeCheckpoint(this.folder, { step: lastStep(state), loop: state, parts }, (folder) => policy.save(join(folder, policyFolder)), config.checkpoint.keep);
+    recorder.append({ kind: "checkpoint", step: lastStep(state), path, bytes });
+  }
+
+  obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
+    return this.commands?.obey(checkpoint) ?? Promise.resolve("go");
+  }
+
+  private present(): Stage {
+    if (this.stage === undefined) throw new Error("a step before its stage was entered");
+    return this.stage;
+  }
+}
+
+const needsReference = ({ stages }: RunConfig): boolean => stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
+
+/** A model that a KL term names and nobody makes. @throws UserError */
+export function checkModels({ file, stages }: RunConfig): void {
+  const unknown = stages.flatMap(({ body }) => body.kl.map(({ model }) => model)).find((model) => model !== "reference");
+  if (unknown !== undefined) throw new UserError(`kl names the model "${unknown}", which this version cannot make.`, { file, code: "unknown-model", action: "Use `model: reference`, or remove the entry." });
+}

@@ -1,0 +1,144 @@
+/** A run's process: opens what the run needs, works through it, and leaves an `end` record whatever happens. */
+import { join } from "node:path";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { takeLease, type Lease } from "../../shared/lease.ts";
+import type { EndRecord, StartRecord } from "../../shared/log/records.ts";
+import { openAttempt, type LogWriter } from "../../shared/log/writer.ts";
+import type { RunFile } from "../../shared/run.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { openRunPolicy } from "./openPolicy.ts";
+import { checkpointFolder, checkpointSteps, readState, type RunState } from "./checkpoint.ts";
+import { Commands } from "./commands.ts";
+import { openControl } from "./control.ts";
+import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
+import { gitState } from "./git.ts";
+import { beginning, Loop, readLoopState } from "./loop.ts";
+import { Recorder } from "./recorder.ts";
+import { modelsOf, type Session } from "./session.ts";
+import { Trainer } from "./trainer.ts";
+
+export interface WorkerOptions {
+  readonly folder: string;
+  readonly attempt: number;
+  readonly version: string;
+}
+type Ending = Pick<EndRecord, "status" | "message">;
+
+/** Every part of an attempt that has been opened so far, to be closed in the end. */
+interface Open {
+  readonly run: RunFile;
+  readonly stored: StoredConfig;
+  readonly recorder: Recorder;
+  readonly lease: Lease;
+  readonly abort: AbortController;
+  readonly closers: (() => Promise<void> | void)[];
+}
+
+/** Works on a run until it ends. @returns the exit code: 1 when the run failed */
+export async function work(options: WorkerOptions): Promise<number> {
+  const { folder, attempt, version } = options;
+  const run = readRunFile(folder);
+  const lease = takeLease(folder, attempt, version);
+  const writer = openAttempt(folder, attempt);
+  try {
+    return await attemptRun(options, run, lease, writer);
+  } finally {
+    writer.close();
+    lease.release();
+  }
+}
+
+async function attemptRun(options: WorkerOptions, run: RunFile, lease: Lease, writer: LogWriter): Promise<number> {
+  const began = performance.now();
+  const abort = new AbortController();
+  const stop = (): void => abort.abort(new Error("stopped now"));
+  process.on("SIGTERM", stop);
+  // The worker belongs to no terminal: what ends its starter does not end it.
+  process.on("SIGHUP", () => undefined);
+  process.on("SIGINT", () => undefined);
+  const recorder = new Recorder(writer);
+  const closers: Open["closers"] = [];
+  let ending: Ending;
+  let seconds = (): number => (performance.now() - began) / 1000;
+  try {
+    const stored = storedConfig(options.folder, run);
+    const loop = await begin(options, { run, stored, recorder, lease, abort, closers });
+    seconds = () => loop.seconds;
+    ending = { status: await loop.run(), message: "" };
+  } catch (error) {
+    ending = abort.signal.aborted ? { status: "stopped", message: "Stopped at once; the step in flight was given up." } : failed(recorder, error);
+  }
+  process.off("SIGTERM", stop);
+  for (const close of closers.reverse()) await close();
+  recorder.append({ kind: "end", step: recorder.step, ...ending, seconds: seconds(), ended_at: new Date().toISOString() });
+  recorder.commit();
+  recorder.sync();
+  return ending.status === "failed" ? 1 : 0;
+}
+
+function failed(recorder: Recorder, error: unknown): Ending {
+  const detail = error instanceof UserError ? error.detail : {};
+  const place = detail.file === undefined ? "" : ` (${detail.file}${detail.line === undefined ? "" : `:${detail.line + 1}`})`;
+  const message = `${messageOf(error)}${place}`;
+  if (!(error instanceof UserError)) process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  const action = detail.action ?? "This is a defect of Gradus: the worker's log beside the run says where.";
+  recorder.event("error", detail.code ?? "failed", message, { action });
+  return { status: "failed", message: `${message} ${action}` };
+}
+
+/** The config, or what is wrong with it. */
+function configOf({ stored, run }: Open): RunConfig {
+  if (stored.config !== undefined) return stored.config;
+  const first = stored.diagnostics.find(({ severity }) => severity === "error");
+  throw new UserError(first?.message ?? "The config has errors.", {
+    file: first?.file ?? run.file, code: first?.rule ?? "invalid-config", action: `gradus validate ${run.file} shows every error.`,
+    ...(first === undefined ? {} : { line: first.range.start.line, character: first.range.start.character }),
+  });
+}
+
+const startRecord = ({ folder: _folder, attempt, version }: WorkerOptions, { run, stored }: Open, resumed: RunState | undefined): Omit<StartRecord, "backend" | "bundles"> => ({
+  kind: "start", run: run.id, attempt, resumed_at: attempt === 0 ? null : (resumed?.step ?? -1) + 1,
+  name: stored.config?.name ?? run.name, file: run.file, authored: stored.authored, config: stored.tree,
+  seed: stored.config?.seed ?? run.seed ?? 0, steps: stored.config?.stages.reduce((sum, { steps }) => sum + steps, 0) ?? 0,
+  git: gitState(join(run.file, "..")), version, started_at: new Date().toISOString(),
+});
+
+/** Opens the policy, loads rewards, takes up the last checkpoint, and writes the start record: also where that fails. */
+async function begin(options: WorkerOptions, open: Open): Promise<Loop> {
+  const resumed = options.attempt === 0 ? undefined : lastCheckpoint(options.folder);
+  open.recorder.step = resumed?.step ?? -1;
+  let start: Pick<StartRecord, "backend" | "bundles"> = { backend: { name: "none", reason: "the run failed before one was opened", device: "" }, bundles: {} };
+  const note = (more: Partial<typeof start>): void => void (start = { ...start, ...more });
+  try {
+    return await assembled(options, open, resumed, note);
+  } finally {
+    open.recorder.append({ ...startRecord(options, open, resumed), ...start });
+    open.recorder.commit();
+  }
+}
+
+async function assembled(options: WorkerOptions, open: Open, resumed: RunState | undefined, note: (more: Partial<Pick<StartRecord, "backend" | "bundles">>) => void): Promise<Loop> {
+  const config = configOf(open);
+  const { recorder, abort, closers, lease } = open;
+  const policy = await openRunPolicy(config);
+  closers.push(() => policy.close());
+  note({ backend: policy.backend });
+  lease.describe({ backend: policy.backend.name });
+  const commands = new Commands(openControl(options.folder, options.attempt > 0), recorder, abort.signal);
+  const session: Session = { config, policy, models: modelsOf(policy), recorder, signal: abort.signal, interrupted: () => commands.stopAsked() };
+  const trainer = new Trainer(session, options.folder, commands);
+  closers.push(() => trainer.parts.close());
+  note({ bundles: await trainer.prepare() });
+  if (resumed === undefined) return new Loop(session, trainer, beginning);
+  const state = readLoopState(resumed.loop);
+  await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed.parts);
+  if (state.entered) await trainer.enter(state.stage, state);
+  if (open.stored.changed) recorder.event("warning", "config-changed", "A file that the config extends, or a default, has changed since the run began: the resumed steps follow the new values.");
+  return new Loop(session, trainer, state);
+}
+
+/** The newest whole checkpoint; undefined: start again from the beginning. */
+function lastCheckpoint(folder: string): RunState | undefined {
+  const step = checkpointSteps(folder).at(-1);
+  return step === undefined ? undefined : readState(checkpointFolder(folder, step));
+}

@@ -1,0 +1,44 @@
+/** Runs the reward terms of a stage: each on the rollouts it applies to, all terms at once. */
+import { status, type Batch, type RewardColumn, type RewardContext, type RewardTerm, type TermValue } from "./seams.ts";
+import type { CreateContext, RewardTermConfig, StageBody } from "./config/resolved.ts";
+import { create } from "./algorithm/create.ts";
+import { applies, columnOf } from "./algorithm/rewards.ts";
+import { selectRows } from "./batch.ts";
+
+export class Scorer {
+  private readonly terms: readonly { readonly config: RewardTermConfig; readonly term: RewardTerm }[];
+
+  /** Throws a UserError for a term that this version can't run. Starts nothing. */
+  constructor(config: StageBody["reward"], context: CreateContext) {
+    this.terms = config.terms.map((term) => ({ config: term, term: create(term.term, context, term.name) }));
+  }
+
+  /** Loads user code, before the first step. The SHA-256 of each bundle, by term. */
+  async prepare(): Promise<Record<string, string>> {
+    const bundles: Record<string, string> = {};
+    for (const { config, term } of this.terms) {
+      const made = await term.prepare?.();
+      if (made?.bundle !== undefined) bundles[config.name] = made.bundle;
+    }
+    return bundles;
+  }
+
+  /** One column a term, in the config's order. A row that a term does not apply to has none of it. */
+  score(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
+    return Promise.all(this.terms.map(async ({ config, term }) => {
+      const rows = [...batch.records.keys()].filter((row) => applies(config, batch.records[row]!.task.source));
+      const scored = rows.length === batch.rows ? await term.score(batch, context) : rows.length === 0 ? [] : await term.score(selectRows(batch, rows), context);
+      const values: TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
+      rows.forEach((row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }));
+      return columnOf(config.name, values, batch);
+    }));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.terms.map(({ term }) => term.close?.()));
+  }
+}
+
+/** The errors of scored columns, as messages that name the term: what a run reports as events. */
+export const scoringErrors = (columns: readonly RewardColumn[]): { readonly term: string; readonly row: number; readonly message: string }[] =>
+  columns.flatMap((column) => [...column.errors].filter(([row]) => column.status[row] === status.error).map(([row, message]) => ({ term: column.name, row, message })));

@@ -1,0 +1,113 @@
+/**
+ * The tables. Everything in them is made from the run logs and can be made again. Rows that a step brings are keyed
+ * (run, attempt, step, ordinal); the transaction that inserts them advances the attempt's position in its log.
+ */
+import { UserError } from "../../shared/errors.ts";
+import type { Database } from "./driver.ts";
+
+const first = `
+CREATE TABLE run(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
+  attempt INTEGER NOT NULL, step INTEGER NOT NULL, steps INTEGER NOT NULL, stage TEXT,
+  created_at TEXT NOT NULL, started_at TEXT, ended_at TEXT, backend TEXT, backend_reason TEXT, device TEXT,
+  seed INTEGER, authored TEXT NOT NULL, config TEXT NOT NULL, git TEXT, version TEXT,
+  headline TEXT NOT NULL, first TEXT, last TEXT, start_key TEXT UNIQUE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_created ON run(created_at);
+CREATE INDEX run_file ON run(file, created_at);
+
+-- superseded_from: this attempt's steps from there on were trained again by a later one. Marked, never deleted.
+-- segment, offset, stopped: how far its log has been read.
+CREATE TABLE attempt(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, started_at TEXT, resumed_at INTEGER, superseded_from INTEGER,
+  last_step INTEGER NOT NULL, ended TEXT, bundles TEXT, segment INTEGER NOT NULL, offset INTEGER NOT NULL, stopped INTEGER NOT NULL,
+  PRIMARY KEY(run, attempt)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE series(id INTEGER PRIMARY KEY, run TEXT NOT NULL, name TEXT NOT NULL, UNIQUE(run, name)) STRICT;
+-- NULL is NaN.
+CREATE TABLE point(series INTEGER NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, value REAL, PRIMARY KEY(series, attempt, step)) STRICT, WITHOUT ROWID;
+CREATE TABLE clock(run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, time REAL NOT NULL, PRIMARY KEY(run, attempt, step)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE grp(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  name TEXT NOT NULL, task TEXT NOT NULL, arm TEXT NOT NULL, admitted INTEGER NOT NULL, reason TEXT, successes REAL NOT NULL, size REAL NOT NULL, signal REAL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- A prompt is the same for a whole group: kept once.
+CREATE TABLE prompt(id INTEGER PRIMARY KEY, run TEXT NOT NULL, hash BLOB NOT NULL, text TEXT NOT NULL, UNIQUE(run, hash)) STRICT;
+CREATE TABLE rollout(
+  id INTEGER PRIMARY KEY, run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  name TEXT NOT NULL, idx INTEGER NOT NULL, task TEXT, env TEXT, arm TEXT, prompt INTEGER, response TEXT, finish TEXT, source TEXT, use TEXT,
+  reward REAL, advantage REAL, admitted INTEGER, tokens INTEGER, body TEXT NOT NULL, columns BLOB,
+  UNIQUE(run, attempt, step, ordinal)
+) STRICT;
+
+CREATE TABLE event(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  time REAL NOT NULL, severity TEXT NOT NULL, name TEXT NOT NULL, message TEXT NOT NULL, action TEXT, data TEXT NOT NULL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE evaluation(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL, time REAL NOT NULL, role TEXT NOT NULL, metrics TEXT NOT NULL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE checkpoint(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL, path TEXT NOT NULL, bytes INTEGER NOT NULL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE stage(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL, idx INTEGER NOT NULL, name TEXT NOT NULL, stage_kind TEXT NOT NULL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- The feed every client follows. AUTOINCREMENT: a cursor is never given twice.
+CREATE TABLE change(cursor INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, kind TEXT NOT NULL, step INTEGER NOT NULL, metrics TEXT) STRICT;
+`;
+
+/** Migration n brings a store from version n to n + 1. */
+const migrations: readonly string[] = [first];
+
+/** Tables whose rows belong to one run by its column `run`; `point` hangs on `series`. */
+export const runTables = [
+  "clock",
+  "grp",
+  "rollout",
+  "prompt",
+  "event",
+  "evaluation",
+  "checkpoint",
+  "stage",
+  "series",
+  "attempt",
+] as const;
+
+export function migrate(database: Database, path: string): void {
+  const version = Number(database.pragma("user_version", { simple: true }));
+  if (version > migrations.length) {
+    throw new UserError(
+      `The store was written by a later Gradus (schema ${version}; this one knows ${migrations.length}).`,
+      {
+        file: path,
+        code: "store-too-new",
+        action: "Update Gradus, or move the file away: it is rebuilt from the run logs beside it.",
+      },
+    );
+  }
+  migrations.slice(version).forEach((migration, index) =>
+    database.transaction(() => {
+      database.exec(migration);
+      if (version + index === 0) seedCursor(database);
+      database.pragma(`user_version = ${version + index + 1}`);
+    })(),
+  );
+}
+
+/** A store that is built anew begins far behind every cursor an earlier one gave out, so that clients start over. */
+function seedCursor(database: Database): void {
+  database
+    .prepare("INSERT INTO change(cursor, run, kind, step) VALUES (?, '', 'created', -1)")
+    .run(Date.now() * 1000);
+  database.prepare("DELETE FROM change").run();
+}

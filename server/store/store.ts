@@ -1,0 +1,96 @@
+/** A store opened in this thread: its tables, what reads the logs into them, and what answers from them. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import type { RunStatus } from "../../shared/protocol.ts";
+import { openDatabase, type Database } from "./driver.ts";
+import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
+import { Ingest } from "./ingest.ts";
+import { Queries } from "./queries.ts";
+import { migrate, runTables } from "./schema.ts";
+
+/** Rows deleted in one go. */
+const purgeRows = 2_000;
+
+export class Store {
+  readonly queries: Queries;
+  readonly ingest: Ingest;
+  readonly driver: string;
+  private readonly database: Database;
+
+  /** @param folder the `.gradus` folder; made when absent */
+  constructor(
+    private readonly folder: string,
+    options: { readonly anyThread?: boolean } = {},
+  ) {
+    mkdirSync(runsFolder(folder), { recursive: true });
+    const opened = openDatabase(databasePath(folder), options);
+    this.database = opened.database;
+    this.driver = opened.driver;
+    migrate(this.database, databasePath(folder));
+    this.ingest = new Ingest(this.database, folder);
+    this.queries = new Queries(this.database, folder);
+  }
+
+  /** Runs whose folders are there; those not known yet become known. */
+  scan(): readonly { readonly run: string; readonly status: RunStatus; readonly attempt: number }[] {
+    return runIds(this.folder).map((id) => {
+      const { status, attempt } = this.ingest.register(id);
+      return { run: id, status, attempt };
+    });
+  }
+
+  /** Runs that were deleted while something kept their folder from going. */
+  trashed(): readonly string[] {
+    const folder = runsFolder(this.folder);
+    return existsSync(folder)
+      ? readdirSync(folder)
+          .filter((name) => name.startsWith(trashPrefix))
+          .map((name) => name.slice(trashPrefix.length))
+      : [];
+  }
+
+  /** Reads everything there is of one run: for tools and tests; the thread does it in slices. */
+  ingestAll(run: string): void {
+    while (this.ingest.slice(run));
+  }
+
+  /** The run is gone at once; `purge` then takes its rows away, a batch at a call, until it answers false. */
+  forgetRun(run: string): void {
+    this.database.transaction(() => {
+      this.database.prepare("DELETE FROM run WHERE id = ?").run(run);
+      this.ingest.changeDeleted(run);
+    })();
+    this.ingest.forget();
+  }
+
+  purge(run: string): boolean {
+    const points = this.database
+      .prepare(
+        "DELETE FROM point WHERE (series, attempt, step) IN (SELECT p.series, p.attempt, p.step FROM series s JOIN point p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
+      )
+      .run(run, purgeRows);
+    if (points.changes > 0) return true;
+    for (const table of runTables) {
+      const key =
+        table === "rollout" || table === "prompt" || table === "series"
+          ? "id"
+          : table === "clock"
+            ? "(run, attempt, step)"
+            : table === "attempt"
+              ? "(run, attempt)"
+              : "(run, attempt, step, ordinal)";
+      const chosen = key.replace(/[()]/g, "");
+      const { changes } = this.database
+        .prepare(
+          `DELETE FROM ${table} WHERE ${key} IN (SELECT ${chosen} FROM ${table} WHERE run = ? LIMIT ?)`,
+        )
+        .run(run, purgeRows);
+      if (changes > 0) return true;
+    }
+    return false;
+  }
+
+  close(): void {
+    this.database.pragma("wal_checkpoint(TRUNCATE)");
+    this.database.close();
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The worker thread that owns SQLite. Questions are answered as they come; logs are read in slices of a few
+ * milliseconds in between, so a question never waits for more than one slice.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { Store } from "./store.ts";
+import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
+
+class StoreThread {
+  /** Runs with something to read, oldest first; deleted runs with rows left. */
+  private readonly reading = new Set<string>();
+  private readonly purging = new Set<string>();
+  private readonly draining: { readonly run: string; readonly done: () => void }[] = [];
+  private scheduled = false;
+  private announced: number;
+
+  constructor(
+    private readonly store: Store,
+    private readonly post: (message: ThreadMessage) => void,
+  ) {
+    this.announced = store.queries.head();
+  }
+
+  async answer({ id, name, parameters }: CallMessage): Promise<void> {
+    try {
+      this.post({ id, result: await this.calls(name, parameters) });
+      this.announce();
+    } catch (error) {
+      const detail = error instanceof UserError ? error.detail : null;
+      const { action, file, code } = detail ?? {};
+      const plain = {
+        ...(action === undefined ? {} : { action }),
+        ...(file === undefined ? {} : { file }),
+        ...(code === undefined ? {} : { code }),
+      };
+      this.post({ id, error: { message: messageOf(error), detail: detail === null ? null : plain } });
+    }
+  }
+
+  private calls(name: CallName, parameters: readonly unknown[]): unknown {
+    const { queries, ingest } = this.store;
+    const own: Omit<StoreCalls, keyof typeof queries> & Pick<StoreCalls, "scan"> = {
+      scan: () => this.store.scan(),
+      trashed: () => this.store.trashed(),
+      register: (run, key) => void ingest.register(run, key),
+      ingest: (run) => this.read(run),
+      drain: (run) => this.drain(run),
+      setStatus: (run, status, message, attempt) => ingest.setStatus(run, status, message, attempt),
+      forgetRun: (run) => this.forget(run),
+      driver: () => this.store.driver,
+      close: () => this.store.close(),
+    };
+    const method: unknown = name in own ? Reflect.get(own, name) : Reflect.get(queries, name);
+    if (typeof method !== "function") throw new Error(`the store knows no ${name}`);
+    const result: unknown = Reflect.apply(method, name in own ? own : queries, [...parameters]);
+    return result;
+  }
+
+  private read(run: string): void {
+    this.reading.add(run);
+    this.schedule();
+  }
+
+  private drain(run: string): Promise<void> {
+    this.read(run);
+    return new Promise((done) => this.draining.push({ run, done }));
+  }
+
+  private forget(run: string): void {
+    this.reading.delete(run);
+    this.store.forgetRun(run);
+    this.purging.add(run);
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      this.slice();
+    });
+  }
+
+  /** One slice of one run, then the next: a long log does not keep a short one waiting. */
+  private slice(): void {
+    const run = this.reading.values().next();
+    const dead = this.purging.values().next();
+    try {
+      if (run.done !== true) this.sliceOf(run.value);
+      else if (dead.done !== true && !this.store.purge(dead.value)) this.purging.delete(dead.value);
+    } catch (error) {
+      if (run.done !== true) this.finished(run.value);
+      else if (dead.done !== true) this.purging.delete(dead.value);
+      this.post({
+        problem: `${run.done === true ? "deleting" : `reading the log of ${run.value}`}: ${messageOf(error)}`,
+      });
+    }
+    this.announce();
+    if (this.reading.size > 0 || this.purging.size > 0) this.schedule();
+  }
+
+  private sliceOf(run: string): void {
+    this.reading.delete(run);
+    if (this.store.ingest.slice(run)) this.reading.add(run);
+    else this.finished(run);
+  }
+
+  private finished(run: string): void {
+    this.reading.delete(run);
+    const waiting = this.draining.filter((item) => item.run === run);
+    for (const item of waiting) {
+      this.draining.splice(this.draining.indexOf(item), 1);
+      item.done();
+    }
+  }
+
+  private announce(): void {
+    const head = this.store.queries.head();
+    if (head === this.announced) return;
+    this.announced = head;
+    this.post({ changed: head });
+  }
+}
+
+export interface ThreadData {
+  readonly store: string;
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  const { store }: ThreadData = workerData;
+  const thread = new StoreThread(new Store(store), (message) => port.postMessage(message));
+  port.on("message", (message: CallMessage) => {
+    void thread.answer(message).then(() => {
+      if (message.name === "close") port.close();
+    });
+  });
+}

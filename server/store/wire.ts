@@ -1,0 +1,51 @@
+/** What the main thread asks of the store's thread. Plain data both ways. */
+import type { RunStatus } from "../../shared/protocol.ts";
+import type { Queries } from "./queries.ts";
+
+type QueryName =
+  | "list"
+  | "show"
+  | "names"
+  | "series"
+  | "groups"
+  | "rollouts"
+  | "events"
+  | "evaluations"
+  | "changes"
+  | "summary"
+  | "byStartKey"
+  | "lens"
+  | "head";
+
+export interface StoreCalls extends Pick<Queries, QueryName> {
+  scan(): readonly { readonly run: string; readonly status: RunStatus; readonly attempt: number }[];
+  trashed(): readonly string[];
+  register(run: string, startKey: string | null): void;
+  /** Reads the run's log in slices from now on; answers at once. */
+  ingest(run: string): void;
+  /** Answers when everything that is in the run's log now has been read. */
+  drain(run: string): void;
+  setStatus(run: string, status: RunStatus, message: string | null, attempt?: number): void;
+  forgetRun(run: string): void;
+  driver(): string;
+  close(): void;
+}
+export type CallName = keyof StoreCalls;
+
+export interface CallMessage {
+  readonly id: number;
+  readonly name: CallName;
+  readonly parameters: readonly unknown[];
+}
+export type ThreadMessage =
+  | { readonly id: number; readonly result: unknown }
+  | {
+      readonly id: number;
+      readonly error: {
+        readonly message: string;
+        readonly detail: { readonly action?: string; readonly file?: string; readonly code?: string } | null;
+      };
+    }
+  /** The feed has grown, or a run's log could not be read. */
+  | { readonly changed: number }
+  | { readonly problem: string };

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { taskSource } from "../config/declaration.ts";
+import type { Random, Task } from "../seams.ts";
+import { fill, generated } from "./generated.ts";
+
+const params = z.object({
+  digits: z.array(z.number().int().min(1).max(9)).min(1).default([1, 2]).describe("Digits of the longer operand: the difficulties, one arm each."),
+  operators: z.array(z.enum(["+", "-", "*"])).min(1).default(["+"]).describe("What is asked for."),
+  prompt: z.string().default("{left}{operator}{right}=").describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
+});
+type Params = z.output<typeof params>;
+
+const apply = { "+": (a: number, b: number) => a + b, "-": (a: number, b: number) => a - b, "*": (a: number, b: number) => a * b } as const;
+
+function make(name: string, chosen: Params, digits: number, random: Random): Task {
+  const long = digits === 1 ? random.integer(10) : 10 ** (digits - 1) + random.integer(9 * 10 ** (digits - 1));
+  const short = random.integer(10 ** digits);
+  const [left, right] = random.integer(2) === 0 ? [long, short] : [short, long];
+  const operator = chosen.operators[random.integer(chosen.operators.length)]!;
+  const answer = String(apply[operator](left, right));
+  // Swapped operands of + and * are the same task, and must fall on the same side of the split.
+  const [first, second] = operator === "-" || left <= right ? [left, right] : [right, left];
+  return {
+    id: `arithmetic:${first}${operator}${second}`,
+    source: name,
+    env: "arithmetic",
+    prompt: fill(chosen.prompt, { left: String(left), right: String(right), operator }),
+    answer,
+    data: { left, right, operator, digits },
+    solution: answer,
+  };
+}
+
+export const arithmetic = taskSource({
+  name: "arithmetic",
+  summary: "Sums, differences or products of whole numbers of a given length.",
+  formula: "a ∘ b, the longer of the two with the given number of digits",
+  sources: ["Teaching Arithmetic to Small Transformers"],
+  params,
+  create: (chosen, context) => {
+    const name = context.name ?? "arithmetic";
+    return generated({
+      name,
+      values: [...new Set(chosen.digits)].map(String),
+      make: (value, random) => make(name, chosen, Number(value), random),
+      valueOf: (task) => (typeof task.data["digits"] === "number" ? String(task.data["digits"]) : undefined),
+    });
+  },
+});

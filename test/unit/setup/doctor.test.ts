@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import {
+  checkData,
+  checkEngine,
+  checkNode,
+  checkSqlite,
+  checkStore,
+  isSupported,
+} from "../../../server/doctor/checks.ts";
+import { recordedNode, setupRecord, sqliteBinding, sqliteDriver } from "../../../server/natives.ts";
+
+let folder: string;
+const saved = { ...process.env };
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "gradus-doctor-"))));
+afterEach(() => {
+  for (const name of ["GRADUS_DATA", "GRADUS_NATIVE_ROOT"]) {
+    const value = saved[name];
+    if (value === undefined) Reflect.deleteProperty(process.env, name);
+    else process.env[name] = value;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+test("Node is supported from 20.19 on", () => {
+  assert.deepEqual(["18.20.4", "20.18.9", "20.19.0", "22.0.0"].map(isSupported), [false, false, true, true]);
+});
+
+test("the nearest store above is found, else the place of the first one", () => {
+  mkdirSync(join(folder, "a", "b"), { recursive: true });
+  assert.match(checkStore(join(folder, "a", "b")).detail, /none yet; the first run makes .*b.\.gradus$/);
+  mkdirSync(join(folder, ".gradus"));
+  assert.equal(checkStore(join(folder, "a", "b")).detail, join(folder, ".gradus"));
+});
+
+test("a data folder that cannot be made is missing and says what to do", () => {
+  writeFileSync(join(folder, "file"), "");
+  process.env["GRADUS_DATA"] = join(folder, "file", "data");
+  const check = checkData();
+  assert.equal(check.status, "missing");
+  assert.match(check.mend ?? "", /GRADUS_DATA/);
+});
+
+test("without native packages engine, SQLite and the recorded Node are missing, each with its command", async () => {
+  mkdirSync(join(folder, "node_modules"));
+  process.env["GRADUS_NATIVE_ROOT"] = folder;
+  const engine = await checkEngine();
+  assert.equal(engine.status, "missing");
+  assert.equal(engine.backend, "wasm");
+  assert.match(engine.detail, /WebAssembly.*Cannot find module '@tensorflow\/tfjs-node-gpu'/);
+  assert.equal(engine.mend, "npm run setup");
+  assert.equal(checkNode().status, "missing");
+});
+
+const record = (change: object): void => {
+  mkdirSync(join(folder, "node_modules", ".gradus"), { recursive: true });
+  const whole = {
+    node: { path: process.execPath, version: "1.2.3", abi: "1" },
+    sqlite: { driver: "libsql", reason: "no compiler" },
+    engine: { backend: "wasm", reason: "no compiler", mend: "install one" },
+    ...change,
+  };
+  writeFileSync(join(folder, "node_modules", ".gradus", "setup.json"), JSON.stringify(whole));
+};
+
+test("the record names the Node while it exists, and the reason of a fallback", async () => {
+  process.env["GRADUS_NATIVE_ROOT"] = folder;
+  record({});
+  assert.equal(recordedNode()?.version, "1.2.3");
+  assert.match(checkNode().detail, /the daemon and runs use 1\.2\.3/);
+  const { detail, mend } = await checkEngine();
+  assert.match(detail, /no compiler/);
+  assert.equal(mend, "install one");
+  record({ node: { path: join(folder, "gone"), version: "1.2.3", abi: "1" } });
+  assert.equal(recordedNode(), undefined);
+  record({ node: "another format" });
+  assert.equal(setupRecord(), undefined);
+});
+
+test("libsql is taken only where it was recorded and no binding was built", () => {
+  const manifest = join(folder, "node_modules", "better-sqlite3", "package.json");
+  mkdirSync(join(manifest, ".."), { recursive: true });
+  writeFileSync(manifest, JSON.stringify({ version: "9.9.9" }));
+  process.env["GRADUS_NATIVE_ROOT"] = folder;
+  process.env["GRADUS_DATA"] = folder;
+  record({});
+  assert.equal(sqliteDriver(), "libsql");
+  const built = join(
+    folder,
+    "native",
+    `better-sqlite3-9.9.9-abi${process.versions.modules}-${process.platform}-${process.arch}`,
+    "better_sqlite3.node",
+  );
+  mkdirSync(join(built, ".."), { recursive: true });
+  writeFileSync(built, "");
+  assert.equal(sqliteBinding(), built);
+  assert.equal(sqliteDriver(), "better-sqlite3");
+});
+
+test("SQLite is proved by opening a database", async () => {
+  const { status, detail } = await checkSqlite();
+  assert.equal(status, "ok", detail);
+  assert.match(detail, /SQLite 3\./);
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+/** What `vsce ls` would ship, with the hashes of chunks taken out. */
+function shipped(): string[] {
+  const output = execFileSync(
+    process.execPath,
+    [join("node_modules", "@vscode", "vsce", "vsce"), "ls", "--no-dependencies"],
+    { encoding: "utf8" },
+  );
+  return output.trim().split("\n");
+}
+
+const inFolders = (files: readonly string[], ...folders: readonly string[]): string[] =>
+  files.filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)));
+
+test("the extension ships what it needs and nothing else", () => {
+  const files = shipped();
+  const own = files.filter((file) => inFolders([file], "dist", "presets", "examples", "media").length === 0);
+  const snapshot = readFileSync(join("test", "fixtures", "package", "files.txt"), "utf8");
+  assert.equal(
+    `${own.sort().join("\n")}\n`,
+    snapshot,
+    "a new file is shipped, or one is missing: change .vscodeignore or test/fixtures/package/files.txt on purpose",
+  );
+});
+
+test("bundles, presets and examples are shipped without maps, stores or tests", () => {
+  const files = shipped();
+  for (const needed of ["dist/extension.js", "dist/cli.mjs", "media/icon.png", "media/gradus.svg"])
+    assert.ok(files.includes(needed), `${needed} is missing`);
+  const allowed = {
+    dist: /\.(js|mjs|css|py|ttf|woff2)$/,
+    presets: /\.(yaml|md)$/,
+    examples:
+      /^examples\/([^/.]+\.md|[^/.]+\/[^/]+\.(yaml|md|ts|py|jsonl)|[^/.]+\/(rewards|data)\/[^/]+\.(ts|py|jsonl))$/,
+    media: /\.(png|svg|md)$/,
+  };
+  for (const [folder, pattern] of Object.entries(allowed))
+    assert.deepEqual(
+      inFolders(files, folder).filter((file) => !pattern.test(file)),
+      [],
+    );
+});
+
+test("every script that set-up imports is shipped", () => {
+  const files = new Set(shipped());
+  const visit = (file: string): void => {
+    assert.ok(files.has(file), `${file} is not shipped`);
+    for (const [, name] of readFileSync(file, "utf8").matchAll(/from "(\.[^"]+)"/g))
+      visit(join(file, "..", name ?? ""));
+  };
+  visit("scripts/setup.mjs");
+});

@@ -1,0 +1,357 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
+import { openDatabase } from "../../../server/store/driver.ts";
+import { runFolder } from "../../../server/store/files.ts";
+import { Store } from "../../../server/store/store.ts";
+import {
+  acknowledge,
+  checkpoint,
+  end,
+  evaluation,
+  event,
+  group,
+  metrics,
+  rollout,
+  stage,
+  start,
+  type Written,
+} from "../log/sample.ts";
+
+const folders: string[] = [];
+const opened: Store[] = [];
+after(() => {
+  opened.forEach((store) => store.close());
+  folders.forEach((path) => rmSync(path, { recursive: true, force: true }));
+});
+function newStore(): { folder: string; store: Store; open: () => Store } {
+  const folder = join(mkdtempSync(join(tmpdir(), "gradus-store-")), ".gradus");
+  folders.push(join(folder, ".."));
+  const open = (): Store => {
+    const store = new Store(folder, { anyThread: true });
+    opened.push(store);
+    return store;
+  };
+  return { folder, store: open(), open };
+}
+function write(
+  folder: string,
+  run: string,
+  attempt: number,
+  steps: readonly (readonly [readonly Written[], number])[],
+): void {
+  const log = openAttempt(runFolder(folder, run), attempt);
+  for (const [records, step] of steps) {
+    records.forEach((record) => log.append(record));
+    log.commit(step);
+  }
+  log.close();
+}
+const plain = (first: number, count: number): (readonly [readonly Written[], number])[] =>
+  Array.from(
+    { length: count },
+    (_, index) =>
+      [
+        [metrics(first + index), group(first + index), rollout(first + index, 0), rollout(first + index, 1)],
+        first + index,
+      ] as const,
+  );
+const values = (store: Store, run: string, metric = "reward/total") =>
+  store.queries.series({ run, metrics: [metric], from: -1, maxPoints: 2000 }).series[0];
+
+test("SQLite is refused on the main thread", () => {
+  assert.throws(() => openDatabase(":memory:"), /main thread/);
+});
+
+test("a run enters the store once, whatever the number of reads, and is shown as it was written", () => {
+  const { folder, store } = newStore();
+  write(folder, "a", 0, [
+    [[start()], -1],
+    [[stage(0), ...(plain(0, 1)[0]?.[0] ?? []), event(0)], 0],
+    ...plain(1, 3),
+    [[evaluation(3, "first"), checkpoint(3)], 3],
+    [[evaluation(3, "last"), end(3)], 3],
+  ]);
+  store.ingestAll("a");
+  store.ingestAll("a");
+  const detail = store.queries.show({ run: "a" });
+  assert.equal(detail.status, "finished");
+  assert.deepEqual(
+    [detail.step, detail.steps, detail.stage, detail.backend, detail.backendReason],
+    [3, 4, "warm-up", "wasm", "test"],
+  );
+  assert.deepEqual(detail.first, { "eval/pass@1": 0.25, "eval/greedy": 0.5 });
+  assert.deepEqual(detail.last, detail.first);
+  assert.deepEqual(detail.git, { commit: "0123abc", dirty: true });
+  assert.equal(detail.authored, "name: sample\n");
+  assert.deepEqual(detail.checkpoints, [
+    { step: 3, path: join(runFolder(folder, "a"), "checkpoints/3"), bytes: 1234 },
+  ]);
+  assert.deepEqual(values(store, "a"), {
+    metric: "reward/total",
+    steps: [0, 1, 2, 3],
+    values: [0, 1 / 7, 2 / 7, 3 / 7],
+    total: 4,
+  });
+  assert.equal(store.queries.rollouts({ run: "a", tokens: false, limit: 100 }).total, 8);
+  assert.deepEqual(store.queries.groups({ run: "a", step: 1 }).groups, [
+    {
+      step: 1,
+      group: "task-1",
+      task: "countdown 3 4",
+      arm: "countdown/3",
+      admitted: false,
+      reason: "all right",
+      successes: 1,
+      size: 2,
+    },
+  ]);
+  const [stored] = store.queries.events({ run: "a", limit: 10 }).events;
+  assert.deepEqual(
+    [stored?.name, stored?.action, stored?.data],
+    ["entropy-low", "Raise objective.entropy", { value: 1e-7, list: [1, 2.5e21, null, true] }],
+  );
+  assert.deepEqual(
+    store.queries.evaluations({ run: "a" }).evaluations.map(({ role }) => role),
+    ["first", "last"],
+  );
+  assert.deepEqual(store.queries.names({ run: "a" }).names, ["eval/greedy", "eval/pass@1", "reward/total"]);
+  assert.throws(() => store.queries.show({ run: "b" }), /no run b/);
+});
+
+test("a rollout comes back with its tokens, what does not exist as null", () => {
+  const { folder, store } = newStore();
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 1)]);
+  store.ingestAll("a");
+  const [, row] = store.queries.rollouts({ run: "a", step: 0, tokens: true, limit: 10 }).rollouts;
+  assert.deepEqual(row?.tokens, [3, 1, 4, 2]);
+  assert.deepEqual(row?.origin, ["given", "written", "written", "written"]);
+  assert.deepEqual(row?.logp_old, [null, -0.5, -1.25, -0]);
+  assert.deepEqual(row?.logp_new, [null, -0.1, -1e-9, "-Infinity"]);
+  assert.deepEqual(row?.rewards, { correct: 1, brevity: "NaN", bonus: null });
+  assert.deepEqual(
+    [row?.run, row?.attempt, row?.response, row?.prompt],
+    ["a", 0, '3 + 4\u2028 "x" é 😀 1', "Make 7 from 3 and 4 →"],
+  );
+  assert.equal(
+    store.queries.rollouts({ run: "a", step: 0, tokens: false, limit: 10 }).rollouts[0]?.tokens,
+    undefined,
+  );
+});
+
+test("a reader that stops between any two slices, in a store opened again, repeats and misses nothing", () => {
+  const { folder, store, open } = newStore();
+  const log = openAttempt(runFolder(folder, "a"), 0);
+  log.append(start());
+  log.commit(-1);
+  let current = store;
+  for (let step = 0; step < 40; step++) {
+    for (const record of plain(step, 1)[0]?.[0] ?? []) log.append(record);
+    log.commit(step);
+    current.ingest.slice("a");
+    if (step % 9 === 0) {
+      current.close();
+      opened.splice(opened.indexOf(current), 1);
+      current = open();
+    }
+  }
+  log.close();
+  current.ingestAll("a");
+  assert.equal(values(current, "a")?.total, 40);
+  assert.equal(current.queries.rollouts({ run: "a", tokens: false, limit: 1 }).total, 80);
+});
+
+test("a resumed attempt replaces the steps it trains again; the old tail stays in the file and out of the answers", () => {
+  const { folder, store } = newStore();
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 6)]);
+  store.ingestAll("a");
+  write(folder, "a", 1, [
+    [[start(1, 4)], -1],
+    [[metrics(4, { "reward/total": 40 })], 4],
+    [[metrics(5, { "reward/total": 50 })], 5],
+    [[metrics(6, { "reward/total": 60 })], 6],
+  ]);
+  store.ingestAll("a");
+  assert.deepEqual(values(store, "a")?.steps, [0, 1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(values(store, "a")?.values.slice(4), [40, 50, 60]);
+  assert.equal(store.queries.rollouts({ run: "a", tokens: false, limit: 1 }).total, 8);
+  const { attempts, attempt, step, status } = store.queries.show({ run: "a" });
+  assert.deepEqual([attempt, step, status], [1, 6, "running"]);
+  assert.deepEqual(
+    attempts.map(({ attempt, resumedAt, lastStep }) => [attempt, resumedAt, lastStep]),
+    [
+      [0, null, 5],
+      [1, 4, 6],
+    ],
+  );
+  const raw = openDatabase(join(folder, "store.sqlite"), { anyThread: true, readonly: true }).database;
+  assert.deepEqual(raw.prepare("SELECT count(*) AS n FROM rollout").get(), { n: 12 });
+  raw.close();
+  write(folder, "a", 2, [
+    [[start(2, 2)], -1],
+    [[metrics(2, { "reward/total": 20 })], 2],
+  ]);
+  store.ingestAll("a");
+  assert.deepEqual(values(store, "a")?.steps, [0, 1, 2]);
+});
+
+test("a damaged segment becomes an event, once; a torn one is waited for", () => {
+  const { folder, store } = newStore();
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 4)]);
+  const path = segmentPath(runFolder(folder, "a"), 0, 0);
+  const bytes = readFileSync(path);
+  truncateSync(path, bytes.length - 3);
+  store.ingestAll("a");
+  assert.deepEqual(values(store, "a")?.steps, [0, 1, 2]);
+  assert.deepEqual(store.queries.events({ run: "a", limit: 10 }).events, []);
+  bytes[bytes.length - 3] = 0;
+  writeFileSync(path, bytes);
+  store.ingestAll("a");
+  store.ingestAll("a");
+  const { events } = store.queries.events({ run: "a", limit: 10 });
+  assert.deepEqual(
+    events.map(({ name, severity }) => [name, severity]),
+    [["log/checksum", "error"]],
+  );
+  assert.ok(events[0]?.message.includes(path));
+});
+
+test("acknowledged control lines move the status", () => {
+  const { folder, store } = newStore();
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 1)]);
+  writeFileSync(
+    join(runFolder(folder, "a"), "control.jsonl"),
+    '{"id":"p1","action":"pause"}\n{"id":"c1","action":"continue"}\n{"id":"s1","action":"stop"}\n{"id":"x',
+  );
+  const status = (): string => {
+    store.ingestAll("a");
+    return store.queries.show({ run: "a" }).status;
+  };
+  const log = openAttempt(runFolder(folder, "a"), 0);
+  const seen = ["p1", "c1", "s1"].map((id) => {
+    log.append(acknowledge(0, id));
+    log.commit(0);
+    return status();
+  });
+  log.append(end(0, "stopped"));
+  log.commit(0);
+  assert.deepEqual([...seen, status()], ["paused", "running", "stopping", "stopped"]);
+  log.close();
+});
+
+test("the feed gives every change once from any cursor, and says when it cannot", () => {
+  const { folder, store } = newStore();
+  const begin = store.queries.changes({}).cursor;
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 5)]);
+  write(folder, "b", 0, [[[{ ...start(), run: "b" } as Written], -1], ...plain(0, 2)]);
+  store.ingestAll("a");
+  store.ingestAll("b");
+  const { changes, cursor, restart } = store.queries.changes({ since: begin });
+  assert.equal(restart, false);
+  assert.deepEqual(
+    changes.filter(({ run }) => run === "a").map(({ kind, step }) => [kind, step]),
+    [
+      ["created", -1],
+      ["status", -1],
+      ["step", 0],
+      ["step", 1],
+      ["step", 2],
+      ["step", 3],
+      ["step", 4],
+    ],
+  );
+  assert.deepEqual(changes.find(({ kind, step }) => kind === "step" && step === 3)?.metrics, {
+    "reward/total": 3 / 7,
+  });
+  assert.deepEqual(
+    changes.map((change) => change.cursor),
+    changes.map((_, index) => begin + 1 + index),
+  );
+  assert.equal(changes.filter(({ summary }) => summary !== null).length, 2);
+  const rest = store.queries.changes({ since: begin + 4 });
+  assert.equal(rest.changes[0]?.cursor, begin + 5);
+  assert.deepEqual(store.queries.changes({ since: cursor }), { cursor, restart: false, changes: [] });
+  assert.equal(store.queries.changes({ since: cursor + 1 }).restart, true);
+  assert.equal(store.queries.changes({ since: begin - 10 }).restart, true);
+  assert.deepEqual(
+    [...new Set(store.queries.changes({ since: begin, runs: ["b"] }).changes.map(({ run }) => run))],
+    ["b"],
+  );
+});
+
+test("a deleted run leaves nothing behind, and others as they were", () => {
+  const { folder, store } = newStore();
+  for (const run of ["a", "b"]) {
+    write(folder, run, 0, [
+      [[{ ...start(), run } as Written], -1],
+      ...plain(0, 5),
+      [[event(4), evaluation(4, "last"), checkpoint(4), stage(4)], 4],
+    ]);
+    store.ingestAll(run);
+  }
+  store.forgetRun("a");
+  while (store.purge("a"));
+  assert.throws(() => store.queries.show({ run: "a" }));
+  assert.equal(values(store, "b")?.total, 5);
+  const raw = openDatabase(join(folder, "store.sqlite"), { anyThread: true, readonly: true }).database;
+  for (const table of [
+    "attempt",
+    "series",
+    "clock",
+    "grp",
+    "prompt",
+    "rollout",
+    "event",
+    "evaluation",
+    "checkpoint",
+    "stage",
+  ]) {
+    assert.deepEqual(raw.prepare(`SELECT DISTINCT run FROM ${table}`).all(), [{ run: "b" }], table);
+  }
+  assert.deepEqual(
+    raw.prepare("SELECT count(*) AS n FROM point WHERE series NOT IN (SELECT id FROM series)").get(),
+    { n: 0 },
+  );
+  raw.close();
+});
+
+test("pages of rollouts join without gap or repetition", () => {
+  const { folder, store } = newStore();
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 7)]);
+  store.ingestAll("a");
+  const seen: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = store.queries.rollouts({
+      run: "a",
+      tokens: false,
+      limit: 3,
+      ...(after === undefined ? {} : { after }),
+    });
+    assert.equal(page.total, 14);
+    seen.push(...page.rollouts.map(({ step, index }) => `${step}/${index}`));
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 14 }, (_, index) => `${Math.floor(index / 2)}/${index % 2}`),
+  );
+});
+
+test("a file that is no database is refused with what to do", () => {
+  const folder = join(mkdtempSync(join(tmpdir(), "gradus-store-")), ".gradus");
+  folders.push(join(folder, ".."));
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, "store.sqlite"),
+    "not a database, but long enough to be taken for one ".repeat(40),
+  );
+  assert.throws(
+    () => new Store(folder, { anyThread: true }),
+    (error: Error & { detail?: { action?: string } }) =>
+      /rebuilt from the run logs/.test(error.detail?.action ?? ""),
+  );
+});

@@ -1,0 +1,36 @@
+/** What tests of the slots share: configs from text, batches from lists, a stream of random numbers. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../server/config/index.ts";
+import type { RunConfig } from "../../server/config/resolved.ts";
+import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../server/config/declaration.ts";
+import { randomStream } from "../../server/random.ts";
+import { batchOfRows } from "../../server/recorded.ts";
+import type { Batch } from "../../server/seams.ts";
+import type { RolloutRow } from "../../shared/rollouts.ts";
+import type { z } from "zod";
+
+export const context: MethodContext = { folder: process.cwd(), random: randomStream(1, "test"), max_tokens: 10, group: 4 };
+
+/** A method with some of its parameters, the rest at their defaults. */
+export function made<Slot extends SlotName, Params extends z.ZodObject>(declaration: Declaration<Slot, Params>, params: z.input<Params>, more: Partial<MethodContext> = {}): SlotMethods[Slot] {
+  return declaration.create(declaration.params.parse(params), { ...context, ...more });
+}
+
+export const temporary = (): string => mkdtempSync(join(tmpdir(), "gradus-test-"));
+
+/** The config of a text; its diagnostics, where it has errors, fail the test. */
+export function configOf(text: string, folder = temporary()): RunConfig {
+  const file = join(folder, "test.gradus.yaml");
+  writeFileSync(file, text);
+  const { config, diagnostics } = loadConfig(file);
+  if (config === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  return config;
+}
+
+/** A row with as many tokens as its log-probs have. */
+export const row = (group: string, index: number, more: Partial<RolloutRow> = {}): RolloutRow => ({ step: 0, group, index, ...more });
+export const batchOf = (rows: readonly RolloutRow[]): Batch => batchOfRows(rows, []);
+
+export const near = (actual: number | undefined, expected: number, tolerance = 1e-12): boolean => actual !== undefined && Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected));
