@@ -124,7 +124,7 @@ function locate(name: string, frame: Frame): { file: string; layer: Layer } | un
 
 function missing(name: string, frame: Frame, item: SourceNode, key: string): Parameters<Report>[0] {
   if (isPath(name)) {
-    return { rule: "extends", message: `There is no file \`${name}\` in ${dirname(frame.file)}: a path is relative to the file that writes it.`, key, at: item.origin };
+    return { rule: "extends", message: `There is no file \`${name}\`: a path is relative to the file that writes it, \`${basename(frame.file)}\`.`, key, at: item.origin };
   }
   const { hint, fixes } = unknownName(name, listPresets().map(({ id }) => id), item.origin);
   return { rule: "extends", message: `There is no preset \`${name}\`. ${hint} A file is written as a path, e.g. \`./${name}.gradus.yaml\`.`, key, at: item.origin, fixes };

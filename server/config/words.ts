@@ -69,7 +69,7 @@ function describe(described: Described): string {
 
 function listWords({ prefixItems, items, minItems }: Described): string {
   if (prefixItems !== undefined) return `a list of ${prefixItems.length}: ${prefixItems.map(describe).join(", ")}`;
-  const what = items === undefined || items === false ? "" : `, each ${describe(items)}`;
+  const what = items === undefined || items === false ? "" : ` whose items are ${describe(items)}`;
   return minItems === undefined ? `a list${what}` : `a list of at least ${minItems}${what}`;
 }
 
@@ -81,7 +81,7 @@ function objectWords({ properties }: Described): string {
 
 /** What somebody wrote, for "…, not …". */
 export function written(node: SourceNode): string {
-  if (node.kind === "list") return "a list";
+  if (node.kind === "list") return node.items.length === 0 ? "an empty list" : "a list";
   if (node.kind === "map") return "a map";
   if (node.value === null) return "nothing";
   if (typeof node.value === "string" && node.value !== "" && !Number.isNaN(Number(node.value))) return `the text "${node.value}"`;

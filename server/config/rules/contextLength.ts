@@ -5,7 +5,7 @@ import { mine, placeOf, underneath, type Rule } from "./rule.ts";
 
 /** Longest of a few prompts a built-in environment writes; a tiny model reads one token per character. */
 const measured = new Map<string, number>();
-const draws = 8;
+const draws = 32;
 
 function longestPrompt({ name, source }: TaskConfig): number {
   const { max_prompt: most } = source.params;

@@ -1,6 +1,5 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
-import { readdirSync } from "node:fs";
 import { exportsOf } from "../exports.ts";
 import { listed, nearest } from "../suggest.ts";
 import { replace } from "../report.ts";
@@ -35,7 +34,10 @@ interface Problem {
 
 function problemOf(path: string, term: RewardTermConfig, config: string): Problem | undefined {
   const shown = relative(dirname(config), path);
-  const inConfig = (name: string): string => `./${relative(dirname(config), name)}`;
+  const inConfig = (name: string): string => {
+    const short = relative(dirname(config), name);
+    return short.startsWith("..") ? short : `./${short}`;
+  };
   if (!existsSync(path) || !statSync(path).isFile()) {
     const siblings = existsSync(dirname(path)) ? readdirSync(dirname(path)) : [];
     const meant = nearest(basename(path), siblings);
@@ -79,6 +81,6 @@ export const modelFile: Rule = {
     const { base } = config.model;
     if (base === "tiny" || base.startsWith("${env:") || existsSync(base)) return;
     const at = mine(file, nodeAt(root, "model", "base")?.origin) ?? root.origin;
-    report({ rule: modelFile.id, message: `There is no model at \`${base}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`, key: "model.base", at });
+    report({ rule: modelFile.id, message: `There is no model at \`${relative(dirname(file), base)}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`, key: "model.base", at });
   },
 };
