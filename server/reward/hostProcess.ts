@@ -37,12 +37,14 @@ export class HostProcess {
     this.child.on("message", (message: FromHost) => this.answer(message));
     this.child.on("error", (error) => this.end(`could not be run: ${error.message}`));
     this.child.on("exit", (code, signal) => this.end(signal === null ? `the process ended with exit code ${code}` : `the process was ended by ${signal}`));
-    this.child.on("disconnect", () => this.end("the process closed its channel"));
+    // An ending process closes its channel first, and how it ended says more.
+    this.child.on("disconnect", () => void setTimeout(() => this.end("the process closed its channel"), 500).unref());
   }
 
   /** One question, one answer. After a NoAnswer the process is dead. */
   ask(message: ToHost, seconds: number, signal?: AbortSignal): Promise<FromHost> {
     if (this.ended !== undefined) return Promise.reject(new NoAnswer("crash", this.ended));
+    if (signal?.aborted === true) return Promise.reject(new NoAnswer("aborted", "aborted"));
     return new Promise<FromHost>((resolve, reject) => {
       const give = (cause: "timeout" | "aborted", text: string): void => {
         done();
