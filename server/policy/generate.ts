@@ -4,7 +4,7 @@
  */
 import { UserError } from "../../shared/errors.ts";
 import type { DecodeOptions, Finish, Prompt, Sample, Tokenizer } from "../seams.ts";
-import { ROUND, roundUp } from "./layout.ts";
+import { ROUND, roundSize, roundUp } from "./layout.ts";
 import type { Programs } from "./programs.ts";
 import { Stream } from "./random.ts";
 import { floats, freeAll, prefixed, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
@@ -146,8 +146,9 @@ const positionOf = (lane: Lane): number => lane.given.length + lane.tokens.lengt
 function settle(generator: Generator, part: Part): void {
   const live = part.lanes.flatMap((lane, number) => (lane.finish === undefined ? [number] : []));
   const needed = Math.max(0, ...live.map((number) => positionOf(part.lanes[number]!))) + 1;
-  const size = Math.max(1, roundUp(live.length, ROUND));
-  const shrinks = size <= 0.75 * part.lanes.length && live.length > 0;
+  // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
+  const size = roundSize(live.length);
+  const shrinks = size < part.lanes.length && live.length > 0;
   if (!shrinks && needed <= part.capacity) return;
   const before = part.lanes.length;
   let chosen = part.lanes.map((_, number) => number);
