@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { log, runDaemon } from "../daemon/daemon.ts";
-import { attachLanguage } from "../language/index.ts";
 import { exit, type Command } from "./command.ts";
 import { programPath } from "./store.ts";
 
@@ -19,17 +18,22 @@ function idleFromEnvironment(): number {
 export const command: Command = {
   name: "serve",
   configure: (program) => {
-    program.requiredOption("--store <folder>", "the store to serve").action(async ({ store }: { store: string }) => {
-      process.on("unhandledRejection", (error) => log(`unhandled: ${messageOf(error)}`));
-      await runDaemon({
-        store: resolve(store),
-        version: GRADUS_VERSION,
-        // GRADUS_WORKER_ENTRY: another program with the worker's arguments, for tests of the supervision.
-        worker: { node: process.execPath, entry: process.env["GRADUS_WORKER_ENTRY"] ?? programPath(), version: GRADUS_VERSION },
-        idle: idleFromEnvironment(),
-        language: (connection) => void attachLanguage(connection, { version: GRADUS_VERSION }),
+    program
+      .requiredOption("--store <folder>", "the store to serve")
+      .action(async ({ store }: { store: string }) => {
+        process.on("unhandledRejection", (error) => log(`unhandled: ${messageOf(error)}`));
+        await runDaemon({
+          store: resolve(store),
+          version: GRADUS_VERSION,
+          // GRADUS_WORKER_ENTRY: another program with the worker's arguments, for tests of the supervision.
+          worker: {
+            node: process.execPath,
+            entry: process.env["GRADUS_WORKER_ENTRY"] ?? programPath(),
+            version: GRADUS_VERSION,
+          },
+          idle: idleFromEnvironment(),
+        });
+        process.exit(process.exitCode ?? exit.ok);
       });
-      process.exit(process.exitCode ?? exit.ok);
-    });
   },
 };

@@ -15,7 +15,10 @@ declare const GRADUS_VERSION: string;
 /** The bundle that is running: the daemon and the workers are the same file. */
 export function programPath(): string {
   const path = process.argv[1];
-  if (path === undefined) throw new UserError("The command line does not know its own file.", { action: "Start it as `node dist/cli.mjs` or `bin/gradus`." });
+  if (path === undefined)
+    throw new UserError("The command line does not know its own file.", {
+      action: "Start it as `node dist/cli.mjs` or `bin/gradus`.",
+    });
   return resolve(path);
 }
 
@@ -28,7 +31,13 @@ export function storeOf(named: string | undefined, path: string = process.cwd())
 
 /** The daemon of a store, started if need be. */
 export function openDaemon(store: string): Promise<DaemonLink> {
-  return connectOrStart({ store, role: "command", version: GRADUS_VERSION, node: recordedNode()?.path ?? process.execPath, cli: programPath() });
+  return connectOrStart({
+    store,
+    role: "command",
+    version: GRADUS_VERSION,
+    node: recordedNode()?.path ?? process.execPath,
+    cli: programPath(),
+  });
 }
 
 /** The daemon of a store if it runs; starts none. */
@@ -37,9 +46,17 @@ export function presentDaemon(store: string): Promise<DaemonLink | null> {
 }
 
 /** Runs `act` over a connection to the store's daemon and closes it. */
-export async function withDaemon<Result>(named: string | undefined, act: (connection: MessageConnection, link: DaemonLink) => Promise<Result>): Promise<Result> {
+export async function withDaemon<Result>(
+  named: string | undefined,
+  act: (connection: MessageConnection, link: DaemonLink) => Promise<Result>,
+): Promise<Result> {
   const store = storeOf(named);
-  if (!existsSync(store)) throw new UserError(`There is no store at ${store} yet.`, { file: store, code: "no-store", action: "Start a run (gradus run FILE), go to its folder, or name the store with --store." });
+  if (!existsSync(store))
+    throw new UserError(`There is no store at ${store} yet.`, {
+      file: store,
+      code: "no-store",
+      action: "Start a run (gradus run FILE), go to its folder, or name the store with --store.",
+    });
   const link = await openDaemon(store);
   const connection = link.connection();
   try {
@@ -53,11 +70,25 @@ export async function withDaemon<Result>(named: string | undefined, act: (connec
 /** The run a person means: its id, a beginning of it that only one run has, `last`, or the name of its latest run. */
 export async function findRun(connection: MessageConnection, words: string): Promise<RunSummary> {
   const { runs } = await ask(connection, runsList, { limit: 100_000 });
-  const exact = runs.find(({ id }) => id === words) ?? (words === "last" ? runs[0] : undefined) ?? runs.find(({ name }) => name === words);
+  const exact =
+    runs.find(({ id }) => id === words) ??
+    (words === "last" ? runs[0] : undefined) ??
+    runs.find(({ name }) => name === words);
   if (exact !== undefined) return exact;
   const beginning = runs.filter(({ id }) => id.startsWith(words));
   const [only] = beginning;
   if (only !== undefined && beginning.length === 1) return only;
-  const choice = beginning.slice(0, 5).map(({ id }) => id).join(", ");
-  throw new UserError(beginning.length === 0 ? `There is no run ${words} in this store.` : `${beginning.length} runs begin with ${words}: ${choice}.`, { code: "unknownRun", action: beginning.length === 0 ? "List the runs: gradus runs list." : "Write more of the id." });
+  const choice = beginning
+    .slice(0, 5)
+    .map(({ id }) => id)
+    .join(", ");
+  throw new UserError(
+    beginning.length === 0
+      ? `There is no run ${words} in this store.`
+      : `${beginning.length} runs begin with ${words}: ${choice}.`,
+    {
+      code: "unknownRun",
+      action: beginning.length === 0 ? "List the runs: gradus runs list." : "Write more of the id.",
+    },
+  );
 }

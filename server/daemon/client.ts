@@ -4,11 +4,20 @@ import type { Socket } from "node:net";
 import { ErrorCodes, ResponseError, SocketMessageReader, SocketMessageWriter } from "vscode-jsonrpc/node";
 import { createProtocolConnection, type ProtocolConnection } from "vscode-languageserver-protocol/node";
 import { messageOf } from "../../shared/errors.ts";
-import { errorCodes, hello, protocolVersion, subscribe, unsubscribe, type HelloResult, type ParamsOf, type ResultOf } from "../../shared/protocol.ts";
+import {
+  errorCodes,
+  hello,
+  protocolVersion,
+  subscribe,
+  unsubscribe,
+  type HelloResult,
+  type ParamsOf,
+  type ResultOf,
+} from "../../shared/protocol.ts";
 import { asResponse, checked } from "./failure.ts";
 import { Subscription, type ReadChanges } from "./feed.ts";
 import type { Handlers } from "./handlers.ts";
-import { serveLanguage, type AttachLanguage } from "./language.ts";
+import { serveLanguage } from "./language.ts";
 
 /** A connection that has not said hello by then is closed. */
 const helloWithin = 10_000;
@@ -18,7 +27,7 @@ export interface ClientContext {
   readonly handlers: Handlers;
   readonly describe: () => HelloResult;
   readonly changes: ReadChanges;
-  readonly language: AttachLanguage | undefined;
+  readonly version: string;
   readonly log: (text: string) => void;
   readonly closed: (client: Client) => void;
 }
@@ -34,18 +43,29 @@ export class Client {
   private readonly connection: ProtocolConnection;
   private subscription: Subscription | undefined;
   private readonly timer: NodeJS.Timeout;
+  private endLanguage: () => void = () => undefined;
   private gone = false;
 
   constructor(
     private readonly socket: Socket,
     private readonly context: ClientContext,
   ) {
-    this.connection = createProtocolConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket), {
-      error: (text) => context.log(text), warn: (text) => context.log(text), info: () => undefined, log: () => undefined,
-    });
+    this.connection = createProtocolConnection(
+      new SocketMessageReader(socket),
+      new SocketMessageWriter(socket),
+      {
+        error: (text) => context.log(text),
+        warn: (text) => context.log(text),
+        info: () => undefined,
+        log: () => undefined,
+      },
+    );
     this.connection.onRequest(hello.method, (parameters: unknown) => this.hello(parameters));
-    for (const [method, answer] of Object.entries(context.handlers)) this.connection.onRequest(method, (parameters: unknown) => this.known(() => answer(parameters)));
-    this.connection.onRequest(subscribe.method, (parameters: unknown) => this.known(() => this.subscribe(parameters)));
+    for (const [method, answer] of Object.entries(context.handlers))
+      this.connection.onRequest(method, (parameters: unknown) => this.known(() => answer(parameters)));
+    this.connection.onRequest(subscribe.method, (parameters: unknown) =>
+      this.known(() => this.subscribe(parameters)),
+    );
     this.connection.onRequest(unsubscribe.method, () => this.known(() => this.unsubscribe()));
     this.connection.onError(([error]) => this.close(messageOf(error)));
     this.connection.onClose(() => this.close());
@@ -65,6 +85,7 @@ export class Client {
     this.gone = true;
     clearTimeout(this.timer);
     this.subscription?.close();
+    this.endLanguage();
     this.connection.dispose();
     this.socket.destroy();
     if (reason !== undefined) this.context.log(`a client was closed: ${reason}`);
@@ -72,14 +93,31 @@ export class Client {
   }
 
   private hello(value: unknown): HelloResult | ResponseError<unknown> {
-    if (this.role !== undefined) return new ResponseError(ErrorCodes.InvalidRequest, "hello was said already");
+    if (this.role !== undefined)
+      return new ResponseError(ErrorCodes.InvalidRequest, "hello was said already");
     const parameters = checked(hello.params, hello.method, value);
-    if (!sameToken(parameters.token, this.context.token)) return this.refuse(errorCodes.badToken, "The token is not this daemon's.", "Connect again: the daemon may have been replaced meanwhile.");
+    if (!sameToken(parameters.token, this.context.token))
+      return this.refuse(
+        errorCodes.badToken,
+        "The token is not this daemon's.",
+        "Connect again: the daemon may have been replaced meanwhile.",
+      );
     // A later client can still list, follow, stop and replace; an earlier one would misread our answers.
-    if (parameters.protocol < protocolVersion) return this.refuse(errorCodes.wrongProtocol, `This daemon speaks protocol ${protocolVersion}, the client ${parameters.protocol}.`, "Update the client: reload the editor's window, or use the daemon's own `gradus`.");
+    if (parameters.protocol < protocolVersion)
+      return this.refuse(
+        errorCodes.wrongProtocol,
+        `This daemon speaks protocol ${protocolVersion}, the client ${parameters.protocol}.`,
+        "Update the client: reload the editor's window, or use the daemon's own `gradus`.",
+      );
     clearTimeout(this.timer);
     this.role = parameters.role;
-    if (parameters.role === "editor" && this.context.language !== undefined) serveLanguage(this.connection, this.context.language, () => this.close());
+    if (parameters.role === "editor")
+      this.endLanguage = serveLanguage(
+        this.connection,
+        this.context.version,
+        () => this.close(),
+        (error) => this.context.log(messageOf(error)),
+      );
     return this.context.describe();
   }
 
@@ -87,16 +125,24 @@ export class Client {
   private refuse(code: number, message: string, action: string): ResponseError<unknown> {
     this.context.log(`a client was refused: ${message}`);
     setImmediate(() => this.socket.end());
-    return new ResponseError(code, message, { action, version: this.context.describe().version, protocol: protocolVersion });
+    return new ResponseError(code, message, {
+      action,
+      version: this.context.describe().version,
+      protocol: protocolVersion,
+    });
   }
 
   private async known(answer: () => unknown): Promise<unknown> {
-    if (this.role === undefined) return new ResponseError(ErrorCodes.ServerNotInitialized, "gradus/hello comes first", { action: "See docs/protocol.md." });
+    if (this.role === undefined)
+      return new ResponseError(ErrorCodes.ServerNotInitialized, "gradus/hello comes first", {
+        action: "See docs/protocol.md.",
+      });
     try {
       return await answer();
     } catch (error) {
       const response = asResponse(error);
-      if (response.code === ErrorCodes.InternalError) this.context.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      if (response.code === ErrorCodes.InternalError)
+        this.context.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
       return response;
     }
   }
@@ -105,7 +151,13 @@ export class Client {
     const parameters = checked(subscribe.params, subscribe.method, value);
     const answer = await this.context.changes(parameters);
     this.subscription?.close();
-    this.subscription = new Subscription(this.connection, this.context.changes, answer.cursor, parameters.runs, (error) => this.context.log(`feed: ${messageOf(error)}`));
+    this.subscription = new Subscription(
+      this.connection,
+      this.context.changes,
+      answer.cursor,
+      parameters.runs,
+      (error) => this.context.log(`feed: ${messageOf(error)}`),
+    );
     // What did not fit into the answer, or came while it was made.
     this.subscription.grown(Number.MAX_SAFE_INTEGER);
     return answer;

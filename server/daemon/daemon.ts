@@ -8,7 +8,12 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { daemonLog } from "../../shared/daemon/connect.ts";
-import { readDiscovery, removeDiscovery, writeDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
+import {
+  readDiscovery,
+  removeDiscovery,
+  writeDiscovery,
+  type Discovery,
+} from "../../shared/daemon/discovery.ts";
 import { takeLock, type Lock } from "../../shared/daemon/lock.ts";
 import { ownIdentity } from "../../shared/daemon/process.ts";
 import { runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
@@ -17,7 +22,6 @@ import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shar
 import { RemoteStore } from "../store/remote.ts";
 import { Client } from "./client.ts";
 import { handlersOf } from "./handlers.ts";
-import type { AttachLanguage } from "./language.ts";
 import { Supervisor } from "./supervisor.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";
@@ -28,17 +32,20 @@ export interface DaemonOptions {
   readonly worker: WorkerProgram;
   /** Milliseconds without client and live run after which it ends; 0: never. */
   readonly idle: number;
-  readonly language: AttachLanguage | undefined;
 }
 
 const upkeepEvery = 1_000;
-const capabilities = ["runs", "queries", "feed"] as const;
+const capabilities = ["runs", "queries", "feed", "language"] as const;
 
 /** Runs until it is told to end, or has nothing to do; then resolves. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const paths = prepare(options.store);
   const owner = takeLock(paths.ownerLock);
-  if (owner.state === "held") throw new UserError(`Another daemon (pid ${owner.by.pid}) serves ${paths.store}.`, { code: "busy", action: "Connect to it, or end it: gradus daemon stop." });
+  if (owner.state === "held")
+    throw new UserError(`Another daemon (pid ${owner.by.pid}) serves ${paths.store}.`, {
+      code: "busy",
+      action: "Connect to it, or end it: gradus daemon stop.",
+    });
   const daemon = new StoreDaemon(options, paths, owner.lock);
   try {
     await daemon.run();
@@ -75,8 +82,14 @@ class StoreDaemon {
   ) {
     const instance = randomUUID();
     this.discovery = {
-      instance, ...ownIdentity(), startedAt: new Date().toISOString(), socketPath: paths.socket(instance), token: randomBytes(32).toString("hex"),
-      protocol: protocolVersion, version: options.version, node: process.execPath,
+      instance,
+      ...ownIdentity(),
+      startedAt: new Date().toISOString(),
+      socketPath: paths.socket(instance),
+      token: randomBytes(32).toString("hex"),
+      protocol: protocolVersion,
+      version: options.version,
+      node: process.execPath,
     };
     this.ended = new Promise((resolve) => (this.end = resolve));
     this.remote = new RemoteStore(paths.store, {
@@ -85,25 +98,42 @@ class StoreDaemon {
       onExit: (error) => this.fail(`the store's thread ended: ${messageOf(error)}`),
     });
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
-    const handlers = handlersOf(this.remote, this.supervisor, { status: () => this.status(), shutdown: () => setImmediate(() => setTimeout(this.end, 20)) });
+    const handlers = handlersOf(this.remote, this.supervisor, {
+      status: () => this.status(),
+      shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
+    });
     this.server = createServer((socket) => {
       const client = new Client(socket, {
-        token: this.discovery.token, handlers, describe: () => this.describe(), changes: (parameters) => this.remote.call("changes", parameters),
-        language: options.language, log, closed: (gone) => this.clients.delete(gone),
+        token: this.discovery.token,
+        handlers,
+        describe: () => this.describe(),
+        changes: (parameters) => this.remote.call("changes", parameters),
+        version: options.version,
+        log,
+        closed: (gone) => this.clients.delete(gone),
       });
       this.clients.add(client);
     });
   }
 
   async run(): Promise<void> {
-    log(`serving ${this.paths.store}: ${await this.remote.call("driver")}, node ${process.version}, pid ${process.pid}`);
-    this.watcher = watchRuns(this.paths.store, (run) => void this.supervisor.touched(run).catch((error: unknown) => log(messageOf(error))), (error) => log(`watching: ${messageOf(error)}`));
+    log(
+      `serving ${this.paths.store}: ${await this.remote.call("driver")}, node ${process.version}, pid ${process.pid}`,
+    );
+    this.watcher = watchRuns(
+      this.paths.store,
+      (run) => void this.supervisor.touched(run).catch((error: unknown) => log(messageOf(error))),
+      (error) => log(`watching: ${messageOf(error)}`),
+    );
     await this.supervisor.adopt();
     await this.listen();
     writeDiscovery(this.paths.discovery, this.discovery);
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => this.end());
     this.delay.enable();
-    this.timer = setInterval(() => this.upkeep(), Math.min(upkeepEvery, Math.max(20, this.options.idle / 4 || upkeepEvery)));
+    this.timer = setInterval(
+      () => this.upkeep(),
+      Math.min(upkeepEvery, Math.max(20, this.options.idle / 4 || upkeepEvery)),
+    );
     await this.ended;
     log("ending");
   }
@@ -136,7 +166,8 @@ class StoreDaemon {
     if (greeted || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
     else if (this.options.idle > 0 && Date.now() - this.idleSince >= this.options.idle) this.end();
     // A cleaner of temporary folders may take the file: nobody would find us, and nobody could start another.
-    if (readDiscovery(this.paths.discovery)?.instance !== this.discovery.instance) writeDiscovery(this.paths.discovery, this.discovery);
+    if (readDiscovery(this.paths.discovery)?.instance !== this.discovery.instance)
+      writeDiscovery(this.paths.discovery, this.discovery);
   }
 
   private fail(reason: string): void {
@@ -147,16 +178,32 @@ class StoreDaemon {
 
   private describe(): HelloResult {
     const { instance, pid, version, protocol, node } = this.discovery;
-    return { instance, pid, version, protocol, node, store: this.paths.store, live: this.supervisor.liveRuns, capabilities: [...capabilities, ...(this.options.language === undefined ? [] : ["language"])] };
+    return {
+      instance,
+      pid,
+      version,
+      protocol,
+      node,
+      store: this.paths.store,
+      live: this.supervisor.liveRuns,
+      capabilities,
+    };
   }
 
   private async status(): Promise<DaemonStatus> {
     const greeted = [...this.clients].filter(({ role }) => role !== undefined).length;
-    const milliseconds = (percentile: number): number => Math.round(this.delay.percentile(percentile) / 1e4) / 100;
+    const milliseconds = (percentile: number): number =>
+      Math.round(this.delay.percentile(percentile) / 1e4) / 100;
     return {
-      ...this.describe(), startedAt: this.discovery.startedAt, clients: greeted, socket: this.discovery.socketPath, log: daemonLog(this.paths.store),
-      idleSeconds: greeted > 0 || this.supervisor.liveRuns > 0 ? null : Math.round((Date.now() - this.idleSince) / 1000),
-      driver: await this.remote.call("driver"), eventLoop: { p50: milliseconds(50), p99: milliseconds(99) },
+      ...this.describe(),
+      startedAt: this.discovery.startedAt,
+      clients: greeted,
+      socket: this.discovery.socketPath,
+      log: daemonLog(this.paths.store),
+      idleSeconds:
+        greeted > 0 || this.supervisor.liveRuns > 0 ? null : Math.round((Date.now() - this.idleSince) / 1000),
+      driver: await this.remote.call("driver"),
+      eventLoop: { p50: milliseconds(50), p99: milliseconds(99) },
     };
   }
 }

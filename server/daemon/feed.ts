@@ -39,11 +39,18 @@ export class Subscription {
     this.sending = true;
     this.again = false;
     try {
-      const { cursor, restart, changes } = await this.read({ since: this.cursor, ...(this.runs === undefined ? {} : { runs: [...this.runs] }) });
+      const { cursor, restart, changes } = await this.read({
+        since: this.cursor,
+        ...(this.runs === undefined ? {} : { runs: [...this.runs] }),
+      });
       if (this.closed) return;
       const more = cursor > this.cursor && !restart && changes.length > 0;
       this.cursor = cursor;
-      if (restart || changes.length > 0) await this.connection.sendNotification(changed.method, restart ? { cursor, changes, restart } : { cursor, changes });
+      if (restart || changes.length > 0)
+        await this.connection.sendNotification(
+          changed.method,
+          restart ? { cursor, changes, restart } : { cursor, changes },
+        );
       this.again ||= more;
     } catch (error) {
       if (!this.closed) this.failed(error);

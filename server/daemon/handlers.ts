@@ -1,4 +1,5 @@
 /** Every `gradus/*` request but hello and the feed: check the parameters, ask the store or the supervisor. */
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as protocol from "../../shared/protocol.ts";
 import type { ParamsOf, ResultOf } from "../../shared/protocol.ts";
@@ -20,8 +21,12 @@ interface Descriptor {
   readonly params: z.ZodType;
 }
 
-const answers = <R extends Descriptor>(request: R, answer: (parameters: ParamsOf<R>) => Promise<ResultOf<R>>): Handlers => ({
-  [request.method]: async (value) => answer(checked<ParamsOf<R>>(request.params as unknown as z.ZodType<ParamsOf<R>>, request.method, value)),
+const answers = <R extends Descriptor>(
+  request: R,
+  answer: (parameters: ParamsOf<R>) => Promise<ResultOf<R>>,
+): Handlers => ({
+  [request.method]: async (value) =>
+    answer(checked<ParamsOf<R>>(request.params as unknown as z.ZodType<ParamsOf<R>>, request.method, value)),
 });
 
 export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: Daemon): Handlers {
@@ -29,7 +34,8 @@ export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: 
     ...answers(protocol.daemonStatus, () => daemon.status()),
     ...answers(protocol.daemonShutdown, async ({ force }) => {
       const live = supervisor.liveRuns;
-      if (live > 0 && !force) return { accepted: false, reason: live === 1 ? "a run is live" : `${live} runs are live` };
+      if (live > 0 && !force)
+        return { accepted: false, reason: live === 1 ? "a run is live" : `${live} runs are live` };
       daemon.shutdown();
       return { accepted: true };
     }),
@@ -45,6 +51,20 @@ export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: 
     ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
     ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),
     ...answers(protocol.evaluationsQuery, (parameters) => remote.call("evaluations", parameters)),
-    ...answers(protocol.configLens, async ({ uri }) => ({ uri, line: 0, ...(await remote.call("lens", uri.startsWith("file:") ? fileURLToPath(uri) : uri)) })),
+    ...answers(protocol.configLens, async ({ uri }) => {
+      const file = uri.startsWith("file:") ? fileURLToPath(uri) : uri;
+      return { uri, line: firstLine(file), ...(await remote.call("lens", file)) };
+    }),
   };
+}
+
+/** Where a config's first key stands: the lens is above it. */
+function firstLine(file: string): number {
+  if (!existsSync(file)) return 0;
+  return Math.max(
+    0,
+    readFileSync(file, "utf8")
+      .split("\n")
+      .findIndex((line) => /^[^\s#%-]/.test(line)),
+  );
 }

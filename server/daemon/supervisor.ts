@@ -11,7 +11,17 @@ import { isAlive } from "../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { leasePath, readWorker, workerIsAlive } from "../../shared/lease.ts";
 import { attemptsOf } from "../../shared/log/reader.ts";
-import { liveStatuses, type ParamsOf, type ResultOf, type RunStatus, type RunSummary, type runsControl, type runsDelete, type runsResume, type runsStart } from "../../shared/protocol.ts";
+import {
+  liveStatuses,
+  type ParamsOf,
+  type ResultOf,
+  type RunStatus,
+  type RunSummary,
+  type runsControl,
+  type runsDelete,
+  type runsResume,
+  type runsStart,
+} from "../../shared/protocol.ts";
 import type { RunFile } from "../../shared/run.ts";
 import { controlPath, readRunFile, runFilePath, runFolder, runsFolder, trashPrefix } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
@@ -78,7 +88,8 @@ export class Supervisor {
   }
 
   private async startNew(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
-    const earlier = parameters.key === undefined ? null : await this.remote.call("byStartKey", parameters.key);
+    const earlier =
+      parameters.key === undefined ? null : await this.remote.call("byStartKey", parameters.key);
     if (earlier !== null) return { run: earlier, folder: this.folder(earlier) };
     const name = readyToRun(parameters);
     const run = this.makeFolder(name, parameters);
@@ -93,7 +104,15 @@ export class Supervisor {
     mkdirSync(runsFolder(this.store), { recursive: true });
     const id = newRunId(name, createdAt);
     mkdirSync(this.folder(id));
-    const content: RunFile = { id, file, name, set, createdAt, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+    const content: RunFile = {
+      id,
+      file,
+      name,
+      set,
+      createdAt,
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    };
     const draft = `${runFilePath(this.folder(id))}.new`;
     writeFileSync(draft, JSON.stringify(content, null, 2));
     renameSync(draft, runFilePath(this.folder(id)));
@@ -110,10 +129,20 @@ export class Supervisor {
     const summary = await this.known(run);
     return this.alone(run, async () => {
       this.refuseLive(run, "resumed");
-      if (summary.status === "finished") throw new UserError(`Run ${run} has finished: there is nothing to resume.`, { code: "refused", action: "Start a new run of its config: gradus run." });
+      if (summary.status === "finished")
+        throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
+          code: "refused",
+          action: "Start a new run of its config: gradus run.",
+        });
       const file = readRunFile(this.folder(run))?.file ?? summary.file;
-      if (!existsSync(file)) throw new UserError(`The run's config ${file} is gone.`, { file, code: "refused", action: "Put the file back where it was, then resume." });
-      const attempt = Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
+      if (!existsSync(file))
+        throw new UserError(`The run's config ${file} is gone.`, {
+          file,
+          code: "refused",
+          action: "Put the file back where it was, then resume.",
+        });
+      const attempt =
+        Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
       await this.remote.call("setStatus", run, "starting", null, attempt);
       this.launch(run, file, attempt);
       this.log(`run ${run} resumed as attempt ${attempt}`);
@@ -126,10 +155,17 @@ export class Supervisor {
   async control({ run, action, now }: ParamsOf<typeof runsControl>): Promise<ResultOf<typeof runsControl>> {
     const { status } = await this.known(run);
     if (!workerIsAlive(this.folder(run))) {
-      throw new UserError(`Run ${run} is not live (${status}): there is nothing to ${action}.`, { code: "refused", action: status === "finished" ? "Look at it: gradus runs show." : `Resume it: gradus runs resume ${run}.` });
+      throw new UserError(`Run ${run} is not live (${status}): there is nothing to ${action}.`, {
+        code: "refused",
+        action:
+          status === "finished" ? "Look at it: gradus runs show." : `Resume it: gradus runs resume ${run}.`,
+      });
     }
     const id = randomBytes(6).toString("hex");
-    appendFileSync(controlPath(this.folder(run)), `${JSON.stringify({ id, action, at: new Date().toISOString() })}\n`);
+    appendFileSync(
+      controlPath(this.folder(run)),
+      `${JSON.stringify({ id, action, at: new Date().toISOString() })}\n`,
+    );
     if (action === "stop") await this.remote.call("setStatus", run, "stopping", null);
     if (action === "stop" && now) this.signal(run);
     return { id };
@@ -166,7 +202,8 @@ export class Supervisor {
 
   private look(): void {
     for (const run of this.live) {
-      if (workerIsAlive(this.folder(run))) this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
+      if (workerIsAlive(this.folder(run)))
+        this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
       else void this.settle(run);
     }
   }
@@ -180,8 +217,15 @@ export class Supervisor {
       if (workerIsAlive(folder) || !existsSync(folder)) return;
       await this.remote.call("drain", run);
       const status = (await this.remote.call("summary", run))?.status;
-      if (status === "stopping") await this.remote.call("setStatus", run, "stopped", "Stopped at once: the step in flight was dropped.");
-      else if (status !== undefined && isLive(status)) await this.remote.call("setStatus", run, "interrupted", interruption(run, folder));
+      if (status === "stopping")
+        await this.remote.call(
+          "setStatus",
+          run,
+          "stopped",
+          "Stopped at once: the step in flight was dropped.",
+        );
+      else if (status !== undefined && isLive(status))
+        await this.remote.call("setStatus", run, "interrupted", interruption(run, folder));
       this.live.delete(run);
     } catch (error) {
       this.log(`settling ${run}: ${messageOf(error)}`);
@@ -201,19 +245,30 @@ export class Supervisor {
 
   private async known(run: string): Promise<RunSummary> {
     const summary = await this.remote.call("summary", run);
-    if (summary === null) throw new UserError(`There is no run ${run} in this store.`, { code: "unknownRun", action: "List the runs: gradus runs list." });
+    if (summary === null)
+      throw new UserError(`There is no run ${run} in this store.`, {
+        code: "unknownRun",
+        action: "List the runs: gradus runs list.",
+      });
     return summary;
   }
 
   private refuseLive(run: string, what: string): void {
     const holder = readLock(leasePath(this.folder(run)));
     if (workerIsAlive(this.folder(run)) || (holder !== null && isAlive(holder))) {
-      throw new UserError(`Run ${run} is live and cannot be ${what}.`, { code: "busy", action: `Stop it first: gradus runs stop ${run}.` });
+      throw new UserError(`Run ${run} is live and cannot be ${what}.`, {
+        code: "busy",
+        action: `Stop it first: gradus runs stop ${run}.`,
+      });
     }
   }
 
   private async alone<Result>(run: string, act: () => Promise<Result>): Promise<Result> {
-    if (this.busy.has(run)) throw new UserError(`Run ${run} is being worked on by another request.`, { code: "busy", action: "Try again in a moment." });
+    if (this.busy.has(run))
+      throw new UserError(`Run ${run} is being worked on by another request.`, {
+        code: "busy",
+        action: "Try again in a moment.",
+      });
     this.busy.add(run);
     try {
       return await act();
@@ -231,7 +286,11 @@ function interruption(run: string, folder: string): string {
 
 /** Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`. */
 export function newRunId(name: string, createdAt: string): string {
-  const slug = name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40);
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
   const [date, time] = createdAt.slice(0, 19).replace(/[-:]/g, "").split("T");
   return `${slug === "" ? "run" : slug}-${date}-${time}-${randomBytes(2).toString("hex")}`;
 }

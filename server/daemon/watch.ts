@@ -12,14 +12,24 @@ export function watched(parts: readonly string[]): boolean {
   if (second === undefined) return true;
   if (second === "worker.json" || second === "run.json") return parts.length === 2;
   if (second !== "log" || parts.length > 4) return false;
-  return (attempt === undefined || /^\d+$/.test(attempt)) && (segment === undefined || /^\d+\.seg$/.test(segment));
+  return (
+    (attempt === undefined || /^\d+$/.test(attempt)) && (segment === undefined || /^\d+\.seg$/.test(segment))
+  );
 }
 
-export function watchRuns(store: string, touched: (run: string) => void, failed: (error: unknown) => void): FSWatcher {
+export function watchRuns(
+  store: string,
+  touched: (run: string) => void,
+  failed: (error: unknown) => void,
+): FSWatcher {
   const folder = runsFolder(store);
   mkdirSync(folder, { recursive: true });
   const partsOf = (path: string): string[] => relative(folder, path).split(sep);
-  const watcher = watch(folder, { ignored: (path) => !watched(partsOf(path)), ignoreInitial: true, depth: 3 });
+  const watcher = watch(folder, {
+    ignored: (path) => !watched(partsOf(path)),
+    ignoreInitial: true,
+    depth: 3,
+  });
   const tell = (path: string): void => {
     const [run] = partsOf(path);
     if (run !== undefined && run !== "") touched(run);
