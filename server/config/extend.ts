@@ -29,6 +29,8 @@ interface Frame {
 export class Extender {
   readonly files: string[] = [];
   readonly parents = new Map<string, Origin>();
+  /** The main file's own values. */
+  source: SourceNode | undefined;
   /** A syntax error anywhere: what follows from the half-read tree would be its echo. */
   broken = false;
 
@@ -52,6 +54,7 @@ export class Extender {
       this.syntax(parsed.diagnostics, { main: via.length === 0, file, via });
     }
     const { root } = parsed;
+    if (via.length === 0) this.source = root;
     if (root === undefined || isNull(root)) return mapNode(whole, []);
     if (root.kind !== "map") {
       this.broken = true;

@@ -10,7 +10,7 @@ import type { Diagnostic, Range } from "./diagnostic.ts";
 import { Extender } from "./extend.ts";
 import { grammar, stageItem } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
-import { child, mapNode, startOfFile, withoutEntry, type MapNode, type Origin } from "./node.ts";
+import { child, mapNode, startOfFile, withoutEntry, type MapNode, type Origin, type SourceNode } from "./node.ts";
 import { Collector, unknownName } from "./report.ts";
 import type { RunConfig } from "./resolved.ts";
 import { checkRules } from "./rules/index.ts";
@@ -48,6 +48,8 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** The merged values with their places, for the editor. */
   readonly root: MapNode;
+  /** The file's own values, nothing merged; undefined when it has none. */
+  readonly source: SourceNode | undefined;
 }
 
 /** Throws UserError when the file cannot be read or a `set` cannot be parsed; everything else is a diagnostic. */
@@ -76,7 +78,8 @@ class Loader {
     const checker = new Checker(this.collector.report);
     const json = this.checkTop(full, checker);
     const stages = stageTrees(full, (problem, stage) => this.mergeProblem({ ...problem, path: problem.path || stage }));
-    const checked = stages.map((stage) => this.checkStage(stage));
+    // Without stages the one there is has the top level's blocks: they have been checked.
+    const checked = stages.map((stage) => (stage.written === undefined ? undefined : this.checkStage(stage)));
     const written = this.stagesJson(stages, checker);
     const tree = this.complete({ ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
     const top: CheckedTree = { node: full, json: tree, checker };
@@ -137,7 +140,7 @@ class Loader {
     return { name: stemOf(this.file), ...json, ...steps, evaluation: { ...evaluation, samples } };
   }
 
-  private build(top: CheckedTree, stages: readonly StageTree[], checked: readonly CheckedTree[], written: readonly JsonObject[]): RunConfig | undefined {
+  private build(top: CheckedTree, stages: readonly StageTree[], checked: readonly (CheckedTree | undefined)[], written: readonly JsonObject[]): RunConfig | undefined {
     const total = stages.reduce((sum, { kind, steps }) => sum + (kind === "rl" ? steps : 0), 0);
     const topBody = buildBody({ ...top, json: top.json }, total);
     const views = stages.map((stage, index): StageView => {
@@ -170,9 +173,9 @@ class Loader {
   }
 
   private result(root: MapNode, tree: JsonObject, origins: ReadonlyMap<string, Origin>, config: RunConfig | undefined): LoadedConfig {
-    const plain = [...origins].filter(([path]) => path !== "").map(([path, origin]) => [path, plainOrigin(origin)] as const);
     const { diagnostics } = this.collector;
-    return { config, diagnostics, tree, origins: Object.fromEntries(plain), files: this.extender.files, root };
+    let plain: LoadedConfig["origins"] | undefined;
+    return { config, diagnostics, tree, get origins() { return (plain ??= plainOrigins(origins)); }, files: this.extender.files, root, source: this.extender.source };
   }
 }
 
@@ -181,6 +184,9 @@ const isStageClock = (stage: StageTree, tree: CheckedTree): boolean => {
   const node = child(child(child(tree.node, "update"), "optimizer"), "schedule");
   return stage.written !== undefined && node?.origin.stage !== undefined;
 };
+
+const plainOrigins = (origins: ReadonlyMap<string, Origin>): LoadedConfig["origins"] =>
+  Object.fromEntries([...origins].filter(([path]) => path !== "").map(([path, origin]) => [path, plainOrigin(origin)]));
 
 function plainOrigin({ file, range, via, layer }: Origin): ValueOrigin {
   if (layer === "default") return { file: "default", line: 0, via };

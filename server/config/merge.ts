@@ -4,7 +4,7 @@
  * where they have names, else by index.
  */
 import { chosenOf, longForm, nameOf } from "./method.ts";
-import { isNull, mapNode, textOf, withEntry, withoutEntry, type ListNode, type MapEntry, type MapNode, type SourceNode } from "./node.ts";
+import { isNull, mapNode, textOf, type ListNode, type MapEntry, type MapNode, type SourceNode } from "./node.ts";
 import type { Fields, Shape } from "./shape.ts";
 
 /** An override that addresses nothing. */
@@ -41,16 +41,12 @@ const shapeOf = (shape: Shape | undefined, key: string): Shape | undefined => {
 
 /** Later writers keep the key's place in the order of the first, but own its position in the file. */
 function mergeEntries(base: MapNode, over: MapNode, shapeAt: (key: string) => Shape | undefined, report: Report, path: string): MapNode {
-  let merged: MapNode = { ...base, origin: over.origin };
+  const entries = new Map(base.entries);
   for (const [key, { key: at, value }] of over.entries) {
-    if (isNull(value)) {
-      merged = withoutEntry(merged, key);
-      continue;
-    }
-    const below = merge(base.entries.get(key)?.value, value, shapeAt(key), report, join(path, key));
-    merged = withEntry(merged, key, below, at);
+    if (isNull(value)) entries.delete(key);
+    else entries.set(key, { key: at, value: merge(base.entries.get(key)?.value, value, shapeAt(key), report, join(path, key)) });
   }
-  return merged;
+  return { kind: "map", entries, origin: over.origin };
 }
 
 export const join = (path: string, key: string | number): string => (path === "" ? String(key) : `${path}.${key}`);

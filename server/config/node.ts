@@ -15,8 +15,40 @@ export interface Origin {
   readonly via: readonly string[];
   readonly layer: Layer;
   /** Name of the stage whose override this is: its schedules count that stage's steps. */
-  readonly stage?: string;
+  readonly stage?: string | undefined;
 }
+
+/** Where a text has something; line and column are counted only when somebody asks, which is seldom. */
+export class TextOrigin implements Origin {
+  readonly stage = undefined;
+  private counted: Range | undefined;
+
+  constructor(
+    private readonly base: Omit<Origin, "range">,
+    private readonly start: number,
+    private readonly end: number,
+    private readonly rangeOf: (start: number, end: number) => Range,
+  ) {}
+
+  get file(): string {
+    return this.base.file;
+  }
+  get folder(): string {
+    return this.base.folder;
+  }
+  get via(): readonly string[] {
+    return this.base.via;
+  }
+  get layer(): Layer {
+    return this.base.layer;
+  }
+  get range(): Range {
+    return (this.counted ??= this.rangeOf(this.start, this.end));
+  }
+}
+
+/** The same origin with something changed. An origin is not spread: its parts may be computed. */
+export const changed = ({ file, folder, range, via, layer, stage }: Origin, change: Partial<Origin>): Origin => ({ file, folder, range, via, layer, stage, ...change });
 
 export type Scalar = null | boolean | number | string;
 export interface ScalarNode {

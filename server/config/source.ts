@@ -1,7 +1,7 @@
 /** YAML text → values with positions, and its syntax errors in plain words, each at its root. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair, type YAMLError } from "yaml";
 import type { Diagnostic, Range } from "./diagnostic.ts";
-import { mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
+import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
 import { unclosed } from "./brackets.ts";
 
 export interface SourceFile {
@@ -44,7 +44,7 @@ class Converter {
 
   node(node: Node, depth: number): SourceNode {
     const [start, end] = node.range ?? [0, 0];
-    const origin = { ...this.base, range: this.rangeOf(start, end) };
+    const origin = new TextOrigin(this.base, start, end, this.rangeOf);
     const nothing: SourceNode = { kind: "scalar", value: null, origin };
     if (depth > deepest) {
       this.problems.push({ message: "This is nested more than 64 deep: an alias probably holds itself.", range: [start, end] });
@@ -70,8 +70,8 @@ class Converter {
     for (const { key, value } of pairs) {
       if (!isScalar(key)) continue;
       const [start, end] = key.range ?? [0, 0];
-      const at: Origin = { ...this.base, range: this.rangeOf(start, end) };
-      const converted: SourceNode = isNode(value) ? this.node(value, depth + 1) : { kind: "scalar", value: null, origin: { ...at, range: { start: at.range.end, end: at.range.end } } };
+      const at = new TextOrigin(this.base, start, end, this.rangeOf);
+      const converted: SourceNode = isNode(value) ? this.node(value, depth + 1) : { kind: "scalar", value: null, origin: new TextOrigin(this.base, end, end, this.rangeOf) };
       if (key.value === "<<") {
         if (converted.kind === "map") for (const [name, inner] of converted.entries) merged.set(name, inner);
         else this.problems.push({ message: "`<<` takes a map: point it at an anchor, as in `<<: *name`.", range: [start, end] });

@@ -6,7 +6,7 @@ import { defaultOrigin } from "./check.ts";
 import { grammar, stageBlocks } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
 import { fileReference } from "./method.ts";
-import { child, entry, fromJson, mapNode, mapOrigins, textOf, toJson, withEntry, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import { changed, child, entry, fromJson, mapNode, mapOrigins, textOf, toJson, withEntry, type MapNode, type Origin, type SourceNode } from "./node.ts";
 
 /** One stage as written, with the tree of its blocks after its overrides. */
 export interface StageTree {
@@ -35,7 +35,7 @@ export function stageTrees(root: MapNode, report: (problem: MergeProblem, stage:
   if (items.length === 0) return [{ name: "rl", kind: "rl", steps: fallback, written: undefined, body: top }];
   return items.map((item, index) => {
     const name = textOf(child(item, "name")) ?? String(index);
-    const marked = mapOrigins(bodyOf(item), (origin): Origin => ({ ...origin, stage: name }));
+    const marked = mapOrigins(bodyOf(item), (origin) => changed(origin, { stage: name }));
     const merged = merge(top, marked, grammar, (problem) => report(problem, name), `stages.${name}`);
     const body = merged.kind === "map" ? bodyOf(withDefaults(merged)) : top;
     const kind = textOf(child(item, "kind")) === "sft" ? "sft" : "rl";

@@ -45,7 +45,11 @@ export function stepInto(spot: Spot, step: Step): Spot | undefined {
 }
 
 export const spotAt = (path: readonly Step[], node: SourceNode | undefined, merged: SourceNode | undefined): Spot | undefined =>
-  path.reduce<Spot | undefined>((spot, step) => (spot === undefined ? undefined : stepInto(spot, step)), rootSpot(node, merged));
+  path.reduce<Spot | undefined>((spot, step, index) => {
+    const below = spot === undefined ? undefined : stepInto(spot, step);
+    // A stage inherits the blocks of the top level.
+    return index === 1 && path[0] === "stages" && below?.kind === "shape" ? { ...below, merged } : below;
+  }, rootSpot(node, merged));
 
 function intoSlot(shape: Shape & { kind: "slot" }, step: Step, spot: Spot & { kind: "shape" }, below: { node: SourceNode | undefined; merged: SourceNode | undefined }): Spot | undefined {
   const key = String(step);
