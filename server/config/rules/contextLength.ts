@@ -17,7 +17,8 @@ function longestPrompt({ name, source }: TaskConfig): number {
   const random = keyedRandom("prompts of a config");
   const tasks = createMethod(source, { random, max_tokens: 1, group: 1, name });
   let longest = 0;
-  for (let i = 0; i < draws; i++) longest = Math.max(longest, tasks.draw("train", undefined, random.fork(i))?.prompt.length ?? 0);
+  for (let i = 0; i < draws; i++)
+    longest = Math.max(longest, tasks.draw("train", undefined, random.fork(i))?.prompt.length ?? 0);
   measured.set(key, longest);
   return longest;
 }
@@ -29,11 +30,18 @@ export const contextLength: Rule = {
     if (config.model.base !== "tiny") return;
     for (const view of stages) {
       const { tasks, rollout } = view.config.body;
-      const longest = tasks.map((task) => ({ name: task.name, length: longestPrompt(task) })).sort((a, b) => b.length - a.length)[0];
+      const longest = tasks
+        .map((task) => ({ name: task.name, length: longestPrompt(task) }))
+        .sort((a, b) => b.length - a.length)[0];
       const prompt = longest?.length ?? 0;
       if (prompt + rollout.max_tokens <= context) continue;
       const at =
-        mine(file, placeOf(view.body, "rollout", "max_tokens"), placeOf(root, "model", "context"), placeOf(view.body, "tasks")) ?? root.origin;
+        mine(
+          file,
+          placeOf(view.body, "rollout", "max_tokens"),
+          placeOf(root, "model", "context"),
+          placeOf(view.body, "tasks"),
+        ) ?? root.origin;
       const most = context - prompt;
       const message = `A prompt of \`${longest?.name ?? "the tasks"}\` (${prompt} tokens) and a response of ${rollout.max_tokens} are ${prompt + rollout.max_tokens} tokens, longer than the model's context of ${context}: set \`rollout.max_tokens\` to ${Math.max(most, 1)} or less, or \`model.context\` to at least ${prompt + rollout.max_tokens}.`;
       report({ rule: contextLength.id, message, key: underneath(view, at, "rollout.max_tokens"), at });

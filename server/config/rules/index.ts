@@ -16,8 +16,26 @@ import { taskWeight } from "./taskWeight.ts";
 import { unusedTerm } from "./unusedTerm.ts";
 
 export const rules: readonly Rule[] = [
-  needed, duplicateName, groupSize, band, passAt, contextLength, modelSize, modelFile, datasetFile, rewardFile,
-  knownMetric, successTerm, termTasks, unusedTerm, scheduleEnd, miniBatch, condition, klModel, taskWeight, givenBaseline,
+  needed,
+  duplicateName,
+  groupSize,
+  band,
+  passAt,
+  contextLength,
+  modelSize,
+  modelFile,
+  datasetFile,
+  rewardFile,
+  knownMetric,
+  successTerm,
+  termTasks,
+  unusedTerm,
+  scheduleEnd,
+  miniBatch,
+  condition,
+  klModel,
+  taskWeight,
+  givenBaseline,
 ];
 
 export function checkRules(model: ConfigModel): void {
