@@ -129,11 +129,22 @@ async function main(words) {
       `no check or tier is called ${words.join(" ")}; there are check, ${[...checks, ...tiers].map(({ name }) => name).join(", ")}`,
     );
   const record = await setUp({ tests: steps.some(([, { needs }]) => needs !== undefined) });
-  const runtime = mkdtempSync(join(tmpdir(), "gradus-t-"));
+  const runtime = mkdtempSync(join(tmpdir(), "gt-"));
   const mark = `GRADUS_TEST_RUN=${randomUUID()}`;
+  // However this ends, nothing that it started or wrote aside stays.
+  process.on("exit", () => {
+    endAll(mark);
+    try {
+      rmSync(runtime, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    } catch (error) {
+      // A process that is just being ended may still write.
+      console.error(`${runtime} could not be removed: ${error.message}`);
+    }
+  });
   const env = {
     GRADUS_TEST_RUN: mark.split("=")[1],
     XDG_RUNTIME_DIR: runtime,
+    TMPDIR: runtime,
     ...(record.tests?.browser.path === undefined ? {} : { CHROMIUM: record.tests.browser.path }),
   };
   const rows = [];
@@ -153,7 +164,6 @@ async function main(words) {
     }
     rows.push(result);
   }
-  rmSync(runtime, { recursive: true, force: true });
   return printTable(rows) === 0 ? 0 : 1;
 }
 
