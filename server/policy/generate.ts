@@ -9,6 +9,7 @@ import type { Programs } from "./programs.ts";
 import { Stream } from "./random.ts";
 import { floats, freeAll, prefixed, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { chooseFiltered, type Chosen } from "./sampling.ts";
+import { headWidth } from "./transformer/weights.ts";
 import { cacheNames, decodeSpec, moveSpec, prefillSpec, type Choosing } from "./transformer/decode.ts";
 
 export interface Generator {
@@ -43,8 +44,11 @@ interface Part {
 }
 
 const CAPACITY_STEP = 32;
-/** Lanes decoded at once at most; more prompts wait for the next wave. */
+/** Lanes decoded at once at most, and the bytes of their caches; more prompts wait for the next wave. */
 const MOST_LANES = 1024;
+const CACHE_BYTES = 2 ** 30;
+/** A lane's uniform number times a total of weights stays below the total even when rounded to 32 bits. */
+const BELOW_ONE = 1 - 2 ** -22;
 
 function choosingOf(decode: DecodeOptions): Choosing {
   if (decode.temperature === 0) return "greedy";
@@ -175,7 +179,7 @@ function stepFeeds({ programs }: Generator, part: Part): Record<string, DeviceTe
     const at = Math.min(positionOf(lane), part.capacity - 1);
     current[number] = lane.tokens.at(-1) ?? lane.given.at(-1) ?? 0;
     position[number] = at;
-    uniform[number] = lane.random.at(lane.tokens.length);
+    uniform[number] = Math.min(BELOW_ONE, lane.random.at(lane.tokens.length));
     for (let head = 0; head < shape.kv_heads; head++)
       rows[number * shape.kv_heads + head] = (number * shape.kv_heads + head) * part.capacity + at;
   });
@@ -300,6 +304,13 @@ function split(generator: Generator, lanes: Lane[]): Lane[][] {
   });
 }
 
+/** As many lanes as their caches, at full length, leave room for. */
+function lanesAtOnce({ programs: { shape } }: Generator, lanes: readonly Lane[]): number {
+  const longest = Math.max(1, ...lanes.map((lane) => lane.given.length + lane.limit));
+  const bytes = 4 * 2 * shape.layers * shape.kv_heads * headWidth(shape) * longest;
+  return Math.max(1, Math.min(MOST_LANES, Math.floor(CACHE_BYTES / bytes)));
+}
+
 /** Lets other work of this thread in: a run blocks it. */
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -358,6 +369,7 @@ export async function* generate(
       action: "Ask for at least 1 token.",
     });
   const lanes = prompts.map((prompt, index) => laneOf(generator, prompt, index, decode));
-  for (let start = 0; start < lanes.length; start += MOST_LANES)
-    yield* wave(generator, lanes.slice(start, start + MOST_LANES), decode);
+  const most = lanesAtOnce(generator, lanes);
+  for (let start = 0; start < lanes.length; start += most)
+    yield* wave(generator, lanes.slice(start, start + most), decode);
 }
