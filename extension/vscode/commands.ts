@@ -12,7 +12,8 @@ export function register(name: CommandName, act: (...words: readonly unknown[]) 
     try {
       return await act(...words);
     } catch (error) {
-      await tell(error, id);
+      // Not awaited: a message stands until the person answers, and whoever ran the command should not wait for that.
+      void tell(error, id);
       return undefined;
     }
   });

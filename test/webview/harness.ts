@@ -1,28 +1,19 @@
 /** A panel in a real browser: the page and the policy that the host serves, a stub of the editor's side, any theme. */
 import { build } from "esbuild";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { contentSecurityPolicy, page as html } from "../../extension/features/panel/html.ts";
 import type { FromPanel, ToPanel } from "../../shared/runPanel.ts";
+import { launchBrowser, withoutBrowser } from "../support/browser.ts";
 import { themes, type ThemeFixture } from "./themes.ts";
 
 export const screenshots = join("out", "screenshots");
 const nonce = "dGVzdC1ub25jZQ";
 
-export function chromiumPath(): string | undefined {
-  const candidates = [
-    process.env["CHROMIUM"],
-    "/usr/bin/chromium",
-    "/usr/bin/chromium-browser",
-    "/usr/bin/google-chrome",
-  ];
-  return candidates.find((path) => path !== undefined && existsSync(path));
-}
 /** For `test(name, { skip }, …)`: why the tier cannot run, or false. */
-export const skip =
-  chromiumPath() === undefined ? "no Chromium: set CHROMIUM, or `apt-get install chromium`" : false;
+export const skip = withoutBrowser();
 
 /** Stands for the editor: keeps what the panel posts and the state it leaves. Runs in the page, before the panel. */
 const stub = `
@@ -78,8 +69,6 @@ async function serve(bundle: string): Promise<{ server: Server; origin: string }
 }
 
 export async function launch(): Promise<Rig> {
-  const executablePath = chromiumPath();
-  if (executablePath === undefined) throw new Error("no Chromium");
   const bundle = join("out", "webview");
   mkdirSync(screenshots, { recursive: true });
   await build({
@@ -93,7 +82,7 @@ export async function launch(): Promise<Rig> {
     logLevel: "error",
   });
   const { server, origin } = await serve(bundle);
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const browser = await launchBrowser();
   return {
     browser,
     open: (options = {}) => open(browser, origin, options),

@@ -12,7 +12,8 @@ import {
 import { UserError } from "../../../shared/errors.ts";
 import { plural } from "../../../shared/format.ts";
 import { register } from "../../vscode/commands.ts";
-import { findConfigs, pickConfig } from "../runs/pick.ts";
+import { pickConfig } from "../runs/pick.ts";
+import { findConfigs } from "./find.ts";
 
 /** How long the language server may take to say something about a file that it sees for the first time. */
 const patience = 3_000;

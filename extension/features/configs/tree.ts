@@ -2,7 +2,7 @@
 import { EventEmitter, ThemeIcon, TreeItem, Uri, workspace, type TreeDataProvider } from "vscode";
 import { setContext } from "../../vscode/context.ts";
 import type { Stores } from "../connection/stores.ts";
-import { findConfigs } from "../runs/pick.ts";
+import { findConfigs } from "./find.ts";
 import { runDescription } from "../runs/treeModel.ts";
 
 export interface ConfigNode {
@@ -14,7 +14,7 @@ export class ConfigsTree implements TreeDataProvider<ConfigNode> {
   readonly onDidChangeTreeData = this.#changed.event;
 
   /** Looked for again when a config comes or goes, not when a run takes a step. */
-  #configs: Thenable<Uri[]> | undefined;
+  #configs: Promise<Uri[]> | undefined;
 
   constructor(private readonly stores: Stores) {}
 

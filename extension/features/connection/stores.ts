@@ -106,7 +106,11 @@ export class Stores implements Disposable {
       node: requireNode(node, true),
       cli: Uri.joinPath(Uri.file(this.places.home), "dist", "cli.mjs").fsPath,
       version: this.places.version,
-      environment: { GRADUS_NATIVE_ROOT: nativeRoot(this.places) },
+      environment: {
+        GRADUS_NATIVE_ROOT: nativeRoot(this.places),
+        GRADUS_IDLE_MS:
+          this.places.environment["GRADUS_IDLE_MS"] ?? String(setting("daemonIdleMinutes", 30) * 60_000),
+      },
       folders,
     };
   }

@@ -4,12 +4,9 @@ import { language } from "../../../shared/contributions.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { RunSummary } from "../../../shared/protocol.ts";
 import type { RunStatus } from "../../../shared/runStatus.ts";
+import { findConfigs } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription } from "./treeModel.ts";
-
-/** Configs are looked for here and nowhere else: data sets and checkpoints may be huge. */
-export const excluded = "**/{node_modules,.gradus,.git,dist,out}/**";
-export const findConfigs = (): Thenable<Uri[]> => workspace.findFiles(language.pattern, excluded, 500);
 
 /** A run's id in what a command was given: an id, a row of the tree, or nothing. */
 export function runIn(word: unknown): string | undefined {
