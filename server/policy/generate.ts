@@ -152,7 +152,7 @@ function settle(generator: Generator, part: Part): void {
   const needed = Math.max(0, ...live.map((number) => positionOf(part.lanes[number]!))) + 1;
   // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
   const size = roundSize(live.length);
-  const shrinks = size < part.lanes.length && live.length > 0;
+  const shrinks = size < part.lanes.length;
   if (!shrinks && needed <= part.capacity) return;
   const before = part.lanes.length;
   let chosen = part.lanes.map((_, number) => number);
