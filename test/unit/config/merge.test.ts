@@ -134,6 +134,19 @@ describe("merging", () => {
     );
   });
 
+  it("gives a default back to a null inside a list", () => {
+    const { config } = clean(
+      load({
+        "a.gradus.yaml":
+          "tasks: [{ env: countdown, numbers: null, weight: }]\nreward: { terms: { correct: equation } }\nkl: [{ model: null, coefficient: , place: loss }]\n",
+      }),
+    );
+    assert.deepEqual(
+      [config?.top.kl[0]?.model, config?.top.kl[0]?.coefficient, config?.top.tasks[0]?.weight],
+      ["reference", 0.001, 1],
+    );
+  });
+
   it("keeps a null that is a value of its own", () => {
     const { config } = clean(
       load({ "a.gradus.yaml": `${start}update: { optimizer: { clip_norm: null } }\n` }),
