@@ -246,9 +246,12 @@ export const subscribe = request<{
   z.object({ since: z.number().int().optional(), runs: z.array(z.string()).optional() }),
 );
 export const unsubscribe = request<Record<string, never>>()("gradus/unsubscribe", z.object({}));
-export const changed = notification<{ readonly cursor: number; readonly changes: readonly Change[] }>(
-  "gradus/changed",
-);
+/** At most ten a second. `restart`: this client was too slow, and what it missed is no longer known. */
+export const changed = notification<{
+  readonly cursor: number;
+  readonly changes: readonly Change[];
+  readonly restart?: boolean;
+}>("gradus/changed");
 
 // ─────────────────────────────────────────────── the editor's own needs
 

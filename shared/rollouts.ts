@@ -10,7 +10,8 @@ export type WireNumber = number | "NaN" | "Infinity" | "-Infinity";
 export type MaybeNumber = WireNumber | null;
 
 /** null: not applicable. */
-export type WireReward = WireNumber | null | { readonly level: "token" | "step" | "turn"; readonly values: readonly MaybeNumber[] };
+export type WireReward =
+  WireNumber | null | { readonly level: "token" | "step" | "turn"; readonly values: readonly MaybeNumber[] };
 
 export interface RolloutRow {
   readonly run?: string;
@@ -18,7 +19,12 @@ export interface RolloutRow {
   readonly group: string;
   readonly index: number;
   readonly attempt?: number;
-  readonly task?: { readonly env?: string; readonly arm?: string; readonly id?: string; readonly data?: JsonObject };
+  readonly task?: {
+    readonly env?: string;
+    readonly arm?: string;
+    readonly id?: string;
+    readonly data?: JsonObject;
+  };
   readonly prompt?: string;
   readonly response?: string;
   readonly finish?: "stop" | "length" | "error";
@@ -36,7 +42,12 @@ export interface RolloutRow {
   readonly values?: readonly MaybeNumber[];
   readonly context?: readonly number[];
   readonly train_context?: readonly number[];
-  readonly turns?: readonly { readonly role: string; readonly agent?: string; readonly start: number; readonly end: number }[];
+  readonly turns?: readonly {
+    readonly role: string;
+    readonly agent?: string;
+    readonly start: number;
+    readonly end: number;
+  }[];
   readonly steps?: readonly (readonly [number, number])[];
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
@@ -57,7 +68,17 @@ export const fromWire = (value: MaybeNumber): number => (value === null ? Number
 
 /** Per-token keys of a row: where present, all are as long as one another. */
 export const tokenKeys = [
-  "tokens", "origin", "mask", "versions", "logp_old", "logp_sampled", "logp_new", "logp_ref", "entropy", "values", "advantages",
+  "tokens",
+  "origin",
+  "mask",
+  "versions",
+  "logp_old",
+  "logp_sampled",
+  "logp_new",
+  "logp_ref",
+  "entropy",
+  "values",
+  "advantages",
 ] as const;
 export type TokenKey = (typeof tokenKeys)[number];
 
@@ -68,11 +89,16 @@ export interface RowPlace {
 }
 
 const wireStrings = ["NaN", "Infinity", "-Infinity"];
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
-const isMaybeNumber = (value: unknown): boolean => value === null || typeof value === "number" || (typeof value === "string" && wireStrings.includes(value));
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isMaybeNumber = (value: unknown): boolean =>
+  value === null || typeof value === "number" || (typeof value === "string" && wireStrings.includes(value));
 
 /** Writers of other systems emit bare NaN and Infinity, which are not JSON: outside of strings they become ours. */
-const quoted = (text: string): string => text.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (found) => (found.startsWith('"') ? found : `"${found}"`));
+const quoted = (text: string): string =>
+  text.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (found) =>
+    found.startsWith('"') ? found : `"${found}"`,
+  );
 
 function parseLine(text: string, place: RowPlace): unknown {
   try {
@@ -81,18 +107,34 @@ function parseLine(text: string, place: RowPlace): unknown {
     try {
       return JSON.parse(quoted(text));
     } catch (error) {
-      throw refusal(place, `not JSON: ${messageOf(error)}`, "Rollouts are one JSON object a line; a half-written last line can be removed.", first);
+      throw refusal(
+        place,
+        `not JSON: ${messageOf(error)}`,
+        "Rollouts are one JSON object a line; a half-written last line can be removed.",
+        first,
+      );
     }
   }
 }
 
 const refusal = (place: RowPlace, message: string, action: string, cause?: unknown): UserError =>
-  new UserError(message, { ...place, character: 0, code: "rollout-row", action, ...(cause === undefined ? {} : { cause }) });
+  new UserError(message, {
+    ...place,
+    character: 0,
+    code: "rollout-row",
+    action,
+    ...(cause === undefined ? {} : { cause }),
+  });
 
 const origins = ["written", "given", "observed"];
-const elementChecks: Readonly<Record<TokenKey, { readonly ok: (value: unknown) => boolean; readonly what: string }>> = {
+const elementChecks: Readonly<
+  Record<TokenKey, { readonly ok: (value: unknown) => boolean; readonly what: string }>
+> = {
   tokens: { ok: Number.isInteger, what: "token ids" },
-  origin: { ok: (value) => typeof value === "string" && origins.includes(value), what: '"written", "given" or "observed"' },
+  origin: {
+    ok: (value) => typeof value === "string" && origins.includes(value),
+    what: '"written", "given" or "observed"',
+  },
   mask: { ok: (value) => value === 0 || value === 1 || value === true || value === false, what: "0 or 1" },
   versions: { ok: (value) => value === null || Number.isInteger(value), what: "whole numbers or null" },
   logp_old: { ok: isMaybeNumber, what: "numbers or null" },
@@ -109,38 +151,91 @@ function checkTokenArrays(row: Readonly<Record<string, unknown>>, place: RowPlac
   for (const key of tokenKeys) {
     const values = row[key];
     if (values === undefined || values === null) continue;
-    if (!Array.isArray(values)) throw refusal(place, `"${key}" must be a list with one entry per token`, "Write a list, or leave the key out.");
+    if (!Array.isArray(values))
+      throw refusal(
+        place,
+        `"${key}" must be a list with one entry per token`,
+        "Write a list, or leave the key out.",
+      );
     const wrong = values.findIndex((value) => !elementChecks[key].ok(value));
-    if (wrong >= 0) throw refusal(place, `"${key}" holds ${JSON.stringify(values[wrong])} at place ${wrong}, where only ${elementChecks[key].what} may stand`, "Mend the row.");
+    if (wrong >= 0)
+      throw refusal(
+        place,
+        `"${key}" holds ${JSON.stringify(values[wrong])} at place ${wrong}, where only ${elementChecks[key].what} may stand`,
+        "Mend the row.",
+      );
     if (first === undefined) first = { key, length: values.length };
     else if (first.length !== values.length) {
-      throw refusal(place, `"${key}" has ${values.length} entries and "${first.key}" has ${first.length}: all per-token lists must be equally long`, "Every list covers every token after the first prompt; write null where a value does not exist.");
+      throw refusal(
+        place,
+        `"${key}" has ${values.length} entries and "${first.key}" has ${first.length}: all per-token lists must be equally long`,
+        "Every list covers every token after the first prompt; write null where a value does not exist.",
+      );
     }
   }
 }
 
 function checkReward(name: string, value: unknown, place: RowPlace): void {
   if (isMaybeNumber(value)) return;
-  const known = isObject(value) && ["token", "step", "turn"].includes(String(value["level"])) && Array.isArray(value["values"]) && value["values"].every(isMaybeNumber);
-  if (!known) throw refusal(place, `reward "${name}" is ${JSON.stringify(value)?.slice(0, 80)}`, 'A reward is a number, null, or {"level": "token", "values": [numbers]}.');
+  const known =
+    isObject(value) &&
+    ["token", "step", "turn"].includes(String(value["level"])) &&
+    Array.isArray(value["values"]) &&
+    value["values"].every(isMaybeNumber);
+  if (!known)
+    throw refusal(
+      place,
+      `reward "${name}" is ${JSON.stringify(value)?.slice(0, 80)}`,
+      'A reward is a number, null, or {"level": "token", "values": [numbers]}.',
+    );
 }
 
 function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): void {
-  if (!Number.isInteger(row["step"])) throw refusal(place, `"step" must be a whole number, not ${JSON.stringify(row["step"])}`, "Every row names its step.");
-  if (typeof row["group"] !== "string" && !Number.isInteger(row["group"])) throw refusal(place, `"group" must be text, not ${JSON.stringify(row["group"])}`, "Every row names its group: the rollouts of one task in one step.");
-  if (!Number.isInteger(row["index"])) throw refusal(place, `"index" must be a whole number, not ${JSON.stringify(row["index"])}`, "Every row has its place in its group.");
-  for (const key of ["rewards", "errors", "task"]) if (row[key] !== undefined && row[key] !== null && !isObject(row[key])) throw refusal(place, `"${key}" must be an object`, "Mend the row.");
-  for (const key of ["reward", "advantage"]) if (row[key] !== undefined && !isMaybeNumber(row[key])) throw refusal(place, `"${key}" must be a number or null, not ${JSON.stringify(row[key])}`, "Mend the row.");
-  if (row["admitted"] !== undefined && row["admitted"] !== null && typeof row["admitted"] !== "boolean") throw refusal(place, `"admitted" must be true or false`, "Mend the row.");
-  if (isObject(row["rewards"])) for (const [name, value] of Object.entries(row["rewards"])) checkReward(name, value, place);
+  if (!Number.isInteger(row["step"]))
+    throw refusal(
+      place,
+      `"step" must be a whole number, not ${JSON.stringify(row["step"])}`,
+      "Every row names its step.",
+    );
+  if (typeof row["group"] !== "string" && !Number.isInteger(row["group"]))
+    throw refusal(
+      place,
+      `"group" must be text, not ${JSON.stringify(row["group"])}`,
+      "Every row names its group: the rollouts of one task in one step.",
+    );
+  if (!Number.isInteger(row["index"]))
+    throw refusal(
+      place,
+      `"index" must be a whole number, not ${JSON.stringify(row["index"])}`,
+      "Every row has its place in its group.",
+    );
+  for (const key of ["rewards", "errors", "task"])
+    if (row[key] !== undefined && row[key] !== null && !isObject(row[key]))
+      throw refusal(place, `"${key}" must be an object`, "Mend the row.");
+  for (const key of ["reward", "advantage"])
+    if (row[key] !== undefined && !isMaybeNumber(row[key]))
+      throw refusal(
+        place,
+        `"${key}" must be a number or null, not ${JSON.stringify(row[key])}`,
+        "Mend the row.",
+      );
+  if (row["admitted"] !== undefined && row["admitted"] !== null && typeof row["admitted"] !== "boolean")
+    throw refusal(place, `"admitted" must be true or false`, "Mend the row.");
+  if (isObject(row["rewards"]))
+    for (const [name, value] of Object.entries(row["rewards"])) checkReward(name, value, place);
 }
 
 /** Keys whose value is null are as good as absent. */
 const withoutNulls = (row: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(row).filter(([key, value]) => value !== null || key === "reward" || key === "advantage"));
+  Object.fromEntries(
+    Object.entries(row).filter(([key, value]) => value !== null || key === "reward" || key === "advantage"),
+  );
 
 /** What `parseRollout` has made sure of, as a type. */
-function isRolloutRow(row: Readonly<Record<string, unknown>>, place: RowPlace): row is Readonly<Record<string, unknown>> & RolloutRow {
+function isRolloutRow(
+  row: Readonly<Record<string, unknown>>,
+  place: RowPlace,
+): row is Readonly<Record<string, unknown>> & RolloutRow {
   checkFields(row, place);
   checkTokenArrays(row, place);
   return true;
@@ -149,11 +244,13 @@ function isRolloutRow(row: Readonly<Record<string, unknown>>, place: RowPlace): 
 /** One line of a rollouts file. Throws a UserError that names the line and what is wrong with it. */
 export function parseRollout(text: string, place: RowPlace): RolloutRow {
   const value = parseLine(text, place);
-  if (!isObject(value)) throw refusal(place, "a line must be a JSON object", "Rollouts are one JSON object a line.");
+  if (!isObject(value))
+    throw refusal(place, "a line must be a JSON object", "Rollouts are one JSON object a line.");
   const row = withoutNulls(value);
   if (!isRolloutRow(row, place)) throw refusal(place, "not a rollout", "Mend the row.");
   return row;
 }
 
 /** One line of a rollouts file, without its line break: never a bare NaN. */
-export const writeRollout = (row: RolloutRow): string => JSON.stringify(row, (_key, value: unknown) => (typeof value === "number" ? toWire(value) : value));
+export const writeRollout = (row: RolloutRow): string =>
+  JSON.stringify(row, (_key, value: unknown) => (typeof value === "number" ? toWire(value) : value));

@@ -1,3 +1,116 @@
-import type { Command } from "./command.ts";
+import { once } from "node:events";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { ask } from "../../shared/daemon/request.ts";
+import { UserError } from "../../shared/errors.ts";
+import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
+import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
+import { complain, print, type Command } from "./command.ts";
+import { findRun, withDaemon } from "./store.ts";
 
-export const command: Command = { name: "rollouts", configure: () => undefined };
+interface Options {
+  readonly store?: string;
+  readonly json?: boolean;
+  readonly step?: string;
+  readonly where?: string;
+  readonly limit?: string;
+}
+
+const page = 256;
+
+export const command: Command = {
+  name: "rollouts",
+  configure: (program) => {
+    program
+      .argument("<run>", "its id, the beginning of it, its name, or `last`")
+      .option("--step <n>", "only this step")
+      .option("--where <expression>", "e.g. 'reward > 0.5 && finish == \"length\"'")
+      .option("--limit <n>", "at most so many")
+      .option("--store <folder>", "the store, or a folder in its workspace")
+      .option("--json", "one rollout a line, with its tokens")
+      .action((words: string, options: Options) =>
+        withDaemon(options.store, async (connection) =>
+          list(connection, (await findRun(connection, words)).id, options),
+        ),
+      );
+  },
+};
+
+function whole(name: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least)
+    throw new UserError(`--${name} takes a whole number from ${least} on, not ${text}.`, {});
+  return value;
+}
+
+async function list(
+  connection: MessageConnection,
+  run: string,
+  { json, step, where, limit }: Options,
+): Promise<void> {
+  const [atStep, most] = [whole("step", step, -1), whole("limit", limit, 1) ?? Number.POSITIVE_INFINITY];
+  const wish: InputOf<typeof rolloutsQuery> = {
+    run,
+    tokens: json === true,
+    ...(atStep === undefined ? {} : { step: atStep }),
+    ...(where === undefined ? {} : { where }),
+  };
+  let after: string | undefined;
+  let told = 0;
+  let total = 0;
+  let group = "";
+  do {
+    const answer = await ask(connection, rolloutsQuery, {
+      ...wish,
+      limit: Math.min(page, most - told),
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const row of answer.rollouts) {
+      if (json === true) await emit(`${JSON.stringify(row)}\n`);
+      else {
+        const heading = `step ${row.step}  ${row.group}  ${row.task?.arm ?? ""}`;
+        if (heading !== group) print(`\n${heading}\n${indent(row.prompt ?? "", "  > ")}`);
+        group = heading;
+        print(text(row));
+      }
+    }
+    told += answer.rollouts.length;
+    total = answer.total;
+    after = answer.next ?? undefined;
+  } while (after !== undefined && told < most);
+  if (json !== true) complain(told < total ? `${told} of ${total} rollouts` : `${total} rollouts`);
+}
+
+async function emit(line: string): Promise<void> {
+  if (!process.stdout.write(line)) await once(process.stdout, "drain");
+}
+
+const indent = (body: string, prefix: string): string =>
+  body
+    .split("\n")
+    .map((line) => `${prefix}${line}`)
+    .join("\n");
+const shown = (value: WireReward | undefined): string =>
+  value === undefined
+    ? ""
+    : value === null
+      ? "–"
+      : typeof value === "object"
+        ? `per ${value.level}`
+        : typeof value === "number"
+          ? String(Math.round(value * 1e4) / 1e4)
+          : value;
+
+function text(row: RolloutRow): string {
+  const terms = Object.entries(row.rewards ?? {}).map(([name, value]) => `${name} ${shown(value)}`);
+  const errors = Object.entries(row.errors ?? {}).map(([name, message]) => `${name} failed: ${message}`);
+  const marks = [
+    `reward ${shown(row.reward ?? null)}`,
+    `advantage ${shown(row.advantage ?? null)}`,
+    ...terms,
+    ...errors,
+    row.finish ?? "",
+    row.admitted === false ? "not admitted" : "",
+  ];
+  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${indent(row.response ?? "", "      ")}`;
+}

@@ -1,3 +1,195 @@
-import type { Command } from "./command.ts";
+import type { Command as Program } from "commander";
+import {
+  liveStatuses,
+  runsControl,
+  runsDelete,
+  runsList,
+  runsResume,
+  runsShow,
+  type RunDetail,
+  type RunSummary,
+} from "../../shared/protocol.ts";
+import { ask } from "../../shared/daemon/request.ts";
+import { UserError } from "../../shared/errors.ts";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { print, printJson, type Command } from "./command.ts";
+import { exportRun } from "./exportRun.ts";
+import { followHere } from "./followHere.ts";
+import { findRun, withDaemon } from "./store.ts";
 
-export const command: Command = { name: "runs", configure: () => undefined };
+interface Options {
+  readonly store?: string;
+  readonly json?: boolean;
+}
+type Act<Own> = (connection: MessageConnection, run: RunSummary, options: Options & Own) => Promise<void>;
+
+export const command: Command = {
+  name: "runs",
+  configure: (program) => {
+    common(program.command("list", { isDefault: true }).description("the runs of this store, latest first"))
+      .option("--limit <n>", "how many", "50")
+      .action((options: Options & { limit: string }) => list(options));
+    ofRun(program, "show", "everything known about a run", show);
+    ofRun<{ history: boolean }>(
+      program,
+      "follow",
+      "watch a run until it ends; Ctrl-C leaves it running",
+      (_connection, run, options) => followHere(run.id, { ...options, history: options.history }),
+    ).option("--no-history", "only what happens from now on");
+    ofRun<{ now?: boolean }>(
+      program,
+      "stop",
+      "end it after the step in flight, with a last checkpoint",
+      (connection, run, { now, json }) => control(connection, run, "stop", json, now),
+    ).option("--now", "at once: the step in flight is dropped");
+    ofRun(program, "pause", "wait before the next step", (connection, run, { json }) =>
+      control(connection, run, "pause", json),
+    );
+    ofRun(program, "continue", "go on after a pause", (connection, run, { json }) =>
+      control(connection, run, "continue", json),
+    );
+    ofRun(program, "checkpoint", "write a checkpoint after the step in flight", (connection, run, { json }) =>
+      control(connection, run, "checkpoint", json),
+    );
+    ofRun(program, "resume", "train on from the last checkpoint, as a new attempt", resume);
+    ofRun(program, "delete", "remove a run with its log and checkpoints", remove);
+    ofRun<{ format?: string; output?: string }>(
+      program,
+      "export",
+      "its rollouts (JSONL), metrics (CSV) or everything but rollouts (JSON)",
+      exportRun,
+    )
+      .option("--format <format>", "rollouts, csv or json", "rollouts")
+      .option("--output <file>", "instead of stdout");
+    for (const name of ["fork", "compare", "import", "gc"]) later(program, name);
+  },
+};
+
+const common = (program: Program): Program =>
+  program
+    .option("--store <folder>", "the store, or a folder in its workspace")
+    .option("--json", "one JSON value");
+
+function ofRun<Own = object>(program: Program, name: string, summary: string, act: Act<Own>): Program {
+  return common(
+    program
+      .command(name)
+      .description(summary)
+      .argument("<run>", "its id, the beginning of it, its name, or `last`"),
+  ).action((words: string, options: Options & Own) =>
+    withDaemon(options.store, async (connection) =>
+      act(connection, await findRun(connection, words), options),
+    ),
+  );
+}
+
+function later(program: Program, name: string): void {
+  program
+    .command(name, { hidden: true })
+    .allowUnknownOption()
+    .argument("[words...]")
+    .action(() => {
+      throw new UserError(`\`gradus runs ${name}\` arrives in a later version.`, {
+        action: "See `gradus runs --help` for what there is.",
+      });
+    });
+}
+
+async function list({ store, json, limit }: Options & { readonly limit: string }): Promise<void> {
+  const wanted = Number(limit);
+  if (!Number.isInteger(wanted) || wanted < 1)
+    throw new UserError(`--limit takes a whole number from 1 on, not ${limit}.`, {});
+  await withDaemon(store, async (connection) => {
+    const { runs } = await ask(connection, runsList, { limit: wanted });
+    if (json === true) return printJson({ runs });
+    if (runs.length === 0) return print("No runs yet. Start one: gradus run FILE");
+    const width = Math.max(...runs.map(({ id }) => id.length));
+    for (const run of runs)
+      print(
+        `${run.id.padEnd(width)}  ${run.status.padEnd(11)}  ${progress(run).padEnd(11)}  ${headline(run)}`.trimEnd(),
+      );
+  });
+}
+
+const progress = ({ step, steps }: RunSummary): string => `${step + 1}/${steps}`;
+const headline = ({ headline: values }: RunSummary): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+    .join("  ");
+
+async function show(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
+  const run = await ask(connection, runsShow, { run: id });
+  if (json === true) return printJson(run);
+  print(describe(run).join("\n"));
+}
+
+function describe(run: RunDetail): string[] {
+  const metrics = (label: string, values: Readonly<Record<string, number>> | null): string[] =>
+    values === null
+      ? []
+      : [
+          `${label.padEnd(12)}${Object.entries(values)
+            .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+            .join("  ")}`,
+        ];
+  const last = run.checkpoints.at(-1);
+  return [
+    `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
+    ...(run.message === null ? [] : [run.message]),
+    `config      ${run.file}`,
+    `folder      ${run.folder}`,
+    `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
+    ...(run.backend === null
+      ? []
+      : [`backend     ${run.backend}${run.backendReason === null ? "" : `: ${run.backendReason}`}`]),
+    ...(run.git === null
+      ? []
+      : [`git         ${run.git.commit}${run.git.dirty ? " with uncommitted changes" : ""}`]),
+    ...(run.attempts.length < 2
+      ? []
+      : [
+          `attempts    ${run.attempts.map(({ attempt, resumedAt }) => (resumedAt === null ? String(attempt) : `${attempt} from step ${resumedAt}`)).join(", ")}`,
+        ]),
+    ...(last === undefined ? [] : [`checkpoint  ${last.path}`]),
+    ...metrics("now", run.headline),
+    ...metrics("first", run.first),
+    ...metrics("last", run.last),
+  ];
+}
+
+async function control(
+  connection: MessageConnection,
+  { id }: RunSummary,
+  action: "stop" | "pause" | "continue" | "checkpoint",
+  json: boolean | undefined,
+  now = false,
+): Promise<void> {
+  const answer = await ask(connection, runsControl, { run: id, action, now });
+  if (json === true) return printJson({ run: id, action, id: answer.id });
+  print(
+    action === "stop"
+      ? `${id} is stopping${now ? " at once" : " after the step in flight"}.`
+      : `${id} was asked to ${action}.`,
+  );
+}
+
+async function resume(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
+  const answer = await ask(connection, runsResume, { run: id });
+  if (json === true) return printJson(answer);
+  print(`${id} goes on as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
+}
+
+async function remove(
+  connection: MessageConnection,
+  { id, status }: RunSummary,
+  { json }: Options,
+): Promise<void> {
+  if (liveStatuses.includes(status))
+    throw new UserError(`${id} is live (${status}) and cannot be deleted.`, {
+      code: "busy",
+      action: `Stop it first: gradus runs stop ${id}`,
+    });
+  const answer = await ask(connection, runsDelete, { run: id });
+  if (json === true) return printJson({ run: id, ...answer });
+  print(`${id} is deleted.`);
+}

@@ -1,3 +1,39 @@
-import type { Command } from "./command.ts";
+import { resolve } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import { log, runDaemon } from "../daemon/daemon.ts";
+import { exit, type Command } from "./command.ts";
+import { programPath } from "./store.ts";
 
-export const command: Command = { name: "serve", configure: () => undefined };
+declare const GRADUS_VERSION: string;
+
+const defaultIdle = 30 * 60_000;
+
+/** GRADUS_IDLE_MS: milliseconds without client and live run until the daemon ends; 0 never. */
+function idleFromEnvironment(): number {
+  const value = Number(process.env["GRADUS_IDLE_MS"] ?? defaultIdle);
+  return Number.isFinite(value) && value >= 0 ? value : defaultIdle;
+}
+
+/** The daemon's process. Started by whoever needs it, detached; ends by itself when there is nothing left to do. */
+export const command: Command = {
+  name: "serve",
+  configure: (program) => {
+    program
+      .requiredOption("--store <folder>", "the store to serve")
+      .action(async ({ store }: { store: string }) => {
+        process.on("unhandledRejection", (error) => log(`unhandled: ${messageOf(error)}`));
+        await runDaemon({
+          store: resolve(store),
+          version: GRADUS_VERSION,
+          // GRADUS_WORKER_ENTRY: another program with the worker's arguments, for tests of the supervision.
+          worker: {
+            node: process.execPath,
+            entry: process.env["GRADUS_WORKER_ENTRY"] ?? programPath(),
+            version: GRADUS_VERSION,
+          },
+          idle: idleFromEnvironment(),
+        });
+        process.exit(process.exitCode ?? exit.ok);
+      });
+  },
+};

@@ -43,6 +43,8 @@ export interface LoadOptions {
   readonly seed?: number;
   /** Where relative paths in `set` start from; default: the config's folder. */
   readonly folder?: string;
+  /** The config is only applied to recorded rollouts: it need have no task, no reward, and nothing to train. */
+  readonly recorded?: boolean;
 }
 
 /** Who wrote a value; `line` counts from 1, and is 0 where no file wrote it. */
@@ -201,14 +203,17 @@ class Loader {
       topBody,
       views.map(({ config }) => config),
     );
-    checkRules({
-      config,
-      root: top.node,
-      stages: views,
-      file: this.file,
-      capped: this.options.steps !== undefined,
-      report: this.collector.report,
-    });
+    checkRules(
+      {
+        config,
+        root: top.node,
+        stages: views,
+        file: this.file,
+        capped: this.options.steps !== undefined,
+        report: this.collector.report,
+      },
+      this.options.recorded === true,
+    );
     return this.collector.failed ? undefined : config;
   }
 

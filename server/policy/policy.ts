@@ -1,4 +1,5 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
+import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type {
@@ -321,7 +322,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    if (JSON.stringify(checkpoint.shape) !== JSON.stringify(this.shape)) {
+    if (!isDeepStrictEqual(checkpoint.shape, this.shape)) {
       throw new UserError(`The checkpoint ${folder} is of a model of another size.`, {
         file: folder,
         code: "checkpoint-shape",

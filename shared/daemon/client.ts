@@ -81,6 +81,23 @@ export class DaemonClient {
     return ask(this.connection, request, parameters);
   }
 
+  /** A question that changes nothing, by name: waits for a connection that is being made again, and asks again. */
+  async send(method: string, parameters: unknown): Promise<unknown> {
+    for (;;) {
+      const connection = this.connection;
+      try {
+        if (connection !== undefined) return await connection.sendRequest(method, parameters);
+      } catch (error) {
+        // A question whose connection broke is asked again; one that was answered with an error is not.
+        if (this.connection === connection) throw error;
+      }
+      if (this.state.state === "failed") throw this.state.error;
+      if (this.disposed)
+        throw new UserError("The connection to the daemon was closed.", { code: "not-connected" });
+      await new Promise((resolve) => setTimeout(resolve, shortestWait));
+    }
+  }
+
   /** Follows the feed, from now on and across reconnections. One listener; `runs` narrows it. */
   async follow(feed: FeedListener, runs?: readonly string[]): Promise<void> {
     this.listener = { feed, runs };
@@ -123,8 +140,9 @@ export class DaemonClient {
     const connection = link.connection();
     this.link = link;
     this.connection = connection;
-    connection.onNotification(changed.method, (batch: { cursor: number; changes: readonly Change[] }) =>
-      this.receive(batch),
+    connection.onNotification(
+      changed.method,
+      (batch: { cursor: number; changes: readonly Change[]; restart?: boolean }) => this.receive(batch),
     );
     const lost = (): void => {
       if (this.connection !== connection) return;
@@ -164,9 +182,14 @@ export class DaemonClient {
     else if (answer.changes.length > 0) listener.feed.changes(answer.changes);
   }
 
-  private receive(batch: { readonly cursor: number; readonly changes: readonly Change[] }): void {
+  private receive(batch: {
+    readonly cursor: number;
+    readonly changes: readonly Change[];
+    readonly restart?: boolean;
+  }): void {
     if (this.cursor !== undefined && batch.cursor <= this.cursor) return;
     this.cursor = batch.cursor;
-    this.listener?.feed.changes(batch.changes);
+    if (batch.restart === true) this.listener?.feed.restart();
+    else this.listener?.feed.changes(batch.changes);
   }
 }

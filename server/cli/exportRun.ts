@@ -1,0 +1,107 @@
+/** `gradus runs export`: a run in formats that other programs read. */
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { ask } from "../../shared/daemon/request.ts";
+import { UserError } from "../../shared/errors.ts";
+import {
+  evaluationsQuery,
+  eventsQuery,
+  metricsNames,
+  metricsSeries,
+  rolloutsQuery,
+  runsShow,
+  type RunSummary,
+} from "../../shared/protocol.ts";
+
+export interface ExportOptions {
+  readonly format?: string;
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+/** Steps, and rollouts, asked for at once. */
+const pageOfSteps = 5_000;
+const pageOfRollouts = 256;
+
+type Emit = (text: string) => Promise<void>;
+
+/** `rollouts`: one rollout a line, tokens included. `csv`: a row a step, a column a metric. `json`: one value with all but rollouts. */
+export async function exportRun(
+  connection: MessageConnection,
+  run: RunSummary,
+  { format = "rollouts", output, json }: ExportOptions,
+): Promise<void> {
+  const chosen = json === true && format === "rollouts" ? "json" : format;
+  const write = { rollouts: exportRollouts, csv: exportCsv, json: exportJson }[chosen];
+  if (write === undefined)
+    throw new UserError(`There is no export format ${format}.`, { action: "Choose rollouts, csv or json." });
+  const stream = output === undefined ? process.stdout : createWriteStream(output);
+  await write(connection, run.id, async (text) => {
+    if (!stream.write(text)) await once(stream, "drain");
+  });
+  if (output !== undefined) {
+    stream.end();
+    await once(stream, "close");
+  }
+}
+
+async function exportRollouts(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  let after: string | undefined;
+  do {
+    const page = await ask(connection, rolloutsQuery, {
+      run,
+      tokens: true,
+      limit: pageOfRollouts,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const row of page.rollouts) await emit(`${JSON.stringify(row)}\n`);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+}
+
+/** Every point of every metric: page by page, so that none is reduced away. */
+async function* steps(
+  connection: MessageConnection,
+  run: string,
+  names: readonly string[],
+): AsyncGenerator<readonly [number, ReadonlyMap<string, number | null>]> {
+  const { step: last } = await ask(connection, runsShow, { run });
+  for (let from = -1; names.length > 0 && from < last; from += pageOfSteps) {
+    const { series } = await ask(connection, metricsSeries, {
+      run,
+      metrics: [...names],
+      from,
+      to: from + pageOfSteps,
+      maxPoints: pageOfSteps,
+    });
+    const rows = new Map<number, Map<string, number | null>>();
+    for (const { metric, steps: at, values } of series) {
+      at.forEach((step, index) => {
+        const row = rows.get(step) ?? new Map<string, number | null>();
+        rows.set(step, row.set(metric, values[index] ?? null));
+      });
+    }
+    yield* [...rows].sort(([a], [b]) => a - b);
+  }
+}
+
+async function exportCsv(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  const { names } = await ask(connection, metricsNames, { run });
+  await emit(`${["step", ...names].map(quoted).join(",")}\n`);
+  for await (const [step, values] of steps(connection, run, names))
+    await emit(`${[step, ...names.map((name) => values.get(name) ?? "")].join(",")}\n`);
+}
+
+const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+async function exportJson(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  const detail = await ask(connection, runsShow, { run });
+  const { events } = await ask(connection, eventsQuery, { run, limit: 1_000_000 });
+  const { evaluations } = await ask(connection, evaluationsQuery, { run });
+  const { names } = await ask(connection, metricsNames, { run });
+  const metrics: { step: number; metrics: Readonly<Record<string, number | null>> }[] = [];
+  for await (const [step, values] of steps(connection, run, names))
+    metrics.push({ step, metrics: Object.fromEntries(values) });
+  await emit(`${JSON.stringify({ run: detail, metrics, evaluations, events })}\n`);
+}

@@ -1,0 +1,94 @@
+/** What commands that need the store share: finding it, the daemon, and the run a person means. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { connectExisting, connectOrStart } from "../../shared/daemon/connect.ts";
+import { findStore, storeName } from "../../shared/daemon/findStore.ts";
+import type { DaemonLink } from "../../shared/daemon/handshake.ts";
+import { ask } from "../../shared/daemon/request.ts";
+import { UserError } from "../../shared/errors.ts";
+import { runsList, type RunSummary } from "../../shared/protocol.ts";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { recordedNode } from "../natives.ts";
+
+declare const GRADUS_VERSION: string;
+
+/** The bundle that is running: the daemon and the workers are the same file. */
+export function programPath(): string {
+  const path = process.argv[1];
+  if (path === undefined)
+    throw new UserError("The command line does not know its own file.", {
+      action: "Start it as `node dist/cli.mjs` or `bin/gradus`.",
+    });
+  return resolve(path);
+}
+
+/** `--store`, else the store of this folder or file. */
+export function storeOf(named: string | undefined, path: string = process.cwd()): string {
+  if (named === undefined) return findStore(path);
+  const folder = resolve(named);
+  return folder.endsWith(storeName) ? folder : findStore(folder);
+}
+
+/** The daemon of a store, started if need be. */
+export function openDaemon(store: string): Promise<DaemonLink> {
+  return connectOrStart({
+    store,
+    role: "command",
+    version: GRADUS_VERSION,
+    node: recordedNode()?.path ?? process.execPath,
+    cli: programPath(),
+  });
+}
+
+/** The daemon of a store if it runs; starts none. */
+export function presentDaemon(store: string): Promise<DaemonLink | null> {
+  return connectExisting({ store, role: "command", version: GRADUS_VERSION });
+}
+
+/** Runs `act` over a connection to the store's daemon and closes it. */
+export async function withDaemon<Result>(
+  named: string | undefined,
+  act: (connection: MessageConnection, link: DaemonLink) => Promise<Result>,
+): Promise<Result> {
+  const store = storeOf(named);
+  if (!existsSync(store))
+    throw new UserError(`There is no store at ${store} yet.`, {
+      file: store,
+      code: "no-store",
+      action: "Start a run (gradus run FILE), go to its folder, or name the store with --store.",
+    });
+  const link = await openDaemon(store);
+  const connection = link.connection();
+  try {
+    return await act(connection, link);
+  } finally {
+    connection.dispose();
+    link.close();
+  }
+}
+
+/** The run a person means: its id, a beginning of it that only one run has, `last`, or the name of its latest run. */
+export async function findRun(connection: MessageConnection, words: string): Promise<RunSummary> {
+  const { runs } = await ask(connection, runsList, { limit: 100_000 });
+  const exact =
+    runs.find(({ id }) => id === words) ??
+    (words === "last" ? runs[0] : undefined) ??
+    runs.find(({ name }) => name === words);
+  if (exact !== undefined) return exact;
+  const beginning = runs.filter(({ id }) => id.startsWith(words));
+  const [only] = beginning;
+  if (only !== undefined && beginning.length === 1) return only;
+  const choice = beginning
+    .slice(0, 5)
+    .map(({ id }) => id)
+    .join(", ");
+  throw new UserError(
+    beginning.length === 0
+      ? `There is no run ${words} in this store.`
+      : `${beginning.length} runs begin with ${words}: ${choice}.`,
+    {
+      code: "unknownRun",
+      action: beginning.length === 0 ? "List the runs: gradus runs list." : "Write more of the id.",
+    },
+  );
+}

@@ -1,0 +1,35 @@
+/** Before a run starts: its config is read once more, and one with errors starts nothing. */
+import { isAbsolute } from "node:path";
+import { ResponseError } from "vscode-jsonrpc/node";
+import { UserError } from "../../shared/errors.ts";
+import { errorCodes, type ParamsOf, type runsStart } from "../../shared/protocol.ts";
+import { loadConfig } from "../config/load.ts";
+
+/** The run's name. Throws with the config's diagnostics when it has errors. */
+export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart>): string {
+  if (!isAbsolute(file))
+    throw new UserError(`${file} is not an absolute path.`, {
+      file,
+      code: "refused",
+      action: "Name the config by its absolute path.",
+    });
+  const { config, diagnostics } = loadConfig(file, {
+    set,
+    ...(steps === undefined ? {} : { steps }),
+    ...(seed === undefined ? {} : { seed }),
+  });
+  if (config !== undefined) return config.name;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const first = errors[0];
+  throw new ResponseError(
+    errorCodes.invalidConfig,
+    `${file} has ${errors.length === 1 ? "an error" : `${errors.length} errors`}: ${first?.message ?? "it cannot be read"}`,
+    {
+      action: `Mend what \`gradus validate ${file}\` lists, then start again.`,
+      file: first?.file ?? file,
+      line: first?.range.start.line,
+      character: first?.range.start.character,
+      diagnostics,
+    },
+  );
+}

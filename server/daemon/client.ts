@@ -1,0 +1,171 @@
+/** One connection: hello first, then what its role may ask. Whatever goes wrong on it ends this connection only. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Socket } from "node:net";
+import { ErrorCodes, ResponseError, SocketMessageReader, SocketMessageWriter } from "vscode-jsonrpc/node";
+import { createProtocolConnection, type ProtocolConnection } from "vscode-languageserver-protocol/node";
+import { messageOf } from "../../shared/errors.ts";
+import {
+  errorCodes,
+  hello,
+  protocolVersion,
+  subscribe,
+  unsubscribe,
+  type HelloResult,
+  type ParamsOf,
+  type ResultOf,
+} from "../../shared/protocol.ts";
+import { asResponse, checked } from "./failure.ts";
+import { Subscription, type ReadChanges } from "./feed.ts";
+import type { Handlers } from "./handlers.ts";
+import { serveLanguage } from "./language.ts";
+
+/** A connection that has not said hello by then is closed. */
+const helloWithin = 10_000;
+
+export interface ClientContext {
+  readonly token: string;
+  readonly handlers: Handlers;
+  readonly describe: () => HelloResult;
+  readonly changes: ReadChanges;
+  readonly version: string;
+  readonly log: (text: string) => void;
+  readonly closed: (client: Client) => void;
+}
+
+/** Compared by digest, so that neither content nor length shows in the time it takes. */
+function sameToken(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+export class Client {
+  role: ParamsOf<typeof hello>["role"] | undefined;
+  private readonly connection: ProtocolConnection;
+  private subscription: Subscription | undefined;
+  private readonly timer: NodeJS.Timeout;
+  private endLanguage: () => void = () => undefined;
+  private gone = false;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly context: ClientContext,
+  ) {
+    this.connection = createProtocolConnection(
+      new SocketMessageReader(socket),
+      new SocketMessageWriter(socket),
+      {
+        error: (text) => context.log(text),
+        warn: (text) => context.log(text),
+        info: () => undefined,
+        log: () => undefined,
+      },
+    );
+    this.connection.onRequest(hello.method, (parameters: unknown) => this.hello(parameters));
+    for (const [method, answer] of Object.entries(context.handlers))
+      this.connection.onRequest(method, (parameters: unknown) => this.known(() => answer(parameters)));
+    this.connection.onRequest(subscribe.method, (parameters: unknown) =>
+      this.known(() => this.subscribe(parameters)),
+    );
+    this.connection.onRequest(unsubscribe.method, () => this.known(() => this.unsubscribe()));
+    this.connection.onError(([error]) => this.close(messageOf(error)));
+    this.connection.onClose(() => this.close());
+    socket.on("error", (error) => this.close(error.message));
+    socket.on("close", () => this.close());
+    this.timer = setTimeout(() => this.close("no hello"), helloWithin);
+    this.connection.listen();
+  }
+
+  /** The feed has grown. */
+  grown(cursor: number): void {
+    this.subscription?.grown(cursor);
+  }
+
+  close(reason?: string): void {
+    if (this.gone) return;
+    this.gone = true;
+    clearTimeout(this.timer);
+    this.subscription?.close();
+    this.endLanguage();
+    this.connection.dispose();
+    this.socket.destroy();
+    if (reason !== undefined) this.context.log(`a client was closed: ${reason}`);
+    this.context.closed(this);
+  }
+
+  private hello(value: unknown): HelloResult | ResponseError<unknown> {
+    if (this.role !== undefined)
+      return new ResponseError(ErrorCodes.InvalidRequest, "hello was said already");
+    const parameters = checked(hello.params, hello.method, value);
+    if (!sameToken(parameters.token, this.context.token))
+      return this.refuse(
+        errorCodes.badToken,
+        "The token is not this daemon's.",
+        "Connect again: the daemon may have been replaced meanwhile.",
+      );
+    // A later client can still list, follow, stop and replace; an earlier one would misread our answers.
+    if (parameters.protocol < protocolVersion)
+      return this.refuse(
+        errorCodes.wrongProtocol,
+        `This daemon speaks protocol ${protocolVersion}, the client ${parameters.protocol}.`,
+        "Update the client: reload the editor's window, or use the daemon's own `gradus`.",
+      );
+    clearTimeout(this.timer);
+    this.role = parameters.role;
+    if (parameters.role === "editor")
+      this.endLanguage = serveLanguage(
+        this.connection,
+        this.context.version,
+        () => this.close(),
+        (error) => this.context.log(messageOf(error)),
+      );
+    return this.context.describe();
+  }
+
+  /** The answer first, then the end of the connection. */
+  private refuse(code: number, message: string, action: string): ResponseError<unknown> {
+    this.context.log(`a client was refused: ${message}`);
+    setImmediate(() => this.socket.end());
+    return new ResponseError(code, message, {
+      action,
+      version: this.context.describe().version,
+      protocol: protocolVersion,
+    });
+  }
+
+  private async known(answer: () => unknown): Promise<unknown> {
+    if (this.role === undefined)
+      return new ResponseError(ErrorCodes.ServerNotInitialized, "gradus/hello comes first", {
+        action: "See docs/protocol.md.",
+      });
+    try {
+      return await answer();
+    } catch (error) {
+      const response = asResponse(error);
+      if (response.code === ErrorCodes.InternalError)
+        this.context.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      return response;
+    }
+  }
+
+  private async subscribe(value: unknown): Promise<ResultOf<typeof subscribe>> {
+    const parameters = checked(subscribe.params, subscribe.method, value);
+    const answer = await this.context.changes(parameters);
+    this.subscription?.close();
+    this.subscription = new Subscription(
+      this.connection,
+      this.context.changes,
+      answer.cursor,
+      parameters.runs,
+      (error) => this.context.log(`feed: ${messageOf(error)}`),
+    );
+    // What did not fit into the answer, or came while it was made.
+    this.subscription.grown(Number.MAX_SAFE_INTEGER);
+    return answer;
+  }
+
+  private unsubscribe(): ResultOf<typeof unsubscribe> {
+    this.subscription?.close();
+    this.subscription = undefined;
+    return {};
+  }
+}

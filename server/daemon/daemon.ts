@@ -1,0 +1,214 @@
+/**
+ * The daemon of one store: a socket, the store's thread, the supervisor and the watcher, put together. The main thread
+ * parses and routes; SQLite is in its own thread, training in its own processes.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { daemonLog } from "../../shared/daemon/connect.ts";
+import {
+  readDiscovery,
+  removeDiscovery,
+  writeDiscovery,
+  type Discovery,
+} from "../../shared/daemon/discovery.ts";
+import { takeLock, type Lock } from "../../shared/daemon/lock.ts";
+import { ownIdentity } from "../../shared/daemon/process.ts";
+import { runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shared/protocol.ts";
+import { RemoteStore } from "../store/remote.ts";
+import { Client } from "./client.ts";
+import { handlersOf } from "./handlers.ts";
+import { Supervisor } from "./supervisor.ts";
+import { watchRuns } from "./watch.ts";
+import type { WorkerProgram } from "./worker.ts";
+
+export interface DaemonOptions {
+  readonly store: string;
+  readonly version: string;
+  readonly worker: WorkerProgram;
+  /** Milliseconds without client and live run after which it ends; 0: never. */
+  readonly idle: number;
+}
+
+const upkeepEvery = 1_000;
+const capabilities = ["runs", "queries", "feed", "language"] as const;
+
+/** Runs until it is told to end, or has nothing to do; then resolves. */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const paths = prepare(options.store);
+  const owner = takeLock(paths.ownerLock);
+  if (owner.state === "held")
+    throw new UserError(`Another daemon (pid ${owner.by.pid}) serves ${paths.store}.`, {
+      code: "busy",
+      action: "Connect to it, or end it: gradus daemon stop.",
+    });
+  const daemon = new StoreDaemon(options, paths, owner.lock);
+  try {
+    await daemon.run();
+  } finally {
+    await daemon.close();
+  }
+}
+
+/** A store keeps itself out of the workspace's version control. */
+function prepare(store: string): RuntimePaths {
+  mkdirSync(store, { recursive: true });
+  const ignore = join(store, ".gitignore");
+  if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
+  return runtimePaths(store);
+}
+
+class StoreDaemon {
+  private readonly discovery: Discovery;
+  private readonly clients = new Set<Client>();
+  private readonly server: Server;
+  private readonly remote: RemoteStore;
+  private readonly supervisor: Supervisor;
+  private readonly delay = monitorEventLoopDelay({ resolution: 5 });
+  private idleSince = Date.now();
+  private end: () => void = () => undefined;
+  private readonly ended: Promise<void>;
+  private timer: NodeJS.Timeout | undefined;
+  private watcher: ReturnType<typeof watchRuns> | undefined;
+
+  constructor(
+    private readonly options: DaemonOptions,
+    private readonly paths: RuntimePaths,
+    private readonly owner: Lock,
+  ) {
+    const instance = randomUUID();
+    this.discovery = {
+      instance,
+      ...ownIdentity(),
+      startedAt: new Date().toISOString(),
+      socketPath: paths.socket(instance),
+      token: randomBytes(32).toString("hex"),
+      protocol: protocolVersion,
+      version: options.version,
+      node: process.execPath,
+    };
+    this.ended = new Promise((resolve) => (this.end = resolve));
+    this.remote = new RemoteStore(paths.store, {
+      onChanged: (cursor) => this.clients.forEach((client) => client.grown(cursor)),
+      onProblem: (text) => log(text),
+      onExit: (error) => this.fail(`the store's thread ended: ${messageOf(error)}`),
+    });
+    this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
+    const handlers = handlersOf(this.remote, this.supervisor, {
+      status: () => this.status(),
+      shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
+    });
+    this.server = createServer((socket) => {
+      const client = new Client(socket, {
+        token: this.discovery.token,
+        handlers,
+        describe: () => this.describe(),
+        changes: (parameters) => this.remote.call("changes", parameters),
+        version: options.version,
+        log,
+        closed: (gone) => this.clients.delete(gone),
+      });
+      this.clients.add(client);
+    });
+  }
+
+  async run(): Promise<void> {
+    log(
+      `serving ${this.paths.store}: ${await this.remote.call("driver")}, node ${process.version}, pid ${process.pid}`,
+    );
+    this.watcher = watchRuns(
+      this.paths.store,
+      (run) => void this.supervisor.touched(run).catch((error: unknown) => log(messageOf(error))),
+      (error) => log(`watching: ${messageOf(error)}`),
+    );
+    await this.supervisor.adopt();
+    await this.listen();
+    writeDiscovery(this.paths.discovery, this.discovery);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => this.end());
+    this.delay.enable();
+    this.timer = setInterval(
+      () => this.upkeep(),
+      Math.min(upkeepEvery, Math.max(20, this.options.idle / 4 || upkeepEvery)),
+    );
+    await this.ended;
+    log("ending");
+  }
+
+  /** Removes its own files only; runs go on. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.supervisor.close();
+    removeDiscovery(this.paths.discovery, this.discovery.instance);
+    this.server.close();
+    for (const client of [...this.clients]) client.close();
+    if (process.platform !== "win32") rmSync(this.discovery.socketPath, { force: true });
+    await this.watcher?.close();
+    await this.remote.close().catch((error: unknown) => log(`closing the store: ${messageOf(error)}`));
+    this.owner.release();
+  }
+
+  private listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once("error", reject);
+      this.server.listen(this.discovery.socketPath, () => {
+        if (process.platform !== "win32") chmodSync(this.discovery.socketPath, 0o600);
+        resolve();
+      });
+    });
+  }
+
+  private upkeep(): void {
+    const greeted = [...this.clients].some(({ role }) => role !== undefined);
+    if (greeted || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
+    else if (this.options.idle > 0 && Date.now() - this.idleSince >= this.options.idle) this.end();
+    // A cleaner of temporary folders may take the file: nobody would find us, and nobody could start another.
+    if (readDiscovery(this.paths.discovery)?.instance !== this.discovery.instance)
+      writeDiscovery(this.paths.discovery, this.discovery);
+  }
+
+  private fail(reason: string): void {
+    log(reason);
+    process.exitCode = 1;
+    this.end();
+  }
+
+  private describe(): HelloResult {
+    const { instance, pid, version, protocol, node } = this.discovery;
+    return {
+      instance,
+      pid,
+      version,
+      protocol,
+      node,
+      store: this.paths.store,
+      live: this.supervisor.liveRuns,
+      capabilities,
+    };
+  }
+
+  private async status(): Promise<DaemonStatus> {
+    const greeted = [...this.clients].filter(({ role }) => role !== undefined).length;
+    const milliseconds = (percentile: number): number =>
+      Math.round(this.delay.percentile(percentile) / 1e4) / 100;
+    return {
+      ...this.describe(),
+      startedAt: this.discovery.startedAt,
+      clients: greeted,
+      socket: this.discovery.socketPath,
+      log: daemonLog(this.paths.store),
+      idleSeconds:
+        greeted > 0 || this.supervisor.liveRuns > 0 ? null : Math.round((Date.now() - this.idleSince) / 1000),
+      driver: await this.remote.call("driver"),
+      eventLoop: { p50: milliseconds(50), p99: milliseconds(99) },
+    };
+  }
+}
+
+/** Standard error is the daemon's log file. */
+export function log(text: string): void {
+  process.stderr.write(`${new Date().toISOString()} ${text}\n`);
+}

@@ -1,0 +1,70 @@
+/** Every `gradus/*` request but hello and the feed: check the parameters, ask the store or the supervisor. */
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as protocol from "../../shared/protocol.ts";
+import type { ParamsOf, ResultOf } from "../../shared/protocol.ts";
+import type { RemoteStore } from "../store/remote.ts";
+import { checked } from "./failure.ts";
+import type { Supervisor } from "./supervisor.ts";
+import type { z } from "zod";
+
+export type Handlers = Readonly<Record<string, (parameters: unknown) => Promise<unknown>>>;
+
+export interface Daemon {
+  status(): Promise<ResultOf<typeof protocol.daemonStatus>>;
+  /** Ends the daemon once the answer is out. */
+  shutdown(): void;
+}
+
+interface Descriptor {
+  readonly method: string;
+  readonly params: z.ZodType;
+}
+
+const answers = <R extends Descriptor>(
+  request: R,
+  answer: (parameters: ParamsOf<R>) => Promise<ResultOf<R>>,
+): Handlers => ({
+  [request.method]: async (value) =>
+    answer(checked<ParamsOf<R>>(request.params as unknown as z.ZodType<ParamsOf<R>>, request.method, value)),
+});
+
+export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: Daemon): Handlers {
+  return {
+    ...answers(protocol.daemonStatus, () => daemon.status()),
+    ...answers(protocol.daemonShutdown, async ({ force }) => {
+      const live = supervisor.liveRuns;
+      if (live > 0 && !force)
+        return { accepted: false, reason: live === 1 ? "a run is live" : `${live} runs are live` };
+      daemon.shutdown();
+      return { accepted: true };
+    }),
+    ...answers(protocol.runsStart, (parameters) => supervisor.start(parameters)),
+    ...answers(protocol.runsControl, (parameters) => supervisor.control(parameters)),
+    ...answers(protocol.runsResume, (parameters) => supervisor.resume(parameters)),
+    ...answers(protocol.runsDelete, (parameters) => supervisor.delete(parameters)),
+    ...answers(protocol.runsList, (parameters) => remote.call("list", parameters)),
+    ...answers(protocol.runsShow, (parameters) => remote.call("show", parameters)),
+    ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
+    ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
+    ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),
+    ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
+    ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),
+    ...answers(protocol.evaluationsQuery, (parameters) => remote.call("evaluations", parameters)),
+    ...answers(protocol.configLens, async ({ uri }) => {
+      const file = uri.startsWith("file:") ? fileURLToPath(uri) : uri;
+      return { uri, line: firstLine(file), ...(await remote.call("lens", file)) };
+    }),
+  };
+}
+
+/** Where a config's first key stands: the lens is above it. */
+function firstLine(file: string): number {
+  if (!existsSync(file)) return 0;
+  return Math.max(
+    0,
+    readFileSync(file, "utf8")
+      .split("\n")
+      .findIndex((line) => /^[^\s#%-]/.test(line)),
+  );
+}

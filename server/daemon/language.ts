@@ -1,0 +1,64 @@
+/**
+ * The language server on a connection that already speaks `gradus/*`. `vscode-languageserver/node` is never used here:
+ * its connection ends the whole process when its client leaves. Ours ends the connection.
+ */
+import { watch, type FSWatcher } from "chokidar";
+import { createConnection, type ProtocolConnection, type WatchDog } from "vscode-languageserver";
+import { attachLanguage } from "../language/index.ts";
+
+/**
+ * @param listening a connection that listens already: its hello has been answered
+ * @param leave closes this connection, and nothing else
+ * @returns to be called when the connection is gone
+ */
+export function serveLanguage(
+  listening: ProtocolConnection,
+  version: string,
+  leave: () => void,
+  failed: (error: unknown) => void,
+): () => void {
+  const watchDog: WatchDog = {
+    shutdownReceived: false,
+    // A client whose process dies takes its socket with it: there is nothing to watch.
+    initialize: () => undefined,
+    exit: leave,
+  };
+  const connection = createConnection(() => ({ ...listening, listen: () => undefined }), watchDog);
+  const files = new ConfigFiles(() => attached.revalidate(), failed);
+  const attached = attachLanguage(connection, {
+    version,
+    onDocuments: (configs) => files.follow(configs.flatMap((config) => config.files)),
+  });
+  connection.listen();
+  return () => {
+    files.close();
+    attached.dispose();
+  };
+}
+
+/** The files that the open configs read: presets, parents, reward functions. One that changes on disk is read again. */
+class ConfigFiles {
+  private watcher: FSWatcher | undefined;
+  private watched = new Set<string>();
+
+  constructor(
+    private readonly changed: () => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  follow(files: readonly string[]): void {
+    const wanted = new Set(files);
+    const added = [...wanted].filter((file) => !this.watched.has(file));
+    const gone = [...this.watched].filter((file) => !wanted.has(file));
+    this.watched = wanted;
+    if (added.length > 0) {
+      this.watcher ??= watch([], { ignoreInitial: true }).on("all", this.changed).on("error", this.failed);
+      this.watcher.add(added);
+    }
+    if (gone.length > 0) this.watcher?.unwatch(gone);
+  }
+
+  close(): void {
+    this.watcher?.close().catch(this.failed);
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * Starts, stops, resumes and deletes runs, and notices when a worker has died. Everything it knows is in files: a
+ * daemon that is killed costs nothing, the next one adopts what it finds.
+ */
+import { randomBytes } from "node:crypto";
+import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readLock } from "../../shared/daemon/lock.ts";
+import { isAlive } from "../../shared/daemon/process.ts";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { leasePath, readWorker, workerIsAlive } from "../../shared/lease.ts";
+import { attemptsOf } from "../../shared/log/reader.ts";
+import {
+  liveStatuses,
+  type ParamsOf,
+  type ResultOf,
+  type RunStatus,
+  type RunSummary,
+  type runsControl,
+  type runsDelete,
+  type runsResume,
+  type runsStart,
+} from "../../shared/protocol.ts";
+import type { RunFile } from "../../shared/run.ts";
+import { controlPath, readRunFile, runFilePath, runFolder, runsFolder, trashPrefix } from "../store/files.ts";
+import type { RemoteStore } from "../store/remote.ts";
+import { readyToRun } from "./admit.ts";
+import { startWorker, workerLogTail, type WorkerProgram } from "./worker.ts";
+
+/** How often a worker's process is looked for. */
+const lookEvery = 500;
+/** `stop --now` asks, then insists. */
+const killAfter = 5_000;
+
+const isLive = (status: RunStatus): boolean => liveStatuses.includes(status);
+
+export class Supervisor {
+  private readonly live = new Set<string>();
+  /** Runs being settled, resumed or deleted: one hand at a time. */
+  private readonly busy = new Set<string>();
+  private readonly starting = new Map<string, Promise<ResultOf<typeof runsStart>>>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly store: string,
+    private readonly remote: RemoteStore,
+    private readonly program: WorkerProgram,
+    private readonly log: (text: string) => void,
+  ) {
+    this.timer = setInterval(() => this.look(), lookEvery);
+  }
+
+  get liveRuns(): number {
+    return this.live.size;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  /** What an earlier daemon left: runs that go on, runs that died meanwhile, runs half deleted. */
+  async adopt(): Promise<void> {
+    for (const run of await this.remote.call("trashed")) await this.emptyTrash(run);
+    for (const { run, status } of await this.remote.call("scan")) {
+      await this.remote.call("ingest", run);
+      if (isLive(status) || workerIsAlive(this.folder(run))) this.live.add(run);
+    }
+  }
+
+  /** Something in the run's folder changed. */
+  async touched(run: string): Promise<void> {
+    if (this.busy.has(run) || !existsSync(this.folder(run))) return;
+    if (!this.live.has(run) && workerIsAlive(this.folder(run))) this.live.add(run);
+    await this.remote.call("ingest", run);
+  }
+
+  // ───────────────────────────────────────────── start and resume
+
+  start(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
+    const { key } = parameters;
+    if (key === undefined) return this.startNew(parameters);
+    const present = this.starting.get(key);
+    if (present !== undefined) return present;
+    const begun = this.startNew(parameters).finally(() => this.starting.delete(key));
+    this.starting.set(key, begun);
+    return begun;
+  }
+
+  private async startNew(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
+    const earlier =
+      parameters.key === undefined ? null : await this.remote.call("byStartKey", parameters.key);
+    if (earlier !== null) return { run: earlier, folder: this.folder(earlier) };
+    const name = readyToRun(parameters);
+    const run = this.makeFolder(name, parameters);
+    await this.remote.call("register", run, parameters.key ?? null);
+    this.launch(run, parameters.file, 0);
+    this.log(`run ${run} started`);
+    return { run, folder: this.folder(run) };
+  }
+
+  private makeFolder(name: string, { file, set, steps, seed }: ParamsOf<typeof runsStart>): string {
+    const createdAt = new Date().toISOString();
+    mkdirSync(runsFolder(this.store), { recursive: true });
+    const id = newRunId(name, createdAt);
+    mkdirSync(this.folder(id));
+    const content: RunFile = {
+      id,
+      file,
+      name,
+      set,
+      createdAt,
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    };
+    const draft = `${runFilePath(this.folder(id))}.new`;
+    writeFileSync(draft, JSON.stringify(content, null, 2));
+    renameSync(draft, runFilePath(this.folder(id)));
+    return id;
+  }
+
+  private launch(run: string, file: string, attempt: number): void {
+    startWorker(this.program, this.folder(run), file, attempt, () => void this.settle(run));
+    this.live.add(run);
+  }
+
+  /** The next attempt, from the last checkpoint. */
+  async resume({ run }: ParamsOf<typeof runsResume>): Promise<ResultOf<typeof runsResume>> {
+    const summary = await this.known(run);
+    return this.alone(run, async () => {
+      this.refuseLive(run, "resumed");
+      if (summary.status === "finished")
+        throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
+          code: "refused",
+          action: "Start a new run of its config: gradus run.",
+        });
+      const file = readRunFile(this.folder(run))?.file ?? summary.file;
+      if (!existsSync(file))
+        throw new UserError(`The run's config ${file} is gone.`, {
+          file,
+          code: "refused",
+          action: "Put the file back where it was, then resume.",
+        });
+      const attempt =
+        Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
+      await this.remote.call("setStatus", run, "starting", null, attempt);
+      this.launch(run, file, attempt);
+      this.log(`run ${run} resumed as attempt ${attempt}`);
+      return { run, attempt };
+    });
+  }
+
+  // ───────────────────────────────────────────── control and delete
+
+  async control({ run, action, now }: ParamsOf<typeof runsControl>): Promise<ResultOf<typeof runsControl>> {
+    const { status } = await this.known(run);
+    if (!workerIsAlive(this.folder(run))) {
+      throw new UserError(`Run ${run} is not live (${status}): there is nothing to ${action}.`, {
+        code: "refused",
+        action:
+          status === "finished" ? "Look at it: gradus runs show." : `Resume it: gradus runs resume ${run}.`,
+      });
+    }
+    const id = randomBytes(6).toString("hex");
+    appendFileSync(
+      controlPath(this.folder(run)),
+      `${JSON.stringify({ id, action, at: new Date().toISOString() })}\n`,
+    );
+    if (action === "stop") await this.remote.call("setStatus", run, "stopping", null);
+    if (action === "stop" && now) this.signal(run);
+    return { id };
+  }
+
+  /** The step in flight is lost, nothing that was committed. */
+  private signal(run: string): void {
+    const worker = readWorker(this.folder(run));
+    if (worker === null || !isAlive(worker)) return;
+    process.kill(worker.pid, "SIGTERM");
+    setTimeout(() => {
+      if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
+    }, killAfter).unref();
+  }
+
+  async delete({ run }: ParamsOf<typeof runsDelete>): Promise<ResultOf<typeof runsDelete>> {
+    await this.known(run);
+    return this.alone(run, async () => {
+      this.refuseLive(run, "deleted");
+      this.live.delete(run);
+      if (existsSync(this.folder(run))) renameSync(this.folder(run), this.trash(run));
+      await this.emptyTrash(run);
+      this.log(`run ${run} deleted`);
+      return { deleted: true };
+    });
+  }
+
+  private async emptyTrash(run: string): Promise<void> {
+    await this.remote.call("forgetRun", run);
+    await rm(this.trash(run), { recursive: true, force: true });
+  }
+
+  // ───────────────────────────────────────────── liveness
+
+  private look(): void {
+    for (const run of this.live) {
+      if (workerIsAlive(this.folder(run)))
+        this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
+      else void this.settle(run);
+    }
+  }
+
+  /** The worker is gone: everything it wrote is read first, and only then is it said that it did not finish. */
+  private async settle(run: string): Promise<void> {
+    if (this.busy.has(run)) return;
+    this.busy.add(run);
+    try {
+      const folder = this.folder(run);
+      if (workerIsAlive(folder) || !existsSync(folder)) return;
+      await this.remote.call("drain", run);
+      const status = (await this.remote.call("summary", run))?.status;
+      if (status === "stopping")
+        await this.remote.call(
+          "setStatus",
+          run,
+          "stopped",
+          "Stopped at once: the step in flight was dropped.",
+        );
+      else if (status !== undefined && isLive(status))
+        await this.remote.call("setStatus", run, "interrupted", interruption(run, folder));
+      this.live.delete(run);
+    } catch (error) {
+      this.log(`settling ${run}: ${messageOf(error)}`);
+    } finally {
+      this.busy.delete(run);
+    }
+  }
+
+  // ───────────────────────────────────────────── small things
+
+  private folder(run: string): string {
+    return runFolder(this.store, run);
+  }
+  private trash(run: string): string {
+    return join(runsFolder(this.store), `${trashPrefix}${run}`);
+  }
+
+  private async known(run: string): Promise<RunSummary> {
+    const summary = await this.remote.call("summary", run);
+    if (summary === null)
+      throw new UserError(`There is no run ${run} in this store.`, {
+        code: "unknownRun",
+        action: "List the runs: gradus runs list.",
+      });
+    return summary;
+  }
+
+  private refuseLive(run: string, what: string): void {
+    const holder = readLock(leasePath(this.folder(run)));
+    if (workerIsAlive(this.folder(run)) || (holder !== null && isAlive(holder))) {
+      throw new UserError(`Run ${run} is live and cannot be ${what}.`, {
+        code: "busy",
+        action: `Stop it first: gradus runs stop ${run}.`,
+      });
+    }
+  }
+
+  private async alone<Result>(run: string, act: () => Promise<Result>): Promise<Result> {
+    if (this.busy.has(run))
+      throw new UserError(`Run ${run} is being worked on by another request.`, {
+        code: "busy",
+        action: "Try again in a moment.",
+      });
+    this.busy.add(run);
+    try {
+      return await act();
+    } finally {
+      this.busy.delete(run);
+    }
+  }
+}
+
+function interruption(run: string, folder: string): string {
+  const pid = readWorker(folder)?.pid;
+  const tail = workerLogTail(folder, 3);
+  return `The run's process${pid === undefined ? " never started" : ` (pid ${pid}) ended without finishing`}. Resume it from its last checkpoint: gradus runs resume ${run}.${tail === "" ? "" : ` It last said: ${tail}`}`;
+}
+
+/** Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`. */
+export function newRunId(name: string, createdAt: string): string {
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  const [date, time] = createdAt.slice(0, 19).replace(/[-:]/g, "").split("T");
+  return `${slug === "" ? "run" : slug}-${date}-${time}-${randomBytes(2).toString("hex")}`;
+}

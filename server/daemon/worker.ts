@@ -1,0 +1,77 @@
+/** Starting a run's process: detached, its output in a file, no channel to us. It outlives the daemon. */
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { processStart } from "../../shared/daemon/process.ts";
+import { UserError } from "../../shared/errors.ts";
+import { readWorker, writeWorker } from "../../shared/lease.ts";
+import { workerCommand } from "../../shared/run.ts";
+import { workerLogPath } from "../store/files.ts";
+
+export interface WorkerProgram {
+  /** The Node that set-up recorded: the daemon's own. */
+  readonly node: string;
+  /** The bundled command line, or in tests another program that takes the same arguments. */
+  readonly entry: string;
+  readonly version: string;
+}
+
+/** One thread inside an operation, as many operations at once as there are processors: measured fastest for small models. */
+const defaults = {
+  TF_NUM_INTRAOP_THREADS: "1",
+  TF_NUM_INTEROP_THREADS: String(availableParallelism()),
+  TF_CPP_MIN_LOG_LEVEL: "2",
+};
+
+/**
+ * Starts attempt `attempt` of the run and writes worker.json, which the worker then writes again with what it knows.
+ * @param ended called when the process has ended, or could not be started
+ */
+export function startWorker(
+  program: WorkerProgram,
+  runFolder: string,
+  configFile: string,
+  attempt: number,
+  ended: () => void,
+): void {
+  const log = openSync(workerLogPath(runFolder), "a", 0o600);
+  try {
+    const child = spawn(
+      program.node,
+      [program.entry, workerCommand, runFolder, "--attempt", String(attempt)],
+      {
+        cwd: existsSync(dirname(configFile)) ? dirname(configFile) : runFolder,
+        detached: true,
+        windowsHide: true,
+        stdio: ["ignore", log, log],
+        env: { ...defaults, ...process.env },
+      },
+    );
+    child.once("error", ended);
+    child.once("exit", ended);
+    child.unref();
+    if (child.pid === undefined)
+      throw new UserError(`The run's process could not be started with ${program.node}.`, {
+        code: "refused",
+        action: "`gradus doctor` says what is missing.",
+      });
+    if (readWorker(runFolder)?.pid !== child.pid) {
+      writeWorker(runFolder, {
+        pid: child.pid,
+        processStart: processStart(child.pid),
+        attempt,
+        startedAt: new Date().toISOString(),
+        version: program.version,
+      });
+    }
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The last lines that the worker printed, for a message. */
+export function workerLogTail(runFolder: string, lines: number): string {
+  const path = workerLogPath(runFolder);
+  return existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").slice(-lines).join("\n") : "";
+}
