@@ -24,7 +24,7 @@ steps: 5
 
 /** The command line and the test's worker, built once into a folder of their own. */
 export async function program(): Promise<{ cli: string; worker: string }> {
-  const base = join(process.cwd(), "out", `rpc-${process.pid}`);
+  const base = join(process.cwd(), "out", "test", `rpc-${process.pid}`);
   if (!existsSync(base)) {
     // Not bundled into the test: it knows the repository by its own place.
     const { entries, tests }: { entries: BuildOptions[]; tests: (patterns: string[]) => BuildOptions } = await import(pathToFileURL(join(process.cwd(), "esbuild.mjs")).href);

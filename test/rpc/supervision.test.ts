@@ -18,7 +18,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, inde
 test("a run is started, watched without a gap, and finishes", async () => {
   const connection = await box.connect();
   const seen: Change[] = [];
-  connection.onNotification(changed.method, (batch: { changes: Change[] }) => seen.push(...batch.changes));
+  connection.onNotification(changed.method, (batch: { changes: Change[] }) => void seen.push(...batch.changes));
   await ask(connection, subscribe, {});
   const key = "k";
   const [one, two] = await Promise.all([1, 2].map(() => ask(connection, runsStart, { file: box.file, steps: 15, seed: 5, key })));
