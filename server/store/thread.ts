@@ -133,7 +133,8 @@ function opened(folder: string): Store {
   try {
     return new Store(folder);
   } catch (error) {
-    const action = error instanceof UserError ? ` ${error.detail.file ?? ""} ${error.detail.action ?? ""}` : "";
+    const action =
+      error instanceof UserError ? ` ${error.detail.file ?? ""} ${error.detail.action ?? ""}` : "";
     throw new Error(`${messageOf(error)}${action}`, { cause: error });
   }
 }

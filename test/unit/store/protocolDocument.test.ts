@@ -6,12 +6,25 @@ import { errorCodes, protocolVersion, requests } from "../../../shared/protocol.
 
 const path = "docs/protocol.md";
 
-type Property = { readonly type?: string; readonly enum?: readonly string[]; readonly default?: unknown; readonly items?: Property };
-const typeOf = ({ type, enum: values, items }: Property): string => (values !== undefined ? values.map((value) => `"${value}"`).join(" \\| ") : type === "array" && items !== undefined ? `${typeOf(items)}[]` : (type ?? "any"));
+type Property = {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly items?: Property;
+};
+const typeOf = ({ type, enum: values, items }: Property): string =>
+  values !== undefined
+    ? values.map((value) => `"${value}"`).join(" \\| ")
+    : type === "array" && items !== undefined
+      ? `${typeOf(items)}[]`
+      : (type ?? "any");
 
 function requestRows(): string[] {
   return Object.values(requests).map(({ method, params }) => {
-    const schema = z.toJSONSchema(params, { io: "input" }) as { properties?: Record<string, Property>; required?: readonly string[] };
+    const schema = z.toJSONSchema(params, { io: "input" }) as {
+      properties?: Record<string, Property>;
+      required?: readonly string[];
+    };
     const fields = Object.entries(schema.properties ?? {}).map(([name, property]) => {
       const optional = schema.required?.includes(name) === true || property.default !== undefined ? "" : "?";
       return `\`${name}${optional}\`: ${typeOf(property)}${property.default === undefined ? "" : ` = ${JSON.stringify(property.default)}`}`;
