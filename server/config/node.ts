@@ -48,7 +48,10 @@ export class TextOrigin implements Origin {
 }
 
 /** The same origin with something changed. An origin is not spread: its parts may be computed. */
-export const changed = ({ file, folder, range, via, layer, stage }: Origin, change: Partial<Origin>): Origin => ({ file, folder, range, via, layer, stage, ...change });
+export const changed = (
+  { file, folder, range, via, layer, stage }: Origin,
+  change: Partial<Origin>,
+): Origin => ({ file, folder, range, via, layer, stage, ...change });
 
 export type Scalar = null | boolean | number | string;
 export interface ScalarNode {
@@ -87,7 +90,9 @@ export function fromJson(value: Json, origin: Origin): SourceNode {
   if (isList(value)) return { kind: "list", items: value.map((item) => fromJson(item, origin)), origin };
   return mapNode(
     origin,
-    Object.entries(value).map(([key, child]) => [key, { key: origin, value: fromJson(child, origin) }] as const),
+    Object.entries(value).map(
+      ([key, child]) => [key, { key: origin, value: fromJson(child, origin) }] as const,
+    ),
   );
 }
 
@@ -104,7 +109,8 @@ export function toJson(node: SourceNode): Json {
   }
 }
 
-export const child = (node: SourceNode | undefined, key: string): SourceNode | undefined => entry(node, key)?.value;
+export const child = (node: SourceNode | undefined, key: string): SourceNode | undefined =>
+  entry(node, key)?.value;
 
 export const entry = (node: SourceNode | undefined, key: string): MapEntry | undefined =>
   node?.kind === "map" ? node.entries.get(key) : undefined;
@@ -115,7 +121,12 @@ export const textOf = (node: SourceNode | undefined): string | undefined =>
 export const isNull = (node: SourceNode): boolean => node.kind === "scalar" && node.value === null;
 
 /** A copy with one entry set or replaced; order of keys is kept. */
-export function withEntry(node: MapNode, key: string, value: SourceNode, keyOrigin: Origin = value.origin): MapNode {
+export function withEntry(
+  node: MapNode,
+  key: string,
+  value: SourceNode,
+  keyOrigin: Origin = value.origin,
+): MapNode {
   const entries = new Map(node.entries);
   entries.set(key, { key: keyOrigin, value });
   return { ...node, entries };
@@ -139,7 +150,14 @@ export function mapOrigins(node: SourceNode, change: (origin: Origin) => Origin)
     case "map":
       return mapNode(
         origin,
-        [...node.entries].map(([key, { key: at, value }]) => [key, { key: change(at), value: mapOrigins(value, change) }] as const),
+        [...node.entries].map(
+          ([key, { key: at, value }]) =>
+            [key, { key: change(at), value: mapOrigins(value, change) }] as const,
+        ),
       );
   }
 }
+
+/** A path one key longer. */
+export const join = (path: string, key: string | number): string =>
+  path === "" ? String(key) : `${path}.${key}`;

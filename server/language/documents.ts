@@ -39,7 +39,15 @@ export class OpenConfigs {
     const file = pathOf(document.uri);
     const loaded = loadConfig(file, { text });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
-    const config: OpenConfig = { uri: document.uri, version: document.version, text, file, root: loaded.source, loaded, whole: broken ? (known?.whole ?? loaded) : loaded };
+    const config: OpenConfig = {
+      uri: document.uri,
+      version: document.version,
+      text,
+      file,
+      root: loaded.source,
+      loaded,
+      whole: broken ? (known?.whole ?? loaded) : loaded,
+    };
     this.read.set(document.uri, config);
     return config;
   }

@@ -16,7 +16,8 @@ import type {
   Weigh,
 } from "../seams.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { generate, type Generator } from "./generate.ts";
+import { generate } from "./generate.ts";
+import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, ROUND, roundUp, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { Programs } from "./programs.ts";

@@ -147,6 +147,8 @@ export class DaemonClient {
     const lost = (): void => {
       if (this.connection !== connection) return;
       this.connection = undefined;
+      // Questions under way are rejected, else they would wait for ever.
+      connection.dispose();
       if (!this.disposed) this.retry(new UserError("The daemon closed the connection."), 0);
     };
     connection.onClose(lost);

@@ -108,10 +108,16 @@ function refusal(error: z.infer<typeof answerSchema>["error"]): UserError {
 }
 
 export function linkOver(socket: Socket, answer: HelloResult, mode: DaemonLink["mode"]): DaemonLink {
-  const transports = (): { reader: MessageReader; writer: MessageWriter } => ({
-    reader: new SocketMessageReader(socket),
-    writer: new SocketMessageWriter(socket),
-  });
+  const transports = (): { reader: MessageReader; writer: MessageWriter } => {
+    // The handshake paused the socket, and a paused stream does not flow again by itself when somebody listens.
+    const flow = (event: string): void => {
+      if (event !== "data") return;
+      socket.off("newListener", flow);
+      process.nextTick(() => socket.resume());
+    };
+    socket.on("newListener", flow);
+    return { reader: new SocketMessageReader(socket), writer: new SocketMessageWriter(socket) };
+  };
   return {
     hello: answer,
     socket,
@@ -171,6 +177,10 @@ function firstMessage(socket: Socket): Promise<string> {
       if (length === undefined || bytes.length < head + 4 + length) return;
       finish(() => {
         socket.pause();
+        // A paused socket stays paused when it is read again: whoever takes it over starts it by listening.
+        socket.on("newListener", (event) => {
+          if (event === "data") process.nextTick(() => socket.resume());
+        });
         const rest = bytes.subarray(head + 4 + length);
         if (rest.length > 0) socket.unshift(rest);
         resolve(bytes.toString("utf8", head + 4, head + 4 + length));

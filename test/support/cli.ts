@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const natives = ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"];
-const banner = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+const banner =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
 let built: Promise<string> | undefined;
 

@@ -15,13 +15,18 @@ const folder = resolve("test/fixtures/config/rules");
 const isMarker = (line: string): boolean => /^#\s*\^/.test(line) || /^#\s*<\^/.test(line);
 
 function markers(diagnostics: readonly Diagnostic[], line: number, text: string): string[] {
-  return diagnostics.filter(({ range }) => range.start.line === line).map(({ range, severity, rule, key, message }) => {
-    const end = range.end.line > line ? text.length : range.end.character;
-    const width = Math.max(1, end - range.start.character);
-    // The comment's own `#` takes the first column.
-    const carets = range.start.character === 0 ? `#<${"^".repeat(width)}` : `#${" ".repeat(range.start.character - 1)}${"^".repeat(width)}`;
-    return `${carets} ${severity} [${rule}] ${key}: ${message}`;
-  });
+  return diagnostics
+    .filter(({ range }) => range.start.line === line)
+    .map(({ range, severity, rule, key, message }) => {
+      const end = range.end.line > line ? text.length : range.end.character;
+      const width = Math.max(1, end - range.start.character);
+      // The comment's own `#` takes the first column.
+      const carets =
+        range.start.character === 0
+          ? `#<${"^".repeat(width)}`
+          : `#${" ".repeat(range.start.character - 1)}${"^".repeat(width)}`;
+      return `${carets} ${severity} [${rule}] ${key}: ${message}`;
+    });
 }
 
 /** The text without its markers, and with those that the diagnostics ask for. */
@@ -40,7 +45,10 @@ describe("findings in a config", () => {
       const source = readFileSync(file, "utf8");
       const { written, diagnostics } = annotated(source, file);
       if (name.endsWith(".ok.gradus.yaml")) {
-        assert.deepEqual(diagnostics.filter(({ severity }) => severity !== "info").map(({ message }) => message), []);
+        assert.deepEqual(
+          diagnostics.filter(({ severity }) => severity !== "info").map(({ message }) => message),
+          [],
+        );
         return;
       }
       if (process.env["GRADUS_GOLDEN"] !== undefined) writeFileSync(file, written);
@@ -50,13 +58,16 @@ describe("findings in a config", () => {
   }
 
   it("every rule fires in some fixture", () => {
-    const all = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")).join("\n");
+    const all = readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), "utf8"))
+      .join("\n");
     for (const { id } of rules) assert.ok(all.includes(`[${id}]`), `${id} fires nowhere`);
   });
 
   it("no message speaks of schemas or unions", () => {
     for (const name of readdirSync(folder)) {
-      for (const { message } of loadConfig(join(folder, name)).diagnostics) assert.doesNotMatch(message, /schema|union|zod|undefined|\[object/i);
+      for (const { message } of loadConfig(join(folder, name)).diagnostics)
+        assert.doesNotMatch(message, /schema|union|zod|undefined|\[object/i);
     }
   });
 });

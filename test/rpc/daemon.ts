@@ -1,0 +1,136 @@
+/** A store of its own in a runtime folder of its own, and everything that was started in it ended afterwards. */
+import { build, type BuildOptions } from "esbuild";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { connectOrStart, type StartWish } from "../../shared/daemon/connect.ts";
+import { readDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
+import type { DaemonLink } from "../../shared/daemon/handshake.ts";
+import { isAlive } from "../../shared/daemon/process.ts";
+import { ask } from "../../shared/daemon/request.ts";
+import { runtimePaths } from "../../shared/daemon/runtime.ts";
+import { runsShow, runsStart, type RunDetail } from "../../shared/protocol.ts";
+import { readWorker } from "../../shared/lease.ts";
+
+const config = `name: mini
+tasks: [{ env: countdown, numbers: [3] }]
+reward: { terms: { correct: { use: equation } } }
+steps: 5
+`;
+
+/** The command line and the test's worker, built once into a folder of their own. */
+export async function program(): Promise<{ cli: string; worker: string }> {
+  const base = join(process.cwd(), "out", `rpc-${process.pid}`);
+  if (!existsSync(base)) {
+    // Not bundled into the test: it knows the repository by its own place.
+    const { entries, tests }: { entries: BuildOptions[]; tests: (patterns: string[]) => BuildOptions } = await import(pathToFileURL(join(process.cwd(), "esbuild.mjs")).href);
+    await build({ ...entries[0], outdir: join(base, "dist") });
+    await build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") });
+  }
+  return { cli: join(base, "dist", "cli.mjs"), worker: join(base, "test", "rpc", "worker.mjs") };
+}
+
+export class Sandbox {
+  readonly base = mkdtempSync(join(tmpdir(), "gradus-rpc-"));
+  readonly store = join(this.base, "project", ".gradus");
+  readonly file = join(this.base, "project", "mini.gradus.yaml");
+  private readonly links: DaemonLink[] = [];
+  private readonly pids = new Set<number>();
+  private readonly before = process.env["XDG_RUNTIME_DIR"];
+
+  private constructor(
+    readonly cli: string,
+    private readonly worker: string,
+  ) {
+    mkdirSync(join(this.base, "run"), { mode: 0o700 });
+    process.env["XDG_RUNTIME_DIR"] = join(this.base, "run");
+    mkdirSync(this.store, { recursive: true });
+    writeFileSync(this.file, config);
+  }
+
+  static async make(): Promise<Sandbox> {
+    const { cli, worker } = await program();
+    return new Sandbox(cli, worker);
+  }
+
+  wish(more: Partial<StartWish> = {}): StartWish {
+    return { store: this.store, role: "command", version: "0.1.0", node: process.execPath, cli: this.cli, environment: { GRADUS_WORKER_ENTRY: this.worker, GRADUS_IDLE_MS: "60000" }, ...more };
+  }
+
+  async link(more: Partial<StartWish> = {}): Promise<DaemonLink> {
+    const link = await connectOrStart(this.wish(more));
+    this.links.push(link);
+    this.pids.add(link.hello.pid);
+    return link;
+  }
+
+  async connect(more: Partial<StartWish> = {}): Promise<MessageConnection> {
+    return (await this.link(more)).connection();
+  }
+
+  discovery(): Discovery | null {
+    return readDiscovery(runtimePaths(this.store).discovery);
+  }
+
+  async start(connection: MessageConnection, steps = 40, delay = 20): Promise<string> {
+    return (await ask(connection, runsStart, { file: this.file, steps, seed: delay })).run;
+  }
+
+  folder(run: string): string {
+    return join(this.store, "runs", run);
+  }
+
+  workerOf(run: string): number {
+    const pid = readWorker(this.folder(run))?.pid ?? 0;
+    this.pids.add(pid);
+    return pid;
+  }
+
+  async reach(connection: MessageConnection, run: string, holds: (detail: RunDetail) => boolean): Promise<RunDetail> {
+    return until(async () => {
+      const detail = await ask(connection, runsShow, { run });
+      return holds(detail) ? detail : null;
+    }, `run ${run}`);
+  }
+
+  /** Ends what was started here, by pid, and removes the files. */
+  async end(): Promise<void> {
+    for (const link of this.links) link.close();
+    const found = this.discovery();
+    if (found !== null) this.pids.add(found.pid);
+    const runs = join(this.store, "runs");
+    for (const run of existsSync(runs) ? readdirSync(runs) : []) this.workerOf(run);
+    for (const pid of this.pids) kill(pid, "SIGKILL");
+    await until(async () => ([...this.pids].every((pid) => !isAlive({ pid, processStart: "" })) ? true : null), "processes to end");
+    if (this.before === undefined) delete process.env["XDG_RUNTIME_DIR"];
+    else process.env["XDG_RUNTIME_DIR"] = this.before;
+    rmSync(this.base, { recursive: true, force: true });
+  }
+
+  log(): string {
+    return readFileSync(join(this.store, "daemon.log"), "utf8");
+  }
+
+  spawn(commandArguments: readonly string[]): ChildProcess {
+    return spawn(process.execPath, [this.cli, ...commandArguments], { cwd: join(this.base, "project"), env: { ...process.env, GRADUS_WORKER_ENTRY: this.worker } });
+  }
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  if (pid > 0 && isAlive({ pid, processStart: "" })) process.kill(pid, signal);
+}
+
+/** Asks again until there is an answer. */
+export async function until<Value>(ask: () => Promise<Value | null>, what: string, milliseconds = 20_000): Promise<Value> {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const value = await ask();
+    if (value !== null) return value;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await wait(15);
+  }
+}
