@@ -21,14 +21,17 @@ const checks = [
   },
 ];
 
-/** Limits in seconds, several times what a tier takes on two cores. `needs` names what set-up may not have found. */
+/**
+ * Limits in seconds, several times what a tier (and each of its files) takes on two cores. `needs` names what set-up
+ * may not have found.
+ */
 const tiers = [
-  { name: "unit", limit: 600 },
-  { name: "rpc", limit: 900, concurrency: 1 },
-  { name: "lsp", limit: 300, concurrency: 1 },
-  { name: "webview", limit: 300, concurrency: 1, needs: "browser" },
+  { name: "unit", limit: 600, file: 180 },
+  { name: "rpc", limit: 900, file: 300, concurrency: 1 },
+  { name: "lsp", limit: 300, file: 120, concurrency: 1 },
+  { name: "webview", limit: 300, file: 120, concurrency: 1, needs: "browser" },
   { name: "workbench", limit: 300, needs: "workbench" },
-  { name: "scenario", limit: 1200, concurrency: 1, needs: "workbench" },
+  { name: "scenario", limit: 1200, file: 420, concurrency: 1, needs: "workbench" },
 ];
 
 const row = (name, rest) => ({ name, passed: 0, failed: 0, skipped: 0, seconds: 0, notes: [], ...rest });
@@ -91,6 +94,7 @@ async function runTier(tier, node, env, available) {
     "--enable-source-maps",
     "--test",
     "--test-reporter=spec",
+    `--test-timeout=${tier.file * 1000}`,
     ...(tier.concurrency === undefined ? [] : [`--test-concurrency=${tier.concurrency}`]),
   ];
   return outcome(
@@ -125,11 +129,22 @@ async function main(words) {
       `no check or tier is called ${words.join(" ")}; there are check, ${[...checks, ...tiers].map(({ name }) => name).join(", ")}`,
     );
   const record = await setUp({ tests: steps.some(([, { needs }]) => needs !== undefined) });
-  const runtime = mkdtempSync(join(tmpdir(), "gradus-t-"));
+  const runtime = mkdtempSync(join(tmpdir(), "gt-"));
   const mark = `GRADUS_TEST_RUN=${randomUUID()}`;
+  // However this ends, nothing that it started or wrote aside stays.
+  process.on("exit", () => {
+    endAll(mark);
+    try {
+      rmSync(runtime, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    } catch (error) {
+      // A process that is just being ended may still write.
+      console.error(`${runtime} could not be removed: ${error.message}`);
+    }
+  });
   const env = {
     GRADUS_TEST_RUN: mark.split("=")[1],
     XDG_RUNTIME_DIR: runtime,
+    TMPDIR: runtime,
     ...(record.tests?.browser.path === undefined ? {} : { CHROMIUM: record.tests.browser.path }),
   };
   const rows = [];
@@ -149,11 +164,9 @@ async function main(words) {
     }
     rows.push(result);
   }
-  rmSync(runtime, { recursive: true, force: true });
   return printTable(rows) === 0 ? 0 : 1;
 }
 
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, endAll);
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -3,22 +3,47 @@
  * draw. The run's step, `gradus explain`, curriculum replay and live re-scoring all call it. Arithmetic is float64.
  */
 import type { CreateContext, StageBody } from "./config/resolved.ts";
-import type { Batch, Channel, Clock, Combined, Group, KlTerm, Model, RewardColumn, Stats, Weigh } from "./seams.ts";
+import type {
+  Batch,
+  Channel,
+  Clock,
+  Combined,
+  Group,
+  KlTerm,
+  Model,
+  RewardColumn,
+  Stats,
+  Weigh,
+} from "./seams.ts";
 import { AdvantageChain, type Advantages } from "./algorithm/advantages.ts";
-import { describeAdvantages, describeGroups, describeRewards, describeRollouts } from "./algorithm/describe.ts";
+import {
+  describeAdvantages,
+  describeGroups,
+  describeRewards,
+  describeRollouts,
+} from "./algorithm/describe.ts";
 import { groupsOf } from "./algorithm/groups.ts";
 import { klTerms } from "./algorithm/kl.ts";
 import { LossChain, type Update } from "./algorithm/loss.ts";
 import { RewardChain, type Scored } from "./algorithm/rewards.ts";
 
 export type { Advantages, Scored, Update };
-export { Curriculum, openSources, starvation, type DrawnTask, type SourceOf } from "./algorithm/curriculum.ts";
+export {
+  Curriculum,
+  openSources,
+  starvation,
+  type DrawnTask,
+  type SourceOf,
+} from "./algorithm/curriculum.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
 export { describeMismatch } from "./algorithm/describe.ts";
 export { create } from "./algorithm/create.ts";
 
 /** What the methods of a stage need from outside; `random` and models are added by the caller. */
-export const contextOf = (body: StageBody, outside: Pick<CreateContext, "random" | "models" | "tokenizer">): CreateContext => ({
+export const contextOf = (
+  body: StageBody,
+  outside: Pick<CreateContext, "random" | "models" | "tokenizer">,
+): CreateContext => ({
   ...outside,
   max_tokens: body.rollout.max_tokens,
   group: body.rollout.group,
@@ -31,11 +56,22 @@ export class Algorithm {
   private readonly advantageChain: AdvantageChain;
   private readonly lossChain: LossChain;
 
-  constructor(readonly body: StageBody, context: CreateContext) {
+  constructor(
+    readonly body: StageBody,
+    context: CreateContext,
+  ) {
     this.kl = klTerms(body.kl, context);
     this.rewardChain = new RewardChain(body.reward, context);
-    this.advantageChain = new AdvantageChain(body.advantage, this.kl.filter(({ place }) => place === "reward"), context);
-    this.lossChain = new LossChain(body, this.kl.filter(({ place }) => place === "loss"), context);
+    this.advantageChain = new AdvantageChain(
+      body.advantage,
+      this.kl.filter(({ place }) => place === "reward"),
+      context,
+    );
+    this.lossChain = new LossChain(
+      body,
+      this.kl.filter(({ place }) => place === "loss"),
+      context,
+    );
   }
 
   /** The config takes recorded advantages: `recorded` instead of `advantages`. */
@@ -51,7 +87,9 @@ export class Algorithm {
   }
   /** Models whose log-probs the step needs (`old["logp:<model>"]`), for the reward and for the loss. */
   models(clock: Clock): Model[] {
-    return [...new Set(this.kl.filter(({ coefficient }) => coefficient(clock) !== 0).map(({ model }) => model))];
+    return [
+      ...new Set(this.kl.filter(({ coefficient }) => coefficient(clock) !== 0).map(({ model }) => model)),
+    ];
   }
 
   /** Mask slot. Do this first: rewards with a KL penalty and advantages read the mask. */
@@ -82,7 +120,18 @@ export class Algorithm {
     return this.lossChain.weigh(update, clock);
   }
   /** The metrics that follow from rewards and advantages. */
-  describe(batch: Batch, scored: Scored, advantages: Advantages, weights: Float64Array, groups: readonly Group[]): Record<string, number> {
-    return { ...describeRewards(scored), ...describeAdvantages(advantages, weights), ...describeGroups(groups), ...describeRollouts(batch) };
+  describe(
+    batch: Batch,
+    scored: Scored,
+    advantages: Advantages,
+    weights: Float64Array,
+    groups: readonly Group[],
+  ): Record<string, number> {
+    return {
+      ...describeRewards(scored),
+      ...describeAdvantages(advantages, weights),
+      ...describeGroups(groups),
+      ...describeRollouts(batch),
+    };
   }
 }

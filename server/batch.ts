@@ -1,5 +1,12 @@
 /** Batches: made of samples while a run goes on, of recorded rows afterwards, and parts of them. */
-import { origin, type Batch, type Ragged, type RolloutRecord, type Sample, type TokenColumns } from "./seams.ts";
+import {
+  origin,
+  type Batch,
+  type Ragged,
+  type RolloutRecord,
+  type Sample,
+  type TokenColumns,
+} from "./seams.ts";
 
 /** One row before it is a row: a sample with what it belongs to. */
 export interface SampledRow {
@@ -61,11 +68,16 @@ export function batchOfSamples(rows: readonly SampledRow[]): Batch {
   });
   const groups = numbered(rows.map(({ record }) => record.group));
   return {
-    rows: rows.length, offsets, tokens, origin: origins,
+    rows: rows.length,
+    offsets,
+    tokens,
+    origin: origins,
     mask: Uint8Array.from(origins, (kind) => (kind === origin.written ? 1 : 0)),
     columns: { logp_old: logpOld, logp_sampled: logpSampled, entropy, versions },
     context: raggedOf(rows.map(({ context }) => context)),
-    ...(rows.some(({ train_context }) => train_context !== undefined) ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context)) } : {}),
+    ...(rows.some(({ train_context }) => train_context !== undefined)
+      ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context)) }
+      : {}),
     ...groups,
     records: rows.map(({ record }) => record),
   };
@@ -83,14 +95,16 @@ function gathered<T extends Column>(values: T, offsets: Int32Array, rows: readon
   return result;
 }
 
-const sizeOf = (offsets: Int32Array, rows: readonly number[]): number => rows.reduce((sum, row) => sum + offsets[row + 1]! - offsets[row]!, 0);
+const sizeOf = (offsets: Int32Array, rows: readonly number[]): number =>
+  rows.reduce((sum, row) => sum + offsets[row + 1]! - offsets[row]!, 0);
 
 /** A per-token column of a batch, for some of its rows. */
 export const selectTokens = (values: Float64Array, batch: Batch, rows: readonly number[]): Float64Array =>
   gathered(values, batch.offsets, rows, new Float64Array(sizeOf(batch.offsets, rows)));
 
 /** A per-row column, for some of the rows. */
-export const selectValues = (values: Float64Array, rows: readonly number[]): Float64Array => Float64Array.from(rows, (row) => values[row]!);
+export const selectValues = (values: Float64Array, rows: readonly number[]): Float64Array =>
+  Float64Array.from(rows, (row) => values[row]!);
 
 const selectRagged = ({ offsets, values }: Ragged, rows: readonly number[]): Ragged => ({
   offsets: offsetsOf(rows.map((row) => offsets[row + 1]! - offsets[row]!)),
@@ -98,14 +112,17 @@ const selectRagged = ({ offsets, values }: Ragged, rows: readonly number[]): Rag
 });
 
 function selectColumns(columns: TokenColumns, batch: Batch, rows: readonly number[]): TokenColumns {
-  const float = (values: Float64Array | undefined): Float64Array | undefined => (values === undefined ? undefined : selectTokens(values, batch, rows));
+  const float = (values: Float64Array | undefined): Float64Array | undefined =>
+    values === undefined ? undefined : selectTokens(values, batch, rows);
   const { logp_old, logp_sampled, entropy, values, versions } = columns;
   return {
     ...(logp_old === undefined ? {} : { logp_old: float(logp_old)! }),
     ...(logp_sampled === undefined ? {} : { logp_sampled: float(logp_sampled)! }),
     ...(entropy === undefined ? {} : { entropy: float(entropy)! }),
     ...(values === undefined ? {} : { values: float(values)! }),
-    ...(versions === undefined ? {} : { versions: gathered(versions, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))) }),
+    ...(versions === undefined
+      ? {}
+      : { versions: gathered(versions, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))) }),
   };
 }
 
@@ -147,8 +164,17 @@ function rowsOfPairs({ rows, pair }: Batch): number[][] {
 }
 
 /** Mini-batches of about `size` rows that never split a group or a pair where the unit forbids it. */
-export function miniBatches(batch: Batch, size: number | undefined, unit: "sequence" | "pair" | "group"): number[][] {
-  const units = unit === "group" ? rowsOfGroups(batch) : unit === "pair" ? rowsOfPairs(batch) : Array.from({ length: batch.rows }, (_, row) => [row]);
+export function miniBatches(
+  batch: Batch,
+  size: number | undefined,
+  unit: "sequence" | "pair" | "group",
+): number[][] {
+  const units =
+    unit === "group"
+      ? rowsOfGroups(batch)
+      : unit === "pair"
+        ? rowsOfPairs(batch)
+        : Array.from({ length: batch.rows }, (_, row) => [row]);
   if (size === undefined || size >= batch.rows) return batch.rows === 0 ? [] : [units.flat()];
   const parts: number[][] = [];
   for (const rows of units) {

@@ -1,7 +1,14 @@
 /** Recorded rollouts as the algorithm reads them: rows from a file, and rows as a batch. */
 import { open } from "node:fs/promises";
 import { UserError, messageOf } from "../shared/errors.ts";
-import { fromWire, parseRollout, tokenKeys, type MaybeNumber, type RolloutRow, type RowPlace } from "../shared/rollouts.ts";
+import {
+  fromWire,
+  parseRollout,
+  tokenKeys,
+  type MaybeNumber,
+  type RolloutRow,
+  type RowPlace,
+} from "../shared/rollouts.ts";
 import { numbered, offsetsOf, raggedOf } from "./batch.ts";
 import type { TaskConfig } from "./config/resolved.ts";
 import { origin, type Batch, type RolloutRecord, type TermValue, type TokenColumns } from "./seams.ts";
@@ -22,9 +29,19 @@ export async function readRollouts(file: string): Promise<RecordedRow[]> {
     }
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError(`the rollouts can't be read: ${messageOf(error)}`, { file, code: "rollouts-missing", cause: error, action: "Check the path given to --rollouts." });
+    throw new UserError(`the rollouts can't be read: ${messageOf(error)}`, {
+      file,
+      code: "rollouts-missing",
+      cause: error,
+      action: "Check the path given to --rollouts.",
+    });
   }
-  if (rows.length === 0) throw new UserError("there is no rollout in the file", { file, code: "rollouts-empty", action: "Record some with `gradus rollouts RUN --json > rollouts.jsonl`." });
+  if (rows.length === 0)
+    throw new UserError("there is no rollout in the file", {
+      file,
+      code: "rollouts-empty",
+      action: "Record some with `gradus rollouts RUN --json > rollouts.jsonl`.",
+    });
   return rows;
 }
 
@@ -40,21 +57,33 @@ export function lengthOf(row: RolloutRow): number {
 /** The task source's name in the config: by the arm, else by the environment; undefined where neither tells. */
 export function sourceNameOf({ task }: RolloutRow, tasks: readonly TaskConfig[]): string | undefined {
   const { arm, env } = task ?? {};
-  const byArm = arm === undefined ? undefined : tasks.find(({ name }) => arm === name || arm.startsWith(`${name}/`));
+  const byArm =
+    arm === undefined ? undefined : tasks.find(({ name }) => arm === name || arm.startsWith(`${name}/`));
   if (byArm !== undefined) return byArm.name;
   if (env === undefined) return undefined;
-  return tasks.find(({ name }) => name === env)?.name ?? tasks.find(({ source }) => source.declaration.name === env)?.name;
+  return (
+    tasks.find(({ name }) => name === env)?.name ??
+    tasks.find(({ source }) => source.declaration.name === env)?.name
+  );
 }
 
 /** Group identity is (run, step, group). */
-export const groupKey = ({ run, step, group }: RolloutRow): string => JSON.stringify([run ?? "", step, String(group)]);
+export const groupKey = ({ run, step, group }: RolloutRow): string =>
+  JSON.stringify([run ?? "", step, String(group)]);
 
 function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
   const { task, prompt = "", turns, steps, parent, pair } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
   const answer = task?.data?.["answer"];
   return {
-    task: { id: task?.id ?? String(row.group), source, env: task?.env ?? "", prompt, data: task?.data ?? {}, ...(typeof answer === "string" ? { answer } : {}) },
+    task: {
+      id: task?.id ?? String(row.group),
+      source,
+      env: task?.env ?? "",
+      prompt,
+      data: task?.data ?? {},
+      ...(typeof answer === "string" ? { answer } : {}),
+    },
     arm: task?.arm ?? source,
     group: String(row.group),
     index: row.index,
@@ -73,7 +102,11 @@ function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord 
 type NumberKey = "logp_old" | "logp_sampled" | "logp_new" | "logp_ref" | "entropy" | "values" | "advantages";
 
 /** A per-token column; NaN on rows that lack it. undefined where no row has it. */
-export function columnOfRows(rows: readonly RolloutRow[], key: NumberKey, offsets: Int32Array): Float64Array | undefined {
+export function columnOfRows(
+  rows: readonly RolloutRow[],
+  key: NumberKey,
+  offsets: Int32Array,
+): Float64Array | undefined {
   if (rows.every((row) => row[key] === undefined)) return undefined;
   const column = new Float64Array(offsets.at(-1)!).fill(Number.NaN);
   rows.forEach((row, i) => {
@@ -85,7 +118,12 @@ export function columnOfRows(rows: readonly RolloutRow[], key: NumberKey, offset
 
 function columnsOf(rows: readonly RolloutRow[], offsets: Int32Array): TokenColumns {
   const column = (key: NumberKey): Float64Array | undefined => columnOfRows(rows, key, offsets);
-  const [old, sampled, entropy, values] = [column("logp_old"), column("logp_sampled"), column("entropy"), column("values")];
+  const [old, sampled, entropy, values] = [
+    column("logp_old"),
+    column("logp_sampled"),
+    column("entropy"),
+    column("values"),
+  ];
   return {
     ...(old === undefined ? {} : { logp_old: old }),
     ...(sampled === undefined ? {} : { logp_sampled: sampled }),
@@ -105,17 +143,28 @@ export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskCon
     const start = offsets[i]!;
     if (row.tokens !== undefined) tokens.set(row.tokens, start);
     row.origin?.forEach((kind, at) => (origins[start + at] = origin[kind]));
-    for (let at = start; at < offsets[i + 1]!; at++) mask[at] = Number(row.mask?.[at - start] ?? (origins[at] === origin.written ? 1 : 0));
+    for (let at = start; at < offsets[i + 1]!; at++)
+      mask[at] = Number(row.mask?.[at - start] ?? (origins[at] === origin.written ? 1 : 0));
   });
-  const pairs = rows.map((row) => (row.pair === undefined ? undefined : JSON.stringify([groupKey(row), row.pair])));
+  const pairs = rows.map((row) =>
+    row.pair === undefined ? undefined : JSON.stringify([groupKey(row), row.pair]),
+  );
   const known = [...new Set(pairs.filter((pair) => pair !== undefined))];
   return {
-    rows: rows.length, offsets, tokens, origin: origins, mask,
+    rows: rows.length,
+    offsets,
+    tokens,
+    origin: origins,
+    mask,
     columns: columnsOf(rows, offsets),
     context: raggedOf(rows.map(({ context }) => context ?? [])),
-    ...(rows.some(({ train_context }) => train_context !== undefined) ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context ?? [])) } : {}),
+    ...(rows.some(({ train_context }) => train_context !== undefined)
+      ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context ?? [])) }
+      : {}),
     ...numbered(rows.map(groupKey)),
-    ...(known.length === 0 ? {} : { pair: Int32Array.from(pairs, (pair) => (pair === undefined ? -1 : known.indexOf(pair))) }),
+    ...(known.length === 0
+      ? {}
+      : { pair: Int32Array.from(pairs, (pair) => (pair === undefined ? -1 : known.indexOf(pair))) }),
     records: rows.map((row) => recordOf(row, tasks)),
   };
 }
@@ -126,7 +175,10 @@ export function recordedValue(row: RolloutRow, term: string): TermValue {
   if (message !== undefined) return { kind: "error", message };
   const value = row.rewards?.[term];
   if (value === undefined || value === null) return { kind: "none" };
-  if (typeof value === "object") return { kind: "values", level: value.level, values: value.values.map(fromWire) };
+  if (typeof value === "object")
+    return { kind: "values", level: value.level, values: value.values.map(fromWire) };
   const number = fromWire(value);
-  return Number.isFinite(number) ? { kind: "value", value: number } : { kind: "error", message: `the recorded value is ${number}` };
+  return Number.isFinite(number)
+    ? { kind: "value", value: number }
+    : { kind: "error", message: `the recorded value is ${number}` };
 }

@@ -6,7 +6,7 @@ import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "./record
 import { UserError } from "../shared/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../shared/rollouts.ts";
 import { Scorer } from "./scoring.ts";
-import { stageAt } from "./explain.ts";
+import { stageAt } from "./explain/stageAt.ts";
 import { status, type Batch, type Models, type Random, type RewardColumn, type Tokenizer } from "./seams.ts";
 
 export interface RescoredRollout {
@@ -23,7 +23,17 @@ export interface RescoredRollout {
 export interface RescoredSummary {
   readonly type: "summary";
   readonly rollouts: number;
-  readonly terms: Readonly<Record<string, { readonly mean: WireNumber | null; readonly before: WireNumber | null; readonly errors: number; readonly changed: number }>>;
+  readonly terms: Readonly<
+    Record<
+      string,
+      {
+        readonly mean: WireNumber | null;
+        readonly before: WireNumber | null;
+        readonly errors: number;
+        readonly changed: number;
+      }
+    >
+  >;
   readonly groups: {
     readonly total: number;
     /** Groups whose rewards differ now and did not before, and the other way round: what training gains and loses. */
@@ -37,20 +47,43 @@ export type Rescored = RescoredRollout | RescoredSummary;
 const noModels: Models = {
   names: [],
   get: (name) => {
-    throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, { code: "rescore-model", action: "Score such a term in a run." });
+    throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, {
+      code: "rescore-model",
+      action: "Score such a term in a run.",
+    });
   },
 };
 const noTokenizer: Tokenizer = {
-  size: 0, eos: 0, pad: 0,
-  encode: () => { throw new UserError("a reward asked for a tokenizer, and re-scoring has none", { code: "rescore-tokenizer", action: "Score such a term in a run." }); },
-  decode: () => { throw new UserError("a reward asked for a tokenizer, and re-scoring has none", { code: "rescore-tokenizer", action: "Score such a term in a run." }); },
+  size: 0,
+  eos: 0,
+  pad: 0,
+  encode: () => {
+    throw new UserError("a reward asked for a tokenizer, and re-scoring has none", {
+      code: "rescore-tokenizer",
+      action: "Score such a term in a run.",
+    });
+  },
+  decode: () => {
+    throw new UserError("a reward asked for a tokenizer, and re-scoring has none", {
+      code: "rescore-tokenizer",
+      action: "Score such a term in a run.",
+    });
+  },
 };
 
-const mean = (values: readonly number[]): number | null => (values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length);
-const wireOrNull = (value: number | null): WireNumber | null => (value === null || Number.isNaN(value) ? null : toWire(value));
+const mean = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+const wireOrNull = (value: number | null): WireNumber | null =>
+  value === null || Number.isNaN(value) ? null : toWire(value);
 
 function recordedTerms(body: StageBody, rows: readonly RolloutRow[], batch: Batch): RewardColumn[] {
-  return body.reward.terms.map(({ name }) => columnOf(name, rows.map((row) => recordedValue(row, name)), batch));
+  return body.reward.terms.map(({ name }) =>
+    columnOf(
+      name,
+      rows.map((row) => recordedValue(row, name)),
+      batch,
+    ),
+  );
 }
 
 /** The total as recorded: from `reward`, else from the terms as this config weighs them. */
@@ -66,7 +99,11 @@ const varies = (values: readonly number[]): boolean => {
   return known.some((value) => value !== known[0]);
 };
 
-function groupChanges(rows: readonly RolloutRow[], before: readonly number[], now: readonly number[]): RescoredSummary["groups"] {
+function groupChanges(
+  rows: readonly RolloutRow[],
+  before: readonly number[],
+  now: readonly number[],
+): RescoredSummary["groups"] {
   const members = new Map<string, number[]>();
   rows.forEach((row, i) => members.set(groupKey(row), [...(members.get(groupKey(row)) ?? []), i]));
   const gained: string[] = [];
@@ -88,7 +125,12 @@ interface Part {
   readonly before: readonly number[];
 }
 
-async function rescorePart(config: RunConfig, rows: readonly RolloutRow[], scorers: Map<StageBody, Scorer>, random: Random): Promise<Part> {
+async function rescorePart(
+  config: RunConfig,
+  rows: readonly RolloutRow[],
+  scorers: Map<StageBody, Scorer>,
+  random: Random,
+): Promise<Part> {
   const { body, clock } = stageAt(config, rows[0]!.step);
   const context = contextOf(body, { random, models: noModels });
   const scorer = scorers.get(body) ?? new Scorer(body.reward, context);
@@ -101,15 +143,31 @@ async function rescorePart(config: RunConfig, rows: readonly RolloutRow[], score
   const algorithm = new Algorithm(body, context);
   const scored = algorithm.rewards(columns, batch, clock);
   const recorded = recordedTerms(body, rows, batch);
-  const now = Array.from(scored.combined.total, (total, i) => (scored.combined.errored[i] === 1 ? Number.NaN : total));
-  return { rows, columns, recorded, now, before: recordedTotals(rows, algorithm.rewards(recorded, batch, clock)) };
+  const now = Array.from(scored.combined.total, (total, i) =>
+    scored.combined.errored[i] === 1 ? Number.NaN : total,
+  );
+  return {
+    rows,
+    columns,
+    recorded,
+    now,
+    before: recordedTotals(rows, algorithm.rewards(recorded, batch, clock)),
+  };
 }
 
 const rollout = ({ rows, columns, now, before }: Part, i: number): RescoredRollout => ({
   type: "rollout",
-  step: rows[i]!.step, group: rows[i]!.group, index: rows[i]!.index,
-  rewards: Object.fromEntries(columns.filter((column) => column.status[i] !== status.error).map((column) => [column.name, wireOrNull(rowValue(column, i))])),
-  errors: Object.fromEntries(columns.flatMap((column) => (column.errors.has(i) ? [[column.name, column.errors.get(i)!]] : []))),
+  step: rows[i]!.step,
+  group: rows[i]!.group,
+  index: rows[i]!.index,
+  rewards: Object.fromEntries(
+    columns
+      .filter((column) => column.status[i] !== status.error)
+      .map((column) => [column.name, wireOrNull(rowValue(column, i))]),
+  ),
+  errors: Object.fromEntries(
+    columns.flatMap((column) => (column.errors.has(i) ? [[column.name, column.errors.get(i)!]] : [])),
+  ),
   reward: wireOrNull(now[i]!),
   before: wireOrNull(before[i]!),
 });
@@ -117,23 +175,51 @@ const rollout = ({ rows, columns, now, before }: Part, i: number): RescoredRollo
 function summary(parts: readonly Part[]): RescoredSummary {
   const names = [...new Set(parts.flatMap(({ columns }) => columns.map(({ name }) => name)))];
   const valuesOf = (name: string, which: "columns" | "recorded"): number[] =>
-    parts.flatMap((part) => part.rows.map((_, i) => { const column = part[which].find((other) => other.name === name); return column === undefined ? Number.NaN : rowValue(column, i); }));
+    parts.flatMap((part) =>
+      part.rows.map((_, i) => {
+        const column = part[which].find((other) => other.name === name);
+        return column === undefined ? Number.NaN : rowValue(column, i);
+      }),
+    );
   const terms = names.map((name) => {
     const [now, before] = [valuesOf(name, "columns"), valuesOf(name, "recorded")];
-    const errors = parts.reduce((sum, { columns }) => sum + (columns.find((column) => column.name === name)?.errors.size ?? 0), 0);
+    const errors = parts.reduce(
+      (sum, { columns }) => sum + (columns.find((column) => column.name === name)?.errors.size ?? 0),
+      0,
+    );
     const changed = now.filter((value, i) => !Object.is(value, before[i]!)).length;
-    const known = (values: readonly number[]): WireNumber | null => wireOrNull(mean(values.filter((value) => !Number.isNaN(value))));
+    const known = (values: readonly number[]): WireNumber | null =>
+      wireOrNull(mean(values.filter((value) => !Number.isNaN(value))));
     return [name, { mean: known(now), before: known(before), errors, changed }] as const;
   });
   const rows = parts.flatMap((part) => part.rows);
-  return { type: "summary", rollouts: rows.length, terms: Object.fromEntries(terms), groups: groupChanges(rows, parts.flatMap(({ before }) => before), parts.flatMap(({ now }) => now)) };
+  return {
+    type: "summary",
+    rollouts: rows.length,
+    terms: Object.fromEntries(terms),
+    groups: groupChanges(
+      rows,
+      parts.flatMap(({ before }) => before),
+      parts.flatMap(({ now }) => now),
+    ),
+  };
 }
 
 /** Every rollout in order of its step, then a summary. Ends the processes it started, also when the caller stops early. */
-export async function* rescore(config: RunConfig, recorded: readonly RecordedRow[], random: Random): AsyncGenerator<Rescored> {
+export async function* rescore(
+  config: RunConfig,
+  recorded: readonly RecordedRow[],
+  random: Random,
+): AsyncGenerator<Rescored> {
   const steps = new Map<string, RolloutRow[]>();
   for (const { row, place } of recorded) {
-    if (row.response === undefined) throw new UserError('the rollout has no "response": there is nothing to score', { ...place, character: 0, code: "rescore-response", action: "Record the response's text with each rollout." });
+    if (row.response === undefined)
+      throw new UserError('the rollout has no "response": there is nothing to score', {
+        ...place,
+        character: 0,
+        code: "rescore-response",
+        action: "Record the response's text with each rollout.",
+      });
     const key = JSON.stringify([row.run ?? "", row.step]);
     steps.set(key, [...(steps.get(key) ?? []), row]);
   }

@@ -1,5 +1,12 @@
 /** Runs the reward terms of a stage: each on the rollouts it applies to, all terms at once. */
-import { status, type Batch, type RewardColumn, type RewardContext, type RewardTerm, type TermValue } from "./seams.ts";
+import {
+  status,
+  type Batch,
+  type RewardColumn,
+  type RewardContext,
+  type RewardTerm,
+  type TermValue,
+} from "./seams.ts";
 import type { CreateContext, RewardTermConfig, StageBody } from "./config/resolved.ts";
 import { create } from "./algorithm/create.ts";
 import { applies, columnOf } from "./algorithm/rewards.ts";
@@ -25,13 +32,24 @@ export class Scorer {
 
   /** One column a term, in the config's order. A row that a term does not apply to has none of it. */
   score(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
-    return Promise.all(this.terms.map(async ({ config, term }) => {
-      const rows = [...batch.records.keys()].filter((row) => applies(config, batch.records[row]!.task.source));
-      const scored = rows.length === batch.rows ? await term.score(batch, context) : rows.length === 0 ? [] : await term.score(selectRows(batch, rows), context);
-      const values: TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
-      rows.forEach((row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }));
-      return columnOf(config.name, values, batch);
-    }));
+    return Promise.all(
+      this.terms.map(async ({ config, term }) => {
+        const rows = [...batch.records.keys()].filter((row) =>
+          applies(config, batch.records[row]!.task.source),
+        );
+        const scored =
+          rows.length === batch.rows
+            ? await term.score(batch, context)
+            : rows.length === 0
+              ? []
+              : await term.score(selectRows(batch, rows), context);
+        const values: TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
+        rows.forEach(
+          (row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }),
+        );
+        return columnOf(config.name, values, batch);
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -40,5 +58,11 @@ export class Scorer {
 }
 
 /** The errors of scored columns, as messages that name the term: what a run reports as events. */
-export const scoringErrors = (columns: readonly RewardColumn[]): { readonly term: string; readonly row: number; readonly message: string }[] =>
-  columns.flatMap((column) => [...column.errors].filter(([row]) => column.status[row] === status.error).map(([row, message]) => ({ term: column.name, row, message })));
+export const scoringErrors = (
+  columns: readonly RewardColumn[],
+): { readonly term: string; readonly row: number; readonly message: string }[] =>
+  columns.flatMap((column) =>
+    [...column.errors]
+      .filter(([row]) => column.status[row] === status.error)
+      .map(([row, message]) => ({ term: column.name, row, message })),
+  );

@@ -26,7 +26,7 @@ export const commands = {
 } as const;
 export type CommandId = (typeof commands)[keyof typeof commands];
 
-export const views = { container: "gradus", runs: "gradus.runs", curriculum: "gradus.configs" } as const;
+export const views = { container: "gradus", runs: "gradus.runs", configs: "gradus.configs" } as const;
 export const panels = { run: "gradus.runPanel" } as const;
 export const schemes = { rollouts: "gradus-rollouts", log: "gradus-log" } as const;
 export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;

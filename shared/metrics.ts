@@ -181,6 +181,13 @@ export const metrics: readonly Metric[] = [
     summary: "pass@k of one arm's held-out tasks.",
   },
   {
+    name: "eval/<arm>/greedy",
+    unit: "fraction",
+    better: "higher",
+    range: [0, 1],
+    summary: "Success of the greedy answer on one arm's held-out tasks.",
+  },
+  {
     name: "time/<phase>",
     unit: "seconds",
     better: "lower",

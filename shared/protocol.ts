@@ -6,6 +6,7 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "./json.ts";
 import type { RolloutRow } from "./rollouts.ts";
+import type { RunStatus } from "./runStatus.ts";
 
 /** Grows when a change is not additive. */
 export const protocolVersion = 1;
@@ -74,9 +75,7 @@ export const daemonShutdown = request<{ readonly accepted: boolean; readonly rea
 
 // ─────────────────────────────────────────────── runs
 
-export type RunStatus =
-  "starting" | "running" | "paused" | "stopping" | "finished" | "stopped" | "failed" | "interrupted";
-export const liveStatuses: readonly RunStatus[] = ["starting", "running", "paused", "stopping"];
+export { liveStatuses, type RunStatus } from "./runStatus.ts";
 
 export interface RunSummary {
   readonly id: string;

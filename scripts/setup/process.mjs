@@ -3,12 +3,14 @@ import { spawn, spawnSync } from "node:child_process";
 
 const running = new Set();
 
-/** Ends children when set-up itself is interrupted: a compiler must not go on under a lock nobody holds. */
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
-  process.on(signal, () => {
-    for (const child of running) child.kill("SIGTERM");
-    process.exit(128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal]);
-  });
+/** Ends children when set-up itself ends early: a compiler must not go on under a lock nobody holds. */
+process.on("exit", () => running.forEach((child) => child.kill("SIGTERM")));
+for (const [signal, number] of [
+  ["SIGHUP", 1],
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+])
+  process.on(signal, () => process.exit(128 + number));
 
 export const say = (text) => void process.stderr.write(`gradus set-up: ${text}\n`);
 

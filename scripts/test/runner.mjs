@@ -35,16 +35,21 @@ export class Counter {
 
 const groups = new Set();
 
-function end(pid, signal) {
+function kill(pid, signal = "SIGKILL") {
   try {
-    process.kill(-pid, signal);
+    process.kill(pid, signal);
   } catch (error) {
     if (error.code !== "ESRCH") throw error;
   }
 }
 
-/** Ends every group still running; for an interrupted `npm test`. */
-export const endAll = () => groups.forEach((pid) => end(pid, "SIGKILL"));
+const end = (group, signal) => kill(-group, signal);
+
+/** Ends every group still running and whatever left its group; for an interrupted `npm test`. */
+export function endAll(mark) {
+  groups.forEach((pid) => end(pid, "SIGKILL"));
+  leftRunning(mark).forEach(({ pid }) => kill(pid));
+}
 
 /**
  * Runs a program in its own process group with a limit in seconds.
@@ -119,12 +124,6 @@ export async function sweep(mark, patience = 8) {
   while (leftRunning(mark).length > 0 && Date.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 100));
   const left = leftRunning(mark);
-  for (const { pid } of left) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if (error.code !== "ESRCH") throw error;
-    }
-  }
+  for (const { pid } of left) kill(pid);
   return left;
 }

@@ -6,7 +6,8 @@ import { groupStd } from "./groupStd.ts";
 import { leaveOneOut } from "./leaveOneOut.ts";
 import { noBaseline } from "./noBaseline.ts";
 import { noScale } from "./noScale.ts";
+import { zero } from "./zero.ts";
 
 export const baselines: readonly Declaration<"baseline">[] = [groupMean, leaveOneOut, noBaseline, given];
-export const scales: readonly Declaration<"scale">[] = [groupStd, batchStd, noScale];
+export const scales: readonly Declaration<"scale">[] = [groupStd, batchStd, noScale, zero];
 export const tokenWeights: readonly Declaration<"token_weight">[] = [];

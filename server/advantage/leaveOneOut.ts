@@ -4,9 +4,12 @@ import { baseline } from "../config/declaration.ts";
 export const leaveOneOut = baseline({
   name: "leave_one_out",
   aliases: ["rloo"],
-  summary: "Reward minus the mean reward of the group's other rollouts; a rollout without a scored sibling has no advantage.",
+  summary:
+    "Reward minus the mean reward of the group's other rollouts; a rollout without a scored sibling has no advantage.",
   formula: "A_i = r_i − (Σ_{j≠i} r_j) / (n − 1)",
-  sources: ["Back to Basics: Revisiting REINFORCE Style Optimization for Learning from Human Feedback in LLMs"],
+  sources: [
+    "Back to Basics: Revisiting REINFORCE Style Optimization for Learning from Human Feedback in LLMs",
+  ],
   params: z.object({}),
   create: () => (totals, groups) => {
     const centred = new Float64Array(totals.length).fill(Number.NaN);

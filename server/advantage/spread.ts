@@ -25,4 +25,5 @@ export function deviation(values: Float64Array, rows: ArrayLike<number>, populat
 }
 
 /** Centred value over spread + ε; a spread of zero gives 0, whatever ε is. */
-export const scaled = (centred: number, spread: number, epsilon: number): number => (spread === 0 ? 0 : centred / (spread + epsilon));
+export const scaled = (centred: number, spread: number, epsilon: number): number =>
+  spread === 0 ? 0 : centred / (spread + epsilon);

@@ -24,12 +24,22 @@ function groupsWithRewards(totals: Float64Array, batch: Batch): { readonly rows:
 }
 
 /** The log-probs that a KL penalty on the reward compares: behaviour against another model. */
-function penaltyColumns(stats: Stats, { model }: KlTerm): { readonly own: Float64Array; readonly other: Float64Array } {
+function penaltyColumns(
+  stats: Stats,
+  { model }: KlTerm,
+): { readonly own: Float64Array; readonly other: Float64Array } {
   const [own, other] = [stats.logp, stats[`logp:${model}`]];
   if (own === undefined || other === undefined) {
-    throw new UserError(`the KL penalty on the reward needs the log-probs of ${own === undefined ? "the policy that generated" : `model "${model}"`}`, {
-      code: "kl-columns", action: own === undefined ? "Record logp_old with the rollouts." : "Record logp_ref with the rollouts, or set `kl: []`.",
-    });
+    throw new UserError(
+      `the KL penalty on the reward needs the log-probs of ${own === undefined ? "the policy that generated" : `model "${model}"`}`,
+      {
+        code: "kl-columns",
+        action:
+          own === undefined
+            ? "Record logp_old with the rollouts."
+            : "Record logp_ref with the rollouts, or set `kl: []`.",
+      },
+    );
   }
   return { own, other };
 }
@@ -52,7 +62,11 @@ export class AdvantageChain {
   private readonly baseline: AdvantageBaseline;
   private readonly scale: AdvantageScale;
 
-  constructor(config: StageBody["advantage"], private readonly penalties: readonly KlTerm[], context: CreateContext) {
+  constructor(
+    config: StageBody["advantage"],
+    private readonly penalties: readonly KlTerm[],
+    context: CreateContext,
+  ) {
     this.given = config.baseline.declaration.name === "given";
     this.baseline = create(config.baseline, context);
     this.scale = create(config.scale, context);
@@ -73,7 +87,9 @@ export class AdvantageChain {
   recorded(values: Float64Array, batch: Batch): Advantages {
     const exists = Uint8Array.from(values, (value) => (Number.isNaN(value) ? 0 : 1));
     const rows = Float64Array.from({ length: batch.rows }, (_, row) => {
-      const known = values.subarray(batch.offsets[row]!, batch.offsets[row + 1]!).filter((value) => !Number.isNaN(value));
+      const known = values
+        .subarray(batch.offsets[row]!, batch.offsets[row + 1]!)
+        .filter((value) => !Number.isNaN(value));
       return known.length === 0 ? Number.NaN : known.reduce((sum, value) => sum + value, 0) / known.length;
     });
     return { tokens: values.map((value) => (Number.isNaN(value) ? 0 : value)), rows, exists };
@@ -85,7 +101,8 @@ export class AdvantageChain {
     const { own, other } = penaltyColumns(stats, penalty);
     for (let row = 0; row < batch.rows; row++) {
       let sum = 0;
-      for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) if (batch.mask[i] === 1) sum += penalty.estimator.value(own[i]!, other[i]!);
+      for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++)
+        if (batch.mask[i] === 1) sum += penalty.estimator.value(own[i]!, other[i]!);
       totals[row]! -= coefficient * sum;
     }
   }

@@ -2,7 +2,24 @@
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody, TaskConfig } from "../config/resolved.ts";
 import type { Json } from "../../shared/json.ts";
-import type { Admission, Arm, Arms, Clock, Estimates, Estimator, Group, Random, Refill, Sampler, Saved, Signal, Stateful, Task, TaskSource, Verdict } from "../seams.ts";
+import type {
+  Admission,
+  Arm,
+  Arms,
+  Clock,
+  Estimates,
+  Estimator,
+  Group,
+  Random,
+  Refill,
+  Sampler,
+  Saved,
+  Signal,
+  Stateful,
+  Task,
+  TaskSource,
+  Verdict,
+} from "../seams.ts";
 import { create } from "./create.ts";
 
 /** A task source with what the config says of it. */
@@ -20,10 +37,12 @@ interface Member extends SourceOf {
   readonly value: string | undefined;
 }
 
-const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Opens the task sources of a body, in the order of the config. */
-export const openSources = (tasks: readonly TaskConfig[], context: CreateContext): SourceOf[] => tasks.map((config) => ({ config, source: create(config.source, context, config.name) }));
+export const openSources = (tasks: readonly TaskConfig[], context: CreateContext): SourceOf[] =>
+  tasks.map((config) => ({ config, source: create(config.source, context, config.name) }));
 
 /** What an arm method needs to name a value's arm without a task of it. */
 const stand = (source: TaskSource): Task => ({ id: "", source: source.name, env: "", prompt: "", data: {} });
@@ -33,10 +52,16 @@ function membersOf(arms: Arms, sources: readonly SourceOf[]): Map<Arm, Member[]>
   const members = new Map<Arm, Member[]>();
   for (const { config, source } of sources) {
     const values: readonly (string | undefined)[] = source.values.length === 0 ? [undefined] : source.values;
-    const named = values.map((value) => ({ value, arm: arms(stand(source), { ...bound(source), valueOf: () => value }) }));
+    const named = values.map((value) => ({
+      value,
+      arm: arms(stand(source), { ...bound(source), valueOf: () => value }),
+    }));
     const whole = new Set(named.map(({ arm }) => arm)).size === 1;
     for (const { arm, value } of whole ? named.slice(0, 1) : named) {
-      members.set(arm, [...(members.get(arm) ?? []), { config, source, value: whole && values.length > 1 ? undefined : value }]);
+      members.set(arm, [
+        ...(members.get(arm) ?? []),
+        { config, source, value: whole && values.length > 1 ? undefined : value },
+      ]);
     }
   }
   return members;
@@ -62,7 +87,11 @@ export class Curriculum implements Stateful {
   private readonly members: ReadonlyMap<Arm, readonly Member[]>;
   private readonly weighted: boolean;
 
-  constructor(config: StageBody["curriculum"], readonly sources: readonly SourceOf[], context: CreateContext) {
+  constructor(
+    config: StageBody["curriculum"],
+    readonly sources: readonly SourceOf[],
+    context: CreateContext,
+  ) {
     this.armsOf = create(config.arms, context);
     this.signal = create(config.signal, context);
     this.estimator = create(config.estimator, context);
@@ -155,7 +184,8 @@ export class Curriculum implements Stateful {
     this.sampler.load?.({ json: json["sampler"] ?? null });
     this.refill.load?.({ json: json["refill"] ?? null });
     const sources = json["sources"];
-    if (isRecord(sources)) for (const { source } of this.sources) source.load({ json: sources[source.name] ?? null });
+    if (isRecord(sources))
+      for (const { source } of this.sources) source.load({ json: sources[source.name] ?? null });
   }
 
   private weight(arm: Arm, clock: Clock): number {
@@ -172,7 +202,13 @@ export class Curriculum implements Stateful {
   private drawTask(arm: Arm, random: Random, clock: Clock): Task | null {
     let left = [...(this.members.get(arm) ?? [])];
     while (left.length > 0) {
-      const chosen = left.length === 1 ? left[0]! : pick(left.map((member): [Member, number] => [member, valueAt(member.config.weight, clock)]), random);
+      const chosen =
+        left.length === 1
+          ? left[0]!
+          : pick(
+              left.map((member): [Member, number] => [member, valueAt(member.config.weight, clock)]),
+              random,
+            );
       const task = chosen.source.draw("train", chosen.value, random);
       if (task !== null) return task;
       left = left.filter((member) => member !== chosen);
@@ -195,13 +231,28 @@ function pick<T>(weighted: readonly (readonly [T, number])[], random: Random): T
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
 
 /** What to tell a person when a refill ended with fewer groups than wanted; null when it did not. */
-export function starvation(groups: readonly Group[], verdicts: readonly Verdict[], wanted: number): { readonly message: string; readonly action: string } | null {
+export function starvation(
+  groups: readonly Group[],
+  verdicts: readonly Verdict[],
+  wanted: number,
+): { readonly message: string; readonly action: string } | null {
   const admitted = verdicts.filter((verdict) => verdict.admitted).length;
   if (admitted >= wanted) return null;
-  const rates = groups.filter(({ rewards }) => rewards.length > 0).map(({ successes, rewards }) => successes / rewards.length);
-  const counts = [...new Set(rates)].sort((a, b) => a - b).map((rate) => `${rounded(rate)} (${rates.filter((other) => other === rate).length}×)`);
+  if (admitted === groups.length) {
+    return {
+      message: `the task sources gave ${groups.length} groups, ${wanted} were wanted`,
+      action: "Raise `epochs`, add tasks, or lower rollout.prompts.",
+    };
+  }
+  const rates = groups
+    .filter(({ rewards }) => rewards.length > 0)
+    .map(({ successes, rewards }) => successes / rewards.length);
+  const counts = [...new Set(rates)]
+    .sort((a, b) => a - b)
+    .map((rate) => `${rounded(rate)} (${rates.filter((other) => other === rate).length}×)`);
   return {
     message: `admission kept ${admitted} of ${groups.length} groups, ${wanted} were wanted; success rates seen: ${counts.join(", ") || "none"}`,
-    action: "Widen the band, draw tasks that fit the policy (easier or harder arms), raise rollout.group, or choose another admission.",
+    action:
+      "Widen the band, draw tasks that fit the policy (easier or harder arms), raise rollout.group, or choose another admission.",
   };
 }

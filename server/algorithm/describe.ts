@@ -3,7 +3,8 @@ import { status, type Batch, type Group } from "../seams.ts";
 import type { Advantages } from "./advantages.ts";
 import { rowValue, type Scored } from "./rewards.ts";
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function deviation(values: readonly number[]): number {
   const middle = mean(values);
@@ -13,7 +14,9 @@ function deviation(values: readonly number[]): number {
 /** `reward/…`: means over the rows that have a value. A term that has none gives no metric. */
 export function describeRewards({ rewards, combined }: Scored): Record<string, number> {
   const metrics: Record<string, number> = {};
-  const totals = [...combined.total].filter((total, row) => combined.errored[row] === 0 && !Number.isNaN(total));
+  const totals = [...combined.total].filter(
+    (total, row) => combined.errored[row] === 0 && !Number.isNaN(total),
+  );
   if (totals.length > 0) metrics["reward/total"] = mean(totals);
   if (totals.length > 1) metrics["reward/total/std"] = deviation(totals);
   for (const term of rewards.terms) {
@@ -47,12 +50,18 @@ export function describeRollouts({ records, offsets, rows }: Batch): Record<stri
   const known = records.filter(({ finish }) => finish !== "error");
   return {
     "rollout/length": offsets[rows]! / rows,
-    ...(known.length === 0 ? {} : { "rollout/truncated": known.filter(({ finish }) => finish === "length").length / known.length }),
+    ...(known.length === 0
+      ? {}
+      : { "rollout/truncated": known.filter(({ finish }) => finish === "length").length / known.length }),
   };
 }
 
 /** k3 divergence of the sampler's log-probs from the trainer's over trained tokens. */
-export function describeMismatch(sampled: Float64Array, trainer: Float64Array, weights: Float64Array): Record<string, number> {
+export function describeMismatch(
+  sampled: Float64Array,
+  trainer: Float64Array,
+  weights: Float64Array,
+): Record<string, number> {
   let [sum, count] = [0, 0];
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0 || Number.isNaN(sampled[i]!)) continue;

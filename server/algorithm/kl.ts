@@ -9,9 +9,19 @@ export const klTerms = (list: readonly KlConfig[], context: CreateContext): KlTe
   list.map((config, at) => {
     const { model, direction, place, coefficient } = config;
     if (direction === "forward") {
-      throw new UserError(`kl.${at}: the forward divergence can't be estimated from the policy's own samples with k1, k2 or k3`, {
-        code: "kl-direction", action: "Set `direction: reverse`, or remove the entry.",
-      });
+      throw new UserError(
+        `kl.${at}: the forward divergence can't be estimated from the policy's own samples with k1, k2 or k3`,
+        {
+          code: "kl-direction",
+          action: "Set `direction: reverse`, or remove the entry.",
+        },
+      );
     }
-    return { model, direction, place, estimator: create(config.estimator, context), coefficient: (clock) => valueAt(coefficient, clock) };
+    return {
+      model,
+      direction,
+      place,
+      estimator: create(config.estimator, context),
+      coefficient: (clock) => valueAt(coefficient, clock),
+    };
   });

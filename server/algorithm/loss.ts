@@ -1,7 +1,19 @@
 /** From advantages to a loss with its gradients: objective, KL in the loss, entropy bonus. */
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody } from "../config/resolved.ts";
-import { origin, type Aggregate, type Batch, type Channel, type Clock, type KlTerm, type Mask, type Objective, type Stats, type Weigh, type Weighed } from "../seams.ts";
+import {
+  origin,
+  type Aggregate,
+  type Batch,
+  type Channel,
+  type Clock,
+  type KlTerm,
+  type Mask,
+  type Objective,
+  type Stats,
+  type Weigh,
+  type Weighed,
+} from "../seams.ts";
 import { column } from "./column.ts";
 import { create } from "./create.ts";
 import type { Advantages } from "./advantages.ts";
@@ -14,14 +26,19 @@ export interface Update {
   readonly weights: Float64Array;
 }
 
-const ready = (values: readonly [Channel, Float64Array][]): Weighed["gradients"] => Object.fromEntries(values);
+const ready = (values: readonly [Channel, Float64Array][]): Weighed["gradients"] =>
+  Object.fromEntries(values);
 
 export class LossChain {
   private readonly objective: Objective;
   private readonly aggregate: Aggregate;
   private readonly masks: readonly Mask[];
 
-  constructor(private readonly body: StageBody, private readonly penalties: readonly KlTerm[], context: CreateContext) {
+  constructor(
+    private readonly body: StageBody,
+    private readonly penalties: readonly KlTerm[],
+    context: CreateContext,
+  ) {
     this.objective = create(body.objective.loss, context);
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = body.mask.map((choice) => create(choice, context));
@@ -40,7 +57,10 @@ export class LossChain {
 
   /** The batch with its mask as the mask slot leaves it. Tokens that were observed never train. */
   masked(batch: Batch, stats: Stats): Batch {
-    const start: Batch = { ...batch, mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)) };
+    const start: Batch = {
+      ...batch,
+      mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)),
+    };
     return this.masks.reduce((now, mask) => ({ ...now, mask: mask(now, stats) }), start);
   }
 
@@ -52,43 +72,75 @@ export class LossChain {
   weigh({ old, advantages, weights }: Update, clock: Clock): Weigh {
     return (now, batch) => {
       const factors = this.aggregate(weights, batch);
-      const { loss, gradients, metrics } = this.objective.loss({ batch, now, old, advantages, weights, factors });
+      const { loss, gradients, metrics } = this.objective.loss({
+        batch,
+        now,
+        old,
+        advantages,
+        weights,
+        factors,
+      });
       const kl = this.penalty(now, old, factors, weights, clock);
       const bonus = this.bonus(now, factors, clock);
       const logp = added(gradients.logp, kl.gradient);
       return {
         loss: loss + kl.loss + bonus.loss,
-        gradients: { ...gradients, ...ready([...(logp === undefined ? [] : [["logp", logp] satisfies [Channel, Float64Array]]), ...(bonus.gradient === undefined ? [] : [["entropy", bonus.gradient] satisfies [Channel, Float64Array]])]) },
+        gradients: {
+          ...gradients,
+          ...ready([
+            ...(logp === undefined ? [] : [["logp", logp] satisfies [Channel, Float64Array]]),
+            ...(bonus.gradient === undefined
+              ? []
+              : [["entropy", bonus.gradient] satisfies [Channel, Float64Array]]),
+          ]),
+        },
         metrics: { ...metrics, ...entropyMetric(now, weights), ...kl.metrics },
       };
     };
   }
 
-  private penalty(now: Stats, old: Stats, factors: Float64Array, weights: Float64Array, clock: Clock): { loss: number; gradient: Float64Array | undefined; metrics: Record<string, number> } {
+  private penalty(
+    now: Stats,
+    old: Stats,
+    factors: Float64Array,
+    weights: Float64Array,
+    clock: Clock,
+  ): { loss: number; gradient: Float64Array | undefined; metrics: Record<string, number> } {
     let loss = 0;
     let gradient: Float64Array | undefined;
     const metrics: Record<string, number> = {};
     for (const { model, estimator, coefficient: at } of this.penalties) {
       const coefficient = at(clock);
       if (coefficient === 0) continue;
-      const [own, other] = [column(now, "logp", "the KL in the loss"), column(old, `logp:${model}`, "the KL in the loss")];
+      const [own, other] = [
+        column(now, "logp", "the KL in the loss"),
+        column(old, `logp:${model}`, "the KL in the loss"),
+      ];
       gradient ??= new Float64Array(own.length);
       for (let i = 0; i < own.length; i++) {
         if (weights[i] === 0) continue;
         loss += coefficient * factors[i]! * estimator.value(own[i]!, other[i]!);
         gradient[i]! += coefficient * factors[i]! * estimator.slope(own[i]!, other[i]!);
       }
-      metrics[`policy/kl/${model}`] = meanOf(weights, (i) => Math.expm1(other[i]! - own[i]!) - (other[i]! - own[i]!));
+      metrics[`policy/kl/${model}`] = meanOf(
+        weights,
+        (i) => Math.expm1(other[i]! - own[i]!) - (other[i]! - own[i]!),
+      );
     }
     return { loss, gradient, metrics };
   }
 
-  private bonus(now: Stats, factors: Float64Array, clock: Clock): { loss: number; gradient: Float64Array | undefined } {
+  private bonus(
+    now: Stats,
+    factors: Float64Array,
+    clock: Clock,
+  ): { loss: number; gradient: Float64Array | undefined } {
     const coefficient = valueAt(this.body.objective.entropy, clock);
     if (coefficient === 0) return { loss: 0, gradient: undefined };
     const entropy = column(now, "entropy", "the entropy bonus");
     let loss = 0;
-    for (let i = 0; i < entropy.length; i++) if (factors[i] !== 0) loss -= coefficient * factors[i]! * entropy[i]!;
+    for (let i = 0; i < entropy.length; i++)
+      if (factors[i] !== 0) loss -= coefficient * factors[i]! * entropy[i]!;
     return { loss, gradient: factors.map((factor) => -coefficient * factor) };
   }
 }
@@ -110,4 +162,6 @@ function meanOf(weights: Float64Array, value: (i: number) => number): number {
 }
 
 const entropyMetric = ({ entropy }: Stats, weights: Float64Array): Record<string, number> =>
-  entropy === undefined || weights.every((weight) => weight === 0) ? {} : { "policy/entropy": meanOf(weights, (i) => entropy[i]!) };
+  entropy === undefined || weights.every((weight) => weight === 0)
+    ? {}
+    : { "policy/entropy": meanOf(weights, (i) => entropy[i]!) };

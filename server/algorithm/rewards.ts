@@ -1,7 +1,17 @@
 /** From what each term said of each rollout to one number a row and whether it is a success. */
 import type { CreateContext, RewardTermConfig, StageBody } from "../config/resolved.ts";
 import { valueAt } from "../config/declaration.ts";
-import { status, type Batch, type Clock, type Combine, type Combined, type Level, type RewardColumn, type Rewards, type TermValue } from "../seams.ts";
+import {
+  status,
+  type Batch,
+  type Clock,
+  type Combine,
+  type Combined,
+  type Level,
+  type RewardColumn,
+  type Rewards,
+  type TermValue,
+} from "../seams.ts";
 import { create } from "./create.ts";
 
 /** `success` per row: whether it counts as one; unknown where the term that decides failed or none applies. */
@@ -23,10 +33,14 @@ function places(batch: Batch, row: number, level: Level): number {
 }
 
 function checked(value: TermValue, batch: Batch, row: number): TermValue {
-  if (value.kind === "value") return Number.isFinite(value.value) ? value : { kind: "error", message: `the value is ${value.value}, which is not finite` };
+  if (value.kind === "value")
+    return Number.isFinite(value.value)
+      ? value
+      : { kind: "error", message: `the value is ${value.value}, which is not finite` };
   if (value.kind !== "values") return value;
   const wanted = places(batch, row, value.level);
-  if (value.values.length !== wanted) return { kind: "error", message: `${value.values.length} values for ${wanted} ${value.level}s` };
+  if (value.values.length !== wanted)
+    return { kind: "error", message: `${value.values.length} values for ${wanted} ${value.level}s` };
   const bad = value.values.find((number) => !Number.isFinite(number) && !Number.isNaN(number));
   return bad === undefined ? value : { kind: "error", message: `a value is ${bad}, which is not finite` };
 }
@@ -34,15 +48,34 @@ function checked(value: TermValue, batch: Batch, row: number): TermValue {
 /** A term's results as a column. In a column with values at a finer level, a row with one number has it as its only value. */
 export function columnOf(name: string, results: readonly TermValue[], batch: Batch): RewardColumn {
   const values = results.map((result, row) => checked(result, batch, row));
-  const level = values.reduce<Level>((found, value) => (value.kind === "values" ? value.level : found), "response");
-  const lists = values.map((value) => (value.kind === "values" ? value.values : value.kind === "value" ? [value.value] : level === "response" ? [Number.NaN] : []));
+  const level = values.reduce<Level>(
+    (found, value) => (value.kind === "values" ? value.level : found),
+    "response",
+  );
+  const lists = values.map((value) =>
+    value.kind === "values"
+      ? value.values
+      : value.kind === "value"
+        ? [value.value]
+        : level === "response"
+          ? [Number.NaN]
+          : [],
+  );
   const offsets = new Int32Array(lists.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
   return {
-    name, level, offsets,
-    status: Uint8Array.from(values, ({ kind }) => (kind === "error" ? status.error : kind === "none" ? status.none : status.value)),
+    name,
+    level,
+    offsets,
+    status: Uint8Array.from(values, ({ kind }) =>
+      kind === "error" ? status.error : kind === "none" ? status.none : status.value,
+    ),
     values: Float64Array.from(lists.flat()),
-    errors: new Map(values.flatMap((value, row): [number, string][] => (value.kind === "error" ? [[row, value.message]] : []))),
+    errors: new Map(
+      values.flatMap((value, row): [number, string][] =>
+        value.kind === "error" ? [[row, value.message]] : [],
+      ),
+    ),
   };
 }
 
@@ -50,17 +83,22 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
 export function rowValue(column: RewardColumn, row: number): number {
   if (column.status[row] !== status.value) return Number.NaN;
   let sum = 0;
-  for (let i = column.offsets[row]!; i < column.offsets[row + 1]!; i++) sum += Number.isNaN(column.values[i]!) ? 0 : column.values[i]!;
+  for (let i = column.offsets[row]!; i < column.offsets[row + 1]!; i++)
+    sum += Number.isNaN(column.values[i]!) ? 0 : column.values[i]!;
   return sum;
 }
 
 /** Whether the config sends rollouts of a task source to a term. */
-export const applies = (term: RewardTermConfig, source: string): boolean => term.tasks === undefined || term.tasks.includes(source);
+export const applies = (term: RewardTermConfig, source: string): boolean =>
+  term.tasks === undefined || term.tasks.includes(source);
 
 export class RewardChain {
   private readonly combine: Combine;
 
-  constructor(private readonly config: StageBody["reward"], context: CreateContext) {
+  constructor(
+    private readonly config: StageBody["reward"],
+    context: CreateContext,
+  ) {
     this.combine = create(config.combine, context);
   }
 
@@ -79,7 +117,13 @@ export class RewardChain {
   private success(terms: readonly RewardColumn[], batch: Batch): Uint8Array {
     const { terms: names, at_least } = this.config.success;
     const own = this.config.terms.length;
-    const deciding = names === undefined ? terms : [...names.flatMap((name) => terms.slice(0, own).filter((term) => term.name === name)), ...terms.slice(own)];
+    const deciding =
+      names === undefined
+        ? terms
+        : [
+            ...names.flatMap((name) => terms.slice(0, own).filter((term) => term.name === name)),
+            ...terms.slice(own),
+          ];
     return Uint8Array.from({ length: batch.rows }, (_, row) => {
       const first = deciding.find((term) => term.status[row] !== status.none);
       if (first === undefined || first.status[row] === status.error) return outcome.unknown;

@@ -2,7 +2,8 @@ import { explain, type Explained, type ExplainedRollout } from "../explain.ts";
 import { readRollouts } from "../recorded.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { collected, loadOrComplain } from "./loadOrComplain.ts";
+import { collect } from "./findings.ts";
+import { loadOrComplain } from "./loadOrComplain.ts";
 
 interface Options {
   readonly rollouts: string;
@@ -10,7 +11,12 @@ interface Options {
   readonly json?: boolean;
 }
 
-const short = (value: WireNumber | null | undefined): string => (value === null || value === undefined ? "–" : typeof value === "string" ? value : String(Number(value.toPrecision(5))));
+const short = (value: WireNumber | null | undefined): string =>
+  value === null || value === undefined
+    ? "–"
+    : typeof value === "string"
+      ? value
+      : String(Number(value.toPrecision(5)));
 const mean = (values: readonly WireNumber[], weights: readonly WireNumber[]): number | undefined => {
   const kept = values.filter((_, i) => weights[i] !== 0).map(Number);
   return kept.length === 0 ? undefined : kept.reduce((sum, value) => sum + value, 0) / kept.length;
@@ -18,7 +24,10 @@ const mean = (values: readonly WireNumber[], weights: readonly WireNumber[]): nu
 
 function line({ group, index, reward, advantages, weights, grad_logp }: ExplainedRollout): string {
   const trained = weights.filter((weight) => weight !== 0).length;
-  const pull = grad_logp === undefined ? "" : `  Σ∂L/∂logp ${short(grad_logp.reduce<number>((sum, value) => sum + Number(value), 0))}`;
+  const pull =
+    grad_logp === undefined
+      ? ""
+      : `  Σ∂L/∂logp ${short(grad_logp.reduce<number>((sum, value) => sum + Number(value), 0))}`;
   return `  ${group} #${index}  reward ${short(reward)}  advantage ${short(mean(advantages, weights))}  tokens ${trained}/${weights.length}${pull}`;
 }
 
@@ -36,7 +45,7 @@ function text(explained: Explained, started: Set<number>): void {
 }
 
 async function run(file: string, { rollouts, set, json }: Options): Promise<void> {
-  const config = loadOrComplain(file, set);
+  const config = loadOrComplain(file, set, true);
   if (config === undefined) return;
   const started = new Set<number>();
   for (const explained of explain(config, await readRollouts(rollouts))) {
@@ -51,7 +60,7 @@ export const command: Command = {
     program
       .argument("<file>", "the config")
       .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object a line")
-      .option("--set <path=value>", "overrides a value of the config", collected, [])
+      .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object a line")
       .action((file: string, options: Options) => run(file, options));
   },

@@ -18,7 +18,8 @@ export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.fi
 
 /** Prints findings on stderr; true when one is an error. */
 export function complainAbout(diagnostics: readonly Diagnostic[], least: "error" | "info" = "info"): boolean {
-  for (const diagnostic of diagnostics) if (least === "info" || diagnostic.severity === "error") complain(formatted(diagnostic));
+  for (const diagnostic of diagnostics)
+    if (least === "info" || diagnostic.severity === "error") complain(formatted(diagnostic));
   return diagnostics.some(({ severity }) => severity === "error");
 }
 

@@ -29,13 +29,19 @@ function write(folder: string, preset: string): string[] {
   if (presetNamed(preset) === undefined) {
     const ids = listPresets().map(({ id }) => id);
     const meant = nearest(preset, ids);
-    throw new UserError(`there is no preset \`${preset}\``, { code: "preset", action: `${meant === undefined ? "" : `Did you mean \`${meant}\`? `}Choose one of ${ids.join(", ")}.` });
+    throw new UserError(`there is no preset \`${preset}\``, {
+      code: "preset",
+      action: `${meant === undefined ? "" : `Did you mean \`${meant}\`? `}Choose one of ${ids.join(", ")}.`,
+    });
   }
   const wanted = Object.entries(files(preset)).map(([name, text]) => ({ path: join(folder, name), text }));
   const there = wanted.filter(({ path }) => existsSync(path));
   if (there.length > 0) {
     const list = there.map(({ path }) => shownPath(path)).join(", ");
-    throw new UserError(`${list} ${there.length === 1 ? "is" : "are"} there already, and nothing is overwritten`, { code: "exists", action: "Choose another folder: gradus init FOLDER." });
+    throw new UserError(
+      `${list} ${there.length === 1 ? "is" : "are"} there already, and nothing is overwritten`,
+      { code: "exists", action: "Choose another folder: gradus init FOLDER." },
+    );
   }
   for (const { path, text } of wanted) {
     try {
@@ -43,7 +49,11 @@ function write(folder: string, preset: string): string[] {
       // `wx`: a file that appeared meanwhile is not overwritten either.
       writeFileSync(path, text, { flag: "wx" });
     } catch (error) {
-      throw new UserError(`${shownPath(path)} cannot be written: ${messageOf(error)}`, { code: "write", cause: error, action: "Choose a folder that you may write to." });
+      throw new UserError(`${shownPath(path)} cannot be written: ${messageOf(error)}`, {
+        code: "write",
+        cause: error,
+        action: "Choose a folder that you may write to.",
+      });
     }
   }
   return wanted.map(({ path }) => path);

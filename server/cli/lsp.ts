@@ -1,5 +1,9 @@
 import { createConnection, type Connection } from "vscode-languageserver";
-import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from "vscode-languageserver-protocol/node";
+import {
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from "vscode-languageserver-protocol/node";
 import { attachLanguage } from "../language/index.ts";
 import { complain, exit, type Command } from "./command.ts";
 
@@ -23,7 +27,15 @@ function serve(): Connection {
     initialize: () => undefined,
     exit: (code: number) => process.exit(code),
   };
-  const connection = createConnection((logger) => createProtocolConnection(new StreamMessageReader(process.stdin), new StreamMessageWriter(process.stdout), logger), watchDog);
+  const connection = createConnection(
+    (logger) =>
+      createProtocolConnection(
+        new StreamMessageReader(process.stdin),
+        new StreamMessageWriter(process.stdout),
+        logger,
+      ),
+    watchDog,
+  );
   attachLanguage(connection, { version: GRADUS_VERSION });
   // A client that dies takes its server along: there is nothing to lose.
   process.stdin.on("end", () => process.exit(watchDog.shutdownReceived ? exit.ok : exit.failed));

@@ -30,5 +30,6 @@ const plain = (method: (typeof methods)[number]): Readonly<Record<string, unknow
 
 function printSlot(slot: string, shown: typeof methods): void {
   print(pc.bold(slot));
-  for (const method of shown) if (method.slot === slot) print(`  ${method.name.padEnd(20)} ${method.summary}`);
+  for (const method of shown)
+    if (method.slot === slot) print(`  ${method.name.padEnd(20)} ${method.summary}`);
 }

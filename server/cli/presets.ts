@@ -7,7 +7,9 @@ export const command: Command = {
     program.option("--json", "one JSON list").action(({ json }: { json?: boolean }) => {
       const presets = listPresets();
       if (json === true) printJson(presets.map(({ file: _, ...preset }) => preset));
-      else for (const { id, title, status } of presets) print(`${id.padEnd(14)} ${title}${status === "exact" ? "" : ` (${status})`}`);
+      else
+        for (const { id, title, status } of presets)
+          print(`${id.padEnd(14)} ${title}${status === "exact" ? "" : ` (${status})`}`);
     });
   },
 };

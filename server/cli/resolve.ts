@@ -21,7 +21,11 @@ export const command: Command = {
       .option("--seed <n>", "the seed", Number)
       .option("--json", "one JSON value: config and origins")
       .action((file: string, { json, set, steps, seed }: Options) => {
-        const options = { set, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+        const options = {
+          set,
+          ...(steps === undefined ? {} : { steps }),
+          ...(seed === undefined ? {} : { seed }),
+        };
         const { tree, origins, diagnostics } = loadConfig(file, options);
         const failed = complainAbout(diagnostics);
         process.exitCode = failed ? exit.failed : exit.ok;
@@ -41,12 +45,15 @@ function annotated(tree: unknown, origins: Readonly<Record<string, ValueOrigin>>
 
 function comment(node: unknown, path: string, origins: Readonly<Record<string, ValueOrigin>>): void {
   if (isMap(node)) {
-    for (const { key, value } of node.items) comment(value, path === "" ? String(key) : `${path}.${String(key)}`, origins);
+    for (const { key, value } of node.items)
+      comment(value, path === "" ? String(key) : `${path}.${String(key)}`, origins);
   } else if (isSeq(node)) {
     if (node.items.every((item) => isScalar(item))) {
       node.flow = true;
       label(node, origins[path]);
-    } else for (const [index, item] of node.items.entries()) comment(item, `${path}.${nameOf(item) ?? index}`, origins);
+    } else
+      for (const [index, item] of node.items.entries())
+        comment(item, `${path}.${nameOf(item) ?? index}`, origins);
   } else if (isScalar(node)) label(node, origins[path]);
 }
 

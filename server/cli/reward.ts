@@ -3,7 +3,8 @@ import { readRollouts } from "../recorded.ts";
 import { rescore, type Rescored, type RescoredSummary } from "../rescore.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { collected, loadOrComplain } from "./loadOrComplain.ts";
+import { collect } from "./findings.ts";
+import { loadOrComplain } from "./loadOrComplain.ts";
 
 interface Options {
   readonly rollouts: string;
@@ -11,13 +12,19 @@ interface Options {
   readonly json?: boolean;
 }
 
-const short = (value: WireNumber | null): string => (value === null ? "–" : typeof value === "string" ? value : String(Number(value.toPrecision(5))));
+const short = (value: WireNumber | null): string =>
+  value === null ? "–" : typeof value === "string" ? value : String(Number(value.toPrecision(5)));
 
 function tell({ rollouts, terms, groups }: RescoredSummary): void {
   print(`${rollouts} rollouts in ${groups.total} groups`);
-  for (const [name, { mean, before, errors, changed }] of Object.entries(terms)) print(`  ${name}: mean ${short(mean)}, was ${short(before)}; ${changed} changed, ${errors} errors`);
-  print(`  groups gained: ${groups.gained.length}${groups.gained.length === 0 ? "" : ` (${groups.gained.join(", ")})`}`);
-  print(`  groups lost: ${groups.lost.length}${groups.lost.length === 0 ? "" : ` (${groups.lost.join(", ")})`}`);
+  for (const [name, { mean, before, errors, changed }] of Object.entries(terms))
+    print(`  ${name}: mean ${short(mean)}, was ${short(before)}; ${changed} changed, ${errors} errors`);
+  print(
+    `  groups gained: ${groups.gained.length}${groups.gained.length === 0 ? "" : ` (${groups.gained.join(", ")})`}`,
+  );
+  print(
+    `  groups lost: ${groups.lost.length}${groups.lost.length === 0 ? "" : ` (${groups.lost.join(", ")})`}`,
+  );
 }
 
 function text(scored: Rescored): void {
@@ -26,7 +33,9 @@ function text(scored: Rescored): void {
     return;
   }
   const { step, group, index, rewards, errors, reward, before } = scored;
-  const terms = Object.entries(rewards).map(([name, value]) => `${name} ${short(value)}`).join("  ");
+  const terms = Object.entries(rewards)
+    .map(([name, value]) => `${name} ${short(value)}`)
+    .join("  ");
   print(`${step}/${group} #${index}  reward ${short(reward)} (was ${short(before)})  ${terms}`);
   for (const [name, message] of Object.entries(errors)) print(`  ${name}: ${message}`);
 }
@@ -34,7 +43,11 @@ function text(scored: Rescored): void {
 async function run(file: string, { rollouts, set, json }: Options): Promise<void> {
   const config = loadOrComplain(file, set);
   if (config === undefined) return;
-  for await (const scored of rescore(config, await readRollouts(rollouts), randomStream(config.seed, "rescore"))) {
+  for await (const scored of rescore(
+    config,
+    await readRollouts(rollouts),
+    randomStream(config.seed, "rescore"),
+  )) {
     if (json === true) printJson(scored);
     else text(scored);
   }
@@ -46,7 +59,7 @@ export const command: Command = {
     program
       .argument("<file>", "the config")
       .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object a line")
-      .option("--set <path=value>", "overrides a value of the config", collected, [])
+      .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object a line")
       .action((file: string, options: Options) => run(file, options));
   },

@@ -1,3 +1,91 @@
-import type { Command } from "./command.ts";
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { InvalidArgumentError } from "commander";
+import { ask } from "../../shared/daemon/request.ts";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { runsStart } from "../../shared/protocol.ts";
+import { loadConfig } from "../config/index.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { complain, exit, printJson, type Command } from "./command.ts";
+import { printDryRun } from "./dryRunText.ts";
+import { collect, complainAbout } from "./findings.ts";
+import { followHere } from "./followHere.ts";
+import { openDaemon, storeOf } from "./store.ts";
 
-export const command: Command = { name: "run", configure: () => undefined };
+interface Options {
+  readonly set: string[];
+  readonly steps?: number;
+  readonly seed?: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly store?: string;
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value)) throw new InvalidArgumentError("Write a whole number.");
+  return value;
+}
+function positive(text: string): number {
+  const value = whole(text);
+  if (value < 1) throw new InvalidArgumentError("Write a whole number from 1 on.");
+  return value;
+}
+
+/** The config without errors, or none: they are told on stderr before anything starts. */
+function checked(file: string, { set, steps, seed }: Options): RunConfig | undefined {
+  const { config, diagnostics } = loadConfig(file, { set, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) });
+  const failed = complainAbout(diagnostics);
+  if (failed || config === undefined) process.exitCode = exit.failed;
+  return failed ? undefined : config;
+}
+
+async function rehearse(config: RunConfig, json: boolean | undefined): Promise<void> {
+  const { dryRun } = await import("../run/dryRun.ts");
+  const report = await dryRun(config);
+  if (json === true) printJson({ type: "dry-run", ...report });
+  else printDryRun(report);
+  if (report.rewards.some(({ errors }) => errors.length > 0)) process.exitCode = exit.failed;
+}
+
+/** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
+async function start(file: string, store: string, { set, steps, seed }: Options): Promise<string> {
+  const link = await openDaemon(store).catch((error: unknown) => {
+    throw new UserError(`No daemon could be reached or started for ${store}: ${messageOf(error)}`, {
+      code: "no-daemon", cause: error,
+      action: `${error instanceof UserError && error.detail.action !== undefined ? `${error.detail.action} ` : ""}\`gradus run FILE --dry-run\` works without one.`,
+    });
+  });
+  const connection = link.connection();
+  try {
+    if (link.mode === "limited") complain("An older daemon with live runs serves this store; it starts this run, too.");
+    const { run } = await ask(connection, runsStart, { file, set, key: randomUUID(), ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) });
+    return run;
+  } finally {
+    connection.dispose();
+    link.close();
+  }
+}
+
+export const command: Command = {
+  name: "run",
+  configure: (program) => {
+    program
+      .argument("<file>", "a config")
+      .option("--set <path=value>", "a value in place of the config's; may be given more than once", collect, [])
+      .option("--steps <n>", "at most so many rl steps", positive)
+      .option("--seed <n>", "in place of the config's", whole)
+      .option("--dry-run", "one step on two prompts in this process: reward timing, memory, nothing kept")
+      .option("--store <folder>", "the store, or a folder in its workspace; default: the file's")
+      .option("--json", "one JSON object a line")
+      .action(async (given: string, options: Options) => {
+        const file = resolve(given);
+        const config = checked(file, options);
+        if (config === undefined) return;
+        if (options.dryRun === true) return rehearse(config, options.json);
+        const store = storeOf(options.store, file);
+        const run = await start(file, store, options);
+        await followHere(run, { store, history: true, ...(options.json === undefined ? {} : { json: options.json }) });
+      });
+  },
+};

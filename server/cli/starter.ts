@@ -9,7 +9,9 @@ export const files = (preset: string): Readonly<Record<string, string>> => ({
   "rewards/brevity.test.ts": test,
 });
 
-const config = (preset: string): string => `# A curriculum, a reward and the training of a small language model.
+const config = (
+  preset: string,
+): string => `# A curriculum, a reward and the training of a small language model.
 #   gradus validate ${configName}    checks it, before anything runs
 #   gradus resolve ${configName}     shows every value and where it comes from
 #   gradus run ${configName}         trains it here and follows it

@@ -21,7 +21,11 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file...>", "configs to check")
-      .addOption(new Option("--format <format>", "how findings are printed").choices(["text", "json", "sarif"]).default("text"))
+      .addOption(
+        new Option("--format <format>", "how findings are printed")
+          .choices(["text", "json", "sarif"])
+          .default("text"),
+      )
       .option("--json", "the same as --format json")
       .option("--set <path=value>", "check with this value set", collect, [])
       .action((files: string[], options: { format: string; json?: boolean; set: string[] }) => {
@@ -30,7 +34,9 @@ export const command: Command = {
         if (format === "json") printJson({ files: checked.map(plainFile) });
         else if (format === "sarif") printJson(sarif(checked));
         else printText(checked);
-        process.exitCode = checked.some(({ diagnostics }) => diagnostics.some(isError)) ? exit.failed : exit.ok;
+        process.exitCode = checked.some(({ diagnostics }) => diagnostics.some(isError))
+          ? exit.failed
+          : exit.ok;
       });
   },
 };
@@ -40,7 +46,13 @@ const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 function check(file: string, set: readonly string[]): Checked {
   const path = resolve(file);
   const broken = (message: string, rule: string): Diagnostic => ({
-    severity: "error", rule, message, key: "", file: path, fixes: [], range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+    severity: "error",
+    rule,
+    message,
+    key: "",
+    file: path,
+    fixes: [],
+    range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
   });
   try {
     const text = readFileSync(path, "utf8");
@@ -51,21 +63,36 @@ function check(file: string, set: readonly string[]): Checked {
     }
     return { file, kind, diagnostics: loadConfig(path, { text, set }).diagnostics };
   } catch (error) {
-    if (error instanceof UserError) return { file, kind: "gradus", diagnostics: [broken(error.message, error.detail.code ?? "failed")] };
-    return { file, kind: "gradus", diagnostics: [broken(`The file cannot be read: ${messageOf(error)}.`, "missing-file")] };
+    if (error instanceof UserError)
+      return { file, kind: "gradus", diagnostics: [broken(error.message, error.detail.code ?? "failed")] };
+    return {
+      file,
+      kind: "gradus",
+      diagnostics: [broken(`The file cannot be read: ${messageOf(error)}.`, "missing-file")],
+    };
   }
 }
 
 const plainFile = ({ file, kind, diagnostics }: Checked): JsonObject => ({
-  file, kind,
-  diagnostics: diagnostics.map(({ severity, rule, message, key, range, fixes }) => JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes }))),
+  file,
+  kind,
+  diagnostics: diagnostics.map(({ severity, rule, message, key, range, fixes }) =>
+    JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes })),
+  ),
 });
 
 function printText(checked: readonly Checked[]): void {
-  const all = checked.flatMap(({ file, diagnostics }) => diagnostics.map((diagnostic) => ({ file, diagnostic })));
+  const all = checked.flatMap(({ file, diagnostics }) =>
+    diagnostics.map((diagnostic) => ({ file, diagnostic })),
+  );
   for (const { file, diagnostic } of all) complain(formatted(diagnostic, file));
-  const count = (severity: string): number => all.filter(({ diagnostic }) => diagnostic.severity === severity).length;
-  const parts = ["error", "warning", "info"].filter((severity) => count(severity) > 0).map((severity) => `${count(severity)} ${severity}${count(severity) > 1 && severity !== "info" ? "s" : ""}`);
+  const count = (severity: string): number =>
+    all.filter(({ diagnostic }) => diagnostic.severity === severity).length;
+  const parts = ["error", "warning", "info"]
+    .filter((severity) => count(severity) > 0)
+    .map(
+      (severity) => `${count(severity)} ${severity}${count(severity) > 1 && severity !== "info" ? "s" : ""}`,
+    );
   const files = checked.length === 1 ? (checked[0]?.file ?? "") : `${checked.length} files`;
   print(`${files}: ${parts.length === 0 ? "nothing to complain about" : parts.join(", ")}`);
 }
@@ -82,8 +109,17 @@ function sarif(checked: readonly Checked[]): JsonObject {
       {
         tool: { driver: { name: "gradus", rules: ids.map((id) => ({ id })) } },
         results: all.map(({ rule, severity, message, file, range }) => ({
-          ruleId: rule, level: sarifLevel[severity], message: { text: message },
-          locations: [{ physicalLocation: { artifactLocation: { uri: pathToFileURL(file).href }, region: regionOf(range) } }],
+          ruleId: rule,
+          level: sarifLevel[severity],
+          message: { text: message },
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: pathToFileURL(file).href },
+                region: regionOf(range),
+              },
+            },
+          ],
         })),
       },
     ],
@@ -92,5 +128,8 @@ function sarif(checked: readonly Checked[]): JsonObject {
 
 /** Counted from 1, as the format wants it. */
 const regionOf = ({ start, end }: Diagnostic["range"]): JsonObject => ({
-  startLine: start.line + 1, startColumn: start.character + 1, endLine: end.line + 1, endColumn: end.character + 1,
+  startLine: start.line + 1,
+  startColumn: start.character + 1,
+  endLine: end.line + 1,
+  endColumn: end.character + 1,
 });

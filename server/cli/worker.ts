@@ -10,6 +10,8 @@ export const command: Command = {
       .argument("<folder>", "the run's folder")
       .requiredOption("--attempt <n>", "0, or one more than the last", Number)
       .action(async (folder: string, { attempt }: { attempt: number }) => {
+        // The worker belongs to no terminal: what ends its starter does not end it.
+        for (const signal of ["SIGHUP", "SIGINT"]) process.on(signal, () => undefined);
         // Native libraries keep threads and timers of their own: the process ends when the run has.
         process.exit(await work({ folder, attempt, version: GRADUS_VERSION }));
       });

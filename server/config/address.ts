@@ -18,12 +18,23 @@ export function parseAssignment(text: string, folder: string): Assignment {
   const equals = text.indexOf("=");
   const path = segments(text.slice(0, Math.max(equals, 0)).trim());
   if (equals < 1 || path.length === 0) {
-    throw new UserError(`\`--set ${text}\` assigns nothing`, { code: "set", action: "Write path=value, e.g. --set rollout.group=16." });
+    throw new UserError(`\`--set ${text}\` assigns nothing`, {
+      code: "set",
+      action: "Write path=value, e.g. --set rollout.group=16.",
+    });
   }
   const origin: Origin = { file: text, folder, range: startOfFile, via: [], layer: "set" };
   const { root, diagnostics } = parseSource(text, text.slice(equals + 1), origin);
   const [problem] = diagnostics;
-  if (problem !== undefined) throw new UserError(`the value of \`--set ${text}\` is not YAML: ${problem.message}`, { code: "set" });
-  const value: SourceNode = root === undefined || isNull(root) ? { kind: "scalar", value: null, origin } : root;
-  return { path, tree: path.reduceRight<SourceNode>((below, key) => mapNode(origin, [[key, { key: origin, value: below }]]), value) };
+  if (problem !== undefined)
+    throw new UserError(`the value of \`--set ${text}\` is not YAML: ${problem.message}`, { code: "set" });
+  const value: SourceNode =
+    root === undefined || isNull(root) ? { kind: "scalar", value: null, origin } : root;
+  return {
+    path,
+    tree: path.reduceRight<SourceNode>(
+      (below, key) => mapNode(origin, [[key, { key: origin, value: below }]]),
+      value,
+    ),
+  };
 }

@@ -39,7 +39,10 @@ export function unclosed(text: string): Unclosed | undefined {
 function bracket(open: readonly { bracket: string; offset: number }[]): Unclosed | undefined {
   const last = open.at(-1);
   if (last === undefined) return undefined;
-  return { offset: last.offset, message: `This \`${last.bracket}\` is never closed: add the closing \`${closerOf[last.bracket]}\`.` };
+  return {
+    offset: last.offset,
+    message: `This \`${last.bracket}\` is never closed: add the closing \`${closerOf[last.bracket]}\`.`,
+  };
 }
 
 function closes(token: string, quote: string): boolean {

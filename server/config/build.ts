@@ -3,14 +3,22 @@ import { basename } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf } from "../methods.ts";
-import { withClock, type Checker } from "./check.ts";
+import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { conditionSchema, learningRateSchedule } from "./grammar.ts";
-import { itemName } from "./check.ts";
-import { join } from "./merge.ts";
-import { child, type MapNode, type SourceNode } from "./node.ts";
-import type { Choice, Condition, KlConfig, RewardTermConfig, RunConfig, StageBody, StageConfig, TaskConfig } from "./resolved.ts";
+import { itemName, withClock } from "./parsed.ts";
+import { join, child, type MapNode, type SourceNode } from "./node.ts";
+import type {
+  Choice,
+  Condition,
+  KlConfig,
+  RewardTermConfig,
+  RunConfig,
+  StageBody,
+  StageConfig,
+  TaskConfig,
+} from "./resolved.ts";
 import { grammar } from "./grammar.ts";
 import { nameOf } from "./method.ts";
 
@@ -55,19 +63,27 @@ class Reader {
   }
 
   /** Items of a list with the paths the walk gave them. */
-  items(key: "tasks" | "kl" | "mask" | "stages"): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
+  items(
+    key: "tasks" | "kl" | "mask" | "stages",
+  ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
     const list = this.node(key);
     const json = this.json(key);
     const shape = grammar.fields[key]?.shape;
     if (list?.kind !== "list" || !Array.isArray(json) || shape === undefined) return [];
     return list.items.map((node, index) => {
       const value: Json = json[index];
-      return { path: join(key, itemName(shape, node, index, list)), json: isObject(value) ? value : {}, node, index };
+      return {
+        path: join(key, itemName(shape, node, index, list)),
+        json: isObject(value) ? value : {},
+        node,
+        index,
+      };
     });
   }
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function buildBody(tree: CheckedTree, steps: number): StageBody {
   const reader = new Reader(tree);
@@ -83,7 +99,10 @@ export function buildBody(tree: CheckedTree, steps: number): StageBody {
     },
     rollout: buildRollout(reader),
     reward: buildReward(reader),
-    advantage: { baseline: reader.choice("baseline", "advantage.baseline"), scale: reader.choice("scale", "advantage.scale") },
+    advantage: {
+      baseline: reader.choice("baseline", "advantage.baseline"),
+      scale: reader.choice("scale", "advantage.scale"),
+    },
     objective: {
       loss: reader.choice("objective", "objective"),
       aggregate: reader.choice("aggregate", "objective.aggregate"),
@@ -108,7 +127,10 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     prompts: n("prompts"),
     group: n("group"),
     max_tokens: n("max_tokens"),
-    temperature: reader.scheduled(reader.json("rollout", "temperature"), reader.node("rollout", "temperature")),
+    temperature: reader.scheduled(
+      reader.json("rollout", "temperature"),
+      reader.node("rollout", "temperature"),
+    ),
     top_p: n("top_p"),
     top_k: n("top_k"),
     min_p: n("min_p"),
@@ -161,7 +183,11 @@ function buildUpdate(reader: Reader, steps: number): StageBody["update"] {
 }
 
 /** `linear` and `cosine` fall to 0 at the end of what they count: the run, or the stage that wrote them. */
-function learningRate(value: z.output<typeof learningRateSchedule>, node: SourceNode | undefined, steps: number): Scheduled {
+function learningRate(
+  value: z.output<typeof learningRateSchedule>,
+  node: SourceNode | undefined,
+  steps: number,
+): Scheduled {
   if (value === "constant") return 1;
   if (typeof value === "number") return value;
   if (typeof value === "object") return node === undefined ? value : withClock(value, node);
@@ -171,7 +197,11 @@ function learningRate(value: z.output<typeof learningRateSchedule>, node: Source
 
 /** Steps of a stage: its own, else the top-level `steps`, else 100. */
 export const stageSteps = (stage: JsonObject, top: JsonObject): number =>
-  typeof stage["steps"] === "number" ? stage["steps"] : typeof top["steps"] === "number" ? top["steps"] : defaultSteps;
+  typeof stage["steps"] === "number"
+    ? stage["steps"]
+    : typeof top["steps"] === "number"
+      ? top["steps"]
+      : defaultSteps;
 
 export function buildStage(json: JsonObject, body: StageBody, steps: number): StageConfig {
   const condition = json["until"] === undefined ? undefined : conditionOf(json["until"]);
@@ -188,10 +218,21 @@ export function buildStage(json: JsonObject, body: StageBody, steps: number): St
 
 function conditionOf(json: Json): Condition {
   const { metric, window, above, below, patience } = conditionSchema.parse(json);
-  return { metric, window, ...(above === undefined ? {} : { above }), ...(below === undefined ? {} : { below }), ...(patience === undefined ? {} : { patience }) };
+  return {
+    metric,
+    window,
+    ...(above === undefined ? {} : { above }),
+    ...(below === undefined ? {} : { below }),
+    ...(patience === undefined ? {} : { patience }),
+  };
 }
 
-export function buildRun(file: string, tree: CheckedTree, top: StageBody, stages: readonly StageConfig[]): RunConfig {
+export function buildRun(
+  file: string,
+  tree: CheckedTree,
+  top: StageBody,
+  stages: readonly StageConfig[],
+): RunConfig {
   const reader = new Reader(tree);
   const n = (...path: readonly string[]): number => reader.number(...path);
   const passAt = reader.read(z.array(z.number()), "evaluation", "pass_at");
@@ -204,17 +245,29 @@ export function buildRun(file: string, tree: CheckedTree, top: StageBody, stages
     model: {
       base: reader.read(z.string(), "model", "base"),
       size: {
-        width: n("model", "width"), layers: n("model", "layers"), heads, kv_heads: reader.read(z.number().optional(), "model", "kv_heads") ?? heads,
-        hidden: n("model", "hidden"), context: n("model", "context"), tied: reader.read(z.boolean(), "model", "tied"),
+        width: n("model", "width"),
+        layers: n("model", "layers"),
+        heads,
+        kv_heads: reader.read(z.number().optional(), "model", "kv_heads") ?? heads,
+        hidden: n("model", "hidden"),
+        context: n("model", "context"),
+        tied: reader.read(z.boolean(), "model", "tied"),
       },
     },
     stages,
     top,
     evaluation: {
-      every: n("evaluation", "every"), prompts: n("evaluation", "prompts"), pass_at: passAt,
-      samples: reader.read(z.number().optional(), "evaluation", "samples") ?? Math.max(...passAt), temperature: n("evaluation", "temperature"),
+      every: n("evaluation", "every"),
+      prompts: n("evaluation", "prompts"),
+      pass_at: passAt,
+      samples: reader.read(z.number().optional(), "evaluation", "samples") ?? Math.max(...passAt),
+      temperature: n("evaluation", "temperature"),
     },
-    checkpoint: { every: n("checkpoint", "every"), every_seconds: n("checkpoint", "every_seconds"), keep: n("checkpoint", "keep") },
+    checkpoint: {
+      every: n("checkpoint", "every"),
+      every_seconds: n("checkpoint", "every_seconds"),
+      keep: n("checkpoint", "keep"),
+    },
     engine: { backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"), threads },
     tree: tree.json,
   };

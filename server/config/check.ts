@@ -1,20 +1,38 @@
 /** Walks a merged config along the grammar: complaints, plain data with every default, origins, and chosen methods. */
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf, methods } from "../methods.ts";
 import type { Declaration, SlotName } from "./declaration.ts";
-import { grammar } from "./grammar.ts";
-import { join, merge } from "./merge.ts";
-import { chosenOf, fileReference, longForm, nameOf, type Chosen } from "./method.ts";
-import { fromJson, isNull, mapNode, startOfFile, textOf, toJson, type ListNode, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import { merge } from "./merge.ts";
+import { chosenOf, fileReference, longForm, type Chosen } from "./method.ts";
+import {
+  join,
+  fromJson,
+  isNull,
+  mapNode,
+  startOfFile,
+  textOf,
+  toJson,
+  type MapNode,
+  type Origin,
+  type SourceNode,
+} from "./node.ts";
 import { unknownName, type Report } from "./report.ts";
 import type { Choice } from "./resolved.ts";
-import type { Field, Fields, Shape } from "./shape.ts";
+import type { Fields, Shape } from "./shape.ts";
+import { absolute, itemName, jsonOf, withClock } from "./parsed.ts";
+import { reportUnknownKeys } from "./unknownKeys.ts";
 import { listed } from "./suggest.ts";
-import { checkValue, isRequired } from "./values.ts";
+import { checkValue, isRequired, isSchema } from "./values.ts";
 import { wordsFor, written } from "./words.ts";
 
-export const defaultOrigin: Origin = { file: "default", folder: process.cwd(), range: startOfFile, via: [], layer: "default" };
+export const defaultOrigin: Origin = {
+  file: "default",
+  folder: process.cwd(),
+  range: startOfFile,
+  via: [],
+  layer: "default",
+};
 
 const keyWord: Readonly<Partial<Record<SlotName, string>>> = { task: "`env` or `dataset`" };
 
@@ -50,10 +68,11 @@ export class Checker {
 
   private map(shape: Shape & { kind: "map" }, node: SourceNode, path: string): Json {
     const { short, fields } = shape;
-    if (short !== undefined && textOf(node) !== undefined) return this.map(shape, mapNode(node.origin, [[short, { key: node.origin, value: node }]]), path);
+    if (short !== undefined && textOf(node) !== undefined)
+      return this.map(shape, mapNode(node.origin, [[short, { key: node.origin, value: node }]]), path);
     if (node.kind !== "map") return this.wrong(path, `a map of ${listed(Object.keys(fields))}`, node);
     const whole = this.withDefaults(shape, node);
-    this.unknownKeys(whole, Object.keys(fields), path, []);
+    reportUnknownKeys(whole, { path, allowed: Object.keys(fields) }, this.report);
     return this.fields(fields, whole, path);
   }
 
@@ -68,20 +87,15 @@ export class Checker {
     for (const [key, { shape, required }] of Object.entries(fields)) {
       const value = node.entries.get(key)?.value;
       if (value !== undefined && !isNull(value)) found[key] = this.visit(shape, value, join(path, key));
-      else if (required === true) this.report({ rule: "missing-key", message: `\`${path}\` needs \`${key}\`.`, key: join(path, key), at: node.origin });
+      else if (required === true)
+        this.report({
+          rule: "missing-key",
+          message: `\`${path}\` needs \`${key}\`.`,
+          key: join(path, key),
+          at: node.origin,
+        });
     }
     return found;
-  }
-
-  private unknownKeys(node: MapNode, allowed: readonly string[], path: string, elsewhere: readonly string[]): void {
-    for (const [key, { key: at }] of node.entries) {
-      if (allowed.includes(key) || elsewhere.includes(key)) continue;
-      const home = placesOf(key).filter((place) => place !== path);
-      const { hint, fixes } = unknownName(key, allowed, at);
-      const moved = fixes.length === 0 && home.length > 0 ? ` \`${key}\` belongs in ${listed(home)}.` : "";
-      const where = path === "" ? "a config" : `\`${path}\``;
-      this.report({ rule: "unknown-key", message: `\`${key}\` is not a key of ${where}.${moved} ${hint}`, key: join(path, key), at, fixes });
-    }
   }
 
   private slot(shape: Shape & { kind: "slot" }, node: SourceNode, path: string): Json {
@@ -97,53 +111,117 @@ export class Checker {
     const useText = absolute(chosen);
     this.origins.set(join(path, chosen.key), chosen.node.origin);
     const params = this.params(shape, declaration, whole, chosen, path);
-    this.choices.set(path, { use: useText, declaration, params: withClock(params, whole), folder: chosen.node.origin.folder });
+    this.choices.set(path, {
+      use: useText,
+      declaration,
+      params: withClock(params, whole),
+      folder: chosen.node.origin.folder,
+    });
     const reference = shape.slot === "reward" ? fileReference(chosen.text) : undefined;
-    const shown = Object.fromEntries(Object.entries(params).filter(([name]) => name !== chosen.key && (reference === undefined || whole.entries.has(name))));
-    return { [chosen.key]: chosen.key === "use" && reference === undefined ? declaration.name : useText, ...jsonOf(shown), ...own };
+    const shown = Object.fromEntries(
+      Object.entries(params).filter(
+        ([name]) => name !== chosen.key && (reference === undefined || whole.entries.has(name)),
+      ),
+    );
+    return {
+      [chosen.key]: chosen.key === "use" && reference === undefined ? declaration.name : useText,
+      ...jsonOf(shown),
+      ...own,
+    };
   }
 
   private unchosen(shape: Shape & { kind: "slot" }, node: MapNode, path: string, key: string): Json {
     const value = node.entries.get("use") ?? node.entries.get("env") ?? node.entries.get("dataset");
     const names = methods.filter(({ slot }) => slot === shape.slot).map(({ name }) => name);
     if (value !== undefined) return this.wrong(path, `a method's name (${listed(names)})`, value.value);
-    this.report({ rule: "missing-key", message: `\`${path}\` needs ${key}: one of ${listed(names)}.`, key: path, at: node.origin });
+    this.report({
+      rule: "missing-key",
+      message: `\`${path}\` needs ${key}: one of ${listed(names)}.`,
+      key: path,
+      at: node.origin,
+    });
     return null;
   }
 
   private unknownMethod(slot: SlotName, chosen: Chosen, path: string): Json {
-    const names = methods.filter((method) => method.slot === slot && method.name !== "user" && method.name !== "python").map(({ name }) => name);
+    const names = methods
+      .filter((method) => method.slot === slot && method.name !== "user" && method.name !== "python")
+      .map(({ name }) => name);
     const { hint, fixes } = unknownName(chosen.text, names, chosen.node.origin);
-    const files = slot === "reward" ? " A function of your own is written as a path, e.g. `./rewards/brevity.ts`." : "";
+    const files =
+      slot === "reward" ? " A function of your own is written as a path, e.g. `./rewards/brevity.ts`." : "";
     const where = join(path, chosen.key);
-    this.report({ rule: "unknown-value", message: `\`${where}\` names no ${slotWords(slot)}: \`${chosen.text}\`. ${hint}${files}`, key: where, at: chosen.node.origin, fixes });
+    this.report({
+      rule: "unknown-value",
+      message: `\`${where}\` names no ${slotWords(slot)}: \`${chosen.text}\`. ${hint}${files}`,
+      key: where,
+      at: chosen.node.origin,
+      fixes,
+    });
     return null;
   }
 
   /** The method's own parameters, parsed with their defaults. */
-  private params(shape: Shape & { kind: "slot" }, declaration: Declaration, node: MapNode, chosen: Chosen, path: string): Readonly<Record<string, unknown>> {
+  private params(
+    shape: Shape & { kind: "slot" },
+    declaration: Declaration,
+    node: MapNode,
+    chosen: Chosen,
+    path: string,
+  ): Readonly<Record<string, unknown>> {
     const known = declaration.params.shape;
     const given: Record<string, SourceNode> = {};
     const reference = shape.slot === "reward" ? fileReference(chosen.text) : undefined;
     if (reference !== undefined) {
-      given["file"] = { kind: "scalar", value: resolve(chosen.node.origin.folder, reference.path), origin: chosen.node.origin };
-      if (reference.export !== undefined) given["export"] = { kind: "scalar", value: reference.export, origin: chosen.node.origin };
+      given["file"] = {
+        kind: "scalar",
+        value: resolve(chosen.node.origin.folder, reference.path),
+        origin: chosen.node.origin,
+      };
+      if (reference.export !== undefined)
+        given["export"] = { kind: "scalar", value: reference.export, origin: chosen.node.origin };
     }
     const taken = [...Object.keys(shape.own), "use", ...(shape.slot === "task" ? ["env", "dataset"] : [])];
-    for (const [key, { value }] of node.entries) if (key in known && !(key in shape.own)) given[key] = key === chosen.key ? { kind: "scalar", value: absolute(chosen), origin: value.origin } : value;
-    this.unknownKeys(node, Object.keys(known).concat(Object.keys(shape.own)), path, taken);
+    for (const [key, { value }] of node.entries)
+      if (key in known && !(key in shape.own))
+        given[key] =
+          key === chosen.key || (key === "file" && shape.slot === "reward")
+            ? {
+                kind: "scalar",
+                value: key === "file" ? resolve(value.origin.folder, textOf(value) ?? "") : absolute(chosen),
+                origin: value.origin,
+              }
+            : value;
+    const allowed = [...Object.keys(known), ...Object.keys(shape.own)];
+    reportUnknownKeys(node, { path, allowed, elsewhere: taken, slot: shape.slot }, this.report);
     const clean = this.each(known, given, node, path, declaration);
     const json = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, toJson(value)]));
     const parsed = declaration.params.safeParse(json);
     if (!parsed.success) {
-      if (clean) checkValue(declaration.params, mapNode(node.origin, Object.entries(given).map(([key, value]) => [key, { key: value.origin, value }] as const)), path, this.report);
+      if (clean)
+        checkValue(
+          declaration.params,
+          mapNode(
+            node.origin,
+            Object.entries(given).map(([key, value]) => [key, { key: value.origin, value }] as const),
+          ),
+          path,
+          this.report,
+        );
       return json;
     }
-    for (const key of Object.keys(parsed.data)) if (!this.origins.has(join(path, key))) this.origins.set(join(path, key), defaultOrigin);
+    for (const key of Object.keys(parsed.data))
+      if (!this.origins.has(join(path, key))) this.origins.set(join(path, key), defaultOrigin);
     return parsed.data;
   }
 
-  private each(known: Readonly<Record<string, unknown>>, given: Readonly<Record<string, SourceNode>>, node: MapNode, path: string, declaration: Declaration): boolean {
+  private each(
+    known: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, SourceNode>>,
+    node: MapNode,
+    path: string,
+    declaration: Declaration,
+  ): boolean {
     let clean = true;
     for (const key of Object.keys(known)) {
       const schema = declaration.params.shape[key];
@@ -154,26 +232,39 @@ export class Checker {
         this.deep(value, join(path, key));
       } else if (isRequired(schema)) {
         clean = false;
-        this.report({ rule: "missing-key", message: `\`${path}\`: ${declaration.name} needs \`${key}\`: ${wordsFor(schema)}.`, key: join(path, key), at: node.origin });
+        this.report({
+          rule: "missing-key",
+          message: `\`${path}\`: ${declaration.name} needs \`${key}\`: ${wordsFor(schema)}.`,
+          key: join(path, key),
+          at: node.origin,
+        });
       }
     }
     return clean;
   }
 
   private list(shape: Shape & { kind: "list" | "named_list" }, node: SourceNode, path: string): Json {
-    if (node.kind !== "list") return this.wrong(path, `a list of ${shape.what === "KL entry" ? "KL entries" : `${shape.what}s`}`, node);
+    if (node.kind !== "list")
+      return this.wrong(
+        path,
+        `a list of ${shape.what === "KL entry" ? "KL entries" : `${shape.what}s`}`,
+        node,
+      );
     return node.items.map((item, index) => {
       const name = itemName(shape, item, index, node);
       const json = this.visit(shape.item, item, join(path, name));
-      const unnamed = shape.kind === "named_list" && shape.what === "task" && isObject(json) && json["name"] === undefined;
+      const unnamed =
+        shape.kind === "named_list" && shape.what === "task" && isObject(json) && json["name"] === undefined;
       return unnamed ? { name, ...json } : json;
     });
   }
 
   private named(shape: Shape & { kind: "named_map" }, node: SourceNode, path: string): Json {
-    if (node.kind !== "map") return this.wrong(path, `a map from each ${shape.what}'s name to what it is`, node);
+    if (node.kind !== "map")
+      return this.wrong(path, `a map from each ${shape.what}'s name to what it is`, node);
     const found: Record<string, Json> = {};
-    for (const [key, { value }] of node.entries) if (!isNull(value)) found[key] = this.visit(shape.item, value, join(path, key));
+    for (const [key, { value }] of node.entries)
+      if (!isNull(value)) found[key] = this.visit(shape.item, value, join(path, key));
     return found;
   }
 
@@ -184,19 +275,28 @@ export class Checker {
   }
 
   private later(what: string, node: SourceNode, path: string): Json {
-    const empty = isNull(node) || (node.kind === "map" && node.entries.size === 0) || (node.kind === "list" && node.items.length === 0);
+    const empty =
+      isNull(node) ||
+      (node.kind === "map" && node.entries.size === 0) ||
+      (node.kind === "list" && node.items.length === 0);
     if (!empty) {
       this.report({
         rule: "not-yet",
         message: `\`${path}\` does not exist yet: this version of Gradus has no ${what}, and a run would have to ignore it. Remove the block.`,
-        key: path, at: node.origin,
+        key: path,
+        at: node.origin,
       });
     }
     return node.kind === "list" ? [] : {};
   }
 
   private wrong(path: string, expected: string, node: SourceNode): null {
-    this.report({ rule: "type", message: `\`${path}\` must be ${expected}, not ${written(node)}.`, key: path, at: node.origin });
+    this.report({
+      rule: "type",
+      message: `\`${path}\` must be ${expected}, not ${written(node)}.`,
+      key: path,
+      at: node.origin,
+    });
     return null;
   }
 
@@ -208,68 +308,8 @@ export class Checker {
   }
 }
 
-const isObject = (value: Json): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-const isSchema = (value: unknown): value is Parameters<typeof checkValue>[0] => typeof value === "object" && value !== null && "safeParse" in value;
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-const slotWords = (slot: SlotName): string => (slot === "task" ? "environment" : slot === "reward" ? "reward" : slot.replaceAll("_", " "));
-
-/** Items with names are addressed by them; a second one of the same name, and one without, by its index. */
-export function itemName(shape: Shape, item: SourceNode, index: number, list: ListNode): string {
-  if (shape.kind !== "named_list") return String(index);
-  const name = nameOf(item, shape.what);
-  const first = list.items.findIndex((other) => nameOf(other, shape.what) === name);
-  return name === undefined || first !== index ? String(index) : name;
-}
-
-/** Files of the user's are absolute once resolved: what is printed, stored and run means the same from anywhere. */
-function absolute({ text, key, node }: Chosen): string {
-  const inFolder = (path: string): string => (isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path));
-  if (key === "dataset") return inFolder(text);
-  const reference = key === "use" ? fileReference(text) : undefined;
-  if (reference === undefined) return text;
-  return inFolder(reference.path) + (reference.export === undefined ? "" : `:${reference.export}`);
-}
-
-/** Schedules written inside a stage count that stage's steps. */
-export function withClock<Value>(value: Value, node: SourceNode): Value;
-export function withClock(value: unknown, node: SourceNode): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || node.kind !== "map") return value;
-  const changed = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      const below = node.entries.get(key)?.value;
-      return [key, below === undefined ? inner : withClock(inner, below)];
-    }),
-  );
-  return "schedule" in value && node.origin.stage !== undefined ? { ...changed, clock: "stage" } : changed;
-}
-
-/** Parsed parameters as plain data; undefined values are left out. */
-export function jsonOf(params: Readonly<Record<string, unknown>>): JsonObject {
-  const plain: JsonObject = JSON.parse(JSON.stringify(params));
-  return plain;
-}
-
-let places: ReadonlyMap<string, readonly string[]> | undefined;
-
-/** Where in the grammar a key exists: for keys written in the wrong block. */
-function placesOf(key: string): readonly string[] {
-  places ??= collectPlaces();
-  return places.get(key) ?? [];
-}
-
-function collectPlaces(): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  const add = (key: string, path: string): void => void found.set(key, [...(found.get(key) ?? []), path]);
-  const visit = (fields: Readonly<Record<string, Field>>, path: string): void => {
-    for (const [key, { shape }] of Object.entries(fields)) {
-      if (path !== "") add(key, path);
-      if (shape.kind === "map") visit(shape.fields, join(path, key));
-      if (shape.kind !== "slot") continue;
-      visit(shape.own, join(path, key));
-      const params = new Set(methods.filter((method) => method.slot === shape.slot).flatMap((method) => Object.keys(method.params.shape)));
-      for (const name of params) if (!(name in shape.own)) add(name, join(path, key));
-    }
-  };
-  visit(grammar.fields, "");
-  return found;
-}
+const slotWords = (slot: SlotName): string =>
+  slot === "task" ? "environment" : slot === "reward" ? "reward" : slot.replaceAll("_", " ");

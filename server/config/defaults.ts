@@ -19,7 +19,13 @@ export const defaults: JsonObject = {
   rollout: { prompts: 16, group: 8, max_tokens: 64, temperature: 1, top_p: 1, top_k: 0, min_p: 0, stop: [] },
   reward: { terms: {}, combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
   advantage: { baseline: { use: "group_mean" }, scale: { use: "group_std" } },
-  objective: { use: "clipped", low: 0.2, high: 0.2, aggregate: { use: "sequence_mean", empty_rows: "count" }, entropy: 0 },
+  objective: {
+    use: "clipped",
+    low: 0.2,
+    high: 0.2,
+    aggregate: { use: "sequence_mean", empty_rows: "count" },
+    entropy: 0,
+  },
   kl: [],
   mask: [],
   update: { optimizer: { use: "adamw", schedule: "constant" }, epochs: 1, micro_tokens: "auto" },
@@ -29,7 +35,13 @@ export const defaults: JsonObject = {
 };
 
 /** Of each `kl` entry. */
-export const klDefaults: JsonObject = { model: "reference", direction: "reverse", estimator: { use: "k3" }, place: "loss", coefficient: 0.001 };
+export const klDefaults: JsonObject = {
+  model: "reference",
+  direction: "reverse",
+  estimator: { use: "k3" },
+  place: "loss",
+  coefficient: 0.001,
+};
 export const taskDefaults: JsonObject = { weight: 1 };
 export const termDefaults: JsonObject = { weight: 1 };
 export const stageDefaults: JsonObject = { kind: "rl" };

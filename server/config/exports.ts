@@ -8,7 +8,8 @@ import { pythonNames } from "./pythonNames.ts";
 
 export type Exports =
   /** `open`: it may have names that parsing cannot see (CommonJS, re-exports of packages). */
-  { readonly kind: "names"; readonly names: readonly string[]; readonly open: boolean } | { readonly kind: "broken"; readonly message: string };
+  | { readonly kind: "names"; readonly names: readonly string[]; readonly open: boolean }
+  | { readonly kind: "broken"; readonly message: string };
 
 const cache = new Map<string, { readonly stamp: string; readonly exports: Exports }>();
 
@@ -27,7 +28,8 @@ const pythonExports = (file: string): Exports => {
   return { kind: "names", names, open };
 };
 
-const isBuild = (value: unknown): value is typeof esbuild => typeof value === "object" && value !== null && "buildSync" in value;
+const isBuild = (value: unknown): value is typeof esbuild =>
+  typeof value === "object" && value !== null && "buildSync" in value;
 
 function scriptExports(file: string): Exports {
   const text = readFileSync(file, "utf8");
@@ -36,21 +38,44 @@ function scriptExports(file: string): Exports {
     const loaded: unknown = nativeRequire()("esbuild");
     if (!isBuild(loaded)) return { kind: "names", names: [], open: true };
     const { metafile } = loaded.buildSync({
-      stdin: { contents: text, sourcefile: file, resolveDir: dirname(file), loader: file.endsWith("ts") ? "ts" : "js" },
-      bundle: false, write: false, metafile: true, format: "esm", logLevel: "silent", outfile: "out.js",
+      stdin: {
+        contents: text,
+        sourcefile: file,
+        resolveDir: dirname(file),
+        loader: file.endsWith("ts") ? "ts" : "js",
+      },
+      bundle: false,
+      write: false,
+      metafile: true,
+      format: "esm",
+      logLevel: "silent",
+      outfile: "out.js",
     });
-    return { kind: "names", names: Object.values(metafile.outputs).flatMap((output) => output.exports), open };
+    return {
+      kind: "names",
+      names: Object.values(metafile.outputs).flatMap((output) => output.exports),
+      open,
+    };
   } catch (error) {
     const problem = firstProblem(error);
     // Without esbuild nothing can be said of the file; the run will.
-    return problem === undefined ? { kind: "names", names: [], open: true } : { kind: "broken", message: problem };
+    return problem === undefined
+      ? { kind: "names", names: [], open: true }
+      : { kind: "broken", message: problem };
   }
 }
 
 function firstProblem(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("errors" in error) || !Array.isArray(error.errors)) return undefined;
+  if (typeof error !== "object" || error === null || !("errors" in error) || !Array.isArray(error.errors))
+    return undefined;
   const first: unknown = error.errors[0];
   if (typeof first !== "object" || first === null || !("text" in first)) return messageOf(error);
-  const line = "location" in first && typeof first.location === "object" && first.location !== null && "line" in first.location ? `line ${String(first.location.line)}: ` : "";
+  const line =
+    "location" in first &&
+    typeof first.location === "object" &&
+    first.location !== null &&
+    "line" in first.location
+      ? `line ${String(first.location.line)}: `
+      : "";
   return `${line}${String(first.text)}.`;
 }

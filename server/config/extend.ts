@@ -3,8 +3,20 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { grammar } from "./grammar.ts";
-import { join, merge } from "./merge.ts";
-import { entry, isNull, mapNode, startOfFile, textOf, withoutEntry, type Layer, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import { merge } from "./merge.ts";
+import {
+  join,
+  entry,
+  isNull,
+  mapNode,
+  startOfFile,
+  textOf,
+  withoutEntry,
+  type Layer,
+  type MapNode,
+  type Origin,
+  type SourceNode,
+} from "./node.ts";
 import { listPresets, presetNamed } from "./presets.ts";
 import { unknownName, type Report } from "./report.ts";
 import { parseSource } from "./source.ts";
@@ -29,12 +41,17 @@ interface Frame {
 export class Extender {
   readonly files: string[] = [];
   readonly parents = new Map<string, Origin>();
+  /** The main file's own values. */
+  source: SourceNode | undefined;
   /** A syntax error anywhere: what follows from the half-read tree would be its echo. */
   broken = false;
 
   constructor(
     private readonly report: Report,
-    private readonly syntax: (diagnostics: readonly Diagnostic[], frame: { main: boolean; file: string; via: readonly string[] }) => void,
+    private readonly syntax: (
+      diagnostics: readonly Diagnostic[],
+      frame: { main: boolean; file: string; via: readonly string[] },
+    ) => void,
   ) {}
 
   load(file: string, text: string): MapNode {
@@ -52,10 +69,16 @@ export class Extender {
       this.syntax(parsed.diagnostics, { main: via.length === 0, file, via });
     }
     const { root } = parsed;
+    if (via.length === 0) this.source = root;
     if (root === undefined || isNull(root)) return mapNode(whole, []);
     if (root.kind !== "map") {
       this.broken = true;
-      this.report({ rule: "type", message: "A config is a map: lines of `key: value`, such as `tasks:` and `reward:`.", key: "", at: root.origin });
+      this.report({
+        rule: "type",
+        message: "A config is a map: lines of `key: value`, such as `tasks:` and `reward:`.",
+        key: "",
+        at: root.origin,
+      });
       return mapNode(whole, []);
     }
     const own = withoutEntry(layer === "preset" ? withoutEntry(root, "preset") : root, "extends");
@@ -84,7 +107,12 @@ export class Extender {
   private parent(frame: Frame, item: SourceNode, key: string): MapNode | undefined {
     const name = textOf(item);
     if (name === undefined) {
-      this.report({ rule: "type", message: "`extends` takes a preset's name, a path, or a list of them.", key, at: item.origin });
+      this.report({
+        rule: "type",
+        message: "`extends` takes a preset's name, a path, or a list of them.",
+        key,
+        at: item.origin,
+      });
       return undefined;
     }
     const via = [...frame.via, name];
@@ -96,14 +124,29 @@ export class Extender {
     }
     const path = real(found.file);
     if (frame.chain.includes(path)) {
-      const chain = [...frame.chain.slice(frame.chain.indexOf(path)), path].map((file) => basename(file)).join(" → ");
-      this.report({ rule: "extends-cycle", message: `\`extends\` goes in a circle: ${chain}. Remove one of these \`extends\`.`, key, at: item.origin });
+      const chain = [...frame.chain.slice(frame.chain.indexOf(path)), path]
+        .map((file) => basename(file))
+        .join(" → ");
+      this.report({
+        rule: "extends-cycle",
+        message: `\`extends\` goes in a circle: ${chain}. Remove one of these \`extends\`.`,
+        key,
+        at: item.origin,
+      });
       return undefined;
     }
     try {
-      return this.read({ file: found.file, layer: found.layer, via, chain: [...frame.chain, path] }, readFileSync(found.file, "utf8"));
+      return this.read(
+        { file: found.file, layer: found.layer, via, chain: [...frame.chain, path] },
+        readFileSync(found.file, "utf8"),
+      );
     } catch (error) {
-      this.report({ rule: "extends", message: `\`${name}\` cannot be read: ${messageOf(error)}.`, key, at: item.origin });
+      this.report({
+        rule: "extends",
+        message: `\`${name}\` cannot be read: ${messageOf(error)}.`,
+        key,
+        at: item.origin,
+      });
       return undefined;
     }
   }
@@ -124,8 +167,23 @@ function locate(name: string, frame: Frame): { file: string; layer: Layer } | un
 
 function missing(name: string, frame: Frame, item: SourceNode, key: string): Parameters<Report>[0] {
   if (isPath(name)) {
-    return { rule: "extends", message: `There is no file \`${name}\` in ${dirname(frame.file)}: a path is relative to the file that writes it.`, key, at: item.origin };
+    return {
+      rule: "extends",
+      message: `There is no file \`${name}\`: a path is relative to the file that writes it, \`${basename(frame.file)}\`.`,
+      key,
+      at: item.origin,
+    };
   }
-  const { hint, fixes } = unknownName(name, listPresets().map(({ id }) => id), item.origin);
-  return { rule: "extends", message: `There is no preset \`${name}\`. ${hint} A file is written as a path, e.g. \`./${name}.gradus.yaml\`.`, key, at: item.origin, fixes };
+  const { hint, fixes } = unknownName(
+    name,
+    listPresets().map(({ id }) => id),
+    item.origin,
+  );
+  return {
+    rule: "extends",
+    message: `There is no preset \`${name}\`. ${hint} A file is written as a path, e.g. \`./${name}.gradus.yaml\`.`,
+    key,
+    at: item.origin,
+    fixes,
+  };
 }

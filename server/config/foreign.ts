@@ -14,6 +14,8 @@ export function foreignKind(text: string): ConfigKind {
   if (!isMap(contents)) return "gradus";
   const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));
   if (keys.includes("tasks") || keys.includes("extends")) return "gradus";
-  const found = (["verl", "trl", "openrlhf"] as const).find((kind) => signs[kind].some((sign) => keys.includes(sign)));
+  const found = (["verl", "trl", "openrlhf"] as const).find((kind) =>
+    signs[kind].some((sign) => keys.includes(sign)),
+  );
   return found ?? "gradus";
 }

@@ -6,9 +6,15 @@ import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
 
 const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
-const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({ shape: { kind: "slot", slot: name, own }, summary });
+const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
+  shape: { kind: "slot", slot: name, own },
+  summary,
+});
 const map = (fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields }, summary });
-const short = (key: string, fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields, short: key }, summary });
+const short = (key: string, fields: Fields, summary: string): Field => ({
+  shape: { kind: "map", fields, short: key },
+  summary,
+});
 const later = (what: string, summary: string): Field => ({ shape: { kind: "later", what }, summary });
 
 const whole = (least: number): z.ZodNumber => z.number().int().min(least);
@@ -34,8 +40,14 @@ const taskItem: Shape = {
   slot: "task",
   defaults: taskDefaults,
   own: {
-    name: value(z.string().min(1), "The name that arms, reward terms and overrides call it by; default: its env, or its file's stem. Unique."),
-    weight: value(schedulable(z.number().nonnegative()), "Share of the tasks drawn, relative to the others'; a sampler over arms ignores it."),
+    name: value(
+      z.string().min(1),
+      "The name that arms, reward terms and overrides call it by; default: its env, or its file's stem. Unique.",
+    ),
+    weight: value(
+      schedulable(z.number().nonnegative()),
+      "Share of the tasks drawn, relative to the others'; a sampler over arms ignores it.",
+    ),
   },
 };
 
@@ -44,7 +56,10 @@ const termItem: Shape = {
   slot: "reward",
   defaults: termDefaults,
   own: {
-    weight: value(schedulable(z.number()), "Factor on the term before the combiner. 0: recorded but not rewarded."),
+    weight: value(
+      schedulable(z.number()),
+      "Factor on the term before the combiner. 0: recorded but not rewarded.",
+    ),
     tasks: value(z.array(z.string()), "Names of the tasks the term applies to; default: all."),
   },
 };
@@ -54,7 +69,10 @@ const klItem: Shape = {
   defaults: klDefaults,
   fields: {
     model: value(z.string(), "The other model. `reference`: the policy as it enters the first rl stage."),
-    direction: value(z.enum(["reverse", "forward"]), "reverse: KL(policy ‖ model); forward: KL(model ‖ policy)."),
+    direction: value(
+      z.enum(["reverse", "forward"]),
+      "reverse: KL(policy ‖ model); forward: KL(model ‖ policy).",
+    ),
     estimator: slot("kl", "How the divergence is estimated from log-probs."),
     place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss."),
     coefficient: value(schedulable(z.number().nonnegative()), "Factor β on the divergence."),
@@ -63,14 +81,19 @@ const klItem: Shape = {
 
 /** The blocks that a stage may override. */
 const body: Fields = {
-  tasks: { shape: { kind: "named_list", item: taskItem, what: "task" }, summary: "Where prompts come from: built-in environments (`env`) and files (`dataset`)." },
+  tasks: {
+    shape: { kind: "named_list", item: taskItem, what: "task" },
+    summary: "Where prompts come from: built-in environments (`env`) and files (`dataset`).",
+  },
   curriculum: map(
     {
       arms: slot("arms", "Which sets of tasks the curriculum chooses between."),
       signal: slot("signal", "What a group of rollouts says about its arm."),
       estimator: slot("estimator", "How an arm's signals become one number."),
       sampler: slot("sampler", "How arms are drawn from their estimates."),
-      admission: slot("admission", "Which groups reach training.", { refill: slot("refill", "How rejected groups are replaced within the step.") }),
+      admission: slot("admission", "Which groups reach training.", {
+        refill: slot("refill", "How rejected groups are replaced within the step."),
+      }),
     },
     "Which task comes next.",
   ),
@@ -80,7 +103,10 @@ const body: Fields = {
       group: value(whole(1), "Rollouts per task."),
       max_tokens: value(whole(1), "Longest response, in tokens."),
       temperature: value(schedulable(z.number().min(0)), "Softmax temperature of sampling; 0 is greedy."),
-      top_p: value(z.number().gt(0).max(1), "Nucleus: keep the likeliest tokens up to this probability; 1: all."),
+      top_p: value(
+        z.number().gt(0).max(1),
+        "Nucleus: keep the likeliest tokens up to this probability; 1: all.",
+      ),
       top_k: value(whole(0), "Keep the k likeliest tokens; 0: all."),
       min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all."),
       stop: value(z.array(z.string().min(1)), "Texts that end a response."),
@@ -89,11 +115,17 @@ const body: Fields = {
   ),
   reward: map(
     {
-      terms: { shape: { kind: "named_map", item: termItem, what: "reward term" }, summary: "Sources of reward by name; they stay separate until the advantage." },
+      terms: {
+        shape: { kind: "named_map", item: termItem, what: "reward term" },
+        summary: "Sources of reward by name; they stay separate until the advantage.",
+      },
       combine: slot("combine", "How terms become one reward."),
       success: map(
         {
-          terms: value(z.array(z.string()), "Terms that decide; the first that applies to the task counts. Default: all, in order."),
+          terms: value(
+            z.array(z.string()),
+            "Terms that decide; the first that applies to the task counts. Default: all, in order.",
+          ),
           at_least: value(z.number(), "A rollout succeeds when the deciding term is at least this."),
         },
         "What counts as solved: pass@k, success band and group fractions use it.",
@@ -103,23 +135,38 @@ const body: Fields = {
     "What a response is paid.",
   ),
   advantage: map(
-    { baseline: slot("baseline", "What is subtracted from a rollout's reward."), scale: slot("scale", "What the difference is divided by.") },
+    {
+      baseline: slot("baseline", "What is subtracted from a rollout's reward."),
+      scale: slot("scale", "What the difference is divided by."),
+    },
     "From rewards to advantages.",
   ),
   objective: slot("objective", "The loss whose gradient trains the policy.", {
     aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
     entropy: value(schedulable(z.number()), "Coefficient of the entropy bonus, subtracted from the loss."),
   }),
-  kl: { shape: { kind: "list", item: klItem, what: "KL entry" }, summary: "Divergences from other models that are penalised." },
-  mask: { shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" }, summary: "Which tokens train; default: those the model wrote." },
+  kl: {
+    shape: { kind: "list", item: klItem, what: "KL entry" },
+    summary: "Divergences from other models that are penalised.",
+  },
+  mask: {
+    shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" },
+    summary: "Which tokens train; default: those the model wrote.",
+  },
   update: map(
     {
       optimizer: slot("optimizer", "How gradients move the weights.", {
-        schedule: value(learningRateSchedule, "Factor on `lr` over steps: `constant`, `linear` or `cosine` (to 0 at the end), or a schedule."),
+        schedule: value(
+          learningRateSchedule,
+          "Factor on `lr` over steps: `constant`, `linear` or `cosine` (to 0 at the end), or a schedule.",
+        ),
       }),
       mini_batch: value(whole(1), "Rollouts per optimiser step; default: all of the step's."),
       epochs: value(whole(1), "Passes over each step's rollouts."),
-      micro_tokens: value(z.union([z.literal("auto"), whole(1)]), "Tokens per forward pass: bounds memory, changes no result."),
+      micro_tokens: value(
+        z.union([z.literal("auto"), whole(1)]),
+        "Tokens per forward pass: bounds memory, changes no result.",
+      ),
     },
     "How rollouts become optimiser steps.",
   ),
@@ -130,11 +177,17 @@ export const stageItem: Shape = {
   defaults: stageDefaults,
   fields: {
     name: { ...value(z.string().min(1), "The stage's name. Unique."), required: true },
-    kind: value(z.enum(["sft", "rl"]), "sft: supervised on the tasks' written solutions; rl: reinforcement learning. Default rl."),
+    kind: value(
+      z.enum(["sft", "rl"]),
+      "sft: supervised on the tasks' written solutions; rl: reinforcement learning. Default rl.",
+    ),
     steps: value(whole(1), "Steps of the stage, at most; default for rl: the top-level `steps`."),
     batch: value(whole(1), "For sft: sequences per step; default 32."),
     until: value(conditionSchema, "Ends the stage early when a metric's mean crosses a value."),
-    on_enter: value(z.array(z.enum(["refresh_reference", "reset_optimizer"])), "What happens as the stage begins."),
+    on_enter: value(
+      z.array(z.enum(["refresh_reference", "reset_optimizer"])),
+      "What happens as the stage begins.",
+    ),
     ...body,
   },
 };
@@ -145,14 +198,20 @@ export const stageBlocks: readonly string[] = Object.keys(body);
 export const grammar: Shape & { kind: "map" } = {
   kind: "map",
   fields: {
-    extends: value(z.union([z.string(), z.array(z.string())]), "A preset by name, a path, or a list of them, left to right."),
+    extends: value(
+      z.union([z.string(), z.array(z.string())]),
+      "A preset by name, a path, or a list of them, left to right.",
+    ),
     name: value(z.string().min(1), "The run's name; default: the file's stem."),
     seed: value(z.number().int(), "Seed of every random stream."),
     steps: value(whole(1), "Steps of the one rl stage there is without `stages`."),
     model: short(
       "base",
       {
-        base: { shape: { kind: "path", words: ["tiny"], what: "model" }, summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run." },
+        base: {
+          shape: { kind: "path", words: ["tiny"], what: "model" },
+          summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
+        },
         width: value(whole(8), "tiny: width of the residual stream."),
         layers: value(whole(1), "tiny: number of layers."),
         heads: value(whole(1), "tiny: attention heads; divides `width`."),
@@ -165,7 +224,10 @@ export const grammar: Shape & { kind: "map" } = {
     ),
     models: later("other models beside the policy", "Other models by name. Not in this version."),
     ...body,
-    stages: { shape: { kind: "named_list", item: stageItem, what: "stage" }, summary: "The run's parts in order; each may override any block." },
+    stages: {
+      shape: { kind: "named_list", item: stageItem, what: "stage" },
+      summary: "The run's parts in order; each may override any block.",
+    },
     guidance: later("guidance", "Help given to rollouts. Not in this version."),
     replay: later("replay of earlier rollouts", "Rollouts kept and trained on again. Not in this version."),
     auxiliary: later("auxiliary losses", "Losses beside the objective. Not in this version."),
@@ -190,12 +252,18 @@ export const grammar: Shape & { kind: "map" } = {
     scheduler: later("asynchronous scheduling", "Overlap of generation and training. Not in this version."),
     engine: map(
       {
-        backend: value(z.enum(["auto", "native", "wasm"]), "What computes: the native TensorFlow library, WebAssembly, or the best there is."),
+        backend: value(
+          z.enum(["auto", "native", "wasm"]),
+          "What computes: the native TensorFlow library, WebAssembly, or the best there is.",
+        ),
         threads: value(whole(1), "Threads of the backend; default: it decides."),
       },
       "What the run computes on.",
     ),
     sweep: later("sweeps over several runs", "Many runs of one config. Not in this version."),
-    logging: later("options of logging", "Nothing to choose: every run records everything. Not in this version."),
+    logging: later(
+      "options of logging",
+      "Nothing to choose: every run records everything. Not in this version.",
+    ),
   },
 };

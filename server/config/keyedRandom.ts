@@ -11,5 +11,9 @@ export function keyedRandom(...key: readonly (string | number)[]): Random {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-  return { next, integer: (bound) => Math.floor(next() * bound), fork: (...more) => keyedRandom(...key, ...more) };
+  return {
+    next,
+    integer: (bound) => Math.floor(next() * bound),
+    fork: (...more) => keyedRandom(...key, ...more),
+  };
 }

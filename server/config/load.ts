@@ -10,12 +10,28 @@ import type { Diagnostic, Range } from "./diagnostic.ts";
 import { Extender } from "./extend.ts";
 import { grammar, stageItem } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
-import { child, mapNode, startOfFile, withoutEntry, type MapNode, type Origin } from "./node.ts";
+import {
+  child,
+  mapNode,
+  startOfFile,
+  withoutEntry,
+  type MapNode,
+  type Origin,
+  type SourceNode,
+} from "./node.ts";
 import { Collector, unknownName } from "./report.ts";
 import type { RunConfig } from "./resolved.ts";
 import { checkRules } from "./rules/index.ts";
 import type { StageView } from "./rules/rule.ts";
-import { bodyOf, capSteps, isObject, stageTrees, withDefaults, writtenJson, type StageTree } from "./stages.ts";
+import {
+  bodyOf,
+  capSteps,
+  isObject,
+  stageTrees,
+  withDefaults,
+  writtenJson,
+  type StageTree,
+} from "./stages.ts";
 
 export interface LoadOptions {
   /** The text to read instead of the file's: an unsaved document. */
@@ -27,6 +43,8 @@ export interface LoadOptions {
   readonly seed?: number;
   /** Where relative paths in `set` start from; default: the config's folder. */
   readonly folder?: string;
+  /** The config is only applied to recorded rollouts: it need have no task, no reward, and nothing to train. */
+  readonly recorded?: boolean;
 }
 
 /** Who wrote a value; `line` counts from 1, and is 0 where no file wrote it. */
@@ -48,6 +66,8 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** The merged values with their places, for the editor. */
   readonly root: MapNode;
+  /** The file's own values, nothing merged; undefined when it has none. */
+  readonly source: SourceNode | undefined;
 }
 
 /** Throws UserError when the file cannot be read or a `set` cannot be parsed; everything else is a diagnostic. */
@@ -75,8 +95,11 @@ class Loader {
     const full = withDefaults(root);
     const checker = new Checker(this.collector.report);
     const json = this.checkTop(full, checker);
-    const stages = stageTrees(full, (problem, stage) => this.mergeProblem({ ...problem, path: problem.path || stage }));
-    const checked = stages.map((stage) => this.checkStage(stage));
+    const stages = stageTrees(full, (problem, stage) =>
+      this.mergeProblem({ ...problem, path: problem.path || stage }),
+    );
+    // Without stages the one there is has the top level's blocks: they have been checked.
+    const checked = stages.map((stage) => (stage.written === undefined ? undefined : this.checkStage(stage)));
     const written = this.stagesJson(stages, checker);
     const tree = this.complete({ ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
     const top: CheckedTree = { node: full, json: tree, checker };
@@ -88,11 +111,16 @@ class Loader {
   private merged(text: string): MapNode {
     let root = this.extender.load(this.file, text);
     const folder = this.options.folder ?? dirname(this.file);
-    const assignments = [...(this.options.set ?? []), ...(this.options.seed === undefined ? [] : [`seed=${this.options.seed}`])];
+    const assignments = [
+      ...(this.options.set ?? []),
+      ...(this.options.seed === undefined ? [] : [`seed=${this.options.seed}`]),
+    ];
     for (const assignment of assignments) {
       const { path, tree } = parseAssignment(assignment, folder);
       // A setting may address a default: what it merges into has them underneath.
-      const next = merge(path.length > 1 ? withDefaults(root) : root, tree, grammar, (problem) => this.mergeProblem(problem));
+      const next = merge(path.length > 1 ? withDefaults(root) : root, tree, grammar, (problem) =>
+        this.mergeProblem(problem),
+      );
       if (next.kind === "map") root = next;
     }
     return this.options.steps === undefined ? root : capSteps(root, this.options.steps);
@@ -102,7 +130,8 @@ class Loader {
     const json = checker.visit(grammar, withoutEntry(full, "stages"), "");
     const stages = child(full, "stages");
     const shape = grammar.fields["stages"]?.shape;
-    if (stages !== undefined && stages.kind !== "list" && shape !== undefined) checker.visit(shape, stages, "stages");
+    if (stages !== undefined && stages.kind !== "list" && shape !== undefined)
+      checker.visit(shape, stages, "stages");
     return isObject(json) ? json : {};
   }
 
@@ -110,7 +139,8 @@ class Loader {
   private checkStage({ name, body }: StageTree): CheckedTree {
     const prefix = `stages.${name}`;
     const checker = new Checker((finding) => {
-      if (finding.at.stage !== undefined) this.collector.report({ ...finding, key: `${prefix}.${finding.key}` });
+      if (finding.at.stage !== undefined)
+        this.collector.report({ ...finding, key: `${prefix}.${finding.key}` });
     });
     const json = checker.visit({ kind: "map", fields: grammar.fields }, body, "");
     return { node: body, json: isObject(json) ? json : {}, checker };
@@ -121,7 +151,10 @@ class Loader {
     return stages.flatMap(({ name, written, kind, steps }) => {
       if (written === undefined) return [];
       const own = bodyOf(written);
-      const rest = mapNode(written.origin, [...written.entries].filter(([key]) => !own.entries.has(key)));
+      const rest = mapNode(
+        written.origin,
+        [...written.entries].filter(([key]) => !own.entries.has(key)),
+      );
       const json = checker.visit(stageItem, rest, `stages.${name}`);
       const overrides = writtenJson(own);
       return [{ ...(isObject(json) ? json : {}), kind, steps, ...(isObject(overrides) ? overrides : {}) }];
@@ -131,32 +164,74 @@ class Loader {
   /** What follows from other values where nobody wrote it. */
   private complete(json: JsonObject, full: MapNode): JsonObject {
     const evaluation = isObject(json["evaluation"]) ? json["evaluation"] : {};
-    const passAt = Array.isArray(evaluation["pass_at"]) ? evaluation["pass_at"].filter((k) => typeof k === "number") : [];
+    const passAt = Array.isArray(evaluation["pass_at"])
+      ? evaluation["pass_at"].filter((k) => typeof k === "number")
+      : [];
     const samples: Json = evaluation["samples"] ?? (passAt.length === 0 ? 1 : Math.max(...passAt));
-    const steps = full.entries.has("stages") ? {} : { steps: json["steps"] ?? stageTrees(full, () => undefined)[0]?.steps ?? 0 };
+    const steps = full.entries.has("stages")
+      ? {}
+      : { steps: json["steps"] ?? stageTrees(full, () => undefined)[0]?.steps ?? 0 };
     return { name: stemOf(this.file), ...json, ...steps, evaluation: { ...evaluation, samples } };
   }
 
-  private build(top: CheckedTree, stages: readonly StageTree[], checked: readonly CheckedTree[], written: readonly JsonObject[]): RunConfig | undefined {
+  private build(
+    top: CheckedTree,
+    stages: readonly StageTree[],
+    checked: readonly (CheckedTree | undefined)[],
+    written: readonly JsonObject[],
+  ): RunConfig | undefined {
     const total = stages.reduce((sum, { kind, steps }) => sum + (kind === "rl" ? steps : 0), 0);
     const topBody = buildBody({ ...top, json: top.json }, total);
     const views = stages.map((stage, index): StageView => {
       const tree = checked[index] ?? top;
       const own = isStageClock(stage, tree) ? stage.steps : total;
-      const config = buildStage(written[index] ?? { name: stage.name, kind: stage.kind }, buildBody(tree, own), stage.steps);
-      return { config, body: tree.node, written: stage.written, path: stage.written === undefined ? "" : `stages.${stage.name}` };
+      const config = buildStage(
+        written[index] ?? { name: stage.name, kind: stage.kind },
+        buildBody(tree, own),
+        stage.steps,
+      );
+      return {
+        config,
+        body: tree.node,
+        written: stage.written,
+        path: stage.written === undefined ? "" : `stages.${stage.name}`,
+      };
     });
-    const config = buildRun(this.file, top, topBody, views.map(({ config }) => config));
-    checkRules({ config, root: top.node, stages: views, file: this.file, capped: this.options.steps !== undefined, report: this.collector.report });
+    const config = buildRun(
+      this.file,
+      top,
+      topBody,
+      views.map(({ config }) => config),
+    );
+    checkRules(
+      {
+        config,
+        root: top.node,
+        stages: views,
+        file: this.file,
+        capped: this.options.steps !== undefined,
+        report: this.collector.report,
+      },
+      this.options.recorded === true,
+    );
     return this.collector.failed ? undefined : config;
   }
 
   private mergeProblem({ message, entry, path, allowed, name }: MergeProblem): void {
     const { hint, fixes } = unknownName(name, allowed, entry.key);
-    this.collector.report({ rule: "unknown-name", message: `${message}. ${hint}`, key: path, at: entry.key, fixes });
+    this.collector.report({
+      rule: "unknown-name",
+      message: `${message}. ${hint}`,
+      key: path,
+      at: entry.key,
+      fixes,
+    });
   }
 
-  private syntax(diagnostic: Diagnostic, { main, file, via }: { main: boolean; file: string; via: readonly string[] }): void {
+  private syntax(
+    diagnostic: Diagnostic,
+    { main, file, via }: { main: boolean; file: string; via: readonly string[] },
+  ): void {
     if (main) this.collector.add(diagnostic);
     else {
       const at: Origin = { file, folder: dirname(file), range: diagnostic.range, via, layer: "file" };
@@ -169,10 +244,25 @@ class Loader {
     return (first === undefined ? undefined : this.extender.parents.get(first)?.range) ?? startOfFile;
   }
 
-  private result(root: MapNode, tree: JsonObject, origins: ReadonlyMap<string, Origin>, config: RunConfig | undefined): LoadedConfig {
-    const plain = [...origins].filter(([path]) => path !== "").map(([path, origin]) => [path, plainOrigin(origin)] as const);
+  private result(
+    root: MapNode,
+    tree: JsonObject,
+    origins: ReadonlyMap<string, Origin>,
+    config: RunConfig | undefined,
+  ): LoadedConfig {
     const { diagnostics } = this.collector;
-    return { config, diagnostics, tree, origins: Object.fromEntries(plain), files: this.extender.files, root };
+    let plain: LoadedConfig["origins"] | undefined;
+    return {
+      config,
+      diagnostics,
+      tree,
+      get origins() {
+        return (plain ??= plainOrigins(origins));
+      },
+      files: this.extender.files,
+      root,
+      source: this.extender.source,
+    };
   }
 }
 
@@ -182,16 +272,27 @@ const isStageClock = (stage: StageTree, tree: CheckedTree): boolean => {
   return stage.written !== undefined && node?.origin.stage !== undefined;
 };
 
+const plainOrigins = (origins: ReadonlyMap<string, Origin>): LoadedConfig["origins"] =>
+  Object.fromEntries(
+    [...origins].filter(([path]) => path !== "").map(([path, origin]) => [path, plainOrigin(origin)]),
+  );
+
 function plainOrigin({ file, range, via, layer }: Origin): ValueOrigin {
   if (layer === "default") return { file: "default", line: 0, via };
-  return layer === "set" ? { file: `--set ${file}`, line: 0, via } : { file, line: range.start.line + 1, via };
+  return layer === "set"
+    ? { file: `--set ${file}`, line: 0, via }
+    : { file, line: range.start.line + 1, via };
 }
 
 function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(`the config cannot be read: ${messageOf(error)}`, { file, code: "missing-file", cause: error, action: "Check the path, or make a config with `gradus init`." });
+    throw new UserError(`the config cannot be read: ${messageOf(error)}`, {
+      file,
+      code: "missing-file",
+      cause: error,
+      action: "Check the path, or make a config with `gradus init`.",
+    });
   }
 }
-

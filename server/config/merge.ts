@@ -3,9 +3,21 @@
  * earlier method's own parameters are dropped and the slot's stay; a map over a list addresses its items, by name
  * where they have names, else by index.
  */
+import { methods } from "../methods.ts";
+import type { SlotName } from "./declaration.ts";
 import { chosenOf, longForm, nameOf } from "./method.ts";
-import { isNull, mapNode, textOf, withEntry, withoutEntry, type ListNode, type MapEntry, type MapNode, type SourceNode } from "./node.ts";
+import {
+  isNull,
+  join,
+  mapNode,
+  textOf,
+  type ListNode,
+  type MapEntry,
+  type MapNode,
+  type SourceNode,
+} from "./node.ts";
 import type { Fields, Shape } from "./shape.ts";
+import { isSchema } from "./values.ts";
 
 /** An override that addresses nothing. */
 export interface MergeProblem {
@@ -17,7 +29,13 @@ export interface MergeProblem {
 }
 type Report = (problem: MergeProblem) => void;
 
-export function merge(base: SourceNode | undefined, over: SourceNode, shape: Shape | undefined, report: Report, path = ""): SourceNode {
+export function merge(
+  base: SourceNode | undefined,
+  over: SourceNode,
+  shape: Shape | undefined,
+  report: Report,
+  path = "",
+): SourceNode {
   if (shape?.kind === "map" && shape.short !== undefined && textOf(over) !== undefined) {
     const long = mapNode(over.origin, [[shape.short, { key: over.origin, value: over }]]);
     return merge(base, long, shape, report, path);
@@ -25,7 +43,8 @@ export function merge(base: SourceNode | undefined, over: SourceNode, shape: Sha
   if (shape?.kind === "slot") return mergeSlot(base, longForm(over, shape.slot), shape, report, path);
   if (base?.kind === "list" && over.kind === "map") {
     if (shape?.kind === "named_list") return mergeNamed(base, over, shape, report, path);
-    if ([...over.entries.keys()].every((key) => /^\d+$/.test(key))) return mergeIndexed(base, over, shape, report, path);
+    if ([...over.entries.keys()].every((key) => /^\d+$/.test(key)))
+      return mergeIndexed(base, over, shape, report, path);
     return over;
   }
   if (over.kind !== "map") return over;
@@ -40,54 +59,122 @@ const shapeOf = (shape: Shape | undefined, key: string): Shape | undefined => {
 };
 
 /** Later writers keep the key's place in the order of the first, but own its position in the file. */
-function mergeEntries(base: MapNode, over: MapNode, shapeAt: (key: string) => Shape | undefined, report: Report, path: string): MapNode {
-  let merged: MapNode = { ...base, origin: over.origin };
+function mergeEntries(
+  base: MapNode,
+  over: MapNode,
+  shapeAt: (key: string) => Shape | undefined,
+  report: Report,
+  path: string,
+  keeps?: ReadonlySet<string>,
+): MapNode {
+  const entries = new Map(base.entries);
   for (const [key, { key: at, value }] of over.entries) {
-    if (isNull(value)) {
-      merged = withoutEntry(merged, key);
-      continue;
-    }
-    const below = merge(base.entries.get(key)?.value, value, shapeAt(key), report, join(path, key));
-    merged = withEntry(merged, key, below, at);
+    if (isNull(value) && keeps?.has(key) !== true) entries.delete(key);
+    else
+      entries.set(key, {
+        key: at,
+        value: merge(base.entries.get(key)?.value, value, shapeAt(key), report, join(path, key)),
+      });
   }
-  return merged;
+  return { kind: "map", entries, origin: over.origin };
 }
 
-export const join = (path: string, key: string | number): string => (path === "" ? String(key) : `${path}.${key}`);
-
-function mergeSlot(base: SourceNode | undefined, over: SourceNode, shape: Shape & { kind: "slot" }, report: Report, path: string): SourceNode {
+function mergeSlot(
+  base: SourceNode | undefined,
+  over: SourceNode,
+  shape: Shape & { kind: "slot" },
+  report: Report,
+  path: string,
+): SourceNode {
   if (over.kind !== "map") return over;
   const before = base === undefined ? undefined : longForm(base, shape.slot);
   const shapeAt = (key: string): Shape | undefined => shape.own[key]?.shape;
-  if (before?.kind !== "map") return mergeEntries(mapNode(over.origin, []), over, shapeAt, report, path);
+  const keeps = nullable(shape.slot);
+  if (before?.kind !== "map")
+    return mergeEntries(mapNode(over.origin, []), over, shapeAt, report, path, keeps);
   const [old, now] = [chosenOf(before, shape.slot), chosenOf(over, shape.slot)];
-  const changed = now !== undefined && (old?.method !== now.method || (old.method === "user" || old.method === "python" ? old.text !== now.text : false));
-  return mergeEntries(changed ? ownOnly(before, shape.own) : before, over, shapeAt, report, path);
+  const changed =
+    now !== undefined &&
+    (old?.method !== now.method ||
+      (old.method === "user" || old.method === "python" ? old.text !== now.text : false));
+  return mergeEntries(changed ? ownOnly(before, shape.own) : before, over, shapeAt, report, path, keeps);
 }
 
-const ownOnly = (node: MapNode, own: Fields): MapNode => mapNode(node.origin, [...node.entries].filter(([key]) => key in own));
+const nullables = new Map<SlotName, ReadonlySet<string>>();
 
-function mergeNamed(base: ListNode, over: MapNode, shape: Shape & { kind: "named_list" }, report: Report, path: string): ListNode {
+/** Parameters of a slot's methods for which null is a value of its own (`clip_norm: null`), not a removal. */
+function nullable(slot: SlotName): ReadonlySet<string> {
+  const known = nullables.get(slot);
+  if (known !== undefined) return known;
+  const shapes = methods
+    .filter((method) => method.slot === slot)
+    .flatMap((method) => Object.entries(method.params.shape));
+  const found = new Set(shapes.filter(([, schema]) => takesNull(schema)).map(([name]) => name));
+  nullables.set(slot, found);
+  return found;
+}
+
+const takesNull = (schema: unknown): boolean => isSchema(schema) && schema.safeParse(null).success;
+
+const ownOnly = (node: MapNode, own: Fields): MapNode =>
+  mapNode(
+    node.origin,
+    [...node.entries].filter(([key]) => key in own),
+  );
+
+function mergeNamed(
+  base: ListNode,
+  over: MapNode,
+  shape: Shape & { kind: "named_list" },
+  report: Report,
+  path: string,
+): ListNode {
   const names = base.items.map((item) => nameOf(item, shape.what));
   const items: (SourceNode | undefined)[] = [...base.items];
   for (const [name, entry] of over.entries) {
     let index = names.indexOf(name);
     if (index < 0 && /^\d+$/.test(name) && Number(name) < items.length) index = Number(name);
     const known = names.filter((known) => known !== undefined);
-    if (index < 0) report({ message: `there is no ${shape.what} named \`${name}\``, entry, path: join(path, name), allowed: known, name });
-    else items[index] = isNull(entry.value) ? undefined : merge(items[index], entry.value, shape.item, report, join(path, name));
+    if (index < 0)
+      report({
+        message: `there is no ${shape.what} named \`${name}\``,
+        entry,
+        path: join(path, name),
+        allowed: known,
+        name,
+      });
+    else
+      items[index] = isNull(entry.value)
+        ? undefined
+        : merge(items[index], entry.value, shape.item, report, join(path, name));
   }
   return { ...base, items: items.filter((item) => item !== undefined) };
 }
 
-function mergeIndexed(base: ListNode, over: MapNode, shape: Shape | undefined, report: Report, path: string): ListNode {
+function mergeIndexed(
+  base: ListNode,
+  over: MapNode,
+  shape: Shape | undefined,
+  report: Report,
+  path: string,
+): ListNode {
   const item = shape?.kind === "list" ? shape.item : undefined;
   const items: (SourceNode | undefined)[] = [...base.items];
   for (const [key, entry] of over.entries) {
     const index = Number(key);
     const allowed = base.items.map((_, at) => String(at));
-    if (index >= base.items.length) report({ message: `the list has ${base.items.length} items, so there is no index ${key}`, entry, path: join(path, key), allowed, name: key });
-    else items[index] = isNull(entry.value) ? undefined : merge(items[index], entry.value, item, report, join(path, key));
+    if (index >= base.items.length)
+      report({
+        message: `the list has ${base.items.length} items, so there is no index ${key}`,
+        entry,
+        path: join(path, key),
+        allowed,
+        name: key,
+      });
+    else
+      items[index] = isNull(entry.value)
+        ? undefined
+        : merge(items[index], entry.value, item, report, join(path, key));
   }
   return { ...base, items: items.filter((item) => item !== undefined) };
 }

@@ -15,8 +15,43 @@ export interface Origin {
   readonly via: readonly string[];
   readonly layer: Layer;
   /** Name of the stage whose override this is: its schedules count that stage's steps. */
-  readonly stage?: string;
+  readonly stage?: string | undefined;
 }
+
+/** Where a text has something; line and column are counted only when somebody asks, which is seldom. */
+export class TextOrigin implements Origin {
+  readonly stage = undefined;
+  private counted: Range | undefined;
+
+  constructor(
+    private readonly base: Omit<Origin, "range">,
+    private readonly start: number,
+    private readonly end: number,
+    private readonly rangeOf: (start: number, end: number) => Range,
+  ) {}
+
+  get file(): string {
+    return this.base.file;
+  }
+  get folder(): string {
+    return this.base.folder;
+  }
+  get via(): readonly string[] {
+    return this.base.via;
+  }
+  get layer(): Layer {
+    return this.base.layer;
+  }
+  get range(): Range {
+    return (this.counted ??= this.rangeOf(this.start, this.end));
+  }
+}
+
+/** The same origin with something changed. An origin is not spread: its parts may be computed. */
+export const changed = (
+  { file, folder, range, via, layer, stage }: Origin,
+  change: Partial<Origin>,
+): Origin => ({ file, folder, range, via, layer, stage, ...change });
 
 export type Scalar = null | boolean | number | string;
 export interface ScalarNode {
@@ -55,7 +90,9 @@ export function fromJson(value: Json, origin: Origin): SourceNode {
   if (isList(value)) return { kind: "list", items: value.map((item) => fromJson(item, origin)), origin };
   return mapNode(
     origin,
-    Object.entries(value).map(([key, child]) => [key, { key: origin, value: fromJson(child, origin) }] as const),
+    Object.entries(value).map(
+      ([key, child]) => [key, { key: origin, value: fromJson(child, origin) }] as const,
+    ),
   );
 }
 
@@ -72,7 +109,8 @@ export function toJson(node: SourceNode): Json {
   }
 }
 
-export const child = (node: SourceNode | undefined, key: string): SourceNode | undefined => entry(node, key)?.value;
+export const child = (node: SourceNode | undefined, key: string): SourceNode | undefined =>
+  entry(node, key)?.value;
 
 export const entry = (node: SourceNode | undefined, key: string): MapEntry | undefined =>
   node?.kind === "map" ? node.entries.get(key) : undefined;
@@ -83,7 +121,12 @@ export const textOf = (node: SourceNode | undefined): string | undefined =>
 export const isNull = (node: SourceNode): boolean => node.kind === "scalar" && node.value === null;
 
 /** A copy with one entry set or replaced; order of keys is kept. */
-export function withEntry(node: MapNode, key: string, value: SourceNode, keyOrigin: Origin = value.origin): MapNode {
+export function withEntry(
+  node: MapNode,
+  key: string,
+  value: SourceNode,
+  keyOrigin: Origin = value.origin,
+): MapNode {
   const entries = new Map(node.entries);
   entries.set(key, { key: keyOrigin, value });
   return { ...node, entries };
@@ -107,7 +150,14 @@ export function mapOrigins(node: SourceNode, change: (origin: Origin) => Origin)
     case "map":
       return mapNode(
         origin,
-        [...node.entries].map(([key, { key: at, value }]) => [key, { key: change(at), value: mapOrigins(value, change) }] as const),
+        [...node.entries].map(
+          ([key, { key: at, value }]) =>
+            [key, { key: change(at), value: mapOrigins(value, change) }] as const,
+        ),
       );
   }
 }
+
+/** A path one key longer. */
+export const join = (path: string, key: string | number): string =>
+  path === "" ? String(key) : `${path}.${key}`;

@@ -32,7 +32,9 @@ export function presetsFolder(start = dirname(fileURLToPath(import.meta.url))): 
     const presets = join(folder, "presets");
     if (existsSync(join(presets, "grpo.yaml"))) return presets;
     if (dirname(folder) === folder) {
-      throw new UserError("the folder of presets is missing", { action: `Reinstall Gradus: presets/grpo.yaml lies in no folder above ${start}.` });
+      throw new UserError("the folder of presets is missing", {
+        action: `Reinstall Gradus: presets/grpo.yaml lies in no folder above ${start}.`,
+      });
     }
   }
 }
@@ -41,11 +43,15 @@ let known: readonly Preset[] | undefined;
 
 /** Every preset, by id. Read once per process: they belong to the installation. */
 export function listPresets(): readonly Preset[] {
-  known ??= readdirSync(presetsFolder()).filter((name) => name.endsWith(".yaml")).sort().map((name) => readPreset(join(presetsFolder(), name)));
+  known ??= readdirSync(presetsFolder())
+    .filter((name) => name.endsWith(".yaml"))
+    .sort()
+    .map((name) => readPreset(join(presetsFolder(), name)));
   return known;
 }
 
-export const presetNamed = (id: string): Preset | undefined => listPresets().find((preset) => preset.id === id);
+export const presetNamed = (id: string): Preset | undefined =>
+  listPresets().find((preset) => preset.id === id);
 
 function readPreset(file: string): Preset {
   const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via: [], layer: "preset" };
@@ -53,8 +59,17 @@ function readPreset(file: string): Preset {
   const header = child(root, "preset");
   const parsed = headerSchema.safeParse(header === undefined ? undefined : toJson(header));
   if (!parsed.success || root?.kind !== "map") {
-    throw new UserError("the preset's header is missing or incomplete", { file, action: "Write title, rows, kind, status and follows under `preset`." });
+    throw new UserError("the preset's header is missing or incomplete", {
+      file,
+      action: "Write title, rows, kind, status and follows under `preset`.",
+    });
   }
   const slots = [...root.entries.keys()].filter((key) => key !== "preset" && key !== "extends");
-  return { ...parsed.data, id: basename(file, ".yaml"), file, extends: textOf(child(root, "extends")) ?? null, slots };
+  return {
+    ...parsed.data,
+    id: basename(file, ".yaml"),
+    file,
+    extends: textOf(child(root, "extends")) ?? null,
+    slots,
+  };
 }

@@ -2,8 +2,10 @@
 export function pythonNames(source: string): { names: string[]; open: boolean } {
   const code = blanked(source);
   const names = new Set<string>();
-  for (const [, name] of code.matchAll(/^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)/gm)) if (name !== undefined) names.add(name);
-  for (const [, name] of code.matchAll(/^([A-Za-z_]\w*)[ \t]*(?::[^=\n]+)?=(?!=)/gm)) if (name !== undefined) names.add(name);
+  for (const [, name] of code.matchAll(/^(?:async[ \t]+)?(?:def|class)[ \t]+([A-Za-z_]\w*)/gm))
+    if (name !== undefined) names.add(name);
+  for (const [, name] of code.matchAll(/^([A-Za-z_]\w*)[ \t]*(?::[^=\n]+)?=(?!=)/gm))
+    if (name !== undefined) names.add(name);
   for (const [, list] of code.matchAll(/^(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]+)/gm)) {
     for (const part of (list ?? "").replaceAll(/[()]/g, "").split(",")) {
       const name = /(?:\bas\s+)?([A-Za-z_]\w*)\s*$/.exec(part.trim())?.[1];

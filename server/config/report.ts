@@ -14,17 +14,33 @@ export interface Finding {
 }
 export type Report = (finding: Finding) => void;
 
-export const replace = (range: Range, newText: string, title: string, preferred = true): Fix => ({ title, edits: [{ range, newText }], preferred });
+export const replace = (range: Range, newText: string, title: string, preferred = true): Fix => ({
+  title,
+  edits: [{ range, newText }],
+  preferred,
+});
 
 /** "… is not X. Allowed: …" with the nearest as a suggestion and a fix. `quoted` is where the wrong word stands. */
-export function unknownName(word: string, allowed: readonly string[], at: Origin): { hint: string; fixes: readonly Fix[] } {
+export function unknownName(
+  word: string,
+  allowed: readonly string[],
+  at: Origin,
+): { hint: string; fixes: readonly Fix[] } {
   const meant = nearest(word, allowed);
-  const hint = meant === undefined ? `Allowed: ${listed(allowed)}.` : `Did you mean \`${meant}\`? Allowed: ${listed(allowed)}.`;
+  const hint =
+    allowed.length === 0
+      ? "Nothing is allowed here."
+      : meant === undefined
+        ? `Allowed: ${listed(allowed)}.`
+        : `Did you mean \`${meant}\`? Allowed: ${listed(allowed)}.`;
   return { hint, fixes: meant === undefined ? [] : [replace(at.range, meant, `Change to \`${meant}\``)] };
 }
 
 const samePlace = (a: Diagnostic, b: Diagnostic): boolean =>
-  a.rule === b.rule && a.message === b.message && a.range.start.line === b.range.start.line && a.range.start.character === b.range.start.character;
+  a.rule === b.rule &&
+  a.message === b.message &&
+  a.range.start.line === b.range.start.line &&
+  a.range.start.character === b.range.start.character;
 
 export class Collector {
   private readonly found: Diagnostic[] = [];
@@ -38,12 +54,24 @@ export class Collector {
   readonly report: Report = ({ rule, message, key, at, severity = "error", fixes = [] }) => {
     const base = { severity, rule, key, file: this.main };
     if (at.layer === "file" && at.file === this.main) this.add({ ...base, message, range: at.range, fixes });
-    else if (at.layer === "set") this.add({ ...base, message: `in \`--set ${at.file}\`: ${message}`, range: this.extendsAt(at), fixes: [] });
+    else if (at.layer === "set")
+      this.add({
+        ...base,
+        message: `in \`--set ${at.file}\`: ${message}`,
+        range: this.extendsAt(at),
+        fixes: [],
+      });
     else if (at.layer === "default") this.add({ ...base, message, range: this.extendsAt(at), fixes: [] });
     else {
       const { line, character } = at.range.start;
       const place = `${relative(process.cwd(), at.file)}:${line + 1}:${character + 1}`;
-      this.add({ ...base, message: `in ${place}: ${message}`, range: this.extendsAt(at), fixes: [], related: [{ file: at.file, range: at.range, message }] });
+      this.add({
+        ...base,
+        message: `in ${place}: ${message}`,
+        range: this.extendsAt(at),
+        fixes: [],
+        related: [{ file: at.file, range: at.range, message }],
+      });
     }
   };
 
@@ -53,7 +81,9 @@ export class Collector {
 
   /** Whether something was found after which the config cannot be built: all errors but keys nobody reads. */
   get blocked(): boolean {
-    return this.found.some(({ severity, rule }) => severity === "error" && rule !== "unknown-key" && rule !== "not-yet");
+    return this.found.some(
+      ({ severity, rule }) => severity === "error" && rule !== "unknown-key" && rule !== "not-yet",
+    );
   }
 
   get failed(): boolean {
@@ -62,6 +92,8 @@ export class Collector {
 
   /** In the order of the text. */
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.found].sort((a, b) => a.range.start.line - b.range.start.line || a.range.start.character - b.range.start.character);
+    return [...this.found].sort(
+      (a, b) => a.range.start.line - b.range.start.line || a.range.start.character - b.range.start.character,
+    );
   }
 }

@@ -13,13 +13,24 @@ export interface Choice<Slot extends SlotName> {
 
 /** What a choice's method needs from outside, apart from the folder that the choice itself knows. */
 export type CreateContext = Omit<MethodContext, "folder">;
-export type CreateMethod = <Slot extends SlotName>(choice: Choice<Slot>, context: CreateContext) => SlotMethods[Slot];
+export type CreateMethod = <Slot extends SlotName>(
+  choice: Choice<Slot>,
+  context: CreateContext,
+) => SlotMethods[Slot];
 
 export interface ModelConfig {
   /** `tiny`, a folder, a .gguf file, or a checkpoint of an earlier run (absolute path once resolved). */
   readonly base: string;
   /** Size of a `tiny` model. */
-  readonly size: { readonly width: number; readonly layers: number; readonly heads: number; readonly kv_heads: number; readonly hidden: number; readonly context: number; readonly tied: boolean };
+  readonly size: {
+    readonly width: number;
+    readonly layers: number;
+    readonly heads: number;
+    readonly kv_heads: number;
+    readonly hidden: number;
+    readonly context: number;
+    readonly tied: boolean;
+  };
 }
 
 export interface TaskConfig {
@@ -81,10 +92,20 @@ export interface StageBody {
     readonly timeout: number;
   };
   readonly advantage: { readonly baseline: Choice<"baseline">; readonly scale: Choice<"scale"> };
-  readonly objective: { readonly loss: Choice<"objective">; readonly aggregate: Choice<"aggregate">; readonly entropy: Scheduled };
+  readonly objective: {
+    readonly loss: Choice<"objective">;
+    readonly aggregate: Choice<"aggregate">;
+    readonly entropy: Scheduled;
+  };
   readonly kl: readonly KlConfig[];
   readonly mask: readonly Choice<"mask">[];
-  readonly update: { readonly optimizer: Choice<"optimizer">; readonly schedule: Scheduled; readonly mini_batch: number | undefined; readonly epochs: number; readonly micro_tokens: number | undefined };
+  readonly update: {
+    readonly optimizer: Choice<"optimizer">;
+    readonly schedule: Scheduled;
+    readonly mini_batch: number | undefined;
+    readonly epochs: number;
+    readonly micro_tokens: number | undefined;
+  };
 }
 
 export interface StageConfig {
@@ -106,7 +127,13 @@ export interface RunConfig {
   readonly stages: readonly StageConfig[];
   /** The top-level blocks, before any stage's overrides: evaluation uses these. */
   readonly top: StageBody;
-  readonly evaluation: { readonly every: number; readonly prompts: number; readonly pass_at: readonly number[]; readonly samples: number; readonly temperature: number };
+  readonly evaluation: {
+    readonly every: number;
+    readonly prompts: number;
+    readonly pass_at: readonly number[];
+    readonly samples: number;
+    readonly temperature: number;
+  };
   readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
   readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */

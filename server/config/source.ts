@@ -1,7 +1,18 @@
 /** YAML text → values with positions, and its syntax errors in plain words, each at its root. */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair, type YAMLError } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLError,
+} from "yaml";
 import type { Diagnostic, Range } from "./diagnostic.ts";
-import { mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
+import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
 import { unclosed } from "./brackets.ts";
 
 export interface SourceFile {
@@ -18,7 +29,12 @@ const deepest = 64;
 
 export function parseSource(file: string, text: string, origin: Omit<Origin, "range">): SourceFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false, logLevel: "silent" });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
   const position = (offset: number): { line: number; character: number } => {
     const { line, col } = lines.linePos(Math.min(offset, text.length));
     return line === 0 ? { line: 0, character: 0 } : { line: line - 1, character: col - 1 };
@@ -28,7 +44,15 @@ export function parseSource(file: string, text: string, origin: Omit<Origin, "ra
   const convert = new Converter(document, origin, rangeOf);
   const root = document.contents === null ? undefined : convert.node(document.contents, 0);
   for (const { message, range } of convert.problems) {
-    diagnostics.push({ severity: "error", rule: "syntax", message, key: "", file, range: rangeOf(...range), fixes: [] });
+    diagnostics.push({
+      severity: "error",
+      rule: "syntax",
+      message,
+      key: "",
+      file,
+      range: rangeOf(...range),
+      fixes: [],
+    });
   }
   return { file, text, root, diagnostics, rangeOf };
 }
@@ -44,16 +68,22 @@ class Converter {
 
   node(node: Node, depth: number): SourceNode {
     const [start, end] = node.range ?? [0, 0];
-    const origin = { ...this.base, range: this.rangeOf(start, end) };
+    const origin = new TextOrigin(this.base, start, end, this.rangeOf);
     const nothing: SourceNode = { kind: "scalar", value: null, origin };
     if (depth > deepest) {
-      this.problems.push({ message: "This is nested more than 64 deep: an alias probably holds itself.", range: [start, end] });
+      this.problems.push({
+        message: "This is nested more than 64 deep: an alias probably holds itself.",
+        range: [start, end],
+      });
       return nothing;
     }
     if (isAlias(node)) {
       const target = node.resolve(this.document);
       if (target !== undefined) return this.node(target, depth + 1);
-      this.problems.push({ message: `There is no anchor &${node.source} above this line.`, range: [start, end] });
+      this.problems.push({
+        message: `There is no anchor &${node.source} above this line.`,
+        range: [start, end],
+      });
       return nothing;
     }
     if (isMap(node)) return mapNode(origin, this.entries(node.items, depth));
@@ -70,38 +100,59 @@ class Converter {
     for (const { key, value } of pairs) {
       if (!isScalar(key)) continue;
       const [start, end] = key.range ?? [0, 0];
-      const at: Origin = { ...this.base, range: this.rangeOf(start, end) };
-      const converted: SourceNode = isNode(value) ? this.node(value, depth + 1) : { kind: "scalar", value: null, origin: { ...at, range: { start: at.range.end, end: at.range.end } } };
+      const at = new TextOrigin(this.base, start, end, this.rangeOf);
+      const converted: SourceNode = isNode(value)
+        ? this.node(value, depth + 1)
+        : { kind: "scalar", value: null, origin: new TextOrigin(this.base, end, end, this.rangeOf) };
       if (key.value === "<<") {
         if (converted.kind === "map") for (const [name, inner] of converted.entries) merged.set(name, inner);
-        else this.problems.push({ message: "`<<` takes a map: point it at an anchor, as in `<<: *name`.", range: [start, end] });
+        else
+          this.problems.push({
+            message: "`<<` takes a map: point it at an anchor, as in `<<: *name`.",
+            range: [start, end],
+          });
       } else own.set(String(key.value), { key: at, value: converted });
     }
     return new Map([...merged, ...own]);
   }
 }
 
-const isNode = (value: unknown): value is Node => isMap(value) || isSeq(value) || isScalar(value) || isAlias(value);
+const isNode = (value: unknown): value is Node =>
+  isMap(value) || isSeq(value) || isScalar(value) || isAlias(value);
 
 function scalarOf(value: unknown): Scalar {
-  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") return value;
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string")
+    return value;
   return typeof value === "bigint" ? Number(value) : String(value);
 }
 
 const words: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "This key is written twice in one block: keep one of them.",
   TAB_AS_INDENT: "A tab cannot indent: use spaces.",
-  MULTILINE_IMPLICIT_KEY: "This reads as one key over several lines: is a colon missing, or is the next line's indentation wrong?",
-  BLOCK_AS_IMPLICIT_KEY: "A second `key: value` cannot start here: put it on a line of its own, at the depth of its siblings.",
+  MULTILINE_IMPLICIT_KEY:
+    "This reads as one key over several lines: is a colon missing, or is the next line's indentation wrong?",
+  BLOCK_AS_IMPLICIT_KEY:
+    "A second `key: value` cannot start here: put it on a line of its own, at the depth of its siblings.",
   BAD_INDENT: "The indentation does not fit the lines above.",
   MULTIPLE_DOCS: "A config is one document: remove the `---` and what follows it.",
 };
 
 /** One diagnostic per root: an unclosed bracket or quote hides whatever the parser said because of it. */
-function syntaxErrors(file: string, text: string, errors: readonly YAMLError[], rangeOf: (start: number, end: number) => Range): Diagnostic[] {
+function syntaxErrors(
+  file: string,
+  text: string,
+  errors: readonly YAMLError[],
+  rangeOf: (start: number, end: number) => Range,
+): Diagnostic[] {
   if (errors.length === 0) return [];
   const at = (message: string, start: number, end: number): Diagnostic => ({
-    severity: "error", rule: "syntax", message, key: "", file, range: rangeOf(start, end), fixes: [],
+    severity: "error",
+    rule: "syntax",
+    message,
+    key: "",
+    file,
+    range: rangeOf(start, end),
+    fixes: [],
   });
   const open = unclosed(text);
   if (open !== undefined) return [at(open.message, open.offset, open.offset + 1)];

@@ -6,7 +6,20 @@ import { defaultOrigin } from "./check.ts";
 import { grammar, stageBlocks } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
 import { fileReference } from "./method.ts";
-import { child, entry, fromJson, mapNode, mapOrigins, textOf, toJson, withEntry, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import {
+  changed,
+  child,
+  entry,
+  fromJson,
+  mapNode,
+  mapOrigins,
+  textOf,
+  toJson,
+  withEntry,
+  type MapNode,
+  type Origin,
+  type SourceNode,
+} from "./node.ts";
 
 /** One stage as written, with the tree of its blocks after its overrides. */
 export interface StageTree {
@@ -19,7 +32,11 @@ export interface StageTree {
 }
 
 /** The blocks a stage may override, out of a whole config. */
-export const bodyOf = (root: MapNode): MapNode => mapNode(root.origin, [...root.entries].filter(([key]) => stageBlocks.includes(key)));
+export const bodyOf = (root: MapNode): MapNode =>
+  mapNode(
+    root.origin,
+    [...root.entries].filter(([key]) => stageBlocks.includes(key)),
+  );
 
 /** Fills what nobody wrote, or somebody removed, with the defaults. */
 export function withDefaults(root: MapNode): MapNode {
@@ -27,7 +44,10 @@ export function withDefaults(root: MapNode): MapNode {
   return merged.kind === "map" ? { ...merged, origin: root.origin } : root;
 }
 
-export function stageTrees(root: MapNode, report: (problem: MergeProblem, stage: string) => void): StageTree[] {
+export function stageTrees(
+  root: MapNode,
+  report: (problem: MergeProblem, stage: string) => void,
+): StageTree[] {
   const top = bodyOf(root);
   const list = child(root, "stages");
   const fallback = numberOf(child(root, "steps")) ?? defaultSteps;
@@ -35,7 +55,7 @@ export function stageTrees(root: MapNode, report: (problem: MergeProblem, stage:
   if (items.length === 0) return [{ name: "rl", kind: "rl", steps: fallback, written: undefined, body: top }];
   return items.map((item, index) => {
     const name = textOf(child(item, "name")) ?? String(index);
-    const marked = mapOrigins(bodyOf(item), (origin): Origin => ({ ...origin, stage: name }));
+    const marked = mapOrigins(bodyOf(item), (origin) => changed(origin, { stage: name }));
     const merged = merge(top, marked, grammar, (problem) => report(problem, name), `stages.${name}`);
     const body = merged.kind === "map" ? bodyOf(withDefaults(merged)) : top;
     const kind = textOf(child(item, "kind")) === "sft" ? "sft" : "rl";
@@ -52,7 +72,8 @@ export function capSteps(root: MapNode, steps: number): MapNode {
   const scalar = (value: number): SourceNode => ({ kind: "scalar", value, origin });
   const list = child(root, "stages");
   const fallback = numberOf(child(root, "steps")) ?? defaultSteps;
-  if (list?.kind !== "list" || list.items.length === 0) return withEntry(root, "steps", scalar(Math.min(fallback, steps)));
+  if (list?.kind !== "list" || list.items.length === 0)
+    return withEntry(root, "steps", scalar(Math.min(fallback, steps)));
   let left = steps;
   const items = list.items.flatMap((item): SourceNode[] => {
     if (item.kind !== "map" || textOf(child(item, "kind")) === "sft") return [item];
@@ -78,7 +99,11 @@ function pathJson(key: string, value: SourceNode): string | undefined {
   if (key === "dataset") return resolve(value.origin.folder, text);
   const reference = key === "use" ? fileReference(text) : undefined;
   if (reference === undefined) return undefined;
-  return resolve(value.origin.folder, reference.path) + (reference.export === undefined ? "" : `:${reference.export}`);
+  return (
+    resolve(value.origin.folder, reference.path) +
+    (reference.export === undefined ? "" : `:${reference.export}`)
+  );
 }
 
-export const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

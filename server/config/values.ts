@@ -1,7 +1,6 @@
 /** Walks a written value along the declaration of a parameter: every complaint stands at the very key or value. */
 import type { z } from "zod";
-import { join } from "./merge.ts";
-import { isNull, toJson, type ListNode, type MapNode, type SourceNode } from "./node.ts";
+import { join, isNull, toJson, type ListNode, type MapNode, type SourceNode } from "./node.ts";
 import { replace, unknownName, type Report } from "./report.ts";
 import { nearest } from "./suggest.ts";
 import { wordsFor, written } from "./words.ts";
@@ -16,19 +15,21 @@ type Kind =
   | { readonly kind: "wrapper"; readonly inner: z.ZodType; readonly nullable: boolean }
   | { readonly kind: "leaf" };
 
-const isType = (value: unknown): value is z.ZodType => typeof value === "object" && value !== null && "safeParse" in value;
-const typesOf = (value: unknown): z.ZodType[] => (Array.isArray(value) ? value.filter(isType) : []);
+export const isSchema = (value: unknown): value is z.ZodType =>
+  typeof value === "object" && value !== null && "safeParse" in value;
+const typesOf = (value: unknown): z.ZodType[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
 function kindOf(schema: z.ZodType): Kind {
   const def: { type: string } & Readonly<Record<string, unknown>> = { ...schema.def };
   const { shape, valueType, element, items, options, innerType, in: input } = def;
-  if (def.type === "object" && typeof shape === "object" && shape !== null) return { kind: "object", shape: { ...shape } };
-  if (def.type === "record" && isType(valueType)) return { kind: "record", value: valueType };
-  if (def.type === "array" && isType(element)) return { kind: "array", element };
+  if (def.type === "object" && typeof shape === "object" && shape !== null)
+    return { kind: "object", shape: { ...shape } };
+  if (def.type === "record" && isSchema(valueType)) return { kind: "record", value: valueType };
+  if (def.type === "array" && isSchema(element)) return { kind: "array", element };
   if (def.type === "tuple") return { kind: "tuple", items: typesOf(items) };
   if (def.type === "union") return { kind: "union", options: typesOf(options) };
-  if (def.type === "pipe" && isType(input)) return { kind: "wrapper", inner: input, nullable: false };
-  if (isType(innerType)) return { kind: "wrapper", inner: innerType, nullable: def.type === "nullable" };
+  if (def.type === "pipe" && isSchema(input)) return { kind: "wrapper", inner: input, nullable: false };
+  if (isSchema(innerType)) return { kind: "wrapper", inner: innerType, nullable: def.type === "nullable" };
   return { kind: "leaf" };
 }
 
@@ -53,7 +54,8 @@ export function wordsOf(schema: z.ZodType): readonly string[] {
   const kind = kindOf(inner);
   if (kind.kind === "union") return kind.options.flatMap(wordsOf);
   const { entries, values, type }: { type: string } & Readonly<Record<string, unknown>> = { ...inner.def };
-  if (type === "enum" && typeof entries === "object" && entries !== null) return Object.values(entries).map(String);
+  if (type === "enum" && typeof entries === "object" && entries !== null)
+    return Object.values(entries).map(String);
   if (type === "literal" && Array.isArray(values)) return values.map(String);
   return type === "boolean" ? ["true", "false"] : [];
 }
@@ -79,15 +81,20 @@ function walk(schema: z.ZodType, node: SourceNode, path: string, report: Report)
       if (!(kind.nullable && isNull(node))) walk(kind.inner, node, path, report);
       return;
     case "object":
-      return node.kind === "map" ? walkMap(kind.shape, node, path, report) : wrongType(schema, node, path, report);
+      return node.kind === "map"
+        ? walkMap(kind.shape, node, path, report)
+        : wrongType(schema, node, path, report);
     case "record":
       if (node.kind !== "map") return wrongType(schema, node, path, report);
       for (const [key, { value }] of node.entries) walk(kind.value, value, join(path, key), report);
       return;
     case "array":
-      return node.kind === "list" ? walkList(() => kind.element, schema, node, path, report) : wrongType(schema, node, path, report);
+      return node.kind === "list"
+        ? walkList(() => kind.element, schema, node, path, report)
+        : wrongType(schema, node, path, report);
     case "tuple":
-      if (node.kind !== "list" || node.items.length !== kind.items.length) return wrongType(schema, node, path, report);
+      if (node.kind !== "list" || node.items.length !== kind.items.length)
+        return wrongType(schema, node, path, report);
       return walkList((index) => kind.items[index], schema, node, path, report);
     case "union":
       return walkUnion(schema, kind.options, node, path, report);
@@ -96,7 +103,12 @@ function walk(schema: z.ZodType, node: SourceNode, path: string, report: Report)
   }
 }
 
-function walkMap(shape: Readonly<Record<string, z.ZodType>>, node: MapNode, path: string, report: Report): void {
+function walkMap(
+  shape: Readonly<Record<string, z.ZodType>>,
+  node: MapNode,
+  path: string,
+  report: Report,
+): void {
   /** Keys that a misspelt one stands for: that they are missing is an echo. */
   const meant = new Set<string | undefined>();
   for (const [key, { key: at, value }] of node.entries) {
@@ -105,32 +117,57 @@ function walkMap(shape: Readonly<Record<string, z.ZodType>>, node: MapNode, path
     else {
       const { hint, fixes } = unknownName(key, Object.keys(shape), at);
       meant.add(nearest(key, Object.keys(shape)));
-      report({ rule: "unknown-key", message: `\`${key}\` is not a key of \`${path}\`. ${hint}`, key: join(path, key), at, fixes });
+      report({
+        rule: "unknown-key",
+        message: `\`${key}\` is not a key of \`${path}\`. ${hint}`,
+        key: join(path, key),
+        at,
+        fixes,
+      });
     }
   }
   for (const [key, inner] of Object.entries(shape)) {
     if (node.entries.has(key) || meant.has(key) || !isRequired(inner)) continue;
-    report({ rule: "missing-key", message: `\`${path}\` needs \`${key}\`: ${wordsFor(inner)}.`, key: join(path, key), at: node.origin });
+    report({
+      rule: "missing-key",
+      message: `\`${path}\` needs \`${key}\`: ${wordsFor(inner)}.`,
+      key: join(path, key),
+      at: node.origin,
+    });
   }
 }
 
-function walkList(itemAt: (index: number) => z.ZodType | undefined, schema: z.ZodType, node: ListNode, path: string, report: Report): void {
+function walkList(
+  itemAt: (index: number) => z.ZodType | undefined,
+  schema: z.ZodType,
+  node: ListNode,
+  path: string,
+  report: Report,
+): void {
   let clean = true;
   node.items.forEach((item, index) => {
     const inner = itemAt(index);
-    if (inner !== undefined) walk(inner, item, join(path, index), (finding) => {
-      clean = false;
-      report(finding);
-    });
+    if (inner !== undefined)
+      walk(inner, item, join(path, index), (finding) => {
+        clean = false;
+        report(finding);
+      });
   });
   if (clean && !schema.safeParse(toJson(node)).success) wrongType(schema, node, path, report);
 }
 
 /** The option whose form fits the written value; its complaints alone are worth reading. */
-function walkUnion(schema: z.ZodType, options: readonly z.ZodType[], node: SourceNode, path: string, report: Report): void {
+function walkUnion(
+  schema: z.ZodType,
+  options: readonly z.ZodType[],
+  node: SourceNode,
+  path: string,
+  report: Report,
+): void {
   if (options.some((option) => option.safeParse(toJson(node)).success)) return;
   const kinds = options.map((option) => ({ option, kind: kindOf(unwrapped(option)).kind }));
-  const wanted = node.kind === "map" ? ["object", "record"] : node.kind === "list" ? ["array", "tuple"] : ["none"];
+  const wanted =
+    node.kind === "map" ? ["object", "record"] : node.kind === "list" ? ["array", "tuple"] : ["none"];
   const fitting = kinds.filter(({ kind }) => wanted.includes(kind)).map(({ option }) => option);
   const best = fitting.length <= 1 ? fitting[0] : bestFitting(fitting, node);
   if (best !== undefined) return walk(best, node, path, report);
@@ -148,7 +185,12 @@ function wrongType(schema: z.ZodType, node: SourceNode, path: string, report: Re
   const text = node.kind === "scalar" && node.value !== null ? String(node.value) : undefined;
   const meant = text === undefined ? undefined : nearest(text, words);
   const bare = unquoted(schema, node);
-  const hint = meant !== undefined ? ` Did you mean \`${meant}\`?` : bare === undefined ? "" : ` Write ${bare} without quotes.`;
+  const hint =
+    meant !== undefined
+      ? ` Did you mean \`${meant}\`?`
+      : bare === undefined
+        ? ""
+        : ` Write ${bare} without quotes.`;
   const better = meant ?? bare;
   report({
     rule: words.length > 0 && text !== undefined ? "unknown-value" : "type",
@@ -171,10 +213,20 @@ function leftover(issue: z.core.$ZodIssue, node: SourceNode, path: string, repor
   let at = node;
   let place = path;
   for (const step of issue.path) {
-    const below = at.kind === "map" ? at.entries.get(String(step))?.value : at.kind === "list" ? at.items[Number(step)] : undefined;
+    const below =
+      at.kind === "map"
+        ? at.entries.get(String(step))?.value
+        : at.kind === "list"
+          ? at.items[Number(step)]
+          : undefined;
     if (below === undefined) break;
     at = below;
     place = join(place, String(step));
   }
-  report({ rule: "value", message: `\`${place}\`: ${issue.message}${/[.!?]$/.test(issue.message) ? "" : "."}`, key: place, at: at.origin });
+  report({
+    rule: "value",
+    message: `\`${place}\`: ${issue.message}${/[.!?]$/.test(issue.message) ? "" : "."}`,
+    key: place,
+    at: at.origin,
+  });
 }

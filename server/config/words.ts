@@ -22,10 +22,12 @@ interface Described {
 }
 
 /** The JSON Schema of a value is complete but for what only code can check. */
-export const jsonSchemaOf = (schema: z.ZodType): Described => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Described;
+export const jsonSchemaOf = (schema: z.ZodType): Described =>
+  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Described;
 
 /** zod writes the range of safe integers into every integer. */
-const bound = (value: number | undefined): number | undefined => (value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? undefined : value);
+const bound = (value: number | undefined): number | undefined =>
+  value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? undefined : value;
 
 function range(described: Described): string {
   const low = bound(described.minimum);
@@ -68,8 +70,9 @@ function describe(described: Described): string {
 }
 
 function listWords({ prefixItems, items, minItems }: Described): string {
-  if (prefixItems !== undefined) return `a list of ${prefixItems.length}: ${prefixItems.map(describe).join(", ")}`;
-  const what = items === undefined || items === false ? "" : `, each ${describe(items)}`;
+  if (prefixItems !== undefined)
+    return `a list of ${prefixItems.length}: ${prefixItems.map(describe).join(", ")}`;
+  const what = items === undefined || items === false ? "" : ` whose items are ${describe(items)}`;
   return minItems === undefined ? `a list${what}` : `a list of at least ${minItems}${what}`;
 }
 
@@ -81,9 +84,12 @@ function objectWords({ properties }: Described): string {
 
 /** What somebody wrote, for "…, not …". */
 export function written(node: SourceNode): string {
-  if (node.kind === "list") return "a list";
+  if (node.kind === "list") return node.items.length === 0 ? "an empty list" : "a list";
   if (node.kind === "map") return "a map";
   if (node.value === null) return "nothing";
-  if (typeof node.value === "string" && node.value !== "" && !Number.isNaN(Number(node.value))) return `the text "${node.value}"`;
-  return typeof node.value === "string" ? `\`${node.value.length > 40 ? `${node.value.slice(0, 40)}…` : node.value}\`` : String(node.value);
+  if (typeof node.value === "string" && node.value !== "" && !Number.isNaN(Number(node.value)))
+    return `the text "${node.value}"`;
+  return typeof node.value === "string"
+    ? `\`${node.value.length > 40 ? `${node.value.slice(0, 40)}…` : node.value}\``
+    : String(node.value);
 }

@@ -3,10 +3,20 @@ import { refill } from "../config/declaration.ts";
 
 export const adaptiveRefill = refill({
   name: "adaptive",
-  summary: "Draws what is missing divided by the share admitted so far in the step, up to a bound on the groups drawn.",
+  summary:
+    "Draws what is missing divided by the share admitted so far in the step, up to a bound on the groups drawn.",
   formula: "more = ⌈(wanted − admitted) · drawn / admitted⌉, Σ drawn ≤ factor · wanted",
-  sources: ["Online Difficulty Filtering for Reasoning Oriented Reinforcement Learning", "GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
-  params: z.object({ factor: z.number().gt(1).default(4).describe("Groups drawn in a step are at most this many times `rollout.prompts`.") }),
+  sources: [
+    "Online Difficulty Filtering for Reasoning Oriented Reinforcement Learning",
+    "GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning",
+  ],
+  params: z.object({
+    factor: z
+      .number()
+      .gt(1)
+      .default(4)
+      .describe("Groups drawn in a step are at most this many times `rollout.prompts`."),
+  }),
   create: ({ factor }) => ({
     more: ({ wanted, admitted, drawn }) => {
       const missing = wanted - admitted;

@@ -8,13 +8,17 @@ export const boltzmann = sampler({
   summary: "Draws arm a with probability softmax(estimate / temperature).",
   formula: "p(a) = exp(Q(a)/τ) / Σ_b exp(Q(b)/τ)",
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
-  params: z.object({ temperature: schedulable(z.number().positive()).default(1).describe("τ; 0.2 to 1 in the source.") }),
+  params: z.object({
+    temperature: schedulable(z.number().positive()).default(1).describe("τ; 0.2 to 1 in the source."),
+  }),
   create: ({ temperature }) =>
     by((estimates, clock) => {
       const tau = valueAt(temperature, clock);
       const known = optimistic(estimates);
       const top = Math.max(...known.values());
       // With τ scheduled to 0 only the best arms remain.
-      return normalised(new Map([...known].map(([arm, q]) => [arm, tau > 0 ? Math.exp((q - top) / tau) : q === top ? 1 : 0])));
+      return normalised(
+        new Map([...known].map(([arm, q]) => [arm, tau > 0 ? Math.exp((q - top) / tau) : q === top ? 1 : 0])),
+      );
     }),
 });

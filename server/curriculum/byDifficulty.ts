@@ -3,7 +3,8 @@ import { arms } from "../config/declaration.ts";
 
 export const byDifficulty = arms({
   name: "difficulty",
-  summary: "One arm per difficulty of each task source: `<task>/<value>`; a source without difficulties is one arm.",
+  summary:
+    "One arm per difficulty of each task source: `<task>/<value>`; a source without difficulties is one arm.",
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   params: z.object({}),
   create: () => (task, source) => {

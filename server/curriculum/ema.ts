@@ -7,7 +7,10 @@ class Ema implements Estimator {
   private readonly values = new Map<Arm, number>();
   private readonly seen = new Set<Arm>();
 
-  constructor(private readonly alpha: number, private readonly decays: boolean) {}
+  constructor(
+    private readonly alpha: number,
+    private readonly decays: boolean,
+  ) {}
 
   observe(arm: Arm, value: number): void {
     this.values.set(arm, (1 - this.alpha) * this.estimate(arm) + this.alpha * value);
@@ -19,7 +22,9 @@ class Ema implements Estimator {
   }
 
   advance(arms: readonly Arm[]): void {
-    if (this.decays) for (const arm of arms) if (!this.seen.has(arm)) this.values.set(arm, (1 - this.alpha) * this.estimate(arm));
+    if (this.decays)
+      for (const arm of arms)
+        if (!this.seen.has(arm)) this.values.set(arm, (1 - this.alpha) * this.estimate(arm));
     this.seen.clear();
   }
 
@@ -41,7 +46,12 @@ export const ema = estimator({
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   params: z.object({
     alpha: z.number().gt(0).max(1).default(0.5).describe("Weight of the new observation."),
-    decay_unsampled: z.boolean().default(false).describe("Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not."),
+    decay_unsampled: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not.",
+      ),
   }),
   create: ({ alpha, decay_unsampled }) => new Ema(alpha, decay_unsampled),
 });

@@ -7,5 +7,7 @@ export const fixedRefill = refill({
   formula: "more = wanted − admitted, while round < rounds",
   sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"],
   params: z.object({ rounds: z.number().int().positive().default(4).describe("Refills at most per step.") }),
-  create: ({ rounds }) => ({ more: ({ wanted, admitted, round }) => (round >= rounds ? 0 : Math.max(0, wanted - admitted)) }),
+  create: ({ rounds }) => ({
+    more: ({ wanted, admitted, round }) => (round >= rounds ? 0 : Math.max(0, wanted - admitted)),
+  }),
 });

@@ -9,5 +9,9 @@ export const meanAbsAdvantage = signal({
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   params: z.object({}),
   create: () =>
-    perGroup(({ advantages }) => (advantages.length === 0 ? Number.NaN : advantages.reduce((sum, a) => sum + Math.abs(a), 0) / advantages.length)),
+    perGroup(({ advantages }) =>
+      advantages.length === 0
+        ? Number.NaN
+        : advantages.reduce((sum, a) => sum + Math.abs(a), 0) / advantages.length,
+    ),
 });

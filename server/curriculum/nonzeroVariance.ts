@@ -9,9 +9,13 @@ export const nonzeroVariance = admission({
   formula: "max r ≠ min r",
   sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale", "verl filter_groups"],
   params: z.object({}),
-  create: () => ({ rewards }: Group) => {
-    const first = rewards[0];
-    if (first === undefined) return unscored;
-    return rewards.some((reward) => reward !== first) ? yes : no(`all ${rewards.length} rewards are ${first}`);
-  },
+  create:
+    () =>
+    ({ rewards }: Group) => {
+      const first = rewards[0];
+      if (first === undefined) return unscored;
+      return rewards.some((reward) => reward !== first)
+        ? yes
+        : no(`all ${rewards.length} rewards are ${first}`);
+    },
 });

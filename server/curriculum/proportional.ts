@@ -8,7 +8,9 @@ export const proportional = sampler({
   summary: "In proportion to the estimate, with a floor shared by all arms.",
   formula: "p(a) = floor/n + (1 − floor) max(Q(a), 0) / Σ_b max(Q(b), 0)",
   sources: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
-  params: z.object({ floor: z.number().min(0).max(1).default(0.1).describe("Probability spread evenly over all arms.") }),
+  params: z.object({
+    floor: z.number().min(0).max(1).default(0.1).describe("Probability spread evenly over all arms."),
+  }),
   create: ({ floor }) =>
     by((estimates) => {
       const shares = normalised(new Map([...optimistic(estimates)].map(([arm, q]) => [arm, Math.max(q, 0)])));

@@ -8,5 +8,6 @@ export const successRate = signal({
   formula: "s = successes / rollouts",
   sources: ["Online Difficulty Filtering for Reasoning Oriented Reinforcement Learning"],
   params: z.object({}),
-  create: () => perGroup(({ rewards, successes }) => (rewards.length === 0 ? Number.NaN : successes / rewards.length)),
+  create: () =>
+    perGroup(({ rewards, successes }) => (rewards.length === 0 ? Number.NaN : successes / rewards.length)),
 });

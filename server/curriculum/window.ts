@@ -16,7 +16,9 @@ export class Window implements Estimator {
 
   estimate(arm: Arm): number | undefined {
     const known = this.values.get(arm);
-    return known === undefined || known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
+    return known === undefined || known.length === 0
+      ? undefined
+      : known.reduce((sum, value) => sum + value, 0) / known.length;
   }
 
   save(): Saved {
@@ -34,6 +36,8 @@ export const window = estimator({
   summary: "Mean of an arm's last observations.",
   formula: "Q = mean of the last n values of s",
   sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
-  params: z.object({ size: z.number().int().positive().default(10).describe("Observations kept per arm, one a step.") }),
+  params: z.object({
+    size: z.number().int().positive().default(10).describe("Observations kept per arm, one a step."),
+  }),
   create: ({ size }) => new Window(size),
 });

@@ -7,8 +7,18 @@ import type { EvaluationReport } from "../seams.ts";
  * Source: Evaluating Large Language Models Trained on Code.
  */
 export function passAtK(n: number, c: number, k: number): number {
-  if (!(Number.isInteger(n) && Number.isInteger(c) && Number.isInteger(k) && c >= 0 && c <= n && k >= 1 && k <= n)) {
-    throw new RangeError(`pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, and got n = ${n}, c = ${c}, k = ${k}`);
+  if (!(
+    Number.isInteger(n) &&
+    Number.isInteger(c) &&
+    Number.isInteger(k) &&
+    c >= 0 &&
+    c <= n &&
+    k >= 1 &&
+    k <= n
+  )) {
+    throw new RangeError(
+      `pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, and got n = ${n}, c = ${c}, k = ${k}`,
+    );
   }
   if (n - c < k) return 1;
   if (k === 1) return c / n;
@@ -26,13 +36,22 @@ export interface EvaluatedTask {
   readonly greedy?: boolean | undefined;
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
-function passes(tasks: readonly EvaluatedTask[], ks: readonly number[], prefix: string, into: Record<string, number>): void {
+function passes(
+  tasks: readonly EvaluatedTask[],
+  ks: readonly number[],
+  prefix: string,
+  into: Record<string, number>,
+): void {
   for (const k of ks) {
     // A task with fewer scored samples than k (errors) says nothing of pass@k.
     const known = tasks.filter(({ samples }) => samples.length >= k);
-    if (known.length > 0) into[`${prefix}pass@${k}`] = mean(known.map(({ samples }) => passAtK(samples.length, samples.filter(Boolean).length, k)));
+    if (known.length > 0)
+      into[`${prefix}pass@${k}`] = mean(
+        known.map(({ samples }) => passAtK(samples.length, samples.filter(Boolean).length, k)),
+      );
   }
 }
 

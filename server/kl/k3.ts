@@ -6,7 +6,10 @@ export const k3 = klEstimator({
   aliases: ["low_var_kl"],
   summary: "Unbiased and never negative.",
   formula: "k3 = ρ − log ρ − 1, ρ = π_ref / π; ∂k3/∂log π = 1 − ρ",
-  sources: ["Approximating KL Divergence (Schulman)", "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models"],
+  sources: [
+    "Approximating KL Divergence (Schulman)",
+    "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models",
+  ],
   params: z.object({}),
   create: () => ({
     // expm1 keeps the digits that the difference loses where the two models nearly agree.

@@ -28,18 +28,28 @@ export function cursorAt(text: string, position: Position): Cursor | undefined {
   const line = (lines[position.line] ?? "").replace(/\r$/, "");
   const head = line.slice(0, position.character);
   const word = /[\w./:@+-]*$/.exec(head)?.[0] ?? "";
-  const plain = /^.*[:,[{]\s*/.test(head) || !word.includes(":") ? word : word.slice(word.lastIndexOf(":") + 1);
+  const plain =
+    /^.*[:,[{]\s*/.test(head) || !word.includes(":") ? word : word.slice(word.lastIndexOf(":") + 1);
   const tail = line.slice(position.character);
   const rest = /^[\w./@+-]*/.exec(tail)?.[0] ?? "";
   const start = position.character - plain.length;
-  const range = { start: { line: position.line, character: start }, end: { line: position.line, character: position.character + rest.length } };
+  const range = {
+    start: { line: position.line, character: start },
+    end: { line: position.line, character: position.character + rest.length },
+  };
   if (/(^|\s)#/.test(head)) return undefined;
   const open = innermost(lines.slice(0, position.line).join("\n") + "\n" + head.slice(0, start));
   const after = tail.slice(rest.length);
   const lead = head.slice(0, start);
   const writing = kindOf(lead, open, after);
-  for (const insert of writing === "key" || writing === "either" ? [/^\s*:/.test(after) ? marker : `${marker}: x`, marker] : [marker]) {
-    const whole = [...lines.slice(0, position.line), lead + insert + after, ...lines.slice(position.line + 1)].join("\n");
+  for (const insert of writing === "key" || writing === "either"
+    ? [/^\s*:/.test(after) ? marker : `${marker}: x`, marker]
+    : [marker]) {
+    const whole = [
+      ...lines.slice(0, position.line),
+      lead + insert + after,
+      ...lines.slice(position.line + 1),
+    ].join("\n");
     const { root } = parseSource("cursor", whole, { file: "cursor", folder: "", via: [], layer: "file" });
     const found = root === undefined ? undefined : find(root, []);
     if (found !== undefined) return { ...found, writing, range, root, flow: open !== undefined };
@@ -66,14 +76,20 @@ function innermost(text: string): "[" | "{" | undefined {
   return open.at(-1);
 }
 
-function find(node: SourceNode, path: readonly Step[]): { path: readonly Step[]; taken: readonly string[] } | undefined {
+function find(
+  node: SourceNode,
+  path: readonly Step[],
+): { path: readonly Step[]; taken: readonly string[] } | undefined {
   if (node.kind === "scalar") return node.value === marker ? { path, taken: [] } : undefined;
-  const below: Iterable<readonly [Step, SourceNode]> = node.kind === "list" ? node.items.entries() : [...node.entries].map(([key, { value }]) => [key, value] as const);
-  if (node.kind === "map" && node.entries.has(marker)) return { path, taken: [...node.entries.keys()].filter((key) => key !== marker) };
+  const below: Iterable<readonly [Step, SourceNode]> =
+    node.kind === "list"
+      ? node.items.entries()
+      : [...node.entries].map(([key, { value }]) => [key, value] as const);
+  if (node.kind === "map" && node.entries.has(marker))
+    return { path, taken: [...node.entries.keys()].filter((key) => key !== marker) };
   for (const [step, value] of below) {
     const found = find(value, [...path, step]);
     if (found !== undefined) return found;
   }
   return undefined;
 }
-

@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig, type LoadedConfig } from "../config/index.ts";
 import type { SourceNode } from "../config/node.ts";
-import { parseSource } from "../config/source.ts";
 import { language } from "../../shared/contributions.ts";
 
 export interface OpenConfig {
@@ -39,9 +38,16 @@ export class OpenConfigs {
     const text = document.getText();
     const file = pathOf(document.uri);
     const loaded = loadConfig(file, { text });
-    const { root } = parseSource(file, text, { file, folder: "", via: [], layer: "file" });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
-    const config: OpenConfig = { uri: document.uri, version: document.version, text, file, root, loaded, whole: broken ? (known?.whole ?? loaded) : loaded };
+    const config: OpenConfig = {
+      uri: document.uri,
+      version: document.version,
+      text,
+      file,
+      root: loaded.source,
+      loaded,
+      whole: broken ? (known?.whole ?? loaded) : loaded,
+    };
     this.read.set(document.uri, config);
     return config;
   }

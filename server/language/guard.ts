@@ -2,9 +2,15 @@ import { ResponseError, LSPErrorCodes, type CancellationToken } from "vscode-lan
 
 /** A handler that cannot throw: an error is logged and answered with `fallback`, a cancelled request says so. */
 export const guarded =
-  <Params, Result>(name: string, fallback: Result, log: (text: string) => void, handle: (params: Params) => Result) =>
+  <Params, Result>(
+    name: string,
+    fallback: Result,
+    log: (text: string) => void,
+    handle: (params: Params) => Result,
+  ) =>
   (params: Params, token?: CancellationToken): Result | ResponseError => {
-    if (token?.isCancellationRequested === true) return new ResponseError(LSPErrorCodes.RequestCancelled, `${name} was cancelled`);
+    if (token?.isCancellationRequested === true)
+      return new ResponseError(LSPErrorCodes.RequestCancelled, `${name} was cancelled`);
     try {
       return handle(params);
     } catch (error) {

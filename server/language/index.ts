@@ -1,8 +1,14 @@
 /** The language server: the same code in the daemon's connections and in `gradus lsp --stdio`. */
 import { pathToFileURL } from "node:url";
 import {
-  CodeActionKind, DiagnosticSeverity, TextDocumentSyncKind, TextDocuments,
-  type Connection, type Diagnostic as LspDiagnostic, type InitializeParams, type InitializeResult,
+  CodeActionKind,
+  DiagnosticSeverity,
+  TextDocumentSyncKind,
+  TextDocuments,
+  type Connection,
+  type Diagnostic as LspDiagnostic,
+  type InitializeParams,
+  type InitializeResult,
 } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "../config/diagnostic.ts";
@@ -20,7 +26,9 @@ export { lensLine } from "./outline.ts";
 export interface LanguageOptions {
   readonly evidence?: Evidence;
   /** Told after every check: the open configs' files with every file they read, for a watcher on disk. */
-  readonly onDocuments?: (configs: readonly { readonly file: string; readonly files: readonly string[] }[]) => void;
+  readonly onDocuments?: (
+    configs: readonly { readonly file: string; readonly files: readonly string[] }[],
+  ) => void;
   readonly version?: string;
 }
 
@@ -35,13 +43,20 @@ export function attachLanguage(connection: Connection, options: LanguageOptions 
   return new Language(connection, options);
 }
 
-const severities = { error: DiagnosticSeverity.Error, warning: DiagnosticSeverity.Warning, info: DiagnosticSeverity.Information } as const;
+const severities = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+} as const;
 
 class Language implements AttachedLanguage {
   private readonly documents = new TextDocuments(TextDocument);
   private readonly configs = new OpenConfigs();
   private readonly pending = new Map<string, NodeJS.Immediate>();
-  private readonly findings = new Map<string, { readonly own: readonly Diagnostic[]; readonly shown: readonly LspDiagnostic[] }>();
+  private readonly findings = new Map<
+    string,
+    { readonly own: readonly Diagnostic[]; readonly shown: readonly LspDiagnostic[] }
+  >();
   private readonly disposables: { dispose(): void }[] = [];
   private lenses = false;
 
@@ -73,7 +88,8 @@ class Language implements AttachedLanguage {
 
   private initialize({ initializationOptions }: InitializeParams): InitializeResult {
     const wished: unknown = initializationOptions;
-    this.lenses = typeof wished === "object" && wished !== null && "codeLens" in wished && wished.codeLens === true;
+    this.lenses =
+      typeof wished === "object" && wished !== null && "codeLens" in wished && wished.codeLens === true;
     return {
       capabilities: {
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
@@ -84,38 +100,57 @@ class Language implements AttachedLanguage {
         foldingRangeProvider: true,
         ...(this.lenses ? { codeLensProvider: { resolveProvider: false } } : {}),
       },
-      serverInfo: { name: "gradus", ...(this.options.version === undefined ? {} : { version: this.options.version }) },
+      serverInfo: {
+        name: "gradus",
+        ...(this.options.version === undefined ? {} : { version: this.options.version }),
+      },
     };
   }
 
   private provide(): void {
     const { connection } = this;
     const log = (text: string): void => connection.console.error(text);
-    connection.onHover(guarded("hover", null, log, ({ textDocument, position }) => {
-      const config = this.config(textDocument.uri);
-      return config?.root === undefined ? null : (hoverAt(config.root, position, config.whole) ?? null);
-    }));
-    connection.onCompletion(guarded("completion", [], log, ({ textDocument, position }) => {
-      const config = this.config(textDocument.uri);
-      return config === undefined ? [] : completions(config.text, position, config.whole.root);
-    }));
-    connection.onCodeAction(guarded("fixes", [], log, ({ textDocument, range, context }) => {
-      this.check(textDocument.uri);
-      const { own = [], shown = [] } = this.findings.get(textDocument.uri) ?? {};
-      return actions(textDocument.uri, own, shown, range, context.only);
-    }));
-    connection.onDocumentSymbol(guarded("symbols", [], log, ({ textDocument }) => {
-      const root = this.config(textDocument.uri)?.root;
-      return root === undefined ? [] : symbols(root);
-    }));
-    connection.onFoldingRanges(guarded("folds", [], log, ({ textDocument }) => {
-      const config = this.config(textDocument.uri);
-      return config === undefined ? [] : folds(config.root, config.text);
-    }));
-    connection.onCodeLens(guarded("lenses", [], log, ({ textDocument }) => {
-      const config = this.config(textDocument.uri);
-      return config === undefined || !this.lenses ? [] : lenses(config.root, config.uri);
-    }));
+    connection.onHover(
+      guarded("hover", null, log, ({ textDocument, position }) => {
+        const config = this.config(textDocument.uri);
+        return config?.root === undefined
+          ? null
+          : (hoverAt(config.root, position, config.whole, (key) =>
+              this.options.evidence?.hover?.(config.file, key),
+            ) ?? null);
+      }),
+    );
+    connection.onCompletion(
+      guarded("completion", [], log, ({ textDocument, position }) => {
+        const config = this.config(textDocument.uri);
+        return config === undefined ? [] : completions(config.text, position, config.whole.root);
+      }),
+    );
+    connection.onCodeAction(
+      guarded("fixes", [], log, ({ textDocument, range, context }) => {
+        this.check(textDocument.uri);
+        const { own = [], shown = [] } = this.findings.get(textDocument.uri) ?? {};
+        return actions(textDocument.uri, own, shown, range, context.only);
+      }),
+    );
+    connection.onDocumentSymbol(
+      guarded("symbols", [], log, ({ textDocument }) => {
+        const root = this.config(textDocument.uri)?.root;
+        return root === undefined ? [] : symbols(root);
+      }),
+    );
+    connection.onFoldingRanges(
+      guarded("folds", [], log, ({ textDocument }) => {
+        const config = this.config(textDocument.uri);
+        return config === undefined ? [] : folds(config.root, config.text);
+      }),
+    );
+    connection.onCodeLens(
+      guarded("lenses", [], log, ({ textDocument }) => {
+        const config = this.config(textDocument.uri);
+        return config === undefined || !this.lenses ? [] : lenses(config.root, config.uri);
+      }),
+    );
   }
 
   private config(uri: string): OpenConfig | undefined {
@@ -126,10 +161,13 @@ class Language implements AttachedLanguage {
   /** Once all messages that have arrived are handled: a burst of changes is checked once. */
   private schedule(uri: string): void {
     if (this.pending.has(uri)) return;
-    this.pending.set(uri, setImmediate(() => {
-      this.pending.delete(uri);
-      this.check(uri);
-    }));
+    this.pending.set(
+      uri,
+      setImmediate(() => {
+        this.pending.delete(uri);
+        this.check(uri);
+      }),
+    );
   }
 
   private check(uri: string): void {
@@ -138,10 +176,14 @@ class Language implements AttachedLanguage {
       const known = this.findings.get(uri);
       const config = this.config(uri);
       if (config === undefined) return undefined;
-      const own = [...config.loaded.diagnostics, ...(this.options.evidence?.diagnostics?.(config.file, config.text) ?? [])];
+      const own = [
+        ...config.loaded.diagnostics,
+        ...(this.options.evidence?.diagnostics?.(config.file, config.text) ?? []),
+      ];
       const shown = own.map(toLsp);
       this.findings.set(uri, { own, shown });
-      if (known === undefined || this.published.get(uri) !== config) void this.connection.sendDiagnostics({ uri, version: config.version, diagnostics: shown });
+      if (known === undefined || this.published.get(uri) !== config)
+        void this.connection.sendDiagnostics({ uri, version: config.version, diagnostics: shown });
       this.published.set(uri, config);
       this.options.onDocuments?.(this.open());
       return undefined;
@@ -168,7 +210,18 @@ class Language implements AttachedLanguage {
 
 function toLsp({ severity, rule, message, range, related }: Diagnostic): LspDiagnostic {
   return {
-    severity: severities[severity], code: rule, source: "gradus", message, range,
-    ...(related === undefined ? {} : { relatedInformation: related.map((other) => ({ location: { uri: pathToFileURL(other.file).href, range: other.range }, message: other.message })) }),
+    severity: severities[severity],
+    code: rule,
+    source: "gradus",
+    message,
+    range,
+    ...(related === undefined
+      ? {}
+      : {
+          relatedInformation: related.map((other) => ({
+            location: { uri: pathToFileURL(other.file).href, range: other.range },
+            message: other.message,
+          })),
+        }),
   };
 }

@@ -11,14 +11,17 @@ export interface Located {
   readonly node: SourceNode;
 }
 
-const before = (a: Position, b: Position): boolean => a.line < b.line || (a.line === b.line && a.character < b.character);
-export const contains = ({ start, end }: Range, at: Position): boolean => !before(at, start) && !before(end, at);
+const before = (a: Position, b: Position): boolean =>
+  a.line < b.line || (a.line === b.line && a.character < b.character);
+export const contains = ({ start, end }: Range, at: Position): boolean =>
+  !before(at, start) && !before(end, at);
 
 /** The innermost key or value at a position. */
 export function locate(node: SourceNode, at: Position, path: readonly Step[] = []): Located | undefined {
   if (node.kind === "map") {
     for (const [key, { key: keyOrigin, value }] of node.entries) {
-      if (contains(keyOrigin.range, at) && keyOrigin.range !== value.origin.range) return { path: [...path, key], on: "key", range: keyOrigin.range, node: value };
+      if (contains(keyOrigin.range, at) && keyOrigin.range !== value.origin.range)
+        return { path: [...path, key], on: "key", range: keyOrigin.range, node: value };
       const below = locate(value, at, [...path, key]);
       if (below !== undefined) return below;
     }

@@ -6,18 +6,30 @@ import { grammar } from "../config/grammar.ts";
 import { chosenOf, longForm, nameOf } from "../config/method.ts";
 import { child, type SourceNode } from "../config/node.ts";
 import type { Shape } from "../config/shape.ts";
-import { keysOf, unwrapped, wordsOf } from "../config/values.ts";
+import { isSchema, keysOf, unwrapped, wordsOf } from "../config/values.ts";
 
 export type Step = string | number;
 
 /** `summary` is what the key that led here says. */
 export type Spot =
-  | { readonly kind: "shape"; readonly shape: Shape; readonly summary: string; readonly node: SourceNode | undefined; readonly merged: SourceNode | undefined }
+  | {
+      readonly kind: "shape";
+      readonly shape: Shape;
+      readonly summary: string;
+      readonly node: SourceNode | undefined;
+      readonly merged: SourceNode | undefined;
+    }
   | { readonly kind: "schema"; readonly schema: z.ZodType; readonly summary: string }
   /** The value of `use` or `env`. */
   | { readonly kind: "method"; readonly slot: SlotName; readonly summary: string };
 
-export const rootSpot = (node: SourceNode | undefined, merged: SourceNode | undefined): Spot => ({ kind: "shape", shape: grammar, summary: "", node, merged });
+export const rootSpot = (node: SourceNode | undefined, merged: SourceNode | undefined): Spot => ({
+  kind: "shape",
+  shape: grammar,
+  summary: "",
+  node,
+  merged,
+});
 
 /** One step down; undefined where the grammar knows nothing of the key. */
 export function stepInto(spot: Spot, step: Step): Spot | undefined {
@@ -28,7 +40,9 @@ export function stepInto(spot: Spot, step: Step): Spot | undefined {
   switch (shape.kind) {
     case "map": {
       const field = shape.fields[String(step)];
-      return field === undefined ? undefined : { kind: "shape", shape: field.shape, summary: field.summary, ...below };
+      return field === undefined
+        ? undefined
+        : { kind: "shape", shape: field.shape, summary: field.summary, ...below };
     }
     case "slot":
       return intoSlot(shape, step, spot, below);
@@ -44,23 +58,42 @@ export function stepInto(spot: Spot, step: Step): Spot | undefined {
   }
 }
 
-export const spotAt = (path: readonly Step[], node: SourceNode | undefined, merged: SourceNode | undefined): Spot | undefined =>
-  path.reduce<Spot | undefined>((spot, step) => (spot === undefined ? undefined : stepInto(spot, step)), rootSpot(node, merged));
+export const spotAt = (
+  path: readonly Step[],
+  node: SourceNode | undefined,
+  merged: SourceNode | undefined,
+): Spot | undefined =>
+  path.reduce<Spot | undefined>(
+    (spot, step, index) => {
+      const below = spot === undefined ? undefined : stepInto(spot, step);
+      // A stage inherits the blocks of the top level.
+      return index === 1 && path[0] === "stages" && below?.kind === "shape" ? { ...below, merged } : below;
+    },
+    rootSpot(node, merged),
+  );
 
-function intoSlot(shape: Shape & { kind: "slot" }, step: Step, spot: Spot & { kind: "shape" }, below: { node: SourceNode | undefined; merged: SourceNode | undefined }): Spot | undefined {
+function intoSlot(
+  shape: Shape & { kind: "slot" },
+  step: Step,
+  spot: Spot & { kind: "shape" },
+  below: { node: SourceNode | undefined; merged: SourceNode | undefined },
+): Spot | undefined {
   const key = String(step);
   const own = shape.own[key];
   if (own !== undefined) return { kind: "shape", shape: own.shape, summary: own.summary, ...below };
-  if (key === "use" || (key === "env" && shape.slot === "task")) return { kind: "method", slot: shape.slot, summary: `Which ${shape.slot.replaceAll("_", " ")}.` };
+  if (key === "use" || (key === "env" && shape.slot === "task"))
+    return { kind: "method", slot: shape.slot, summary: `Which ${shape.slot.replaceAll("_", " ")}.` };
   const schema = chosenMethod(spot)?.params.shape[key];
-  return isSchema(schema) ? { kind: "schema", schema, summary: schema.description ?? unwrapped(schema).description ?? "" } : undefined;
+  return isSchema(schema)
+    ? { kind: "schema", schema, summary: schema.description ?? unwrapped(schema).description ?? "" }
+    : undefined;
 }
-
-const isSchema = (value: unknown): value is z.ZodType => typeof value === "object" && value !== null && "safeParse" in value;
 
 function intoSchema(schema: z.ZodType, step: Step): Spot | undefined {
   const below = keysOf(schema)[String(step)];
-  return below === undefined ? undefined : { kind: "schema", schema: below, summary: below.description ?? unwrapped(below).description ?? "" };
+  return below === undefined
+    ? undefined
+    : { kind: "schema", schema: below, summary: below.description ?? unwrapped(below).description ?? "" };
 }
 
 /** By index, by key, or, in a list of named things, by name. */
@@ -93,17 +126,29 @@ export function keysAt(spot: Spot): Offer[] {
   if (spot.kind === "method") return [];
   if (spot.kind === "schema") return schemaKeys(spot.schema);
   const { shape } = spot;
-  if (shape.kind === "map") return Object.entries(shape.fields).map(([text, { summary }]) => ({ text, detail: summary }));
+  if (shape.kind === "map")
+    return Object.entries(shape.fields).map(([text, { summary }]) => ({ text, detail: summary }));
   if (shape.kind === "value") return schemaKeys(shape.schema);
   if (shape.kind !== "slot") return namesAt(spot);
-  const use = shape.slot === "task" ? [{ text: "env", detail: "A built-in environment." }, { text: "dataset", detail: "A file of tasks." }] : [{ text: "use", detail: "The method." }];
-  const params = Object.entries(chosenMethod(spot)?.params.shape ?? {}).flatMap(([text, schema]) => (isSchema(schema) ? [{ text, detail: schema.description ?? unwrapped(schema).description ?? "" }] : []));
+  const use =
+    shape.slot === "task"
+      ? [
+          { text: "env", detail: "A built-in environment." },
+          { text: "dataset", detail: "A file of tasks." },
+        ]
+      : [{ text: "use", detail: "The method." }];
+  const params = Object.entries(chosenMethod(spot)?.params.shape ?? {}).flatMap(([text, schema]) =>
+    isSchema(schema) ? [{ text, detail: schema.description ?? unwrapped(schema).description ?? "" }] : [],
+  );
   const own = Object.entries(shape.own).map(([text, { summary }]) => ({ text, detail: summary }));
   const hidden = new Set(chosenMethod(spot)?.slot === "reward" ? ["file", "export"] : []);
-  return [...use, ...params.filter(({ text }) => !hidden.has(text)), ...own].filter(({ text }, index, all) => all.findIndex((other) => other.text === text) === index);
+  return [...use, ...params.filter(({ text }) => !hidden.has(text)), ...own].filter(
+    ({ text }, index, all) => all.findIndex((other) => other.text === text) === index,
+  );
 }
 
-const schemaKeys = (schema: z.ZodType): Offer[] => Object.entries(keysOf(schema)).map(([text, below]) => ({ text, detail: below.description ?? "" }));
+const schemaKeys = (schema: z.ZodType): Offer[] =>
+  Object.entries(keysOf(schema)).map(([text, below]) => ({ text, detail: below.description ?? "" }));
 
 /** Names that address the items of a list, where the document overrides them by a map. */
 function namesAt(spot: Spot & { kind: "shape" }): Offer[] {
@@ -126,4 +171,7 @@ export function valuesAt(spot: Spot): Offer[] {
 }
 
 const methodsOf = (slot: SlotName): Offer[] =>
-  methods.filter((method) => method.slot === slot && !["user", "python"].includes(method.name)).filter(({ name }) => slot !== "task" || name !== "dataset").map(({ name, summary }) => ({ text: name, detail: summary }));
+  methods
+    .filter((method) => method.slot === slot && !["user", "python"].includes(method.name))
+    .filter(({ name }) => slot !== "task" || name !== "dataset")
+    .map(({ name, summary }) => ({ text: name, detail: summary }));

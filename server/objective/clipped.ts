@@ -37,10 +37,17 @@ export const clipped = objective({
   aliases: ["ppo"],
   summary: "Clipped importance-weighted surrogate, token by token; no gradient where the clip acts.",
   formula: "ℓ = −min(ρ A, clip(ρ, 1 − low, 1 + high) A), ρ = π / π_old",
-  sources: ["Proximal Policy Optimization Algorithms", "DAPO: An Open-Source LLM Reinforcement Learning System at Scale"],
+  sources: [
+    "Proximal Policy Optimization Algorithms",
+    "DAPO: An Open-Source LLM Reinforcement Learning System at Scale",
+  ],
   params: z.object({
     low: z.number().min(0).max(1).default(0.2).describe("How far the ratio may fall below 1."),
     high: z.number().min(0).default(0.2).describe("How far the ratio may rise above 1; DAPO: 0.28."),
   }),
-  create: ({ low, high }): Objective => ({ channels: ["logp"], unit: "sequence", loss: (input) => loss(input, low, high) }),
+  create: ({ low, high }): Objective => ({
+    channels: ["logp"],
+    unit: "sequence",
+    loss: (input) => loss(input, low, high),
+  }),
 });

@@ -7,9 +7,17 @@ export const sequenceSumNorm = aggregate({
   summary: "Token sums over a fixed length, so that long responses are not favoured.",
   formula: "L = Σ w ℓ / (rollouts × budget)",
   sources: ["Understanding R1-Zero-Like Training: A Critical Perspective"],
-  params: z.object({ budget: z.number().positive().optional().describe("Length that every rollout is divided by; default: rollout.max_tokens.") }),
-  create: ({ budget }, context) => (weights, batch) => {
-    const divisor = batch.rows * (budget ?? context.max_tokens);
-    return weights.map((weight) => (weight === 0 ? 0 : weight / divisor));
-  },
+  params: z.object({
+    budget: z
+      .number()
+      .positive()
+      .optional()
+      .describe("Length that every rollout is divided by; default: rollout.max_tokens."),
+  }),
+  create:
+    ({ budget }, context) =>
+    (weights, batch) => {
+      const divisor = batch.rows * (budget ?? context.max_tokens);
+      return weights.map((weight) => (weight === 0 ? 0 : weight / divisor));
+    },
 });

@@ -19,9 +19,9 @@ const MEND = "npm run setup";
 
 type Native =
   { readonly usable: true } | { readonly usable: false; readonly problem: string; readonly cause: unknown };
-function tryNative(threads: number | undefined): Native {
+function tryNative(parameters: number, threads: number | undefined): Native {
   try {
-    loadBinding(threads);
+    loadBinding(parameters, threads);
     return { usable: true };
   } catch (error) {
     return { usable: false, problem: problemOf(messageOf(error)), cause: error };
@@ -46,7 +46,7 @@ export async function openBackend(
   parameters: number,
 ): Promise<OpenedBackend> {
   if (choice !== "wasm") {
-    const native = tryNative(threads);
+    const native = tryNative(parameters, threads);
     if (native.usable) {
       const runtime = new NativeRuntime({ threads, parameters });
       return {
@@ -81,7 +81,7 @@ export async function openBackend(
 
 /** Loads what a run would load, in this process, and says what it found. */
 export async function probeBackend(choice: BackendChoice = "auto", threads?: number): Promise<BackendProbe> {
-  const native = choice === "wasm" ? undefined : tryNative(threads);
+  const native = choice === "wasm" ? undefined : tryNative(0, threads);
   if (native?.usable === false && choice === "native") {
     return {
       name: "native",

@@ -11,6 +11,7 @@ import { tokenizerByName } from "./tokenizers/index.ts";
 import { initialWeights, parameterCount, type Shape } from "./transformer/weights.ts";
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./backend.ts";
+export { threadSettings } from "./native.ts";
 export type { Backend, TrainablePolicy } from "./policy.ts";
 
 export interface PolicyOptions {

@@ -22,6 +22,11 @@ export interface MicroBatch {
 /** Extents are rounded up to this, so that few different sizes occur and their compiled kernels are reused. */
 export const ROUND = 8;
 export const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;
+/** The least of 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is not below `value`: few sizes, each at most a half more. */
+export function roundSize(value: number): number {
+  const power = 2 ** Math.ceil(Math.log2(Math.max(1, value)));
+  return power >= 4 && value <= 0.75 * power ? 0.75 * power : power;
+}
 
 /** An empty context is the beginning-of-sequence token, as in generation. */
 export function rowsOf(batch: Batch, bos: number): Row[] {

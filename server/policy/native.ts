@@ -1,7 +1,7 @@
 /** The native runtime: programs as TensorFlow graphs, run by the addon of @tensorflow/tfjs-node-gpu. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { nativeRequire } from "../natives.ts";
 import { Graph } from "./graph/graph.ts";
@@ -29,44 +29,50 @@ export interface Binding {
   getNumOfTensors(): number;
   isUsingGpuDevice(): boolean;
 }
-interface TensorFlow {
-  readonly backend: () => { readonly binding?: Binding };
+
+/** Above this many parameters the operations are large enough to use all threads themselves. */
+const STREAMED_PARAMETERS = 10e6;
+const MOST_STREAMS = 8;
+
+/**
+ * What TensorFlow reads from the environment when it is loaded. Independent streams on one thread each beat one
+ * stream on many threads while operations are small: a batch is cut into streams, and as many operations run at once.
+ * A process that is started for a run is best given these from the start.
+ */
+export function threadSettings(parameters: number, threads = availableParallelism()): Record<string, string> {
+  const streamed = parameters <= STREAMED_PARAMETERS;
+  return {
+    TF_NUM_INTRAOP_THREADS: String(streamed ? 1 : threads),
+    TF_NUM_INTEROP_THREADS: String(threads),
+    TF_CPP_MIN_LOG_LEVEL: "2",
+    // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
+    CUDA_VISIBLE_DEVICES: "",
+  };
+}
+
+/** What the process was started with stands. */
+function prepareEnvironment(parameters: number, threads: number | undefined): void {
+  for (const [name, value] of Object.entries(threadSettings(parameters, threads)))
+    process.env[name] ??= value;
 }
 
 /**
- * Independent streams on one thread each beat one stream on many threads while operations are small: the policy cuts
- * a batch into `streams` parts and TensorFlow may run as many operations at once. TensorFlow reads both numbers from
- * the environment when it is loaded, so these are set before, unless the process was started with them.
+ * The addon file of the package. The package's own entry point is not used: it loads all of tfjs first, more than a
+ * second's work of which nothing is needed here, and calls helpers that newer Node versions dropped.
  */
-function prepareEnvironment(threads: number): void {
-  process.env["TF_CPP_MIN_LOG_LEVEL"] ??= "2";
-  process.env["TF_NUM_INTRAOP_THREADS"] ??= "1";
-  process.env["TF_NUM_INTEROP_THREADS"] ??= String(threads);
-  // On by default, but said aloud on stderr unless it is asked for.
-  process.env["TF_ENABLE_ONEDNN_OPTS"] ??= "1";
-  // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
-  process.env["CUDA_VISIBLE_DEVICES"] ??= "";
-}
-
-/** Newer Node versions dropped two helpers that the package still calls. */
-function restoreRemovedHelpers(): void {
-  const helpers: Record<string, unknown> = {
-    isNullOrUndefined: (value: unknown) => value === null || value === undefined,
-    isArray: Array.isArray,
-  };
-  const target: Record<string, unknown> = nativeRequire()("node:util");
-  for (const [name, helper] of Object.entries(helpers)) target[name] ??= helper;
+export function addonFile(): string {
+  const manifest = nativeRequire().resolve("@tensorflow/tfjs-node-gpu/package.json");
+  return join(dirname(manifest), "lib", "napi-v8", "tfjs_binding.node");
 }
 
 let loaded: Binding | undefined;
-/** Loads the addon once per process. Throws what the package throws when its library is missing. */
-export function loadBinding(threads: number | undefined): Binding {
+/** Loads the addon once per process. Throws what the loader throws when it or its library is missing. */
+export function loadBinding(parameters: number, threads: number | undefined): Binding {
   if (loaded !== undefined) return loaded;
-  prepareEnvironment(threads ?? availableParallelism());
-  restoreRemovedHelpers();
-  const tensorflow: TensorFlow = nativeRequire()("@tensorflow/tfjs-node-gpu");
-  const { binding } = tensorflow.backend();
-  if (binding === undefined) throw new Error("@tensorflow/tfjs-node-gpu did not register its native backend");
+  prepareEnvironment(parameters, threads);
+  const file = addonFile();
+  if (!existsSync(file)) throw new Error(`the native addon module ${file} does not exist`);
+  const binding: Binding = nativeRequire()(file);
   loaded = binding;
   return binding;
 }
@@ -183,17 +189,13 @@ class NativeProgram implements Program {
   }
 }
 
-/** Above this many parameters the operations are large enough to use all threads themselves. */
-const STREAMED_PARAMETERS = 10e6;
-const MOST_STREAMS = 8;
-
 export class NativeRuntime implements Runtime {
   readonly name = "native";
   readonly streams: number;
   private readonly programs: NativeProgram[] = [];
   private readonly binding: Binding;
   constructor(options: { readonly threads: number | undefined; readonly parameters: number }) {
-    this.binding = loadBinding(options.threads);
+    this.binding = loadBinding(options.parameters, options.threads);
     const threads =
       options.threads ?? (Number(process.env["TF_NUM_INTEROP_THREADS"]) || availableParallelism());
     this.streams =

@@ -1,4 +1,5 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
+import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type {
@@ -15,7 +16,8 @@ import type {
   Weigh,
 } from "../seams.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { generate, type Generator } from "./generate.ts";
+import { generate } from "./generate.ts";
+import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, ROUND, roundUp, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { Programs } from "./programs.ts";
@@ -321,7 +323,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    if (JSON.stringify(checkpoint.shape) !== JSON.stringify(this.shape)) {
+    if (!isDeepStrictEqual(checkpoint.shape, this.shape)) {
       throw new UserError(`The checkpoint ${folder} is of a model of another size.`, {
         file: folder,
         code: "checkpoint-shape",

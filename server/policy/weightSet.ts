@@ -4,20 +4,21 @@ import { freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts
 
 export class WeightSet {
   private owners = 1;
-  private foldedTensors: Record<string, DeviceTensor> | undefined;
+  private readonly foldedTensors: Record<string, DeviceTensor>;
   /** Takes over the tensors. */
   constructor(
-    private readonly programs: Programs,
+    programs: Programs,
     readonly tensors: Tensors,
-  ) {}
+  ) {
+    this.foldedTensors = programs.fold().run(tensors);
+  }
   /** One more owner of the same values: a snapshot costs nothing, since nobody writes to them. */
   share(): this {
     this.owners += 1;
     return this;
   }
-  /** Feeds `w/…` of the programs; made once. */
+  /** Feeds `w/…` of the programs. */
   get folded(): Tensors {
-    this.foldedTensors ??= this.programs.fold().run(this.tensors);
     return prefixed("w/", this.foldedTensors);
   }
   /** Frees the values when the last owner lets go. */
@@ -25,7 +26,6 @@ export class WeightSet {
     this.owners -= 1;
     if (this.owners > 0) return;
     freeAll(this.tensors);
-    if (this.foldedTensors !== undefined) freeAll(this.foldedTensors);
-    this.foldedTensors = undefined;
+    freeAll(this.foldedTensors);
   }
 }

@@ -14,14 +14,19 @@ export interface Bundle {
   remove(): void;
 }
 
-const isFailure = (error: unknown): error is esbuild.BuildFailure => error instanceof Error && "errors" in error && Array.isArray(error.errors);
+const isFailure = (error: unknown): error is esbuild.BuildFailure =>
+  error instanceof Error && "errors" in error && Array.isArray(error.errors);
 
 function refusal(file: string, term: string, error: unknown): UserError {
   const first = isFailure(error) ? error.errors[0] : undefined;
   return new UserError(`reward term "${term}": ${first?.text ?? messageOf(error)}`, {
     file: first?.location?.file === undefined ? file : join(dirname(file), first.location.file),
-    ...(first?.location === undefined || first.location === null ? {} : { line: first.location.line - 1, character: first.location.column }),
-    code: "reward-build", cause: error, action: "Mend the file; the run starts when it can be bundled.",
+    ...(first?.location === undefined || first.location === null
+      ? {}
+      : { line: first.location.line - 1, character: first.location.column }),
+    code: "reward-build",
+    cause: error,
+    action: "Mend the file; the run starts when it can be bundled.",
   });
 }
 
@@ -40,7 +45,9 @@ async function build(file: string, term: string): Promise<string> {
       logLevel: "silent",
       // The bundle lies elsewhere; code that reads files beside itself must still find them.
       define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },
-      banner: { js: `import { createRequire as __createRequire } from "node:module"; const require = __createRequire(${JSON.stringify(file)});` },
+      banner: {
+        js: `import { createRequire as __createRequire } from "node:module"; const require = __createRequire(${JSON.stringify(file)});`,
+      },
     });
     return outputFiles[0]?.text ?? "";
   } catch (error) {
@@ -49,12 +56,23 @@ async function build(file: string, term: string): Promise<string> {
 }
 
 export async function bundleReward(file: string, term: string): Promise<Bundle> {
-  if (!existsSync(file)) throw new UserError(`reward term "${term}": there is no file ${file}`, { file, code: "reward-missing", action: "Check the path in `use`; it is relative to the config that writes it." });
+  if (!existsSync(file))
+    throw new UserError(`reward term "${term}": there is no file ${file}`, {
+      file,
+      code: "reward-missing",
+      action: "Check the path in `use`; it is relative to the config that writes it.",
+    });
   const text = await build(realpathSync(file), term);
   const folder = mkdtempSync(join(tmpdir(), "gradus-reward-"));
   const path = join(folder, "reward.mjs");
   writeFileSync(path, text, { mode: 0o600 });
   // The map names absolute places of this machine, so it is left out of the hash.
-  const code = text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "").replaceAll(dirname(realpathSync(file)), "");
-  return { path, sha256: createHash("sha256").update(code).digest("hex"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const code = text
+    .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")
+    .replaceAll(dirname(realpathSync(file)), "");
+  return {
+    path,
+    sha256: createHash("sha256").update(code).digest("hex"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }

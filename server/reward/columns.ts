@@ -8,7 +8,10 @@ export function rowSum({ offsets, values }: RewardColumn, row: number): number {
   return sum;
 }
 
-export const weighted = (term: RewardColumn, weight: number): RewardColumn => ({ ...term, values: term.values.map((value) => weight * value) });
+export const weighted = (term: RewardColumn, weight: number): RewardColumn => ({
+  ...term,
+  values: term.values.map((value) => weight * value),
+});
 
 /** 1 where a term of non-zero weight failed. */
 export function failedRows({ terms, weights }: Rewards, rows: number): Uint8Array {

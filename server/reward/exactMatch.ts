@@ -17,7 +17,9 @@ export const exactMatch = rewardTerm({
       return ignore_case ? stripped.toLowerCase() : stripped;
     };
     return perRow(({ task, response }) =>
-      task.answer === undefined ? failure(`exact_match needs an answer, and task ${task.id} has none: set \`answer\` on its dataset`) : value(normal(response) === normal(task.answer) ? 1 : 0),
+      task.answer === undefined
+        ? failure(`exact_match needs an answer, and task ${task.id} has none: set \`answer\` on its dataset`)
+        : value(normal(response) === normal(task.answer) ? 1 : 0),
     );
   },
 });

@@ -4,7 +4,9 @@ export interface Fraction {
   readonly over: bigint;
   readonly under: bigint;
 }
-export type Parsed = { readonly ok: true; readonly value: Fraction; readonly numbers: readonly number[] } | { readonly ok: false; readonly reason: string };
+export type Parsed =
+  | { readonly ok: true; readonly value: Fraction; readonly numbers: readonly number[] }
+  | { readonly ok: false; readonly reason: string };
 
 const longest = 512;
 const deepest = 64;
@@ -17,7 +19,8 @@ class Parser {
 
   parse(): Fraction {
     const value = this.sum();
-    if (this.at < this.text.length) throw new SyntaxError(`unexpected "${this.text[this.at]}" at ${this.at + 1}`);
+    if (this.at < this.text.length)
+      throw new SyntaxError(`unexpected "${this.text[this.at]}" at ${this.at + 1}`);
     return value;
   }
 
@@ -33,7 +36,10 @@ class Parser {
     for (let sign = this.take("+", "-"); sign !== undefined; sign = this.take("+", "-")) {
       const right = this.product();
       const moved = right.over * left.under;
-      left = { over: left.over * right.under + (sign === "+" ? moved : -moved), under: left.under * right.under };
+      left = {
+        over: left.over * right.under + (sign === "+" ? moved : -moved),
+        under: left.under * right.under,
+      };
     }
     return left;
   }
@@ -43,7 +49,10 @@ class Parser {
     for (let sign = this.take("*", "/"); sign !== undefined; sign = this.take("*", "/")) {
       const right = this.factor();
       if (sign === "/" && right.over === 0n) throw new SyntaxError("division by zero");
-      left = sign === "*" ? { over: left.over * right.over, under: left.under * right.under } : { over: left.over * right.under, under: left.under * right.over };
+      left =
+        sign === "*"
+          ? { over: left.over * right.over, under: left.under * right.under }
+          : { over: left.over * right.under, under: left.under * right.over };
     }
     return left;
   }
@@ -58,7 +67,12 @@ class Parser {
     }
     const start = this.at;
     while (this.at < this.text.length && /[0-9]/.test(this.text[this.at]!)) this.at += 1;
-    if (this.at === start) throw new SyntaxError(start < this.text.length ? `unexpected "${this.text[start]}" at ${start + 1}` : "the expression ends early");
+    if (this.at === start)
+      throw new SyntaxError(
+        start < this.text.length
+          ? `unexpected "${this.text[start]}" at ${start + 1}`
+          : "the expression ends early",
+      );
     const digits = this.text.slice(start, this.at);
     if (digits.length > 15) throw new SyntaxError("a number has too many digits");
     this.numbers.push(Number(digits));
@@ -71,7 +85,8 @@ export function parseExpression(text: string): Parsed {
   if (text.length > longest) return { ok: false, reason: `longer than ${longest} characters` };
   const plain = text.replace(/[×·]/g, "*").replace(/÷/g, "/").replace(/−/g, "-");
   // Dropping spaces must not join two numbers into one.
-  if (/[0-9]\s+[0-9]/.test(plain)) return { ok: false, reason: "two numbers without an operator between them" };
+  if (/[0-9]\s+[0-9]/.test(plain))
+    return { ok: false, reason: "two numbers without an operator between them" };
   const parser = new Parser(plain.replace(/\s+/g, ""));
   try {
     return { ok: true, value: parser.parse(), numbers: parser.numbers };
@@ -81,4 +96,5 @@ export function parseExpression(text: string): Parsed {
   }
 }
 
-export const equals = ({ over, under }: Fraction, target: number): boolean => Number.isInteger(target) && over === BigInt(target) * under;
+export const equals = ({ over, under }: Fraction, target: number): boolean =>
+  Number.isInteger(target) && over === BigInt(target) * under;

@@ -7,7 +7,10 @@ function compile(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "su");
   } catch (error) {
-    throw new UserError(`format: not a regular expression: ${messageOf(error)}`, { code: "format-pattern", action: "Mend `pattern`; it is JavaScript's syntax." });
+    throw new UserError(`format: not a regular expression: ${messageOf(error)}`, {
+      code: "format-pattern",
+      action: "Mend `pattern`; it is JavaScript's syntax.",
+    });
   }
 }
 
@@ -18,7 +21,13 @@ export function tagsInOrder(text: string, tags: readonly string[]): boolean {
     const [open, close] = [`<${tag}>`, `</${tag}>`];
     const start = text.indexOf(open);
     const end = text.indexOf(close);
-    if (start < from || end < start || text.indexOf(open, start + 1) >= 0 || text.indexOf(close, end + 1) >= 0) return false;
+    if (
+      start < from ||
+      end < start ||
+      text.indexOf(open, start + 1) >= 0 ||
+      text.indexOf(close, end + 1) >= 0
+    )
+      return false;
     from = end + close.length;
   }
   return true;
@@ -34,8 +43,18 @@ export const format = rewardTerm({
     tags: z.array(z.string().min(1)).optional().describe("Tags, e.g. [think, answer]."),
   }),
   create: ({ pattern, tags }) => {
-    if (pattern === undefined && tags === undefined) throw new UserError("format has neither `pattern` nor `tags`", { code: "format-empty", action: "Give one of them: without, every response would be right." });
+    if (pattern === undefined && tags === undefined)
+      throw new UserError("format has neither `pattern` nor `tags`", {
+        code: "format-empty",
+        action: "Give one of them: without, every response would be right.",
+      });
     const whole = pattern === undefined ? undefined : compile(`^(?:${pattern})$`);
-    return perRow(({ response }) => value((whole === undefined || whole.test(response)) && (tags === undefined || tagsInOrder(response, tags)) ? 1 : 0));
+    return perRow(({ response }) =>
+      value(
+        (whole === undefined || whole.test(response)) && (tags === undefined || tagsInOrder(response, tags))
+          ? 1
+          : 0,
+      ),
+    );
   },
 });

@@ -21,32 +21,50 @@ function shown(value: unknown): string {
       return `an object that can't be shown (${error instanceof Error ? error.message : String(error)})`;
     }
   }
-  return typeof value === "string" ? `the string ${JSON.stringify(value.slice(0, 120))}` : `${typeof value} ${String(value)}`;
+  return typeof value === "string"
+    ? `the string ${JSON.stringify(value.slice(0, 120))}`
+    : `${typeof value} ${String(value)}`;
 }
 
 const failed = (message: string): TermValue => ({ kind: "error", message });
 const isFunction = (value: unknown): value is Score => typeof value === "function";
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A returned value as a term's value; whatever else it is becomes an error that shows it. */
 export function checked(result: unknown): TermValue {
   if (result === null) return { kind: "none" };
-  if (typeof result === "number") return Number.isFinite(result) ? { kind: "value", value: result } : failed(`returned ${result}, which is not a finite number`);
+  if (typeof result === "number")
+    return Number.isFinite(result)
+      ? { kind: "value", value: result }
+      : failed(`returned ${result}, which is not a finite number`);
   if (isObject(result) && Array.isArray(result["values"])) {
     const level = levels.find((known) => known === result["level"]);
-    if (level === undefined) return failed(`returned the level ${JSON.stringify(result["level"])}; it must be one of ${levels.join(", ")}`);
+    if (level === undefined)
+      return failed(
+        `returned the level ${JSON.stringify(result["level"])}; it must be one of ${levels.join(", ")}`,
+      );
     const values: unknown[] = result["values"];
     const wrong = values.findIndex((value) => typeof value !== "number" || !Number.isFinite(value));
-    if (wrong >= 0) return failed(`returned ${shown(values[wrong])} as value ${wrong} of its list, where only finite numbers may stand`);
+    if (wrong >= 0)
+      return failed(
+        `returned ${shown(values[wrong])} as value ${wrong} of its list, where only finite numbers may stand`,
+      );
     return { kind: "values", level, values: values.map(Number) };
   }
-  if (result === undefined) return failed("returned nothing: is a `return` missing? It must return a number, null, or { level, values }");
+  if (result === undefined)
+    return failed(
+      "returned nothing: is a `return` missing? It must return a number, null, or { level, values }",
+    );
   return failed(`returned ${shown(result)}; it must return a number, null, or { level, values }`);
 }
 
 const thrown = (error: unknown): string => {
   if (!(error instanceof Error)) return `threw ${shown(error)}`;
-  const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "))?.trim();
+  const place = error.stack
+    ?.split("\n")
+    .find((line) => line.trimStart().startsWith("at "))
+    ?.trim();
   return `threw ${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
@@ -59,7 +77,13 @@ async function load(bundle: string, name: string): Promise<FromHost> {
       return { kind: "loaded" };
     }
     const exported = isObject(module) ? Object.keys(module) : [];
-    return { kind: "refused", message: found === undefined ? `it has no export "${name}" (it exports ${exported.join(", ") || "nothing"})` : `its export "${name}" is ${shown(found)}, not a function` };
+    return {
+      kind: "refused",
+      message:
+        found === undefined
+          ? `it has no export "${name}" (it exports ${exported.join(", ") || "nothing"})`
+          : `its export "${name}" is ${shown(found)}, not a function`,
+    };
   } catch (error) {
     return { kind: "refused", message: `loading it ${thrown(error)}` };
   }

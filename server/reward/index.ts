@@ -10,5 +10,13 @@ import { sum } from "./sum.ts";
 import { user } from "./user.ts";
 
 /** `use: PATH[:export]` in the config chooses `user` (.ts, .mts, .js, .mjs) or `python` (.py), with `file` and `export` filled in. */
-export const rewardTerms: readonly Declaration<"reward">[] = [equation, exactMatch, numeric, format, length, user, python];
+export const rewardTerms: readonly Declaration<"reward">[] = [
+  equation,
+  exactMatch,
+  numeric,
+  format,
+  length,
+  user,
+  python,
+];
 export const combiners: readonly Declaration<"combine">[] = [sum, product];

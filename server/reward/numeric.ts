@@ -15,12 +15,23 @@ export const numeric = rewardTerm({
   summary: "1 where the last number of the response equals the answer's within a tolerance.",
   formula: "r = 1[|x − y| ≤ tolerance · max(1, |y|)]",
   sources: [],
-  params: z.object({ tolerance: z.number().nonnegative().default(1e-6).describe("Allowed difference, relative for answers beyond 1.") }),
+  params: z.object({
+    tolerance: z
+      .number()
+      .nonnegative()
+      .default(1e-6)
+      .describe("Allowed difference, relative for answers beyond 1."),
+  }),
   create: ({ tolerance }) =>
     perRow(({ task, response }) => {
       const wanted = task.answer === undefined ? undefined : lastNumber(task.answer);
-      if (wanted === undefined) return failure(`numeric needs a number as the answer of task ${task.id}, which has ${task.answer === undefined ? "none" : JSON.stringify(task.answer)}`);
+      if (wanted === undefined)
+        return failure(
+          `numeric needs a number as the answer of task ${task.id}, which has ${task.answer === undefined ? "none" : JSON.stringify(task.answer)}`,
+        );
       const found = lastNumber(response);
-      return value(found !== undefined && Math.abs(found - wanted) <= tolerance * Math.max(1, Math.abs(wanted)) ? 1 : 0);
+      return value(
+        found !== undefined && Math.abs(found - wanted) <= tolerance * Math.max(1, Math.abs(wanted)) ? 1 : 0,
+      );
     }),
 });

@@ -14,9 +14,16 @@ function multiplied({ terms, weights }: Rewards, batch: Batch): Combined {
       total[row] = (Number.isNaN(total[row]!) ? 1 : total[row]!) * weight * rowSum(term, row);
     }
   });
-  const states = Uint8Array.from(total, (value, row) => (errored[row] === 1 ? status.error : Number.isNaN(value) ? status.none : status.value));
+  const states = Uint8Array.from(total, (value, row) =>
+    errored[row] === 1 ? status.error : Number.isNaN(value) ? status.none : status.value,
+  );
   const source: RewardColumn = {
-    name: "product", level: "response", status: states, offsets: Int32Array.from({ length: batch.rows + 1 }, (_, i) => i), values: total, errors: new Map(),
+    name: "product",
+    level: "response",
+    status: states,
+    offsets: Int32Array.from({ length: batch.rows + 1 }, (_, i) => i),
+    values: total,
+    errors: new Map(),
   };
   return { sources: [source], total, errored };
 }

@@ -13,8 +13,12 @@ export const python = rewardTerm({
     args: z.record(z.string(), z.json()).optional().describe("Given to every call."),
   }),
   create: ({ file, export: name }, context) => {
-    throw new UserError(`reward term "${context.name ?? name}" is Python (${file}:${name}), and this version runs only TypeScript and JavaScript rewards`, {
-      code: "python-reward", action: `Write it as \`export function score({ prompt, response, task })\` in a .ts file, or remove the term with --set reward.terms.${context.name ?? name}=null.`,
-    });
+    throw new UserError(
+      `reward term "${context.name ?? name}" is Python (${file}:${name}), and this version runs only TypeScript and JavaScript rewards`,
+      {
+        code: "python-reward",
+        action: `Write it as \`export function score({ prompt, response, task })\` in a .ts file, or remove the term with --set reward.terms.${context.name ?? name}=null.`,
+      },
+    );
   },
 });

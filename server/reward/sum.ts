@@ -9,7 +9,8 @@ export function summed(rewards: Rewards, batch: Batch): Combined {
   const sources: RewardColumn[] = rewards.terms.map((term, i) => weighted(term, rewards.weights[i]!));
   for (const source of sources) {
     for (let row = 0; row < batch.rows; row++) {
-      if (source.status[row] === status.value && errored[row] === 0) total[row] = (Number.isNaN(total[row]!) ? 0 : total[row]!) + rowSum(source, row);
+      if (source.status[row] === status.value && errored[row] === 0)
+        total[row] = (Number.isNaN(total[row]!) ? 0 : total[row]!) + rowSum(source, row);
     }
   }
   return { sources, total, errored };

@@ -10,7 +10,8 @@ const defaultTimeout = 2;
 export const user = rewardTerm({
   name: "user",
   aliases: ["typescript", "javascript"],
-  summary: "A reward function in a TypeScript or JavaScript file of the workspace, run in a process of its own.",
+  summary:
+    "A reward function in a TypeScript or JavaScript file of the workspace, run in a process of its own.",
   formula: "r = score({ prompt, response, task, … }): number | null | { level, values }",
   sources: [],
   params: z.object({

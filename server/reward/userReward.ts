@@ -29,6 +29,8 @@ export class UserReward implements RewardTerm {
   private bundle: Promise<Bundle> | undefined;
   private host: HostProcess | undefined;
   private asked = 0;
+  /** The batch before: the process is asked one thing at a time, so batches wait for one another. */
+  private before: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: UserRewardOptions) {}
 
@@ -38,10 +40,14 @@ export class UserReward implements RewardTerm {
     return { bundle: sha256 };
   }
 
-  async score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
-    const values: TermValue[] = [];
-    for (let row = 0; row < batch.rows; row++) values.push(await this.scoreRow(this.input(batch, row, context), context.signal));
-    return values;
+  score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const scored = this.before.then(() => this.scoreRows(batch, context));
+    // Whoever asked is told of a failure; the next batch only has to know that this one is over.
+    this.before = scored.then(
+      () => undefined,
+      () => undefined,
+    );
+    return scored;
   }
 
   async close(): Promise<void> {
@@ -50,14 +56,29 @@ export class UserReward implements RewardTerm {
     const bundle = this.bundle;
     this.bundle = undefined;
     // A bundle that failed has nothing to remove, and its error has been told by `prepare`.
-    if (bundle !== undefined) await bundle.then((made) => made.remove(), () => undefined);
+    if (bundle !== undefined)
+      await bundle.then(
+        (made) => made.remove(),
+        () => undefined,
+      );
+  }
+
+  private async scoreRows(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const values: TermValue[] = [];
+    for (let row = 0; row < batch.rows; row++)
+      values.push(await this.scoreRow(this.input(batch, row, context), context.signal));
+    return values;
   }
 
   private input(batch: Batch, row: number, context: RewardContext): ScoreInput {
     const { task, prompt, response, finish, index, group } = batch.records[row]!;
     const { id, source, env, answer, data } = task;
     return {
-      prompt, response, finish, index, group,
+      prompt,
+      response,
+      finish,
+      index,
+      group,
       task: { id, source, env, prompt: task.prompt, data, ...(answer === undefined ? {} : { answer }) },
       length: batch.offsets[row + 1]! - batch.offsets[row]!,
       step: context.clock.step,
@@ -70,7 +91,11 @@ export class UserReward implements RewardTerm {
     for (let attempt = 0; attempt < 2; attempt++) {
       const host = await this.ready();
       try {
-        const answer = await host.ask({ kind: "score", id: this.asked++, input }, this.options.timeout, signal);
+        const answer = await host.ask(
+          { kind: "score", id: this.asked++, input },
+          this.options.timeout,
+          signal,
+        );
         if (answer.kind !== "scored") return this.failed("the process gave an answer to another question");
         return answer.value.kind === "error" ? this.failed(answer.value.message) : answer.value;
       } catch (error) {
@@ -105,6 +130,11 @@ export class UserReward implements RewardTerm {
 
   private refusal(message: string): UserError {
     const { file, term } = this.options;
-    return new UserError(`reward term "${term}": ${message}`, { file, code: "reward-load", action: "Export `function score({ prompt, response, task })` from the file, or name another export with `use: file:export`." });
+    return new UserError(`reward term "${term}": ${message}`, {
+      file,
+      code: "reward-load",
+      action:
+        "Export `function score({ prompt, response, task })` from the file, or name another export with `use: file:export`.",
+    });
   }
 }

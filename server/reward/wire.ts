@@ -6,7 +6,14 @@ import type { TermValue } from "../seams.ts";
 export interface ScoreInput {
   readonly prompt: string;
   readonly response: string;
-  readonly task: { readonly id: string; readonly source: string; readonly env: string; readonly prompt: string; readonly answer?: string; readonly data: JsonObject };
+  readonly task: {
+    readonly id: string;
+    readonly source: string;
+    readonly env: string;
+    readonly prompt: string;
+    readonly answer?: string;
+    readonly data: JsonObject;
+  };
   readonly finish: "stop" | "length" | "error";
   /** Place among the task's rollouts of this step, and the group they form. */
   readonly index: number;
@@ -17,7 +24,9 @@ export interface ScoreInput {
   readonly args: JsonObject;
 }
 
-export type ToHost = { readonly kind: "load"; readonly bundle: string; readonly export: string } | { readonly kind: "score"; readonly id: number; readonly input: ScoreInput };
+export type ToHost =
+  | { readonly kind: "load"; readonly bundle: string; readonly export: string }
+  | { readonly kind: "score"; readonly id: number; readonly input: ScoreInput };
 export type FromHost =
   | { readonly kind: "loaded" }
   | { readonly kind: "refused"; readonly message: string }

@@ -53,9 +53,6 @@ async function attemptRun(options: WorkerOptions, run: RunFile, lease: Lease, wr
   const abort = new AbortController();
   const stop = (): void => abort.abort(new Error("stopped now"));
   process.on("SIGTERM", stop);
-  // The worker belongs to no terminal: what ends its starter does not end it.
-  process.on("SIGHUP", () => undefined);
-  process.on("SIGINT", () => undefined);
   const recorder = new Recorder(writer);
   const closers: Open["closers"] = [];
   let ending: Ending;

@@ -4,16 +4,32 @@ import type { Random, Task } from "../seams.ts";
 import { fill, generated } from "./generated.ts";
 
 const params = z.object({
-  digits: z.array(z.number().int().min(1).max(9)).min(1).default([1, 2]).describe("Digits of the longer operand: the difficulties, one arm each."),
-  operators: z.array(z.enum(["+", "-", "*"])).min(1).default(["+"]).describe("What is asked for."),
-  prompt: z.string().default("{left}{operator}{right}=").describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
+  digits: z
+    .array(z.number().int().min(1).max(9))
+    .min(1)
+    .default([1, 2])
+    .describe("Digits of the longer operand: the difficulties, one arm each."),
+  operators: z
+    .array(z.enum(["+", "-", "*"]))
+    .min(1)
+    .default(["+"])
+    .describe("What is asked for."),
+  prompt: z
+    .string()
+    .default("{left}{operator}{right}=")
+    .describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
 });
 type Params = z.output<typeof params>;
 
-const apply = { "+": (a: number, b: number) => a + b, "-": (a: number, b: number) => a - b, "*": (a: number, b: number) => a * b } as const;
+const apply = {
+  "+": (a: number, b: number) => a + b,
+  "-": (a: number, b: number) => a - b,
+  "*": (a: number, b: number) => a * b,
+} as const;
 
 function make(name: string, chosen: Params, digits: number, random: Random): Task {
-  const long = digits === 1 ? random.integer(10) : 10 ** (digits - 1) + random.integer(9 * 10 ** (digits - 1));
+  const long =
+    digits === 1 ? random.integer(10) : 10 ** (digits - 1) + random.integer(9 * 10 ** (digits - 1));
   const short = random.integer(10 ** digits);
   const [left, right] = random.integer(2) === 0 ? [long, short] : [short, long];
   const operator = chosen.operators[random.integer(chosen.operators.length)]!;

@@ -6,12 +6,23 @@ import { eachExpression, operators, write, type Operator } from "./countdownExpr
 import { fill, generated } from "./generated.ts";
 
 const params = z.object({
-  numbers: z.array(z.number().int().min(2).max(6)).min(1).default([3, 4]).describe("How many numbers a task gives: the difficulties, one arm each."),
+  numbers: z
+    .array(z.number().int().min(2).max(6))
+    .min(1)
+    .default([3, 4])
+    .describe("How many numbers a task gives: the difficulties, one arm each."),
   low: z.number().int().min(1).default(1).describe("Smallest number."),
   high: z.number().int().min(1).default(12).describe("Largest number."),
-  operators: z.array(z.enum(operators)).min(1).default(["+", "-", "*"]).describe("Operators a solution may need."),
+  operators: z
+    .array(z.enum(operators))
+    .min(1)
+    .default(["+", "-", "*"])
+    .describe("Operators a solution may need."),
   limit: z.number().int().min(2).default(100).describe("Targets are whole numbers from 1 to below this."),
-  prompt: z.string().default("{numbers}={target}:").describe("Template of the prompt: `{numbers}` (separated by spaces) and `{target}`."),
+  prompt: z
+    .string()
+    .default("{numbers}={target}:")
+    .describe("Template of the prompt: `{numbers}` (separated by spaces) and `{target}`."),
 });
 type Params = z.output<typeof params>;
 
@@ -21,7 +32,11 @@ interface Way {
 }
 
 /** Expressions by the target they reach. */
-function solutions(numbers: readonly number[], { operators: allowed, limit }: Params, random: Random): Map<number, Way[]> {
+function solutions(
+  numbers: readonly number[],
+  { operators: allowed, limit }: Params,
+  random: Random,
+): Map<number, Way[]> {
   const found = new Map<number, Way[]>();
   eachExpression(numbers, allowed, random, (value, order, signs) => {
     if (!(value >= 1 && value < limit)) return;
@@ -33,7 +48,10 @@ function solutions(numbers: readonly number[], { operators: allowed, limit }: Pa
 }
 
 function make(name: string, chosen: Params, count: number, random: Random): Task | null {
-  const numbers = Array.from({ length: count }, () => chosen.low + random.integer(chosen.high - chosen.low + 1));
+  const numbers = Array.from(
+    { length: count },
+    () => chosen.low + random.integer(chosen.high - chosen.low + 1),
+  );
   const reached = solutions(numbers, chosen, random);
   const targets = [...reached.keys()].sort((a, b) => a - b);
   const target = targets.length === 0 ? undefined : targets[random.integer(targets.length)];
@@ -52,18 +70,23 @@ function make(name: string, chosen: Params, count: number, random: Random): Task
 export const countdown = taskSource({
   name: "countdown",
   aliases: ["points_24"],
-  summary: "Reach a target with each of the given numbers used once. Every task is solvable without brackets.",
+  summary:
+    "Reach a target with each of the given numbers used once. Every task is solvable without brackets.",
   formula: "numbers ~ U{low … high}; target ~ U{values of all flat expressions} ∩ [1, limit)",
   sources: ["TinyZero", "Stream of Search (SoS): Learning to Search in Language"],
   params,
   create: (chosen, context) => {
-    if (chosen.high < chosen.low) throw new UserError(`countdown: high (${chosen.high}) is below low (${chosen.low})`, { action: "Make `high` at least `low`." });
+    if (chosen.high < chosen.low)
+      throw new UserError(`countdown: high (${chosen.high}) is below low (${chosen.low})`, {
+        action: "Make `high` at least `low`.",
+      });
     const name = context.name ?? "countdown";
     return generated({
       name,
       values: [...new Set(chosen.numbers)].map(String),
       make: (value, random) => make(name, chosen, Number(value), random),
-      valueOf: (task) => (Array.isArray(task.data["numbers"]) ? String(task.data["numbers"].length) : undefined),
+      valueOf: (task) =>
+        Array.isArray(task.data["numbers"]) ? String(task.data["numbers"].length) : undefined,
     });
   },
 });

@@ -37,7 +37,9 @@ export const write = (numbers: readonly number[], signs: readonly Operator[]): s
 
 function permutations(count: number): number[][] {
   if (count === 0) return [[]];
-  return permutations(count - 1).flatMap((rest) => Array.from({ length: count }, (_, at) => [...rest.slice(0, at), count - 1, ...rest.slice(at)]));
+  return permutations(count - 1).flatMap((rest) =>
+    Array.from({ length: count }, (_, at) => [...rest.slice(0, at), count - 1, ...rest.slice(at)]),
+  );
 }
 
 function signings(places: number, allowed: readonly Operator[]): Operator[][] {

@@ -3,8 +3,16 @@ import { taskSource } from "../config/declaration.ts";
 import { fill, generated } from "./generated.ts";
 
 const params = z.object({
-  lengths: z.array(z.number().int().min(1).max(64)).min(1).default([3, 5, 7]).describe("Letters in the text: the difficulties, one arm each."),
-  alphabet: z.string().min(2).default("abcdefghijklmnopqrstuvwxyz").describe("Characters the text is drawn from."),
+  lengths: z
+    .array(z.number().int().min(1).max(64))
+    .min(1)
+    .default([3, 5, 7])
+    .describe("Letters in the text: the difficulties, one arm each."),
+  alphabet: z
+    .string()
+    .min(2)
+    .default("abcdefghijklmnopqrstuvwxyz")
+    .describe("Characters the text is drawn from."),
   prompt: z.string().default("{text}>").describe("Template of the prompt: `{text}`."),
 });
 
@@ -33,7 +41,8 @@ export const reverseText = taskSource({
           solution: answer,
         };
       },
-      valueOf: (task) => (typeof task.data["text"] === "string" ? String([...task.data["text"]].length) : undefined),
+      valueOf: (task) =>
+        typeof task.data["text"] === "string" ? String([...task.data["text"]].length) : undefined,
     });
   },
 });

@@ -108,10 +108,16 @@ function refusal(error: z.infer<typeof answerSchema>["error"]): UserError {
 }
 
 export function linkOver(socket: Socket, answer: HelloResult, mode: DaemonLink["mode"]): DaemonLink {
-  const transports = (): { reader: MessageReader; writer: MessageWriter } => ({
-    reader: new SocketMessageReader(socket),
-    writer: new SocketMessageWriter(socket),
-  });
+  const transports = (): { reader: MessageReader; writer: MessageWriter } => {
+    // The handshake paused the socket, and a paused stream does not flow again by itself when somebody listens.
+    const flow = (event: string): void => {
+      if (event !== "data") return;
+      socket.off("newListener", flow);
+      process.nextTick(() => socket.resume());
+    };
+    socket.on("newListener", flow);
+    return { reader: new SocketMessageReader(socket), writer: new SocketMessageWriter(socket) };
+  };
   return {
     hello: answer,
     socket,

@@ -61,10 +61,13 @@ before(async () => {
   await run(process.execPath, [join("scripts", "package.mjs"), "--out", vsix]);
 });
 after(async () => {
-  // The daemon goes before its folders do.
-  await stopDaemon();
-  await workbench?.stop();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    // The daemon goes before its folders do.
+    await stopDaemon();
+  } finally {
+    await workbench?.stop();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
 });
 
 const unpacked = (): string => {

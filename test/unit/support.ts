@@ -11,10 +11,19 @@ import type { Batch } from "../../server/seams.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
 import type { z } from "zod";
 
-export const context: MethodContext = { folder: process.cwd(), random: randomStream(1, "test"), max_tokens: 10, group: 4 };
+export const context: MethodContext = {
+  folder: process.cwd(),
+  random: randomStream(1, "test"),
+  max_tokens: 10,
+  group: 4,
+};
 
 /** A method with some of its parameters, the rest at their defaults. */
-export function made<Slot extends SlotName, Params extends z.ZodObject>(declaration: Declaration<Slot, Params>, params: z.input<Params>, more: Partial<MethodContext> = {}): SlotMethods[Slot] {
+export function made<Slot extends SlotName, Params extends z.ZodObject>(
+  declaration: Declaration<Slot, Params>,
+  params: z.input<Params>,
+  more: Partial<MethodContext> = {},
+): SlotMethods[Slot] {
   return declaration.create(declaration.params.parse(params), { ...context, ...more });
 }
 
@@ -30,7 +39,13 @@ export function configOf(text: string, folder = temporary()): RunConfig {
 }
 
 /** A row with as many tokens as its log-probs have. */
-export const row = (group: string, index: number, more: Partial<RolloutRow> = {}): RolloutRow => ({ step: 0, group, index, ...more });
+export const row = (group: string, index: number, more: Partial<RolloutRow> = {}): RolloutRow => ({
+  step: 0,
+  group,
+  index,
+  ...more,
+});
 export const batchOf = (rows: readonly RolloutRow[]): Batch => batchOfRows(rows, []);
 
-export const near = (actual: number | undefined, expected: number, tolerance = 1e-12): boolean => actual !== undefined && Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected));
+export const near = (actual: number | undefined, expected: number, tolerance = 1e-12): boolean =>
+  actual !== undefined && Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected));

@@ -1,6 +1,5 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
-import { readdirSync } from "node:fs";
 import { exportsOf } from "../exports.ts";
 import { listed, nearest } from "../suggest.ts";
 import { replace } from "../report.ts";
@@ -21,7 +20,14 @@ export const rewardFile: Rule = {
         if (problem === undefined) continue;
         const quoted = at.range.start.line === at.range.end.line ? problem.better : undefined;
         const fixes = quoted === undefined ? [] : [replace(at.range, quoted, `Change to \`${quoted}\``)];
-        report({ rule: rewardFile.id, severity: problem.severity ?? "error", message: problem.message, key: underneath(view, at, `reward.terms.${term.name}.use`), at, fixes });
+        report({
+          rule: rewardFile.id,
+          severity: problem.severity ?? "error",
+          message: problem.message,
+          key: underneath(view, at, `reward.terms.${term.name}.use`),
+          at,
+          fixes,
+        });
       }
     }
   },
@@ -35,13 +41,19 @@ interface Problem {
 
 function problemOf(path: string, term: RewardTermConfig, config: string): Problem | undefined {
   const shown = relative(dirname(config), path);
-  const inConfig = (name: string): string => `./${relative(dirname(config), name)}`;
+  const inConfig = (name: string): string => {
+    const short = relative(dirname(config), name);
+    return short.startsWith("..") ? short : `./${short}`;
+  };
   if (!existsSync(path) || !statSync(path).isFile()) {
     const siblings = existsSync(dirname(path)) ? readdirSync(dirname(path)) : [];
     const meant = nearest(basename(path), siblings);
     const better = meant === undefined ? undefined : inConfig(`${dirname(path)}/${meant}`);
     const hint = better === undefined ? "" : ` Did you mean \`${better}\`?`;
-    return { message: `There is no file \`${shown}\` for the reward \`${term.name}\`.${hint}`, ...(better === undefined ? {} : { better }) };
+    return {
+      message: `There is no file \`${shown}\` for the reward \`${term.name}\`.${hint}`,
+      ...(better === undefined ? {} : { better }),
+    };
   }
   const found = exportsOf(path);
   const wanted = String(term.term.params["export"]);
@@ -64,13 +76,19 @@ export const datasetFile: Rule = {
         const list = nodeAt(view.body, "tasks");
         const item = list?.kind === "list" ? list.items[index] : undefined;
         const at = mine(file, nodeAt(item, "dataset")?.origin) ?? root.origin;
-        report({ rule: datasetFile.id, message: `There is no file \`${relative(dirname(file), dataset)}\`: a path is relative to the file that writes it.`, key: pathOf(view, at, index), at });
+        report({
+          rule: datasetFile.id,
+          message: `There is no file \`${relative(dirname(file), dataset)}\`: a path is relative to the file that writes it.`,
+          key: pathOf(view, at, index),
+          at,
+        });
       }
     }
   },
 };
 
-const pathOf = (view: StageView, at: Parameters<typeof underneath>[1], index: number): string => underneath(view, at, `tasks.${index}.dataset`);
+const pathOf = (view: StageView, at: Parameters<typeof underneath>[1], index: number): string =>
+  underneath(view, at, `tasks.${index}.dataset`);
 
 /** A model's folder or file exists. */
 export const modelFile: Rule = {
@@ -79,6 +97,11 @@ export const modelFile: Rule = {
     const { base } = config.model;
     if (base === "tiny" || base.startsWith("${env:") || existsSync(base)) return;
     const at = mine(file, nodeAt(root, "model", "base")?.origin) ?? root.origin;
-    report({ rule: modelFile.id, message: `There is no model at \`${base}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`, key: "model.base", at });
+    report({
+      rule: modelFile.id,
+      message: `There is no model at \`${relative(dirname(file), base)}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
+      key: "model.base",
+      at,
+    });
   },
 };

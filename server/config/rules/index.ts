@@ -1,6 +1,7 @@
 import { band } from "./band.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
+import { environment } from "./environments.ts";
 import { datasetFile, modelFile, rewardFile } from "./files.ts";
 import { groupSize } from "./groupSize.ts";
 import { givenBaseline, klModel } from "./kl.ts";
@@ -16,10 +17,32 @@ import { taskWeight } from "./taskWeight.ts";
 import { unusedTerm } from "./unusedTerm.ts";
 
 export const rules: readonly Rule[] = [
-  needed, duplicateName, groupSize, band, passAt, contextLength, modelSize, modelFile, datasetFile, rewardFile,
-  knownMetric, successTerm, termTasks, unusedTerm, scheduleEnd, miniBatch, condition, klModel, taskWeight, givenBaseline,
+  needed,
+  duplicateName,
+  environment,
+  groupSize,
+  band,
+  passAt,
+  contextLength,
+  modelSize,
+  modelFile,
+  datasetFile,
+  rewardFile,
+  knownMetric,
+  successTerm,
+  termTasks,
+  unusedTerm,
+  scheduleEnd,
+  miniBatch,
+  condition,
+  klModel,
+  taskWeight,
+  givenBaseline,
 ];
 
-export function checkRules(model: ConfigModel): void {
-  for (const rule of rules) rule.check(model);
+/** Those that still matter when the rollouts exist already: how they are made, and with what model, does not. */
+const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel];
+
+export function checkRules(model: ConfigModel, recorded = false): void {
+  for (const rule of recorded ? rulesOnRecorded : rules) rule.check(model);
 }

@@ -1,4 +1,4 @@
-import { join } from "../merge.ts";
+import { join } from "../node.ts";
 import { unknownName } from "../report.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "./rule.ts";
 
@@ -15,7 +15,13 @@ export const klModel: Rule = {
         const item = list?.kind === "list" ? list.items[index] : undefined;
         const at = mine(file, nodeAt(item, "model")?.origin, item?.origin) ?? root.origin;
         const { hint, fixes } = unknownName(model, known, at);
-        report({ rule: klModel.id, message: `There is no model \`${model}\` to measure against. ${hint}`, key: underneath(view, at, join(`kl.${index}`, "model")), at, fixes });
+        report({
+          rule: klModel.id,
+          message: `There is no model \`${model}\` to measure against. ${hint}`,
+          key: underneath(view, at, join(`kl.${index}`, "model")),
+          at,
+          fixes,
+        });
       }
     }
   },
@@ -25,9 +31,19 @@ export const klModel: Rule = {
 export const givenBaseline: Rule = {
   id: "given-baseline",
   check({ config, file, root, report }) {
-    if (config.top.advantage.baseline.declaration.name !== "given" || config.top.advantage.scale.declaration.name === "none") return;
+    if (
+      config.top.advantage.baseline.declaration.name !== "given" ||
+      config.top.advantage.scale.declaration.name === "none"
+    )
+      return;
     const scale = nodeAt(root, "advantage", "scale")?.origin;
     if (scale === undefined || scale.layer === "default") return;
-    report({ rule: givenBaseline.id, severity: "info", message: "With `baseline: given` the recorded advantages are used as they are: `scale` is not read.", key: "advantage.scale", at: mine(file, scale) ?? root.origin });
+    report({
+      rule: givenBaseline.id,
+      severity: "info",
+      message: "With `baseline: given` the recorded advantages are used as they are: `scale` is not read.",
+      key: "advantage.scale",
+      at: mine(file, scale) ?? root.origin,
+    });
   },
 };

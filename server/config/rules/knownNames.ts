@@ -1,21 +1,21 @@
 import { metrics } from "../../../shared/metrics.ts";
-import { createMethod } from "../create.ts";
-import { keyedRandom } from "../keyedRandom.ts";
+import { environmentOf } from "./environments.ts";
 import { unknownName } from "../report.ts";
 import type { StageBody } from "../resolved.ts";
 import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
 
 /** Arms of a stage's tasks; those of a dataset lie in its file, so any value of it may be right. */
 function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: string[] } {
-  if (curriculum.arms.declaration.name === "none") return { exact: [...new Set(tasks.map(({ name }) => name))], open: [] };
+  if (curriculum.arms.declaration.name === "none")
+    return { exact: [...new Set(tasks.map(({ name }) => name))], open: [] };
   const exact: string[] = [];
   const open: string[] = [];
-  for (const { name, source } of tasks) {
-    if (source.declaration.name === "dataset") open.push(name);
-    else {
-      const { values } = createMethod(source, { random: keyedRandom("arms"), max_tokens: 1, group: 1, name });
-      exact.push(...(values.length === 0 || curriculum.arms.declaration.name === "task" ? [name] : values.map((value) => `${name}/${value}`)));
-    }
+  for (const task of tasks) {
+    const { name } = task;
+    const environment = environmentOf(task);
+    if (environment.kind !== "made") open.push(name);
+    else if (environment.values.length === 0 || curriculum.arms.declaration.name === "task") exact.push(name);
+    else exact.push(...environment.values.map((value) => `${name}/${value}`));
   }
   return { exact, open };
 }
@@ -23,7 +23,10 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
 const phases = ["generate", "reward", "score", "update", "evaluate", "log", "total"];
 
 /** Every metric this stage can report, and beginnings after which anything may follow. */
-function metricNames(config: ConfigModel["config"], body: StageBody): { exact: string[]; open: string[]; arms: string[] } {
+function metricNames(
+  config: ConfigModel["config"],
+  body: StageBody,
+): { exact: string[]; open: string[]; arms: string[] } {
   const arms = armsOf(body);
   const fill: Readonly<Record<string, readonly string[]>> = {
     "<term>": body.reward.terms.map(({ name }) => name),
@@ -34,7 +37,9 @@ function metricNames(config: ConfigModel["config"], body: StageBody): { exact: s
   };
   const expand = (name: string): string[] => {
     const hole = Object.keys(fill).find((key) => name.includes(key));
-    return hole === undefined ? [name] : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
+    return hole === undefined
+      ? [name]
+      : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
   };
   const open = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
   return { exact: [...new Set(metrics.flatMap(({ name }) => expand(name)))], open, arms: arms.exact };
@@ -51,10 +56,22 @@ export const knownMetric: Rule = {
       const { exact, open, arms } = metricNames(config, view.config.body);
       if (exact.includes(metric) || open.some((beginning) => metric.startsWith(beginning))) continue;
       const arm = /^(?:curriculum|eval)\/(.+)\/(?:share|estimate|pass@\d+)$/.exec(metric)?.[1];
-      const known = arm === undefined || arms.includes(arm) ? exact : exact.filter((name) => name.startsWith(`${metric.split("/")[0]}/`));
+      const known =
+        arm === undefined || arms.includes(arm)
+          ? exact
+          : exact.filter((name) => name.startsWith(`${metric.split("/")[0]}/`));
       const { hint, fixes } = unknownName(metric, known, node.origin);
-      const what = arm === undefined || arms.includes(arm) ? `There is no metric \`${metric}\`.` : `There is no arm \`${arm}\` in this stage.`;
-      report({ rule: arm === undefined || arms.includes(arm) ? knownMetric.id : "unknown-arm", message: `${what} ${hint}`, key: `${view.path}.until.metric`, at: node.origin, fixes });
+      const what =
+        arm === undefined || arms.includes(arm)
+          ? `There is no metric \`${metric}\`.`
+          : `There is no arm \`${arm}\` in this stage.`;
+      report({
+        rule: arm === undefined || arms.includes(arm) ? knownMetric.id : "unknown-arm",
+        message: `${what} ${hint}`,
+        key: `${view.path}.until.metric`,
+        at: node.origin,
+        fixes,
+      });
     }
   },
 };

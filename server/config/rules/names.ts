@@ -1,6 +1,5 @@
 import { nameOf } from "../method.ts";
-import { join } from "../merge.ts";
-import type { SourceNode } from "../node.ts";
+import { join, type SourceNode } from "../node.ts";
 import { unknownName, type Report } from "../report.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "./rule.ts";
 
@@ -17,7 +16,12 @@ export const duplicateName: Rule = {
   },
 };
 
-function duplicates(list: SourceNode | undefined, what: "task" | "stage", path: string, report: Report): void {
+function duplicates(
+  list: SourceNode | undefined,
+  what: "task" | "stage",
+  path: string,
+  report: Report,
+): void {
   if (list?.kind !== "list") return;
   const seen = new Set<string>();
   list.items.forEach((item, index) => {
@@ -42,9 +46,17 @@ export const successTerm: Rule = {
       const list = nodeAt(view.body, "reward", "success", "terms");
       success.terms?.forEach((name, index) => {
         if (known.includes(name)) return;
-        const at = mine(file, list?.kind === "list" ? list.items[index]?.origin : undefined, list?.origin) ?? root.origin;
+        const at =
+          mine(file, list?.kind === "list" ? list.items[index]?.origin : undefined, list?.origin) ??
+          root.origin;
         const { hint, fixes } = unknownName(name, known, at);
-        report({ rule: successTerm.id, message: `\`reward.success.terms\` names no reward term: \`${name}\`. ${hint}`, key: underneath(view, at, `reward.success.terms.${index}`), at, fixes });
+        report({
+          rule: successTerm.id,
+          message: `\`reward.success.terms\` names no reward term: \`${name}\`. ${hint}`,
+          key: underneath(view, at, `reward.success.terms.${index}`),
+          at,
+          fixes,
+        });
       });
     }
   },
@@ -54,16 +66,26 @@ export const successTerm: Rule = {
 export const termTasks: Rule = {
   id: "term-tasks",
   check({ stages, config, file, root, report }) {
-    const everywhere = [...config.top.tasks, ...stages.flatMap((view) => view.config.body.tasks)].map(({ name }) => name);
+    const everywhere = [...config.top.tasks, ...stages.flatMap((view) => view.config.body.tasks)].map(
+      ({ name }) => name,
+    );
     const known = [...new Set(everywhere)];
     for (const view of stages) {
       for (const term of view.config.body.reward.terms) {
         const list = nodeAt(view.body, "reward", "terms", term.name, "tasks");
         term.tasks?.forEach((name, index) => {
           if (known.includes(name)) return;
-          const at = mine(file, list?.kind === "list" ? list.items[index]?.origin : undefined, list?.origin) ?? root.origin;
+          const at =
+            mine(file, list?.kind === "list" ? list.items[index]?.origin : undefined, list?.origin) ??
+            root.origin;
           const { hint, fixes } = unknownName(name, known, at);
-          report({ rule: termTasks.id, message: `There is no task \`${name}\`. ${hint}`, key: underneath(view, at, `reward.terms.${term.name}.tasks.${index}`), at, fixes });
+          report({
+            rule: termTasks.id,
+            message: `There is no task \`${name}\`. ${hint}`,
+            key: underneath(view, at, `reward.terms.${term.name}.tasks.${index}`),
+            at,
+            fixes,
+          });
         });
       }
     }

@@ -1,3 +1,4 @@
+import { changed } from "../node.ts";
 import { keyOf, mine, type Rule } from "./rule.ts";
 
 /** What a run cannot do without. */
@@ -6,15 +7,32 @@ export const needed: Rule = {
   check({ config, stages, file, root, report }) {
     if (config.top.tasks.length === 0 && stages.some(({ config }) => config.body.tasks.length === 0)) {
       const at = mine(file, keyOf(root, "tasks")) ?? root.origin;
-      report({ rule: needed.id, message: "There are no tasks: write at least one, e.g. `tasks: [{ env: countdown }]`.", key: "tasks", at: { ...at, range: first(at.range) } });
+      report({
+        rule: needed.id,
+        message: "There are no tasks: write at least one, e.g. `tasks: [{ env: countdown }]`.",
+        key: "tasks",
+        at: changed(at, { range: first(at.range) }),
+      });
     }
-    if (config.top.reward.terms.length === 0 && stages.some(({ config }) => config.kind === "rl" && config.body.reward.terms.length === 0)) {
+    if (
+      config.top.reward.terms.length === 0 &&
+      stages.some(({ config }) => config.kind === "rl" && config.body.reward.terms.length === 0)
+    ) {
       const at = mine(file, keyOf(root, "reward", "terms"), keyOf(root, "reward")) ?? root.origin;
-      report({ rule: needed.id, message: "There is no reward: write at least one term, e.g. `reward: { terms: { correct: equation } }`.", key: "reward.terms", at: { ...at, range: first(at.range) } });
+      report({
+        rule: needed.id,
+        message:
+          "There is no reward: write at least one term, e.g. `reward: { terms: { correct: equation } }`.",
+        key: "reward.terms",
+        at: changed(at, { range: first(at.range) }),
+      });
     }
   },
 };
 
 /** Not the whole file underlined: its first line's beginning. */
-const first = <R extends { start: { line: number; character: number }; end: { line: number; character: number } }>(range: R): R =>
-  range.start.line === range.end.line ? range : { ...range, end: range.start };
+const first = <
+  R extends { start: { line: number; character: number }; end: { line: number; character: number } },
+>(
+  range: R,
+): R => (range.start.line === range.end.line ? range : { ...range, end: range.start });

@@ -33,7 +33,8 @@ export const at = (node: SourceNode | undefined, ...path: readonly string[]): So
   path.reduce<SourceNode | undefined>((below, key) => child(below, key), node);
 
 /** Where a value, or failing that its key, was written. */
-export const placeOf = (node: SourceNode | undefined, ...path: readonly string[]): Origin | undefined => at(node, ...path)?.origin;
+export const placeOf = (node: SourceNode | undefined, ...path: readonly string[]): Origin | undefined =>
+  at(node, ...path)?.origin;
 
 export const keyOf = (node: SourceNode | undefined, ...path: readonly string[]): Origin | undefined =>
   entry(at(node, ...path.slice(0, -1)), path.at(-1) ?? "")?.key;
@@ -52,4 +53,5 @@ export function mine(file: string, ...places: readonly (Origin | undefined)[]): 
     .sort((a, b) => rank(a.place, file) - rank(b.place, file) || a.index - b.index)[0]?.place;
 }
 
-export const underneath = (view: StageView, place: Origin, key: string): string => (place.stage === undefined ? key : `${view.path}.${key}`);
+export const underneath = (view: StageView, place: Origin, key: string): string =>
+  place.stage === undefined ? key : `${view.path}.${key}`;

@@ -9,12 +9,19 @@ export const taskWeight: Rule = {
     for (const view of stages) {
       const { sampler } = view.config.body.curriculum;
       const tasks = nodeAt(view.body, "tasks");
-      if (byWeight.has(sampler.declaration.name) || tasks?.kind !== "list" || view.config.kind !== "rl") continue;
+      if (byWeight.has(sampler.declaration.name) || tasks?.kind !== "list" || view.config.kind !== "rl")
+        continue;
       for (const [index, item] of tasks.items.entries()) {
         const at = keyOf(item, "weight");
         if (at === undefined || at.layer === "default") continue;
         const message = `The sampler \`${sampler.declaration.name}\` draws arms by their estimates and ignores task weights; \`uniform\` reads them.`;
-        report({ rule: taskWeight.id, severity: "info", message, key: underneath(view, at, `tasks.${index}.weight`), at });
+        report({
+          rule: taskWeight.id,
+          severity: "info",
+          message,
+          key: underneath(view, at, `tasks.${index}.weight`),
+          at,
+        });
       }
     }
   },

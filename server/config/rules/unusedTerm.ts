@@ -9,15 +9,31 @@ export const unusedTerm: Rule = {
     for (const term of config.top.reward.terms) {
       const used = rl.some(({ config: { body } }) => {
         const here = body.reward.terms.find(({ name }) => name === term.name);
-        return here !== undefined && (here.tasks === undefined || body.tasks.some(({ name }) => here.tasks?.includes(name)));
+        return (
+          here !== undefined &&
+          (here.tasks === undefined || body.tasks.some(({ name }) => here.tasks?.includes(name)))
+        );
       });
       if (used) continue;
       // An unknown task name is its own finding; this would be its echo.
-      const known = new Set([...config.top.tasks, ...rl.flatMap((view) => view.config.body.tasks)].map(({ name }) => name));
+      const known = new Set(
+        [...config.top.tasks, ...rl.flatMap((view) => view.config.body.tasks)].map(({ name }) => name),
+      );
       if (term.tasks?.some((name) => !known.has(name)) === true) continue;
       const at = mine(file, keyOf(root, "reward", "terms", term.name)) ?? root.origin;
-      const why = rl.length === 0 ? "there is no rl stage" : term.tasks === undefined ? "every stage removes it" : `no stage draws ${listed(term.tasks)}`;
-      report({ rule: unusedTerm.id, severity: "warning", message: `No stage uses the term \`${term.name}\`: ${why}.`, key: `reward.terms.${term.name}`, at });
+      const why =
+        rl.length === 0
+          ? "there is no rl stage"
+          : term.tasks === undefined
+            ? "every stage removes it"
+            : `no stage draws ${listed(term.tasks)}`;
+      report({
+        rule: unusedTerm.id,
+        severity: "warning",
+        message: `No stage uses the term \`${term.name}\`: ${why}.`,
+        key: `reward.terms.${term.name}`,
+        at,
+      });
     }
   },
 };

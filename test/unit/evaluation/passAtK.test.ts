@@ -15,7 +15,10 @@ function exact(n: number, c: number, k: number): number {
 }
 
 test("pass@k is unbiased: equal to the exact binomials, c/n at k = 1, 1 when n − c < k", () => {
-  for (let n = 1; n <= 20; n++) for (let c = 0; c <= n; c++) for (let k = 1; k <= n; k++) assert.ok(Math.abs(passAtK(n, c, k) - exact(n, c, k)) < 1e-12, `${n} ${c} ${k}`);
+  for (let n = 1; n <= 20; n++)
+    for (let c = 0; c <= n; c++)
+      for (let k = 1; k <= n; k++)
+        assert.ok(Math.abs(passAtK(n, c, k) - exact(n, c, k)) < 1e-12, `${n} ${c} ${k}`);
   assert.equal(passAtK(10, 3, 1), 0.3);
   assert.equal(passAtK(10, 8, 3), 1);
   assert.ok(near(passAtK(1000, 1, 500), 0.5));
@@ -33,8 +36,14 @@ test("the report names pass@k and greedy over all tasks and per arm; unscored sa
   );
   assert.equal(tasks, 3);
   assert.deepEqual(metrics, {
-    "eval/pass@1": (0.75 + 0 + 1) / 3, "eval/pass@4": 0.5, "eval/greedy": 0.5,
-    "eval/countdown/3/pass@1": 0.75, "eval/countdown/3/pass@4": 1, "eval/countdown/3/greedy": 1,
-    "eval/countdown/4/pass@1": 0.5, "eval/countdown/4/pass@4": 0, "eval/countdown/4/greedy": 0,
+    "eval/pass@1": (0.75 + 0 + 1) / 3,
+    "eval/pass@4": 0.5,
+    "eval/greedy": 0.5,
+    "eval/countdown/3/pass@1": 0.75,
+    "eval/countdown/3/pass@4": 1,
+    "eval/countdown/3/greedy": 1,
+    "eval/countdown/4/pass@1": 0.5,
+    "eval/countdown/4/pass@4": 0,
+    "eval/countdown/4/greedy": 0,
   });
 });

@@ -158,3 +158,18 @@ test("filters keep the likeliest tokens, and say what they drew from", async () 
   wide.forEach((sample, index) => assert.deepEqual(sample.tokens, free[index]!.tokens));
   policy.close();
 });
+
+test("a temperature draws in the graph what it draws on this side, and says from which distribution", async () => {
+  const policy = await open();
+  stir(policy, 0.2);
+  const graph = await collect(policy, prompts, { temperature: 0.7 });
+  const here = await collect(policy, prompts, { temperature: 0.7, top_k: policy.tokenizer.size });
+  graph.forEach((sample, index) => {
+    const other = here[index]!;
+    assert.deepEqual(sample.tokens, other.tokens);
+    assert.ok(largestDifference(sample.logp_sampled, other.logp_sampled) < 1e-4);
+    assert.ok(largestDifference(sample.logp_sampled, sample.logp_old) > 1e-3);
+    assert.deepEqual(sample.versions, new Int32Array(sample.tokens.length).fill(policy.version));
+  });
+  policy.close();
+});

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { foldedNames } from "../../../server/policy/transformer/fold.ts";
 import type { Weigh } from "../../../server/seams.ts";
 import {
   batchOf,
@@ -92,8 +93,9 @@ test("on WebAssembly: warm-up learns, a policy step, a checkpoint, and an exact 
     assert.equal(stats.mode, "fused");
     assert.ok(stats.grad_norm > 0);
     await policy.save(join(folder, "checkpoint"));
-    // The policy and its snapshot now hold different values.
-    assert.equal(policy.counters().tensors - tensors, Object.keys(policy.readWeights()).length);
+    // The policy and its snapshot now hold different values, each with its folded matrices.
+    const added = Object.keys(policy.readWeights()).length + foldedNames(policy.shape).length;
+    assert.equal(policy.counters().tensors - tensors, added);
     const resumed = await open({ backend: "wasm", from: join(folder, "checkpoint"), seed: 99 });
     assert.equal(resumed.version, policy.version);
     for (let step = 0; step < 2; step++) {

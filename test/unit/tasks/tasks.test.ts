@@ -38,7 +38,13 @@ test("a countdown task's id does not depend on the order of its numbers, and equ
   assert.deepEqual(task, source.draw("train", "3", randomStream(1, "a")));
   const numbers = task?.data["numbers"];
   assert.ok(Array.isArray(numbers));
-  assert.equal(task?.id, `countdown:${numbers.map(Number).sort((a, b) => a - b).join(",")}=${task?.data["target"]}`);
+  assert.equal(
+    task?.id,
+    `countdown:${numbers
+      .map(Number)
+      .sort((a, b) => a - b)
+      .join(",")}=${task?.data["target"]}`,
+  );
   assert.equal(source.valueOf(task!), "3");
   assert.deepEqual(source.values, ["3", "4"]);
 });
@@ -47,15 +53,19 @@ test("the split is the first four bytes of the id's SHA-256 below a fifth, and n
   const digest = createHash("sha256").update("countdown:1,2,3=6").digest();
   assert.equal(splitOf("countdown:1,2,3=6"), digest.readUInt32BE() / 2 ** 32 < 0.2 ? "evaluate" : "train");
   for (const source of [made(countdown, {}), made(arithmetic, {}), made(reverseText, {})]) {
-    for (const split of ["train", "evaluate"] as const) for (const task of drawn(source, split, 50)) assert.equal(splitOf(task!.id), split);
+    for (const split of ["train", "evaluate"] as const)
+      for (const task of drawn(source, split, 50)) assert.equal(splitOf(task!.id), split);
   }
-  const held = Array.from({ length: 8000 }, (_, i) => splitOf(`task ${i}`)).filter((split) => split === "evaluate").length;
+  const held = Array.from({ length: 8000 }, (_, i) => splitOf(`task ${i}`)).filter(
+    (split) => split === "evaluate",
+  ).length;
   assert.ok(Math.abs(held - 1600) < 4 * Math.sqrt(8000 * 0.2 * 0.8), String(held));
 });
 
 test("each countdown difficulty alone has at least 512 distinct held-out tasks", () => {
   const source = made(countdown, {});
-  for (const value of ["3", "4"]) assert.ok(new Set(drawn(source, "evaluate", 4000, value).map((task) => task!.id)).size >= 512, value);
+  for (const value of ["3", "4"])
+    assert.ok(new Set(drawn(source, "evaluate", 4000, value).map((task) => task!.id)).size >= 512, value);
 });
 
 test("flat expressions follow the precedence of operators, and divisions leave no remainder", () => {
@@ -78,7 +88,8 @@ test("arithmetic answers are right, of the wanted length, and swapped sums are o
 });
 
 test("reverse text reverses", () => {
-  for (const task of drawn(made(reverseText, {}), "train", 20, "5")) assert.equal(task!.answer, [...String(task!.data["text"])].reverse().join(""));
+  for (const task of drawn(made(reverseText, {}), "train", 20, "5"))
+    assert.equal(task!.answer, [...String(task!.data["text"])].reverse().join(""));
 });
 
 const file = (lines: readonly string[]): string => {
@@ -86,10 +97,18 @@ const file = (lines: readonly string[]): string => {
   writeFileSync(path, lines.join("\n"));
   return path;
 };
-const twenty = Array.from({ length: 20 }, (_, i) => JSON.stringify({ question: `q${i}`, answer: i, level: i % 2 }));
+const twenty = Array.from({ length: 20 }, (_, i) =>
+  JSON.stringify({ question: `q${i}`, answer: i, level: i % 2 }),
+);
 
 test("a dataset fills its templates, divides by difficulty and splits without overlap", () => {
-  const source = made(dataset, { dataset: file(twenty), prompt: "Q: {question}", answer: "{answer}", difficulty: "level", epochs: 1 });
+  const source = made(dataset, {
+    dataset: file(twenty),
+    prompt: "Q: {question}",
+    answer: "{answer}",
+    difficulty: "level",
+    epochs: 1,
+  });
   assert.deepEqual([...source.values].sort(), ["0", "1"]);
   const ids = new Map<string, string[]>();
   for (const split of ["train", "evaluate"] as const) {
@@ -104,7 +123,9 @@ test("a dataset fills its templates, divides by difficulty and splits without ov
   assert.equal(new Set(train).size, train.length, "one epoch draws each once, then the source is empty");
   assert.equal(new Set([...train, ...ids.get("evaluate")!]).size, 20);
   assert.ok(!ids.get("evaluate")!.some((id) => train.includes(id)));
-  const task = source.draw("evaluate", undefined, randomStream(0)) ?? assert.fail("the held-out part can be drawn again");
+  const task =
+    source.draw("evaluate", undefined, randomStream(0)) ??
+    assert.fail("the held-out part can be drawn again");
   assert.match(task.prompt, /^Q: q\d+$/);
   assert.equal(task.solution, task.answer);
 });
@@ -118,20 +139,34 @@ test("a dataset goes on exactly where it was saved, across epochs", () => {
   for (let i = 0; i < 23; i++) first.draw("train", undefined, randomStream(0));
   const second = open();
   second.load(JSON.parse(JSON.stringify(first.save())));
-  assert.deepEqual(Array.from({ length: 27 }, () => second.draw("train", undefined, randomStream(0))?.prompt), order.slice(23));
+  assert.deepEqual(
+    Array.from({ length: 27 }, () => second.draw("train", undefined, randomStream(0))?.prompt),
+    order.slice(23),
+  );
   const size = new Set(order).size;
   assert.notDeepEqual(order.slice(0, size), order.slice(size, 2 * size), "each epoch has its own order");
 });
 
 const refused = (run: () => unknown, message: RegExp, line?: number): void => {
-  assert.throws(run, (error) => error instanceof UserError && message.test(error.message) && (line === undefined || error.detail.line === line) && error.detail.action !== undefined);
+  assert.throws(
+    run,
+    (error) =>
+      error instanceof UserError &&
+      message.test(error.message) &&
+      (line === undefined || error.detail.line === line) &&
+      error.detail.action !== undefined,
+  );
 };
 
 test("bad datasets are refused with the file and the line", () => {
   refused(() => made(dataset, { dataset: "/nowhere/x.jsonl" }), /can't be read/);
   refused(() => made(dataset, { dataset: file(['{"prompt":"a"}', "{oops"]) }), /not JSON/, 1);
   refused(() => made(dataset, { dataset: file(['{"prompt":"a"}', "", "[1]"]) }), /must be a JSON object/, 2);
-  refused(() => made(dataset, { dataset: file(['{"question":"a"}']) }), /no field "prompt"; it has question/, 0);
+  refused(
+    () => made(dataset, { dataset: file(['{"question":"a"}']) }),
+    /no field "prompt"; it has question/,
+    0,
+  );
   refused(() => made(dataset, { dataset: file([""]) }), /no task/);
 });
 
@@ -139,9 +174,15 @@ test("prompts beyond max_prompt are filtered, cut on the left, or refused", () =
   const path = file(['{"prompt":"abcdef"}', '{"prompt":"ab"}']);
   const prompts = (overlong: "filter" | "left_truncate"): string[] => {
     const source = made(dataset, { dataset: path, max_prompt: 3, overlong, shuffle: false, epochs: 1 });
-    return (["train", "evaluate"] as const).flatMap((split) => [0, 1].flatMap(() => source.draw(split, undefined, randomStream(0))?.prompt ?? []));
+    return (["train", "evaluate"] as const).flatMap((split) =>
+      [0, 1].flatMap(() => source.draw(split, undefined, randomStream(0))?.prompt ?? []),
+    );
   };
   assert.deepEqual(new Set(prompts("filter")), new Set(["ab"]));
   assert.deepEqual(new Set(prompts("left_truncate")), new Set(["ab", "def"]));
-  refused(() => made(dataset, { dataset: path, max_prompt: 3, overlong: "error" }), /6 tokens, more than max_prompt = 3/, 0);
+  refused(
+    () => made(dataset, { dataset: path, max_prompt: 3, overlong: "error" }),
+    /6 tokens, more than max_prompt = 3/,
+    0,
+  );
 });

@@ -15,4 +15,17 @@ describe("a window without a folder", () => {
     const extension = vscode.extensions.getExtension(id);
     assert.equal(extension?.extensionKind, vscode.ExtensionKind.Workspace);
   });
+
+  it("registers every command that the manifest names, and none is without an answer", async () => {
+    const manifest: unknown = vscode.extensions.getExtension(id)?.packageJSON;
+    const { contributes } = manifest as { contributes: { commands: { command: string }[] } };
+    const known = new Set(await vscode.commands.getCommands(true));
+    assert.deepEqual(
+      contributes.commands.map(({ command }) => command).filter((command) => !known.has(command)),
+      [],
+    );
+    // Says what is missing in a message instead of failing.
+    await vscode.commands.executeCommand("gradus.daemon.status");
+    await vscode.commands.executeCommand("gradus.run.stop");
+  });
 });

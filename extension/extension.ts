@@ -1,0 +1,166 @@
+/** The extension's composition root: builds the features, and owns nothing but their lifetimes. */
+import {
+  Uri,
+  commands as editor,
+  languages,
+  window,
+  workspace,
+  ConfigurationTarget,
+  type ExtensionContext,
+} from "vscode";
+import { language, schemes, settings, views } from "../shared/contributions.ts";
+import { ConfigLenses } from "./features/configs/lenses.ts";
+import { registerConfigCommands } from "./features/configs/commands.ts";
+import { ConfigsTree } from "./features/configs/tree.ts";
+import { findNode, type Places } from "./features/connection/node.ts";
+import { requireNode } from "./features/connection/session.ts";
+import { Stores } from "./features/connection/stores.ts";
+import { RunPanels } from "./features/panel/host.ts";
+import { Rollouts } from "./features/rollouts/provider.ts";
+import { registerRunCommands, tellEnd } from "./features/runs/commands.ts";
+import { RunLog } from "./features/runs/log.ts";
+import { RunsTree } from "./features/runs/tree.ts";
+import { SetUp } from "./features/setUp/setUp.ts";
+import { registerDaemonCommands } from "./features/status/daemonCommands.ts";
+import { Status } from "./features/status/statusBar.ts";
+import { register, tell } from "./vscode/commands.ts";
+import { coalesce } from "./vscode/coalesce.ts";
+import { setContext } from "./vscode/context.ts";
+import { output } from "./vscode/output.ts";
+import { setting } from "./vscode/settings.ts";
+
+declare const GRADUS_VERSION: string;
+
+/** What tests in a real editor look at. */
+export interface Api {
+  readonly stores: Stores;
+}
+
+export async function activate(context: ExtensionContext): Promise<Api> {
+  try {
+    return build(context);
+  } catch (error) {
+    // The editor itself says nothing when an extension fails to start.
+    await tell(error, "activation");
+    throw error;
+  }
+}
+
+function build(context: ExtensionContext): Api {
+  const places: Places = { home: context.extensionPath, version: GRADUS_VERSION, environment: process.env };
+  const stores = new Stores(places);
+  const setUp = new SetUp(places);
+  const panels = new RunPanels(context.extensionUri, stores);
+  const status = new Status(stores);
+  const lenses = new ConfigLenses(stores);
+  const log = new RunLog(stores);
+  const commandLine = () => ({
+    node: requireNode(findNode(places, setting("nodePath", "")), true).path,
+    cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
+  });
+  context.subscriptions.push(
+    output(),
+    stores,
+    panels,
+    status,
+    new Rollouts(stores),
+    languages.registerCodeLensProvider({ language: language.id }, lenses),
+    workspace.registerTextDocumentContentProvider(schemes.log, log),
+    setUp.register(),
+    ...registerRunCommands({ stores, panels, ensureSetUp: () => setUp.ensure() }),
+    ...registerConfigCommands(commandLine),
+    ...registerDaemonCommands(stores),
+    register("walkthroughOpen", () =>
+      editor.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#firstRun`, false),
+    ),
+  );
+  showViews(context, stores, setUp, lenses, status, log);
+  announceEnds(stores, panels);
+  setUp.done.on(() => {
+    for (const store of stores.all)
+      stores.restart(store).catch((error: unknown) => output().warn(String(error)));
+  });
+  stores.start();
+  return { stores };
+}
+
+function showViews(
+  context: ExtensionContext,
+  stores: Stores,
+  setUp: SetUp,
+  lenses: ConfigLenses,
+  status: Status,
+  log: RunLog,
+): void {
+  const runs = new RunsTree(stores);
+  const configs = new ConfigsTree(stores);
+  const runsView = window.createTreeView(views.runs, { treeDataProvider: runs, showCollapseAll: true });
+  const watcher = workspace.createFileSystemWatcher(language.pattern, false, true, false);
+  context.subscriptions.push(
+    runsView,
+    window.createTreeView(views.configs, { treeDataProvider: configs }),
+    watcher,
+    watcher.onDidCreate(() => configs.search()),
+    watcher.onDidDelete(() => configs.search()),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(settings.codeLensEnabled)) lenses.refresh();
+    }),
+  );
+  let building = false;
+  const say = (message: string): void => void (runsView.message = message);
+  const followed = new WeakSet();
+  // Warm-up steps come ten a second; a side bar that redraws as often cannot be read or clicked.
+  const redraw = coalesce<ReadonlySet<string> | undefined>(500, (sets) => {
+    const all = sets.includes(undefined) ? undefined : new Set(sets.flatMap((set) => [...(set ?? [])]));
+    runs.refreshRuns(all);
+    if (all !== undefined) log.refresh(all);
+    lenses.refresh();
+    configs.refresh();
+  });
+  const update = async (): Promise<void> => {
+    for (const store of stores.all) {
+      if (followed.has(store)) continue;
+      followed.add(store);
+      store.runs.changed.on(({ runs: changed }) => redraw(changed));
+      store.machine.changed.on(() => runs.refresh());
+    }
+    status.update();
+    const live = stores.live.length;
+    runsView.badge = live === 0 ? undefined : { value: live, tooltip: `${live} live` };
+    if (!building) say(messageFor(stores));
+    await setContext("daemonState", setUp.needed && stores.state === "failed" ? "setUp" : stores.state);
+    await setContext("hasRuns", stores.runs.length > 0);
+  };
+  stores.changed.on(() => void update());
+  setUp.progress.on((line) => {
+    building = line !== undefined;
+    say(building ? `Setting up compute: ${line}` : messageFor(stores));
+  });
+  void update();
+  void configs.getChildren();
+}
+
+/** Above the runs, when they may not be all there is to know. */
+function messageFor(stores: Stores): string {
+  if (stores.state === "reconnecting")
+    return "The connection to the daemon was lost; trying again. Runs go on.";
+  return stores.state === "failed" && stores.runs.length > 0
+    ? "The daemon is not available; this may be out of date."
+    : "";
+}
+
+function announceEnds(stores: Stores, panels: RunPanels): void {
+  stores.ended.on((run) => {
+    const looking = window.state.focused && panels.sees(run.id);
+    if (looking || !setting("notificationsRunEnded", true)) return;
+    const mute = (): Thenable<void> =>
+      workspace.getConfiguration().update(settings.notificationsRunEnded, false, ConfigurationTarget.Global);
+    tellEnd(run, () => panels.show(run.id, run.name), mute).catch((error: unknown) =>
+      output().warn(String(error)),
+    );
+  });
+}
+
+export function deactivate(): void {
+  // Disposables close the connection; the daemon and its runs go on.
+}

@@ -1,0 +1,48 @@
+/** Where the configs of a workspace are. */
+import { FileType, Uri, workspace } from "vscode";
+import { language } from "../../../shared/contributions.ts";
+import { messageOf } from "../../../shared/errors.ts";
+import { output } from "../../vscode/output.ts";
+
+/** Never looked into: data sets, checkpoints and dependencies may be huge. */
+const excluded = new Set(["node_modules", ".gradus", ".git", "dist", "out"]);
+const mostConfigs = 500;
+const deepest = 6;
+const mostFolders = 5_000;
+
+/** The editor's own search where it works; some installations come without the program that it calls. */
+export async function findConfigs(): Promise<Uri[]> {
+  try {
+    return await workspace.findFiles(language.pattern, `**/{${[...excluded].join(",")}}/**`, mostConfigs);
+  } catch (error) {
+    output().debug(`searching without the editor's search: ${messageOf(error)}`);
+    return walk((workspace.workspaceFolders ?? []).map((folder) => folder.uri));
+  }
+}
+
+async function walk(folders: readonly Uri[]): Promise<Uri[]> {
+  const found: Uri[] = [];
+  let [level, seen] = [folders, 0];
+  for (let depth = 0; depth <= deepest && level.length > 0 && seen < mostFolders; depth++) {
+    const below: Uri[] = [];
+    for (const folder of level) {
+      seen++;
+      for (const [name, type] of await entriesOf(folder)) {
+        if (type === FileType.Directory && !excluded.has(name)) below.push(Uri.joinPath(folder, name));
+        else if (type === FileType.File && name.endsWith(".gradus.yaml"))
+          found.push(Uri.joinPath(folder, name));
+      }
+    }
+    level = below;
+  }
+  return found.slice(0, mostConfigs);
+}
+
+async function entriesOf(folder: Uri): Promise<readonly [string, FileType][]> {
+  try {
+    return await workspace.fs.readDirectory(folder);
+  } catch (error) {
+    output().debug(`${folder.fsPath}: ${messageOf(error)}`);
+    return [];
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Which Node runs the daemon and the language server: the setting, else the one that set-up built for, else the first on
+ * the PATH. Never the editor's own executable: that may be Electron, with another ABI.
+ */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+
+export interface Places {
+  /** The extension's folder: holds bin/ and dist/. */
+  readonly home: string;
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+export type FoundNode = { readonly path: string; readonly from: "setting" | "set-up" | "PATH" };
+
+const isCheckout = (home: string): boolean => existsSync(join(home, "server", "cli.ts"));
+
+/** The folder whose node_modules holds the native packages; scripts/setup/places.mjs fills it. */
+export function nativeRoot({ home, version, environment }: Places): string {
+  const named = environment["GRADUS_NATIVE_ROOT"];
+  if (named !== undefined && named !== "") return named;
+  if (isCheckout(home)) return home;
+  const shared = environment["XDG_DATA_HOME"];
+  const data =
+    environment["GRADUS_DATA"] ??
+    join(shared === undefined || shared === "" ? join(homedir(), ".local", "share") : shared, "gradus");
+  return join(data, "native-root", version);
+}
+
+/** The Node that set-up recorded; undefined when set-up has not run for this version, or that Node has gone. */
+export function recordedNode(places: Places): string | undefined {
+  const file = join(nativeRoot(places), "node_modules", ".gradus", "setup.json");
+  if (!existsSync(file)) return undefined;
+  const path = pathIn(readFileSync(file, "utf8"));
+  return path !== undefined && existsSync(path) ? path : undefined;
+}
+
+function pathIn(record: string): string | undefined {
+  try {
+    const read: unknown = JSON.parse(record);
+    const node = typeof read === "object" && read !== null && "node" in read ? read.node : undefined;
+    return typeof node === "object" && node !== null && "path" in node && typeof node.path === "string"
+      ? node.path
+      : undefined;
+  } catch {
+    return undefined; // Half written or of another shape: the same as not set up, which set-up mends.
+  }
+}
+
+const executable = process.platform === "win32" ? "node.exe" : "node";
+
+function onPath(environment: Places["environment"]): string | undefined {
+  return (environment["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, executable))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+export function findNode(places: Places, setting: string): FoundNode | undefined {
+  if (setting !== "") return { path: setting, from: "setting" };
+  const recorded = recordedNode(places);
+  if (recorded !== undefined) return { path: recorded, from: "set-up" };
+  const path = onPath(places.environment);
+  return path === undefined ? undefined : { path, from: "PATH" };
+}

@@ -1,0 +1,179 @@
+/** One connection to a store's daemon: LSP and `gradus/*` over the same socket. */
+import { workspace, type Disposable, type WorkspaceFolder } from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  type MessageTransports,
+  type ServerOptions,
+} from "vscode-languageclient/node";
+import { language } from "../../../shared/contributions.ts";
+import { connectOrStart } from "../../../shared/daemon/connect.ts";
+import type { DaemonLink } from "../../../shared/daemon/handshake.ts";
+import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { UserError } from "../../../shared/errors.ts";
+import { changed, type Change } from "../../../shared/protocol.ts";
+import { output } from "../../vscode/output.ts";
+import type { Asker } from "./asker.ts";
+import { Emitter } from "./emitter.ts";
+import type { FoundNode } from "./node.ts";
+import type { Session } from "./state.ts";
+
+export interface Launch {
+  readonly node: FoundNode;
+  readonly cli: string;
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Folders whose configs the language server answers for. */
+  readonly folders: readonly WorkspaceFolder[];
+}
+
+export interface ChangeBatch {
+  readonly cursor: number;
+  readonly changes: readonly Change[];
+}
+
+/** What features ask the daemon through. */
+export interface DaemonSession extends Session, Asker {
+  readonly link: DaemonLink;
+  readonly changes: Emitter<ChangeBatch>;
+}
+
+const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
+
+function clientOptions(folders: readonly WorkspaceFolder[], closed: () => void): LanguageClientOptions {
+  const first = folders[0];
+  return {
+    documentSelector:
+      folders.length === 0
+        ? [{ language: language.id }]
+        : folders.map((folder) => ({
+            language: language.id,
+            pattern: { baseUri: folder.uri.toString(), pattern: "**/*" },
+          })),
+    ...(first === undefined ? {} : { workspaceFolder: first }),
+    outputChannel: output(),
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue }),
+      closed: () => {
+        closed();
+        // Reconnecting is the state machine's work: it finds or starts the daemon first.
+        return { action: CloseAction.DoNotRestart, handled: true };
+      },
+    },
+  };
+}
+
+/** The language server as a child of this window: for untrusted workspaces, and beside an older daemon. */
+export function stdioClient(launch: Launch): LanguageClient {
+  const run = {
+    command: launch.node.path,
+    args: stdioArguments(launch.cli),
+    options: { env: { ...process.env, ...launch.environment } },
+  };
+  const server: ServerOptions = { run, debug: run };
+  return new LanguageClient(
+    "gradus",
+    "Gradus",
+    server,
+    clientOptions(launch.folders, () => undefined),
+  );
+}
+
+export async function openSession(
+  store: string,
+  launch: Launch,
+  shaking: () => void,
+): Promise<DaemonSession> {
+  const link = await connectOrStart({
+    store,
+    role: "editor",
+    version: launch.version,
+    node: launch.node.path,
+    cli: launch.cli,
+    environment: launch.environment,
+  });
+  shaking();
+  output().info(
+    `daemon ${link.hello.instance} of ${store}: pid ${link.hello.pid}, version ${link.hello.version}, ${link.mode}`,
+  );
+  return link.mode === "full" ? overOneConnection(link, launch) : besideOlderDaemon(link, launch);
+}
+
+async function overOneConnection(link: DaemonLink, launch: Launch): Promise<DaemonSession> {
+  const gone = new Emitter<string>();
+  const changes = new Emitter<ChangeBatch>();
+  const transports: MessageTransports = link.transports();
+  const closed = (): void => gone.fire("The daemon closed the connection.");
+  const client = new LanguageClient(
+    "gradus",
+    "Gradus",
+    () => Promise.resolve(transports),
+    clientOptions(launch.folders, closed),
+  );
+  client.onNotification(changed.method, (batch: ChangeBatch) => changes.fire(batch));
+  await client.start();
+  link.socket.once("close", closed);
+  return session(link, client, changes, gone, client);
+}
+
+/** An older daemon with live runs goes on serving them; this window speaks language with a server of its own. */
+async function besideOlderDaemon(link: DaemonLink, launch: Launch): Promise<DaemonSession> {
+  const gone = new Emitter<string>();
+  const changes = new Emitter<ChangeBatch>();
+  const connection = link.connection();
+  connection.onNotification(changed.method, (batch: ChangeBatch) => changes.fire(batch));
+  connection.onClose(() => gone.fire("The older daemon closed the connection."));
+  const client = stdioClient(launch);
+  await client.start();
+  return session(link, connection, changes, gone, client);
+}
+
+function session(
+  link: DaemonLink,
+  requester: Requester,
+  changes: Emitter<ChangeBatch>,
+  gone: Emitter<string>,
+  client: LanguageClient,
+): DaemonSession {
+  let told = false;
+  return {
+    link,
+    changes,
+    ask: (request, parameters) => ask(requester, request, parameters),
+    onClosed: (listener) =>
+      void gone.on((reason) => {
+        if (told) return;
+        told = true;
+        client.dispose().catch((error: unknown) => output().debug(`language client: ${String(error)}`));
+        listener(reason);
+      }),
+    close: () => {
+      told = true;
+      client
+        .dispose()
+        .catch((error: unknown) => output().debug(`language client: ${String(error)}`))
+        .finally(() => link.close());
+    },
+  };
+}
+
+/** Refuses early and clearly what a daemon could not do. */
+export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
+  if (node === undefined)
+    throw new UserError("No Node was found to run the daemon.", {
+      code: "set-up",
+      action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
+    });
+  if (!setUp)
+    throw new UserError("Compute is not set up for this version.", {
+      code: "set-up",
+      action: "Set it up once: it takes a few minutes.",
+    });
+  return node;
+}
+
+/** Restarts language features when the person trusts the workspace. */
+export const onTrust = (act: () => void): Disposable => workspace.onDidGrantWorkspaceTrust(act);

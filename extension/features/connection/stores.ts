@@ -1,0 +1,205 @@
+/** The stores of the open folders, each with its connection, its runs and its feed; and language features without any. */
+import { Uri, window, workspace, type Disposable, type WorkspaceFolder } from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { findStore } from "../../../shared/daemon/findStore.ts";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import type { RunSummary } from "../../../shared/protocol.ts";
+import { output } from "../../vscode/output.ts";
+import { setting } from "../../vscode/settings.ts";
+import { RunFeed } from "../runs/feed.ts";
+import { RunsModel } from "../runs/model.ts";
+import { Emitter } from "./emitter.ts";
+import { findNode, nativeRoot, recordedNode, type Places } from "./node.ts";
+import { openSession, requireNode, stdioClient, type DaemonSession, type Launch } from "./session.ts";
+import { ConnectionMachine, type ConnectionState } from "./state.ts";
+
+export interface Store {
+  readonly path: string;
+  readonly folders: readonly WorkspaceFolder[];
+  readonly machine: ConnectionMachine<DaemonSession>;
+  readonly runs: RunsModel;
+  readonly feed: RunFeed;
+}
+export type DaemonState = ConnectionState<DaemonSession>;
+
+export class Stores implements Disposable {
+  /** A connection, the list of stores or a run has changed. */
+  readonly changed = new Emitter<Store | undefined>();
+  readonly ended = new Emitter<RunSummary>();
+  #stores: readonly Store[] = [];
+  #language: LanguageClient | undefined;
+  readonly #disposables: Disposable[] = [];
+
+  constructor(private readonly places: Places) {}
+
+  get all(): readonly Store[] {
+    return this.#stores;
+  }
+  get runs(): readonly RunSummary[] {
+    return this.#stores.flatMap((store) => store.runs.all);
+  }
+  get live(): readonly RunSummary[] {
+    return this.#stores.flatMap((store) => store.runs.live);
+  }
+  get trusted(): boolean {
+    return workspace.isTrusted;
+  }
+
+  /** The state that matters most to the person, of all connections. */
+  get state(): DaemonState["state"] | "none" {
+    const states = this.#stores.map((store) => store.machine.state.state);
+    const order = ["failed", "reconnecting", "starting", "handshaking", "disconnected", "ready"] as const;
+    return order.find((state) => states.includes(state)) ?? "none";
+  }
+
+  start(): void {
+    this.#disposables.push(
+      workspace.onDidChangeWorkspaceFolders(() => void this.#rebuild()),
+      workspace.onDidGrantWorkspaceTrust(() => void this.#rebuild()),
+      workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration("gradus.nodePath")) void this.#rebuild();
+      }),
+    );
+    void this.#rebuild();
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+    for (const store of this.#stores) store.machine.stop();
+    void this.#stopLanguage();
+  }
+
+  /** The store whose folder holds a file; the first one for a file outside of all. */
+  ofFile(uri: Uri): Store | undefined {
+    const folder = workspace.getWorkspaceFolder(uri);
+    return this.#stores.find((store) => store.folders.some((one) => one === folder)) ?? this.#stores[0];
+  }
+  ofRun(run: string): Store | undefined {
+    return this.#stores.find((store) => store.runs.find(run) !== undefined);
+  }
+
+  /** A connection to ask through, made if need be. Throws with what to do where there can be none. */
+  async session(store: Store | undefined): Promise<DaemonSession> {
+    if (!this.trusted)
+      throw new UserError("Runs and the daemon need a trusted workspace.", {
+        code: "untrusted",
+        action: "Trust this workspace first.",
+      });
+    if (store === undefined)
+      throw new UserError("No folder is open, so there is nowhere to keep runs.", {
+        code: "no-folder",
+        action: "Open a folder.",
+      });
+    await store.machine.start();
+    const session = store.machine.session ?? (await settled(store.machine));
+    return session;
+  }
+
+  async restart(store: Store): Promise<void> {
+    store.machine.stop();
+    await store.machine.start();
+  }
+
+  #launch(folders: readonly WorkspaceFolder[]): Launch {
+    const node = findNode(this.places, setting("nodePath", ""));
+    return {
+      node: requireNode(node, true),
+      cli: Uri.joinPath(Uri.file(this.places.home), "dist", "cli.mjs").fsPath,
+      version: this.places.version,
+      environment: {
+        GRADUS_NATIVE_ROOT: nativeRoot(this.places),
+        GRADUS_IDLE_MS:
+          this.places.environment["GRADUS_IDLE_MS"] ?? String(setting("daemonIdleMinutes", 30) * 60_000),
+      },
+      folders,
+    };
+  }
+
+  async #rebuild(): Promise<void> {
+    const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
+    const paths = new Map<string, WorkspaceFolder[]>();
+    if (this.trusted)
+      for (const folder of folders) {
+        const path = findStore(folder.uri.fsPath, folder.uri.fsPath);
+        paths.set(path, [...(paths.get(path) ?? []), folder]);
+      }
+    for (const store of this.#stores) store.machine.stop();
+    this.#stores = [...paths].map(([path, own]) => this.#make(path, own));
+    this.changed.fire(undefined);
+    if (this.#stores.length === 0) return this.#startLanguage();
+    await Promise.all(this.#stores.map((store) => store.machine.start()));
+  }
+
+  #make(path: string, folders: readonly WorkspaceFolder[]): Store {
+    const runs = new RunsModel();
+    const feed = new RunFeed(runs);
+    const machine = new ConnectionMachine<DaemonSession>({
+      open: async (shaking) => {
+        requireNode(findNode(this.places, setting("nodePath", "")), recordedNode(this.places) !== undefined);
+        const session = await openSession(path, this.#launch(folders), shaking);
+        await feed.follow(session);
+        return session;
+      },
+    });
+    const store: Store = { path, folders, machine, runs, feed };
+    machine.changed.on((state) => void this.#connectionChanged(store, state));
+    runs.changed.on(() => this.changed.fire(store));
+    runs.ended.on((run) => this.ended.fire(run));
+    return store;
+  }
+
+  async #connectionChanged(store: Store, state: DaemonState): Promise<void> {
+    output().info(
+      `${store.path}: ${state.state}${state.state === "failed" || state.state === "reconnecting" ? `: ${state.reason}` : ""}`,
+    );
+    this.changed.fire(store);
+    if (state.state === "ready") await this.#stopLanguage();
+    else if (state.state === "failed") await this.#startLanguage();
+  }
+
+  /** Editing needs no daemon: without one, the language server runs as a child of this window. */
+  async #startLanguage(): Promise<void> {
+    if (this.#language !== undefined || findNode(this.places, setting("nodePath", "")) === undefined) return;
+    const client = stdioClient(this.#launch(workspace.workspaceFolders ?? []));
+    this.#language = client;
+    try {
+      await client.start();
+    } catch (error) {
+      output().warn(`language server: ${messageOf(error)}`);
+      this.#language = undefined;
+    }
+  }
+
+  async #stopLanguage(): Promise<void> {
+    const client = this.#language;
+    this.#language = undefined;
+    try {
+      await client?.dispose();
+    } catch (error) {
+      output().debug(`language server: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Waits while a connection is being made. */
+async function settled(machine: ConnectionMachine<DaemonSession>): Promise<DaemonSession> {
+  return new Promise((resolve, reject) => {
+    const look = (state: DaemonState): boolean => {
+      if (state.state === "ready") resolve(state.session);
+      else if (state.state === "failed")
+        reject(new UserError(state.reason, { code: state.remedies.includes("setUp") ? "set-up" : "daemon" }));
+      else if (state.state === "disconnected")
+        reject(new UserError("The daemon was stopped.", { action: "Start it again." }));
+      else return false;
+      return true;
+    };
+    if (look(machine.state)) return;
+    const stop = machine.changed.on((state) => {
+      if (look(state)) stop();
+    });
+  });
+}
+
+/** Runs `act` with a bar in the runs view. */
+export const withBar = <T>(view: string, act: () => Promise<T>): Thenable<T> =>
+  window.withProgress({ location: { viewId: view } }, act);

@@ -1,0 +1,266 @@
+/**
+ * What one panel is told: everything once it is ready, then what changes, at most ten times a second, and nothing while
+ * it is hidden. Pure but for the questions it asks.
+ */
+import type { Asker } from "../connection/asker.ts";
+import {
+  evaluationsQuery,
+  eventsQuery,
+  metricsNames,
+  metricsSeries,
+  runsShow,
+  type Change,
+  type EvaluationRow,
+  type ResultOf,
+  type RunDetail,
+  type RunSummary,
+} from "../../../shared/protocol.ts";
+import {
+  panelVersion,
+  wantedMetric,
+  type LinkState,
+  type LiveStep,
+  type PanelRun,
+  type ToPanel,
+} from "../../../shared/runPanel.ts";
+import type { Json } from "../../../shared/json.ts";
+
+export interface PanelFeedOptions {
+  readonly run: string;
+  readonly source: () => Promise<Asker>;
+  readonly send: (message: ToPanel) => void;
+  readonly failed: (error: unknown) => void;
+  /** Milliseconds between two updates. */
+  readonly pace?: number;
+  readonly after?: (milliseconds: number, act: () => void) => void;
+}
+
+const defaultPace = 100;
+const mostPoints = 2_000;
+/** Metrics are asked for in parts: a run may have recorded thousands of names. */
+const mostNames = 200;
+
+export class PanelFeed {
+  #ready = false;
+  #detail: RunDetail | undefined;
+  #summary: RunSummary | undefined;
+  #evaluations: readonly EvaluationRow[] = [];
+  #errors = 0;
+  #steps: LiveStep[] = [];
+  #dirty = false;
+  readonly #stale = { detail: false, evaluations: false, errors: false };
+  #timer = false;
+  #busy = false;
+  /** Each `ready` or gap begins a new round; an answer to an older one is dropped. */
+  #round = 0;
+
+  constructor(private readonly options: PanelFeedOptions) {}
+
+  /** The webview can hear: it gets everything. */
+  async ready(): Promise<void> {
+    this.#ready = true;
+    await this.#loadAll();
+  }
+  /** Hidden or closed: what it shows is asked for again when it comes back. */
+  hidden(): void {
+    this.#ready = false;
+    this.#round++;
+    this.#steps = [];
+  }
+  /** The feed has a gap: begin again. */
+  async restart(): Promise<void> {
+    if (this.#ready) await this.#loadAll();
+  }
+  link(link: LinkState): void {
+    if (this.#ready) this.options.send({ version: panelVersion, type: "link", link });
+  }
+
+  take(changes: readonly Change[]): void {
+    if (!this.#ready) return;
+    for (const change of changes) {
+      if (change.run !== this.options.run) continue;
+      if (change.kind === "deleted") {
+        this.options.send({ version: panelVersion, type: "gone", message: "This run was deleted." });
+        return this.hidden();
+      }
+      this.#note(change);
+    }
+    if (this.#dirty) this.#schedule();
+  }
+
+  async range(id: number, metrics: readonly string[], from: number, to: number): Promise<void> {
+    const source = await this.options.source();
+    const series = await this.#series(source, metrics, { from: from - 1, to });
+    this.options.send({ version: panelVersion, type: "range", id, series });
+  }
+
+  #note(change: Change): void {
+    this.#dirty = true;
+    const before = this.#summary;
+    if (change.summary !== null) this.#summary = change.summary;
+    const attempt = change.summary?.attempt ?? this.#summary?.attempt ?? 0;
+    if (change.kind === "step" && change.metrics !== undefined)
+      this.#steps.push({ step: change.step, attempt, metrics: change.metrics });
+    if (change.kind === "evaluation") this.#stale.evaluations = true;
+    if (change.kind === "event") this.#stale.errors = true;
+    const moved = before?.stage !== this.#summary?.stage || before?.attempt !== this.#summary?.attempt;
+    if (change.kind === "checkpoint" || change.kind === "status" || moved) this.#stale.detail = true;
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#busy) return;
+    this.#timer = true;
+    const after = this.options.after ?? ((milliseconds, act) => void setTimeout(act, milliseconds));
+    after(this.options.pace ?? defaultPace, () => {
+      this.#timer = false;
+      void this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    if (!this.#ready || !this.#dirty || this.#busy) return;
+    this.#busy = true;
+    const round = this.#round;
+    try {
+      await this.#refresh();
+      if (round === this.#round && this.#detail !== undefined) {
+        this.#dirty = false;
+        const steps = this.#steps;
+        this.#steps = [];
+        const { run, evaluations, errors } = this.#shown(this.#detail);
+        this.options.send({ version: panelVersion, type: "live", run, steps, evaluations, errors });
+      }
+    } catch (error) {
+      this.options.failed(error);
+    } finally {
+      this.#busy = false;
+      if (this.#dirty && this.#ready) this.#schedule();
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    const { detail, evaluations, errors } = this.#stale;
+    if (!detail && !evaluations && !errors) return;
+    const source = await this.options.source();
+    const { run } = this.options;
+    if (detail) this.#detail = await source.ask(runsShow, { run });
+    if (evaluations) this.#evaluations = (await source.ask(evaluationsQuery, { run })).evaluations;
+    if (errors) this.#errors = await countErrors(source, run);
+    Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
+  }
+
+  async #loadAll(): Promise<void> {
+    const round = ++this.#round;
+    this.#steps = [];
+    this.#dirty = false;
+    const { run } = this.options;
+    try {
+      const source = await this.options.source();
+      const [detail, { names }, { evaluations }, errors] = await Promise.all([
+        source.ask(runsShow, { run }),
+        source.ask(metricsNames, { run }),
+        source.ask(evaluationsQuery, { run }),
+        countErrors(source, run),
+      ]);
+      const series = await this.#series(source, names.filter(wantedMetric), {});
+      if (round !== this.#round || !this.#ready) return;
+      this.#detail = detail;
+      // A change may have overtaken the answer.
+      if (
+        this.#summary === undefined ||
+        detail.step >= this.#summary.step ||
+        detail.attempt > this.#summary.attempt
+      )
+        this.#summary = detail;
+      this.#evaluations = evaluations;
+      this.#errors = errors;
+      this.options.send({ version: panelVersion, type: "show", series, ...this.#shown(detail) });
+      if (this.#steps.length > 0) this.#schedule();
+    } catch (error) {
+      if (round === this.#round) this.options.failed(error);
+    }
+  }
+
+  async #series(
+    source: Asker,
+    metrics: readonly string[],
+    range: { from?: number; to?: number },
+  ): Promise<ResultOf<typeof metricsSeries>["series"]> {
+    const parts: string[][] = [];
+    for (let i = 0; i < metrics.length; i += mostNames) parts.push(metrics.slice(i, i + mostNames));
+    const answers = await Promise.all(
+      parts.map((part) =>
+        source.ask(metricsSeries, { run: this.options.run, metrics: part, maxPoints: mostPoints, ...range }),
+      ),
+    );
+    return answers.flatMap((answer) => answer.series);
+  }
+
+  #shown(detail: RunDetail): { run: PanelRun; evaluations: readonly EvaluationRow[]; errors: number } {
+    return {
+      run: panelRun(detail, this.#summary ?? detail),
+      evaluations: this.#evaluations,
+      errors: this.#errors,
+    };
+  }
+}
+
+async function countErrors(source: Asker, run: string): Promise<number> {
+  const { events } = await source.ask(eventsQuery, { run });
+  return events.filter((event) => event.severity === "error").length;
+}
+
+const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What the panel needs of a run's record. */
+export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
+  const { config } = detail;
+  const stages = Array.isArray(config["stages"]) ? config["stages"].filter(isRecord) : [];
+  const rollout = isRecord(config["rollout"]) ? config["rollout"] : {};
+  const {
+    id,
+    name,
+    file,
+    status,
+    message,
+    attempt,
+    step,
+    steps,
+    stage,
+    startedAt,
+    endedAt,
+    backend,
+    headline,
+    first,
+    last,
+  } = summary;
+  return {
+    summary: {
+      id,
+      name,
+      file,
+      status,
+      message,
+      attempt,
+      step,
+      steps,
+      stage,
+      startedAt,
+      endedAt,
+      backend,
+      headline,
+      first,
+      last,
+    },
+    stages: detail.stages,
+    planned: stages.map((planned) => ({
+      name: String(planned["name"] ?? ""),
+      kind: String(planned["kind"] ?? "rl"),
+      steps: typeof planned["steps"] === "number" ? planned["steps"] : null,
+    })),
+    checkpoints: detail.checkpoints.map((checkpoint) => ({ step: checkpoint.step })),
+    group: typeof rollout["group"] === "number" ? rollout["group"] : null,
+    backendReason: detail.backendReason,
+  };
+}

@@ -1,0 +1,209 @@
+/** The run panel's side in the editor: one webview panel a run, restored after a reload. */
+import { randomBytes } from "node:crypto";
+import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
+import { panels } from "../../../shared/contributions.ts";
+import { messageOf } from "../../../shared/errors.ts";
+import {
+  panelVersion,
+  readPanelState,
+  type FromPanel,
+  type LinkState,
+  type PanelAction,
+} from "../../../shared/runPanel.ts";
+import { execute, tell, type CommandName } from "../../vscode/commands.ts";
+import { output } from "../../vscode/output.ts";
+import type { DaemonState, Store, Stores } from "../connection/stores.ts";
+import { PanelFeed } from "./feed.ts";
+import { page } from "./html.ts";
+
+const commandOf: Readonly<
+  Record<Exclude<PanelAction, "openRollouts" | "reconnect" | "showOutput">, CommandName>
+> = {
+  stop: "runStop",
+  stopNow: "runStopNow",
+  pause: "runPause",
+  continue: "runResume",
+  resume: "runResume",
+  openConfig: "runOpenConfig",
+  openLog: "runOpenLog",
+};
+
+export class RunPanels implements Disposable {
+  readonly #open = new Map<string, RunPanelHost>();
+  readonly #disposables: Disposable[] = [];
+
+  constructor(
+    private readonly home: Uri,
+    private readonly stores: Stores,
+  ) {
+    this.#disposables.push(
+      window.registerWebviewPanelSerializer(panels.run, {
+        deserializeWebviewPanel: (panel, left: unknown) => {
+          const state = readPanelState(left);
+          if (state === null) panel.dispose();
+          else this.#host(panel, state.run);
+          return Promise.resolve();
+        },
+      }),
+    );
+  }
+
+  show(run: string, name: string): void {
+    const existing = this.#open.get(run);
+    if (existing !== undefined) return existing.reveal();
+    const column = window.activeTextEditor === undefined ? ViewColumn.Active : ViewColumn.Beside;
+    const options = {
+      enableScripts: true,
+      localResourceRoots: [Uri.joinPath(this.home, "dist", "webviews")],
+    };
+    this.#host(window.createWebviewPanel(panels.run, name, column, options), run);
+  }
+
+  /** Whether a person has the run before their eyes. */
+  sees(run: string): boolean {
+    return this.#open.get(run)?.visible === true;
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+    for (const host of [...this.#open.values()]) host.dispose();
+  }
+
+  #host(panel: WebviewPanel, run: string): void {
+    this.#open.get(run)?.dispose();
+    this.#open.set(run, new RunPanelHost(panel, run, this.home, this.stores, () => this.#open.delete(run)));
+  }
+}
+
+class RunPanelHost {
+  readonly #feed: PanelFeed;
+  readonly #unsubscribe: (() => void)[] = [];
+  #store: Store | undefined;
+
+  constructor(
+    private readonly panel: WebviewPanel,
+    private readonly run: string,
+    home: Uri,
+    private readonly stores: Stores,
+    closed: () => void,
+  ) {
+    this.#feed = new PanelFeed({
+      run,
+      source: async () => this.stores.session(this.#ownStore()),
+      send: (message) => void panel.webview.postMessage(message),
+      failed: (error) => this.#failed(error),
+    });
+    panel.iconPath = Uri.joinPath(home, "media", "gradus.svg");
+    panel.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [Uri.joinPath(home, "dist", "webviews")],
+    };
+    panel.webview.onDidReceiveMessage((message: FromPanel) => void this.#receive(message));
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) this.#feed.hidden();
+    });
+    panel.onDidDispose(() => {
+      for (const stop of this.#unsubscribe) stop();
+      this.#feed.hidden();
+      closed();
+    });
+    this.#unsubscribe.push(stores.changed.on((store) => this.#storeChanged(store)));
+    this.#attach();
+    this.#write(home);
+  }
+
+  get visible(): boolean {
+    return this.panel.visible;
+  }
+  reveal(): void {
+    this.panel.reveal();
+  }
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  #write(home: Uri): void {
+    const file = (name: string): string =>
+      this.panel.webview.asWebviewUri(Uri.joinPath(home, "dist", "webviews", name)).toString();
+    this.panel.webview.html = page({
+      title: this.panel.title,
+      nonce: randomBytes(16).toString("base64url"),
+      source: this.panel.webview.cspSource,
+      script: file("runPanel.js"),
+      style: file("runPanel.css"),
+    });
+  }
+
+  #ownStore(): Store | undefined {
+    return this.stores.ofRun(this.run) ?? this.#store ?? this.stores.all[0];
+  }
+
+  /** Follows the feed of the run's store, which may only be known once the store has listed its runs. */
+  #attach(): void {
+    const store = this.#ownStore();
+    if (store === undefined || store === this.#store) return;
+    this.#store = store;
+    this.#unsubscribe.push(
+      store.feed.changes.on((changes) => this.#feed.take(changes)),
+      store.feed.restarted.on(() => void this.#feed.restart()),
+      store.machine.changed.on((state) => this.#feed.link(linkOf(state))),
+    );
+  }
+
+  #storeChanged(store: Store | undefined): void {
+    this.#attach();
+    const summary = store?.runs.find(this.run);
+    if (summary !== undefined && this.panel.title !== summary.name) this.panel.title = summary.name;
+  }
+
+  #failed(error: unknown): void {
+    output().warn(`run panel ${this.run}: ${messageOf(error)}`);
+    this.#feed.link({ state: "failed", message: messageOf(error) });
+  }
+
+  async #receive(message: FromPanel): Promise<void> {
+    if (message.version !== panelVersion) return;
+    switch (message.type) {
+      case "ready":
+        this.#attach();
+        return this.#feed.ready();
+      case "range":
+        return this.#feed
+          .range(message.id, message.metrics, message.from, message.to)
+          .catch((error: unknown) => this.#failed(error));
+      case "failed":
+        return output().error(`run panel: ${message.message}`);
+      case "act":
+        return this.#act(message.action, message.step).catch((error: unknown) => tell(error, message.action));
+    }
+  }
+
+  async #act(action: PanelAction, step: number | undefined): Promise<void> {
+    if (action === "showOutput") return output().show();
+    if (action === "openRollouts") return void (await execute("rolloutsOpen", this.run, step));
+    if (action === "reconnect") {
+      await this.stores.session(this.#ownStore());
+      return this.#feed.restart();
+    }
+    await execute(commandOf[action], this.run);
+  }
+}
+
+function linkOf(state: DaemonState): LinkState {
+  switch (state.state) {
+    case "ready":
+      return { state: "live" };
+    case "failed":
+      return { state: "failed", message: state.reason };
+    case "disconnected":
+      return { state: "failed", message: "The daemon was stopped; the run itself goes on." };
+    case "reconnecting":
+      return {
+        state: "waiting",
+        message: `The connection to the daemon was lost; trying again (${state.attempt}). The run itself goes on.`,
+      };
+    case "starting":
+    case "handshaking":
+      return { state: "waiting", message: "Connecting to the daemon…" };
+  }
+}

@@ -1,0 +1,203 @@
+/** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
+import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
+import type { GroupRow } from "../../../shared/protocol.ts";
+import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts.ts";
+
+export interface Fold {
+  readonly from: number;
+  readonly to: number;
+}
+export interface Heading {
+  readonly line: number;
+  readonly end: number;
+  readonly name: string;
+  readonly detail: string;
+  readonly children: readonly Heading[];
+}
+/** A piece of a line whose sign is worth a colour. */
+export interface Mark {
+  readonly line: number;
+  readonly from: number;
+  readonly to: number;
+  readonly sign: "positive" | "negative" | "error";
+}
+export interface RolloutDocument {
+  readonly text: string;
+  readonly folds: readonly Fold[];
+  readonly headings: readonly Heading[];
+  readonly marks: readonly Mark[];
+}
+export interface StepRecord {
+  readonly name: string;
+  readonly step: number;
+  readonly groups: readonly GroupRow[];
+  readonly rollouts: readonly RolloutRow[];
+  /** How many the step has, of which `rollouts` may be the first. */
+  readonly total: number;
+}
+
+class Writer {
+  readonly lines: string[] = [];
+  readonly folds: Fold[] = [];
+  readonly marks: Mark[] = [];
+
+  get line(): number {
+    return this.lines.length;
+  }
+  write(text = ""): void {
+    this.lines.push(text);
+  }
+  /** Writes pieces in a row; a piece with a sign is marked. */
+  pieces(
+    indent: string,
+    parts: readonly { readonly text: string; readonly sign?: Mark["sign"] | undefined }[],
+    gap = "   ",
+  ): void {
+    let text = indent;
+    parts.forEach((part, i) => {
+      if (i > 0) text += gap;
+      if (part.sign !== undefined)
+        this.marks.push({
+          line: this.line,
+          from: text.length,
+          to: text.length + part.text.length,
+          sign: part.sign,
+        });
+      text += part.text;
+    });
+    this.write(text);
+  }
+  fold(from: number): void {
+    if (this.line - 1 > from) this.folds.push({ from, to: this.line - 1 });
+  }
+}
+
+const signOf = (value: number): Mark["sign"] | undefined =>
+  value > 0 ? "positive" : value < 0 ? "negative" : undefined;
+
+export function rolloutDocument(record: StepRecord): RolloutDocument {
+  const writer = new Writer();
+  const groups = grouped(record);
+  const trained = groups.filter(({ group }) => group?.admitted === true).length;
+  writer.write(`${record.name} · step ${record.step}`);
+  writer.write(
+    `${plural(groups.length, "group")}, ${plural(record.total, "rollout")}${trained === 0 ? "" : `, ${plural(trained, "group")} in training`}`,
+  );
+  if (record.rollouts.length < record.total)
+    writer.write(
+      `The first ${record.rollouts.length.toLocaleString("en-US")} are shown; \`gradus rollouts\` prints them all.`,
+    );
+  if (groups.length === 0)
+    writer.write("\nThis step has no rollouts: warm-up steps train on given answers and generate none.");
+  const headings = groups.map((entry) => writeGroup(writer, entry));
+  return { text: `${writer.lines.join("\n")}\n`, folds: writer.folds, headings, marks: writer.marks };
+}
+
+interface Grouped {
+  readonly id: string;
+  readonly group: GroupRow | undefined;
+  readonly rollouts: readonly RolloutRow[];
+}
+
+/** In the order of the first rollout of each group. */
+function grouped({ groups, rollouts }: StepRecord): readonly Grouped[] {
+  const known = new Map(groups.map((group) => [group.group, group]));
+  const byGroup = new Map<string, RolloutRow[]>();
+  for (const rollout of rollouts)
+    byGroup.set(rollout.group, [...(byGroup.get(rollout.group) ?? []), rollout]);
+  return [...byGroup].map(([id, rows]) => ({
+    id,
+    group: known.get(id),
+    rollouts: [...rows].sort((a, b) => a.index - b.index),
+  }));
+}
+
+function writeGroup(writer: Writer, { id, group, rollouts }: Grouped): Heading {
+  writer.write();
+  const start = writer.line;
+  const first = rollouts[0];
+  const task = group?.task ?? first?.task?.id ?? id;
+  const arm = group?.arm ?? first?.task?.arm;
+  const passed =
+    group === undefined ? plural(rollouts.length, "rollout") : `${group.successes} of ${group.size} right`;
+  const verdict = verdictOf(group, first);
+  writer.write(`■ ${[task, ...(arm === undefined ? [] : [arm]), passed, verdict].join(" · ")}`);
+  if (first?.prompt !== undefined) {
+    const from = writer.line;
+    writeText(writer, "  ? ", first.prompt);
+    writer.fold(from);
+  }
+  const children = rollouts.map((rollout) => writeRollout(writer, rollout));
+  writer.fold(start);
+  return { line: start, end: writer.line - 1, name: task, detail: `${passed}, ${verdict}`, children };
+}
+
+function verdictOf(group: GroupRow | undefined, first: RolloutRow | undefined): string {
+  if (first?.use === "evaluate") return "evaluation";
+  const admitted = group?.admitted ?? first?.admitted;
+  if (admitted === undefined) return "not judged";
+  return admitted ? "in training" : `left out${group?.reason == null ? "" : `: ${group.reason}`}`;
+}
+
+function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
+  const start = writer.line;
+  const reward = fromWire(rollout.reward ?? null);
+  const advantage = fromWire(rollout.advantage ?? null);
+  const finish = rollout.finish === "length" ? "cut off" : (rollout.finish ?? "");
+  writer.pieces("  ", [
+    { text: `● ${rollout.index}` },
+    { text: `reward ${formatNumber(reward)}` },
+    ...(Number.isNaN(advantage)
+      ? []
+      : [{ text: `advantage ${formatChange(advantage)}`, sign: signOf(advantage) }]),
+    ...(finish === "" ? [] : [{ text: finish, ...(finish === "stop" ? {} : { sign: "error" as const }) }]),
+    ...(rollout.source === undefined || rollout.source === "self" ? [] : [{ text: rollout.source }]),
+  ]);
+  writeTerms(writer, rollout);
+  writeText(writer, "    │ ", rollout.response ?? "");
+  writer.fold(start);
+  const detail = Number.isNaN(advantage) ? "" : `advantage ${formatChange(advantage)}`;
+  return {
+    line: start,
+    end: writer.line - 1,
+    name: `${rollout.index} · reward ${formatNumber(reward)}`,
+    detail,
+    children: [],
+  };
+}
+
+function writeTerms(writer: Writer, { rewards = {}, errors = {} }: RolloutRow): void {
+  const terms = Object.entries(rewards).map(([term, value]) => ({
+    text: `${term} ${rewardText(value)}`,
+    sign: rewardSign(value),
+  }));
+  const failed = Object.entries(errors).map(([term, message]) => ({
+    text: `${term} failed: ${oneLine(message)}`,
+    sign: "error" as const,
+  }));
+  if (terms.length + failed.length > 0) writer.pieces("      ", [...terms, ...failed]);
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+function rewardText(value: WireReward): string {
+  if (value === null) return "n/a";
+  if (typeof value !== "object") return formatNumber(Number(value));
+  const finite = value.values.map(fromWire).filter((each) => Number.isFinite(each));
+  const sum = finite.reduce((a, b) => a + b, 0);
+  return `${formatNumber(sum)} over ${plural(value.values.length, value.level)}`;
+}
+
+const rewardSign = (value: WireReward): Mark["sign"] | undefined =>
+  value !== null && typeof value !== "object" && Number(value) < 0 ? "negative" : undefined;
+
+/** Line ends are made visible: whether a response ends in one is often what a reward turns on. */
+function writeText(writer: Writer, margin: string, text: string): void {
+  const lines = text.split(/\r\n|\r|\n/);
+  if (text === "") return writer.write(`${margin}(empty)`);
+  lines.forEach((line, i) => {
+    const last = i === lines.length - 1;
+    if (last && line === "") return;
+    writer.write(`${margin}${line}${last ? "" : "⏎"}`);
+  });
+}

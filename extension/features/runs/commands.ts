@@ -1,0 +1,138 @@
+/** What can be done with a run. */
+import { randomUUID } from "node:crypto";
+import { Uri, env, window, workspace, type Disposable } from "vscode";
+import { schemes, views } from "../../../shared/contributions.ts";
+import { UserError } from "../../../shared/errors.ts";
+import {
+  runsControl,
+  runsDelete,
+  runsList,
+  runsResume,
+  runsStart,
+  type RunSummary,
+} from "../../../shared/protocol.ts";
+import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
+import { register } from "../../vscode/commands.ts";
+import { withBar, type Stores } from "../connection/stores.ts";
+import type { RunPanels } from "../panel/host.ts";
+import { pickConfig, pickRun } from "./pick.ts";
+
+export interface RunCommandParts {
+  readonly stores: Stores;
+  readonly panels: RunPanels;
+  /** Offers to set up compute where that is missing; false: the person declined, or it failed. */
+  readonly ensureSetUp: () => Promise<boolean>;
+}
+
+export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandParts): readonly Disposable[] {
+  const control =
+    (action: "stop" | "pause" | "continue", statuses: readonly RunStatus[], title: string, now = false) =>
+    async (word: unknown) => {
+      const run = await pickRun(stores, word, title, statuses);
+      if (run === undefined) return;
+      if (!isLive(run.status)) throw new UserError(`${run.name} is not running: it is ${run.status}.`);
+      const session = await stores.session(stores.ofRun(run.id));
+      await session.ask(runsControl, { run: run.id, action, now });
+    };
+  return [
+    register("runStart", (word) => start(word)),
+    register("runStop", control("stop", ["starting", "running", "paused"], "Stop Run")),
+    register(
+      "runStopNow",
+      control("stop", ["starting", "running", "paused", "stopping"], "Stop Run Now", true),
+    ),
+    register("runPause", control("pause", ["running"], "Pause Run")),
+    register("runResume", (word) => resume(word)),
+    register("runDelete", (word) => remove(word)),
+    register("runOpen", (word) => open(word)),
+    register("runOpenLog", (word) => openLog(word)),
+    register("runOpenConfig", (word) => openConfig(word)),
+    register("runCopyId", (word) => copyId(word)),
+    register("runRefresh", () => refresh()),
+  ];
+
+  async function start(word: unknown): Promise<void> {
+    const uri = await pickConfig(word, "Start Run");
+    if (uri === undefined) return;
+    const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+    if (document?.isDirty === true && !(await document.save()))
+      throw new UserError("The config could not be saved, so it was not started.");
+    if (!(await ensureSetUp())) return;
+    const store = stores.ofFile(uri);
+    // One key for one press: asking again after a lost answer must not start a second run.
+    const key = randomUUID();
+    const { run } = await withBar(views.runs, async () =>
+      (await stores.session(store)).ask(runsStart, { file: uri.fsPath, key }),
+    );
+    panels.show(run, store?.runs.find(run)?.name ?? run);
+  }
+
+  /** A paused run goes on; one that ended begins a new attempt at its last checkpoint. */
+  async function resume(word: unknown): Promise<void> {
+    const run = await pickRun(stores, word, "Resume Run", ["paused", "stopped", "failed", "interrupted"]);
+    if (run === undefined) return;
+    const session = await stores.session(stores.ofRun(run.id));
+    if (run.status === "paused") await session.ask(runsControl, { run: run.id, action: "continue" });
+    else await withBar(views.runs, () => session.ask(runsResume, { run: run.id }));
+  }
+
+  async function remove(word: unknown): Promise<void> {
+    const run = await pickRun(stores, word, "Delete Run", ["finished", "stopped", "failed", "interrupted"]);
+    if (run === undefined) return;
+    if (isLive(run.status))
+      throw new UserError(`${run.name} is ${run.status}.`, { action: "Stop it before you delete it." });
+    const detail = "Its metrics, rollouts and checkpoints are removed from disk. This cannot be undone.";
+    const answer = await window.showWarningMessage(
+      `Delete run "${run.name}" (${run.id})?`,
+      { modal: true, detail },
+      "Delete",
+    );
+    if (answer !== "Delete") return;
+    await (await stores.session(stores.ofRun(run.id))).ask(runsDelete, { run: run.id });
+  }
+
+  async function open(word: unknown): Promise<void> {
+    const run = await pickRun(stores, word, "Open Run");
+    if (run !== undefined) panels.show(run.id, run.name);
+  }
+
+  async function openLog(word: unknown): Promise<void> {
+    const run = await pickRun(stores, word, "Open Run Log");
+    if (run === undefined) return;
+    const uri = Uri.from({ scheme: schemes.log, path: `/${run.id}/${run.name}.log` });
+    await window.showTextDocument(uri, { preview: true });
+  }
+
+  async function openConfig(word: unknown): Promise<void> {
+    const run = await pickRun(stores, word, "Open Config of Run");
+    if (run !== undefined) await window.showTextDocument(Uri.file(run.file));
+  }
+
+  async function copyId(word: unknown): Promise<void> {
+    const run = await pickRun(stores, word, "Copy Run ID");
+    if (run !== undefined) await env.clipboard.writeText(run.id);
+  }
+
+  async function refresh(): Promise<void> {
+    await withBar(views.runs, async () => {
+      for (const store of stores.all) {
+        const { runs } = await (await stores.session(store)).ask(runsList, {});
+        store.runs.replace(runs);
+      }
+    });
+  }
+}
+
+/** Told once, when a run ended that the person was not looking at. */
+export async function tellEnd(
+  run: RunSummary,
+  openRun: () => void,
+  mute: () => Thenable<void>,
+): Promise<void> {
+  const reason = run.message === null || run.message === "" ? "" : `: ${run.message}`;
+  const text = `${run.name} ${run.status === "finished" ? "finished" : `is ${run.status}${reason}`}.`;
+  const show = run.status === "failed" ? window.showErrorMessage : window.showInformationMessage;
+  const answer = await show(text, "Open Run", "Don't Show Again");
+  if (answer === "Open Run") openRun();
+  if (answer === "Don't Show Again") await mute();
+}

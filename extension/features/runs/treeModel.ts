@@ -1,0 +1,262 @@
+/** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
+import {
+  formatAge,
+  formatBytes,
+  formatFraction,
+  formatNumber,
+  formatSeconds,
+  plural,
+} from "../../../shared/format.ts";
+import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol.ts";
+import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
+
+export type RunNode =
+  | { readonly kind: "run"; readonly run: RunSummary }
+  | {
+      readonly kind: "stage";
+      readonly run: string;
+      readonly name: string;
+      readonly stageKind: string;
+      readonly from: number;
+      readonly to: number;
+    }
+  | { readonly kind: "steps"; readonly run: string; readonly from: number; readonly to: number }
+  | { readonly kind: "step"; readonly run: string; readonly step: number }
+  | { readonly kind: "evaluations"; readonly run: string; readonly rows: readonly EvaluationRow[] }
+  | { readonly kind: "evaluation"; readonly run: string; readonly row: EvaluationRow }
+  | { readonly kind: "checkpoints"; readonly run: string; readonly checkpoints: RunDetail["checkpoints"] }
+  | {
+      readonly kind: "checkpoint";
+      readonly run: string;
+      readonly step: number;
+      readonly path: string;
+      readonly bytes: number;
+    };
+
+export interface Row {
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  /** A codicon, and the theme colour it takes where it has one. */
+  readonly icon: string;
+  readonly color: string | null;
+  readonly context: string;
+  readonly expands: boolean;
+  /** What a screen reader says for the row. */
+  readonly spoken: string;
+}
+
+const icons: Readonly<
+  Record<RunStatus, { readonly icon: string; readonly color: string | null; readonly word: string }>
+> = {
+  starting: { icon: "loading~spin", color: "charts.blue", word: "starting" },
+  running: { icon: "play-circle", color: "charts.green", word: "running" },
+  paused: { icon: "debug-pause", color: "charts.orange", word: "paused" },
+  stopping: { icon: "loading~spin", color: "charts.blue", word: "stopping" },
+  finished: { icon: "pass", color: "testing.iconPassed", word: "finished" },
+  stopped: { icon: "circle-slash", color: "descriptionForeground", word: "stopped" },
+  failed: { icon: "error", color: "testing.iconFailed", word: "failed" },
+  interrupted: { icon: "warning", color: "charts.orange", word: "interrupted" },
+};
+
+/** How a run stands in a few words: "step 85 of 420 · r̄ 0.41", "pass@1 20.4 % → 38.8 %", "failed · 3 h ago". */
+export function runDescription(run: RunSummary, now: number): string {
+  const reward = run.headline["reward/total"];
+  if (isLive(run.status)) {
+    const place = run.step < 0 ? icons[run.status].word : `step ${run.step + 1} of ${run.steps}`;
+    const state = run.status === "running" || run.step < 0 ? "" : ` · ${icons[run.status].word}`;
+    return `${place}${state}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
+  }
+  const [first, last] = [run.first?.["eval/pass@1"], run.last?.["eval/pass@1"]];
+  const gain =
+    first !== undefined && last !== undefined
+      ? ` · pass@1 ${formatFraction(first, 1)} → ${formatFraction(last, 1)}`
+      : "";
+  const ended = run.endedAt === null ? "" : ` · ${formatAge(now - Date.parse(run.endedAt))}`;
+  return `${run.status === "finished" ? "" : `${icons[run.status].word}`}${gain}${ended}`.replace(/^ · /, "");
+}
+
+function runRow(run: RunSummary, now: number): Row {
+  const { icon, color, word } = icons[run.status];
+  const description = runDescription(run, now);
+  return {
+    id: `run/${run.id}`,
+    label: run.name,
+    description,
+    icon,
+    color,
+    context: `run.${run.status}`,
+    expands: true,
+    spoken: `${run.name}, ${word}, ${description}`,
+  };
+}
+
+const row = (
+  id: string,
+  label: string,
+  description: string,
+  icon: string,
+  context: string,
+  expands: boolean,
+): Row => ({
+  id,
+  label,
+  description,
+  icon,
+  color: null,
+  context,
+  expands,
+  spoken: description === "" ? label : `${label}, ${description}`,
+});
+
+export function rowOf(node: RunNode, now: number): Row {
+  switch (node.kind) {
+    case "run":
+      return runRow(node.run, now);
+    case "stage": {
+      const steps = plural(node.to - node.from + 1, "step");
+      const training = node.stageKind !== "sft";
+      return row(
+        `stage/${node.run}/${node.from}`,
+        node.name,
+        training ? steps : `${steps} of warm-up`,
+        training ? "symbol-event" : "flame",
+        "stage",
+        training,
+      );
+    }
+    case "steps":
+      return row(
+        `steps/${node.run}/${node.from}`,
+        `Steps ${node.from} to ${node.to}`,
+        "",
+        "list-ordered",
+        "steps",
+        true,
+      );
+    case "step":
+      return row(
+        `step/${node.run}/${node.step}`,
+        `Step ${node.step}`,
+        "rollouts",
+        "comment-discussion",
+        "step",
+        false,
+      );
+    case "evaluations":
+      return row(
+        `evaluations/${node.run}`,
+        "Evaluations",
+        plural(node.rows.length, "result"),
+        "beaker",
+        "evaluations",
+        true,
+      );
+    case "evaluation":
+      return row(
+        `evaluation/${node.run}/${node.row.step}/${node.row.role}`,
+        `Step ${node.row.step}`,
+        evaluationText(node.row),
+        "beaker",
+        "evaluation",
+        false,
+      );
+    case "checkpoints":
+      return row(
+        `checkpoints/${node.run}`,
+        "Checkpoints",
+        plural(node.checkpoints.length, "checkpoint"),
+        "save-all",
+        "checkpoints",
+        true,
+      );
+    case "checkpoint":
+      return row(
+        `checkpoint/${node.run}/${node.step}`,
+        `Step ${node.step}`,
+        formatBytes(node.bytes),
+        "save",
+        "checkpoint",
+        false,
+      );
+  }
+}
+
+function evaluationText({ metrics }: EvaluationRow): string {
+  const passes = Object.entries(metrics)
+    .filter(([name]) => /^eval\/(pass@\d+|greedy)$/.test(name))
+    .map(([name, value]) => `${name.slice("eval/".length)} ${formatFraction(value, 1)}`);
+  return passes.join(" · ");
+}
+
+/** Children shown in one list; more are grouped. */
+const page = 50;
+
+export function childrenOfRun(run: RunDetail, evaluations: readonly EvaluationRow[]): readonly RunNode[] {
+  const stages = run.stages.map((stage, i): RunNode => {
+    const to = (run.stages[i + 1]?.step ?? run.step + 1) - 1;
+    return { kind: "stage", run: run.id, name: stage.name, stageKind: stage.kind, from: stage.step, to };
+  });
+  return [
+    ...stages.filter((stage) => stage.kind !== "stage" || stage.to >= stage.from),
+    ...(evaluations.length === 0 ? [] : [{ kind: "evaluations", run: run.id, rows: evaluations } as const]),
+    ...(run.checkpoints.length === 0
+      ? []
+      : [{ kind: "checkpoints", run: run.id, checkpoints: run.checkpoints } as const]),
+  ];
+}
+
+/** Steps newest first, in groups once there are many. */
+export function childrenOf(node: RunNode): readonly RunNode[] {
+  switch (node.kind) {
+    case "stage": {
+      if (node.stageKind === "sft") return [];
+      if (node.to - node.from < page) return steps(node.run, node.from, node.to);
+      const groups: RunNode[] = [];
+      for (let from = node.from; from <= node.to; from += page)
+        groups.unshift({ kind: "steps", run: node.run, from, to: Math.min(from + page - 1, node.to) });
+      return groups;
+    }
+    case "steps":
+      return steps(node.run, node.from, node.to);
+    case "evaluations":
+      return node.rows.map((evaluation) => ({ kind: "evaluation", run: node.run, row: evaluation }));
+    case "checkpoints":
+      return [...node.checkpoints]
+        .reverse()
+        .map((checkpoint) => ({ kind: "checkpoint", run: node.run, ...checkpoint }));
+    default:
+      return [];
+  }
+}
+
+const steps = (run: string, from: number, to: number): readonly RunNode[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => ({ kind: "step", run, step: to - i }));
+
+/** Markdown for the tooltip; what comes from a run is escaped. */
+export function runTooltip(run: RunSummary, now: number): string {
+  const clean = (text: string): string => text.replace(/[\\`*_{}[\]()#+\-.!|<>~$]/g, "\\$&");
+  const lines = [
+    `**${clean(run.name)}** ${icons[run.status].word}`,
+    ...(run.message === null || run.message === "" ? [] : [clean(run.message)]),
+    `step ${run.step + 1} of ${run.steps}${run.stage === null ? "" : `, stage ${clean(run.stage)}`}`,
+    ...Object.entries(run.headline).map(([name, value]) => `${clean(name)}: ${formatNumber(value)}`),
+    ...(run.backend === null ? [] : [`computed on ${clean(run.backend)}`]),
+    `started ${formatAge(now - Date.parse(run.startedAt))}${run.endedAt === null ? "" : `, took ${formatSeconds((Date.parse(run.endedAt) - Date.parse(run.startedAt)) / 1000)}`}`,
+    `\`${run.id}\``,
+  ];
+  return lines.join("  \n");
+}
+
+/** `$(pulse) 1 run · r̄ 0.41`; undefined when nothing runs. */
+export function statusText(live: readonly RunSummary[]): string | undefined {
+  if (live.length === 0) return undefined;
+  const rewards = live.flatMap((run) => run.headline["reward/total"] ?? []);
+  const mean = rewards.length === 0 ? undefined : rewards.reduce((a, b) => a + b, 0) / rewards.length;
+  const first = live[0];
+  const place =
+    live.length === 1 && first !== undefined && mean === undefined && first.step >= 0
+      ? ` · step ${first.step + 1}/${first.steps}`
+      : "";
+  return `$(pulse) ${plural(live.length, "run")}${mean === undefined ? place : ` · r̄ ${formatNumber(mean)}`}`;
+}

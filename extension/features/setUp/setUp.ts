@@ -1,0 +1,100 @@
+/** Building the native parts once, where an installed extension finds none beside it; progress is told line by line. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { ProgressLocation, window, type Disposable } from "vscode";
+import { UserError } from "../../../shared/errors.ts";
+import { register } from "../../vscode/commands.ts";
+import { output } from "../../vscode/output.ts";
+import { setting } from "../../vscode/settings.ts";
+import { Emitter } from "../connection/emitter.ts";
+import { findNode, nativeRoot, recordedNode, type Places } from "../connection/node.ts";
+
+export class SetUp {
+  /** What is being done; undefined when nothing is. */
+  readonly progress = new Emitter<string | undefined>();
+  readonly done = new Emitter<void>();
+  #running: Promise<void> | undefined;
+
+  constructor(private readonly places: Places) {}
+
+  get needed(): boolean {
+    return recordedNode(this.places) === undefined;
+  }
+
+  register(): Disposable {
+    return register("engineSetUp", () => this.run());
+  }
+
+  /** True when compute is there, if need be after asking and building it. */
+  async ensure(): Promise<boolean> {
+    if (!this.needed) return true;
+    const detail =
+      "SQLite and the compute library are built once for this machine. It takes a few minutes and needs the network.";
+    const answer = await window.showInformationMessage(
+      "Set up compute to run this config?",
+      { modal: true, detail },
+      "Set Up Compute",
+    );
+    if (answer !== "Set Up Compute") return false;
+    await this.run();
+    return !this.needed;
+  }
+
+  /** One at a time: a second call waits for the first. */
+  run(): Promise<void> {
+    this.#running ??= this.#build().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #build(): Promise<void> {
+    const node = findNode(this.places, setting("nodePath", ""));
+    if (node === undefined)
+      throw new UserError("No Node was found to set up with.", {
+        action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
+      });
+    const options = {
+      location: ProgressLocation.Notification,
+      title: "Setting up compute",
+      cancellable: true,
+    };
+    try {
+      await window.withProgress(options, (bar, cancel) => {
+        const say = (line: string): void => {
+          bar.report({ message: line });
+          this.progress.fire(line);
+        };
+        return this.#spawn(node.path, say, (stop) => cancel.onCancellationRequested(stop));
+      });
+      this.done.fire();
+    } finally {
+      this.progress.fire(undefined);
+    }
+  }
+
+  #spawn(node: string, say: (line: string) => void, onCancel: (stop: () => void) => void): Promise<void> {
+    const root = nativeRoot(this.places);
+    return new Promise((resolve, reject) => {
+      const child = spawn(node, ["scripts/setup.mjs"], {
+        cwd: this.places.home,
+        env: { ...process.env, GRADUS_NATIVE_ROOT: root },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const tail: string[] = [];
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        output().info(`set-up: ${line}`);
+        tail.push(line);
+        say(line);
+      });
+      onCancel(() => child.kill());
+      child.once("error", reject);
+      child.once("close", (status) => {
+        if (status === 0) return resolve();
+        reject(
+          new UserError(`Setting up compute failed: ${tail.slice(-2).join(" ")}`, {
+            action: "The output has the whole story; `gradus doctor` says what is missing.",
+          }),
+        );
+      });
+    });
+  }
+}

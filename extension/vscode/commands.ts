@@ -1,0 +1,41 @@
+/** Every command goes through here: one log line, one way in which a failure is told, with the person's next action. */
+import { commands as editor, window, type Disposable } from "vscode";
+import { commands, type CommandId } from "../../shared/contributions.ts";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { output } from "./output.ts";
+
+export type CommandName = keyof typeof commands;
+
+export function register(name: CommandName, act: (...words: readonly unknown[]) => unknown): Disposable {
+  const id: CommandId = commands[name];
+  return editor.registerCommand(id, async (...words: readonly unknown[]) => {
+    try {
+      return await act(...words);
+    } catch (error) {
+      // Not awaited: a message stands until the person answers, and whoever ran the command should not wait for that.
+      void tell(error, id);
+      return undefined;
+    }
+  });
+}
+
+export const execute = (name: CommandName, ...words: readonly unknown[]): Thenable<unknown> =>
+  editor.executeCommand(commands[name], ...words);
+
+/** Shows a failure once, with where it is and what to do. */
+export async function tell(error: unknown, where: string): Promise<void> {
+  output().error(`${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const action = error instanceof UserError ? error.detail.action : undefined;
+  const file =
+    error instanceof UserError && error.detail.file !== undefined
+      ? ` (${error.detail.file}:${(error.detail.line ?? 0) + 1})`
+      : "";
+  const mend = error instanceof UserError && error.detail.code === "set-up" ? ["Set Up Compute"] : [];
+  const chosen = await window.showErrorMessage(
+    `${messageOf(error)}${file}${action === undefined ? "" : ` ${action}`}`,
+    ...mend,
+    "Show Output",
+  );
+  if (chosen === "Show Output") output().show();
+  if (chosen === "Set Up Compute") await execute("engineSetUp");
+}

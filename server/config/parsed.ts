@@ -1,0 +1,44 @@
+/** From checked nodes to what is resolved: names, absolute paths, clocks. */
+import { isAbsolute, resolve } from "node:path";
+import type { JsonObject } from "../../shared/json.ts";
+import { fileReference, nameOf, type Chosen } from "./method.ts";
+import type { ListNode, SourceNode } from "./node.ts";
+import type { Shape } from "./shape.ts";
+
+/** Items with names are addressed by them; a second one of the same name, and one without, by its index. */
+export function itemName(shape: Shape, item: SourceNode, index: number, list: ListNode): string {
+  if (shape.kind !== "named_list") return String(index);
+  const name = nameOf(item, shape.what);
+  const first = list.items.findIndex((other) => nameOf(other, shape.what) === name);
+  return name === undefined || first !== index ? String(index) : name;
+}
+
+/** Files of the user's are absolute once resolved: what is printed, stored and run means the same from anywhere. */
+export function absolute({ text, key, node }: Chosen): string {
+  const inFolder = (path: string): string =>
+    isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path);
+  if (key === "dataset") return inFolder(text);
+  const reference = key === "use" ? fileReference(text) : undefined;
+  if (reference === undefined) return text;
+  return inFolder(reference.path) + (reference.export === undefined ? "" : `:${reference.export}`);
+}
+
+/** Schedules written inside a stage count that stage's steps. */
+export function withClock<Value>(value: Value, node: SourceNode): Value;
+export function withClock(value: unknown, node: SourceNode): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || node.kind !== "map")
+    return value;
+  const changed = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const below = node.entries.get(key)?.value;
+      return [key, below === undefined ? inner : withClock(inner, below)];
+    }),
+  );
+  return "schedule" in value && node.origin.stage !== undefined ? { ...changed, clock: "stage" } : changed;
+}
+
+/** Parsed parameters as plain data; undefined values are left out. */
+export function jsonOf(params: Readonly<Record<string, unknown>>): JsonObject {
+  const plain: JsonObject = JSON.parse(JSON.stringify(params));
+  return plain;
+}

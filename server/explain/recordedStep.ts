@@ -1,0 +1,192 @@
+/** The recorded rows of one optimiser step, as columns, with everything that can be wrong with them. */
+import { UserError } from "../../shared/errors.ts";
+import { fromWire, type RolloutRow } from "../../shared/rollouts.ts";
+import { Algorithm, columnOf, contextOf } from "../algorithm.ts";
+import { applies } from "../algorithm/rewards.ts";
+import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
+import {
+  batchOfRows,
+  columnOfRows,
+  groupKey,
+  recordedValue,
+  sourceNameOf,
+  type RecordedRow,
+} from "../recorded.ts";
+import type { Batch, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
+import { stageAt } from "./stageAt.ts";
+
+const unused: Random = {
+  next: () => {
+    throw new Error("explain draws nothing");
+  },
+  integer: () => {
+    throw new Error("explain draws nothing");
+  },
+  fork: () => unused,
+};
+
+const none: TermValue = { kind: "none" };
+/** Name of the column that stands for `reward` where a row has no terms. */
+const wholeReward = "total";
+const grouping: readonly string[] = ["group_mean", "leave_one_out", "group_std"];
+const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
+
+export class RecordedStep {
+  readonly algorithm: Algorithm;
+  readonly body: StageBody;
+  readonly clock: Clock;
+  /** The mask slot has been applied. */
+  readonly batch: Batch;
+  readonly rows: readonly RolloutRow[];
+
+  constructor(
+    config: RunConfig,
+    private readonly recorded: readonly RecordedRow[],
+  ) {
+    this.rows = recorded.map(({ row }) => row);
+    const { body, clock } = stageAt(config, this.rows[0]!.step);
+    this.body = body;
+    this.clock = clock;
+    this.algorithm = new Algorithm(body, contextOf(body, { random: unused }));
+    this.batch = this.algorithm.masked(batchOfRows(this.rows, body.tasks));
+  }
+
+  /** One column per term of the config; without per-term rewards, the row's `reward` stands for all of them. */
+  terms(): RewardColumn[] {
+    const { terms } = this.body.reward;
+    const whole = this.rows.map(({ rewards, errors }) => isEmpty(rewards) && isEmpty(errors));
+    const columns = terms.map((term) =>
+      columnOf(
+        term.name,
+        this.rows.map((row, i) =>
+          whole[i] === true || !this.sent(term, row) ? none : recordedValue(row, term.name),
+        ),
+        this.batch,
+      ),
+    );
+    if (!whole.some(Boolean) || this.algorithm.given) return columns;
+    return this.withWholeRewards(columns, whole);
+  }
+
+  /** A row that does not tell its task source is sent to every term. */
+  private sent(term: RewardTermConfig, row: RolloutRow): boolean {
+    const source = sourceNameOf(row, this.body.tasks);
+    return source === undefined || applies(term, source);
+  }
+
+  private withWholeRewards(columns: RewardColumn[], whole: readonly boolean[]): RewardColumn[] {
+    const values = this.rows.map((row, i): TermValue => {
+      if (!whole[i]) return none;
+      if (row.reward === undefined)
+        throw this.refusal(
+          i,
+          'the rollout has neither "rewards" nor "reward"',
+          "Record one of them, or set `advantage.baseline: given` and record advantages.",
+        );
+      if (row.reward === null) return none;
+      const value = fromWire(row.reward);
+      return Number.isFinite(value)
+        ? { kind: "value", value }
+        : { kind: "error", message: `the recorded reward is ${value}` };
+    });
+    return [...columns, columnOf(wholeReward, values, this.batch)];
+  }
+
+  recordedAdvantages(): Float64Array {
+    const values =
+      columnOfRows(this.rows, "advantages", this.batch.offsets) ??
+      new Float64Array(this.batch.tokens.length).fill(Number.NaN);
+    this.rows.forEach((row, i) => {
+      if (row.advantages !== undefined) return;
+      if (row.advantage === undefined)
+        throw this.refusal(
+          i,
+          '`advantage.baseline: given` needs "advantages" or "advantage", and the rollout has neither',
+          "Record one of them, or choose another baseline.",
+        );
+      values.fill(fromWire(row.advantage), this.batch.offsets[i]!, this.batch.offsets[i + 1]!);
+    });
+    return values;
+  }
+
+  /** Rows without tokens lack nothing. */
+  hasNew(): boolean {
+    const lacking = this.rows.map(
+      (row, i) => row.logp_new === undefined && this.batch.offsets[i + 1]! > this.batch.offsets[i]!,
+    );
+    const first = lacking.indexOf(true);
+    if (first < 0) return this.rows.some(({ logp_new }) => logp_new !== undefined);
+    if (this.rows.some(({ logp_new }) => logp_new !== undefined)) {
+      throw this.refusal(
+        first,
+        'the rollout has no "logp_new", and others of its step have',
+        "Record it for all rollouts of a step, or for none: then only advantages are explained.",
+      );
+    }
+    return false;
+  }
+
+  /**
+   * Log-probs at generation. A row without `logp_old` counts as on policy: its old log-probs are the new ones, without
+   * gradient, so that its ratios are 1.
+   */
+  generated(update: boolean): Stats {
+    const { batch, rows } = this;
+    const [old, fresh, reference] = [
+      batch.columns.logp_old,
+      update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined,
+      columnOfRows(rows, "logp_ref", batch.offsets),
+    ];
+    const logp = old?.slice() ?? fresh?.slice();
+    if (logp !== undefined && fresh !== undefined) {
+      rows.forEach((row, i) => {
+        if (row.logp_old === undefined)
+          logp.set(fresh.subarray(batch.offsets[i]!, batch.offsets[i + 1]!), batch.offsets[i]!);
+      });
+    }
+    return {
+      ...(logp === undefined ? {} : { logp }),
+      ...(reference === undefined ? {} : { "logp:reference": reference }),
+    };
+  }
+
+  /** A column must have a value wherever a token trains. */
+  checkColumn(column: Float64Array | undefined, where: Uint8Array, key: string): void {
+    const at =
+      column === undefined
+        ? where.indexOf(1)
+        : where.findIndex((kept, i) => kept === 1 && Number.isNaN(column[i]!));
+    if (at < 0) return;
+    const row = this.batch.offsets.findLastIndex((offset) => offset <= at);
+    throw this.refusal(
+      row,
+      `the config needs "${key}" for every token that trains, and ${column === undefined ? "no rollout of the step has it" : `token ${at - this.batch.offsets[row]!} of the rollout has none`}`,
+      key === "logp_ref"
+        ? "Record logp_ref with the rollouts, or set `kl: []`."
+        : `Record ${key} with the rollouts.`,
+    );
+  }
+
+  checkGroups(): void {
+    const { baseline, scale } = this.body.advantage;
+    const needing = [
+      ["baseline", baseline],
+      ["scale", scale],
+    ] as const;
+    const [slot, choice] = needing.find(([, { declaration }]) => grouping.includes(declaration.name)) ?? [];
+    if (slot === undefined || choice === undefined || this.algorithm.given) return;
+    const sizes = new Map<string, number>();
+    for (const row of this.rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);
+    const lonely = this.rows.findIndex((row) => sizes.get(groupKey(row)) === 1);
+    if (lonely < 0) return;
+    throw this.refusal(
+      lonely,
+      `group "${this.rows[lonely]!.group}" of step ${this.rows[lonely]!.step} has one rollout, and advantage.${slot}: ${choice.declaration.name} compares those of a group`,
+      "Record the group's other rollouts, or choose `advantage: { baseline: none, scale: none }`.",
+    );
+  }
+
+  private refusal(row: number, message: string, action: string): UserError {
+    return new UserError(message, { ...this.recorded[row]!.place, character: 0, code: "explain", action });
+  }
+}

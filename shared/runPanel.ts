@@ -1,0 +1,115 @@
+/** What the run panel's webview and its host in the extension say to each other. */
+import type { EvaluationRow, RunSummary, Series } from "./protocol.ts";
+
+/** Grows when a change is not additive; a message of another version is dropped, and the host reloads the webview. */
+export const panelVersion = 1;
+
+/** What of a run's record the panel needs beside its summary. */
+export interface PanelRun {
+  readonly summary: RunSummary;
+  readonly stages: readonly { readonly step: number; readonly name: string; readonly kind: string }[];
+  /** Every stage that the config plans, entered or not; empty where the config could not be read. */
+  readonly planned: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly steps: number | null;
+  }[];
+  readonly checkpoints: readonly { readonly step: number }[];
+  /** Rollouts in a group; null where unknown. */
+  readonly group: number | null;
+  readonly backendReason: string | null;
+}
+
+export type LinkState =
+  | { readonly state: "live" }
+  | { readonly state: "waiting"; readonly message: string }
+  | { readonly state: "failed"; readonly message: string };
+
+/** A step as it was committed: null where a value is not finite. */
+export interface LiveStep {
+  readonly step: number;
+  readonly attempt: number;
+  readonly metrics: Readonly<Record<string, number | null>>;
+}
+
+export type ToPanel = { readonly version: number } & (
+  | {
+      /** Everything, once after `ready` and again after a gap. */
+      readonly type: "show";
+      readonly run: PanelRun;
+      readonly series: readonly Series[];
+      readonly evaluations: readonly EvaluationRow[];
+      readonly errors: number;
+    }
+  | {
+      /** What has happened since; at most ten a second. */
+      readonly type: "live";
+      readonly run: PanelRun;
+      readonly steps: readonly LiveStep[];
+      readonly evaluations: readonly EvaluationRow[];
+      readonly errors: number;
+    }
+  /** Answers `range`: the same metrics in finer detail over a part of the run. */
+  | { readonly type: "range"; readonly id: number; readonly series: readonly Series[] }
+  | { readonly type: "link"; readonly link: LinkState }
+  | { readonly type: "gone"; readonly message: string }
+);
+
+export type PanelAction =
+  | "stop"
+  | "stopNow"
+  | "pause"
+  | "continue"
+  | "resume"
+  | "openConfig"
+  | "openLog"
+  | "openRollouts"
+  | "reconnect"
+  | "showOutput";
+
+export type FromPanel = { readonly version: number } & (
+  | { readonly type: "ready"; readonly state: PanelState | null }
+  | { readonly type: "act"; readonly action: PanelAction; readonly step?: number }
+  | {
+      readonly type: "range";
+      readonly id: number;
+      readonly metrics: readonly string[];
+      readonly from: number;
+      readonly to: number;
+    }
+  | { readonly type: "failed"; readonly message: string }
+);
+
+/** What survives a reload of the window: a place in a run. The run itself is asked for again. */
+export interface PanelState {
+  readonly run: string;
+  /** First and last step in view; null: the whole run. */
+  readonly range: readonly [number, number] | null;
+  readonly scroll: number;
+  /** Charts shown as tables, by id. */
+  readonly tables: readonly string[];
+}
+
+const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/** A state that some version of the panel has left behind, or null where it is none. */
+export function readPanelState(value: unknown): PanelState | null {
+  if (!record(value)) return null;
+  const { run, range, scroll, tables } = value;
+  if (typeof run !== "string" || run === "") return null;
+  const ends = Array.isArray(range) ? range.filter((end) => typeof end === "number") : [];
+  const [from, to] = ends;
+  return {
+    run,
+    range: from !== undefined && to !== undefined && from < to ? [from, to] : null,
+    scroll: typeof scroll === "number" ? scroll : 0,
+    tables: Array.isArray(tables) ? tables.filter((table) => typeof table === "string") : [],
+  };
+}
+
+/** Every metric that the panel's charts and tiles read, of those that a run has recorded. */
+export const wantedMetric = (name: string): boolean =>
+  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm)$|tokens\/generated$)/.test(
+    name,
+  );

@@ -1,0 +1,231 @@
+/** `gradus explain` and `gradus reward` as a person calls them. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { build } from "esbuild";
+import { z } from "zod";
+import { temporary } from "../unit/support.ts";
+
+const built = temporary();
+
+before(() =>
+  build({
+    entryPoints: { cli: "server/cli.ts", rewardHost: "server/reward/host.ts" },
+    outdir: built,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    external: ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"],
+    define: { GRADUS_VERSION: '"test"' },
+    banner: {
+      js: 'import { createRequire as __c } from "node:module"; const require = __c(import.meta.url);',
+    },
+    logLevel: "error",
+  }),
+);
+
+/** What `gradus …` writes to stdout and stderr, and its exit code. */
+function run(...words: string[]): { out: string; err: string; code: number | null } {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [join(built, "cli.mjs"), ...words], {
+    encoding: "utf8",
+    env: { ...process.env, GRADUS_NATIVE_ROOT: process.cwd() },
+  });
+  return { out: stdout, err: stderr, code: status };
+}
+
+const lines = (text: string): unknown[] =>
+  text
+    .trim()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+const game = { env: "countdown", arm: "countdown/3", data: { numbers: [3, 5, 7], target: 22 } };
+
+function files(config: string, rows: readonly object[], brevity = ""): [string, string, string] {
+  const folder = temporary();
+  mkdirSync(join(folder, "rewards"));
+  writeFileSync(join(folder, "rewards/brevity.ts"), brevity);
+  writeFileSync(join(folder, "a.gradus.yaml"), config);
+  writeFileSync(join(folder, "r.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
+  return [join(folder, "a.gradus.yaml"), "--rollouts", join(folder, "r.jsonl")];
+}
+
+const pair = [
+  { step: 2, group: "g", index: 0, reward: 1, logp_old: [-1], logp_new: [-1] },
+  { step: 2, group: "g", index: 1, reward: 0, logp_old: [-1], logp_new: [-1] },
+];
+
+test("explain needs neither tasks nor rewards in the config, and --set reaches it", () => {
+  const { out, code } = run("explain", ...files("advantage: { scale: none }\n", pair), "--json");
+  assert.equal(code, 0);
+  assert.deepEqual(lines(out).slice(0, 2), [
+    {
+      type: "rollout",
+      step: 2,
+      group: "g",
+      index: 0,
+      reward: 1,
+      advantages: [0.5],
+      weights: [1],
+      grad_logp: [-0.25],
+    },
+    {
+      type: "rollout",
+      step: 2,
+      group: "g",
+      index: 1,
+      reward: 0,
+      advantages: [-0.5],
+      weights: [1],
+      grad_logp: [0.25],
+    },
+  ]);
+  const summary = z
+    .object({
+      type: z.literal("summary"),
+      step: z.literal(2),
+      loss: z.number(),
+      metrics: z.record(z.string(), z.number()),
+    })
+    .parse(lines(out)[2]);
+  assert.equal(summary.loss, 0);
+  const none = run(
+    "explain",
+    ...files("{}\n", pair),
+    "--json",
+    "--set",
+    "advantage.baseline=none",
+    "--set",
+    "advantage.scale=none",
+  );
+  assert.deepEqual(
+    lines(none.out).map(
+      (line) => z.object({ advantages: z.array(z.number()).optional() }).parse(line).advantages,
+    ),
+    [[1], [0], undefined],
+  );
+});
+
+test("explain speaks to people without --json, and tells of a broken config", () => {
+  const { out } = run("explain", ...files("advantage: { scale: none }\n", pair));
+  assert.match(out, /^step 2\n {2}g #0 {2}reward 1 {2}advantage 0\.5 {2}tokens 1\/1/);
+  assert.match(out, /\n {2}loss 0\n/);
+  const broken = run("explain", ...files("advantages: { scale: none }\n", pair));
+  assert.equal(broken.code, 1);
+  assert.match(broken.err, /a\.gradus\.yaml:1:1: error: .*advantage/s);
+  assert.equal(broken.out, "");
+});
+
+const config =
+  "tasks: [{ env: countdown }]\nreward: { terms: { correct: { use: equation }, brevity: { use: ./rewards/brevity.ts, weight: 0.1 } }, success: { terms: [correct] } }\n";
+const recorded = [
+  {
+    step: 0,
+    group: "a",
+    index: 0,
+    task: game,
+    response: "3*5+7",
+    tokens: [1, 2, 3, 4, 5],
+    reward: 0,
+    rewards: { correct: 0, brevity: 0 },
+  },
+  {
+    step: 0,
+    group: "a",
+    index: 1,
+    task: game,
+    response: "3+5+7",
+    tokens: [1, 2, 3, 4, 5],
+    reward: 0,
+    rewards: { correct: 0, brevity: 0 },
+  },
+  {
+    step: 1,
+    group: "b",
+    index: 0,
+    task: game,
+    response: "1",
+    tokens: [1],
+    reward: 1,
+    rewards: { correct: 1, brevity: 0 },
+  },
+  {
+    step: 1,
+    group: "b",
+    index: 1,
+    task: game,
+    response: "2",
+    tokens: [1],
+    reward: 0,
+    rewards: { correct: 0, brevity: 0 },
+  },
+];
+
+test("reward scores recorded rollouts again: values, changes, groups gained and lost", () => {
+  const { out, code } = run(
+    "reward",
+    ...files(config, recorded, "console.log('noise'); export const score = ({ length }) => -length;"),
+    "--json",
+  );
+  assert.equal(code, 0);
+  const [first, , third, , summary] = lines(out);
+  assert.deepEqual(first, {
+    type: "rollout",
+    step: 0,
+    group: "a",
+    index: 0,
+    rewards: { correct: 1, brevity: -5 },
+    errors: {},
+    reward: 0.5,
+    before: 0,
+  });
+  assert.deepEqual(third, {
+    type: "rollout",
+    step: 1,
+    group: "b",
+    index: 0,
+    rewards: { correct: 0, brevity: -1 },
+    errors: {},
+    reward: -0.1,
+    before: 1,
+  });
+  assert.deepEqual(summary, {
+    type: "summary",
+    rollouts: 4,
+    terms: {
+      correct: { mean: 0.25, before: 0.25, errors: 0, changed: 2 },
+      brevity: { mean: -3, before: 0, errors: 0, changed: 4 },
+    },
+    groups: { total: 2, gained: ["0/a"], lost: ["1/b"] },
+  });
+});
+
+test("reward keeps an error apart from 0, and refuses rollouts without a response", () => {
+  const { out } = run(
+    "reward",
+    ...files(config, recorded.slice(0, 2), "export const score = () => { throw new Error('no'); };"),
+    "--json",
+  );
+  const [first] = lines(out);
+  const {
+    rewards,
+    errors,
+    reward: total,
+  } = z
+    .object({
+      rewards: z.record(z.string(), z.number()),
+      errors: z.record(z.string(), z.string()),
+      reward: z.null(),
+    })
+    .parse(first);
+  assert.deepEqual(rewards, { correct: 1 });
+  assert.match(errors["brevity"] ?? "", /brevity\.ts:score: threw Error: no/);
+  assert.equal(total, null);
+  const refused = run("reward", ...files(config, pair, "export const score = () => 0;"));
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /r\.jsonl:1:1: error: the rollout has no "response"/);
+});

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { gradus } from "../../support/cli.ts";
+
+let folder = "";
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "gradus-cli-"));
+  writeFileSync(
+    join(folder, "good.gradus.yaml"),
+    "extends: dapo\ntasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n",
+  );
+  writeFileSync(
+    join(folder, "bad.gradus.yaml"),
+    "tasks: [{ env: countdwn }]\nreward: { terms: { correct: equation } }\n",
+  );
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const json = async (...words: string[]): Promise<unknown> => JSON.parse((await gradus(words, folder)).stdout);
+
+describe("gradus validate", () => {
+  it("prints findings as file:line:column with the rule, and exits 1", async () => {
+    const { code, stderr } = await gradus(["validate", "bad.gradus.yaml"], folder);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^bad\.gradus\.yaml:1:16: error: .*`countdwn`.*Did you mean `countdown`\?.* \[unknown-value\]$/m,
+    );
+  });
+
+  it("exits 0 when nothing is wrong, 2 on wrong usage", async () => {
+    assert.equal((await gradus(["validate", "good.gradus.yaml"], folder)).code, 0);
+    assert.equal((await gradus(["validate"], folder)).code, 2);
+    assert.equal((await gradus(["validate", "good.gradus.yaml", "--format", "xml"], folder)).code, 2);
+    assert.equal((await gradus(["validate", "good.gradus.yaml", "--set", "group"], folder)).code, 2);
+  });
+
+  it("gives one JSON value with LSP positions and fixes", async () => {
+    assert.deepEqual(await json("validate", "bad.gradus.yaml", "good.gradus.yaml", "--json"), {
+      files: [
+        {
+          file: "bad.gradus.yaml",
+          kind: "gradus",
+          diagnostics: [
+            {
+              severity: "error",
+              rule: "unknown-value",
+              message:
+                "`tasks.countdwn.env` names no environment: `countdwn`. Did you mean `countdown`? Allowed: `countdown`, `arithmetic`, `reverse_text` or `dataset`.",
+              key: "tasks.countdwn.env",
+              range: { start: { line: 0, character: 15 }, end: { line: 0, character: 23 } },
+              fixes: [
+                {
+                  title: "Change to `countdown`",
+                  edits: [
+                    {
+                      range: { start: { line: 0, character: 15 }, end: { line: 0, character: 23 } },
+                      newText: "countdown",
+                    },
+                  ],
+                  preferred: true,
+                },
+              ],
+            },
+          ],
+        },
+        { file: "good.gradus.yaml", kind: "gradus", diagnostics: [] },
+      ],
+    });
+  });
+
+  it("speaks SARIF", async () => {
+    const text = (await gradus(["validate", "bad.gradus.yaml", "--format", "sarif"], folder)).stdout;
+    const { version, runs } = JSON.parse(text);
+    assert.equal(version, "2.1.0");
+    assert.deepEqual(runs[0].results[0].locations[0].physicalLocation.region, {
+      startLine: 1,
+      startColumn: 16,
+      endLine: 1,
+      endColumn: 24,
+    });
+    assert.equal(runs[0].results[0].ruleId, "unknown-value");
+  });
+
+  it("says that it does not check other trainers' configs yet", async () => {
+    writeFileSync(join(folder, "verl.yaml"), "actor_rollout_ref:\n  model: { path: x }\n");
+    const { stdout, code } = await gradus(["validate", "verl.yaml", "--json"], folder);
+    const [file] = JSON.parse(stdout).files;
+    assert.deepEqual([file.kind, file.diagnostics[0].rule, code], ["verl", "not-yet", 1]);
+  });
+
+  it("names a file that is not there", async () => {
+    const { stderr, code } = await gradus(["validate", "none.gradus.yaml"], folder);
+    assert.match(stderr, /^none\.gradus\.yaml:1:1: error: /);
+    assert.equal(code, 1);
+  });
+});
+
+describe("gradus resolve", () => {
+  it("gives the config and each value's origin", async () => {
+    const text = (await gradus(["resolve", "good.gradus.yaml", "--set", "rollout.group=3", "--json"], folder))
+      .stdout;
+    const { config, origins } = JSON.parse(text);
+    assert.equal(config.rollout.group, 3);
+    assert.equal(config.objective.high, 0.28);
+    assert.deepEqual(origins["objective.high"].via, ["dapo"]);
+    assert.deepEqual(origins["tasks.countdown.env"], {
+      file: join(folder, "good.gradus.yaml"),
+      line: 2,
+      via: [],
+    });
+    assert.equal(origins["rollout.group"].file, "--set rollout.group=3");
+  });
+
+  it("prints YAML that resolves to the same, with a comment on each value", async () => {
+    const { stdout } = await gradus(["resolve", "good.gradus.yaml"], folder);
+    assert.match(stdout, /high: 0\.28 # dapo\.yaml:\d+ via dapo/);
+    writeFileSync(join(folder, "again.gradus.yaml"), stdout);
+    const [first, again] = await Promise.all(
+      ["good.gradus.yaml", "again.gradus.yaml"].map(
+        async (file) => JSON.parse((await gradus(["resolve", file, "--json"], folder)).stdout).config,
+      ),
+    );
+    assert.deepEqual(again, first);
+  });
+
+  it("prints the errors of a broken config and no config", async () => {
+    const { stdout, stderr, code } = await gradus(["resolve", "bad.gradus.yaml", "--json"], folder);
+    assert.deepEqual([stdout, code], ["", 1]);
+    assert.match(stderr, /bad\.gradus\.yaml:1:16: error/);
+  });
+});
+
+describe("gradus init", () => {
+  it("writes a config without findings, a reward and its test, and overwrites nothing", async () => {
+    const { files } = JSON.parse((await gradus(["init", "new", "--from", "dapo", "--json"], folder)).stdout);
+    assert.deepEqual(files, [
+      "new/countdown.gradus.yaml",
+      "new/rewards/brevity.ts",
+      "new/rewards/brevity.test.ts",
+    ]);
+    assert.deepEqual(await json("validate", "new/countdown.gradus.yaml", "--json"), {
+      files: [{ file: "new/countdown.gradus.yaml", kind: "gradus", diagnostics: [] }],
+    });
+    writeFileSync(join(folder, "new/countdown.gradus.yaml"), "mine\n");
+    const again = await gradus(["init", "new"], folder);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /nothing is overwritten/);
+    assert.equal(readFileSync(join(folder, "new/countdown.gradus.yaml"), "utf8"), "mine\n");
+  });
+
+  it("offers the nearest preset", async () => {
+    const { stderr, code } = await gradus(["init", "other", "--from", "dappo"], folder);
+    assert.equal(code, 1);
+    assert.match(stderr, /Did you mean `dapo`/);
+  });
+});
+
+describe("the catalogue", () => {
+  it("lists methods with their parameters as JSON Schema", async () => {
+    const methods = JSON.parse((await gradus(["methods", "--json"])).stdout);
+    const boltzmann = methods.find((method: { name: string }) => method.name === "boltzmann");
+    assert.deepEqual(Object.keys(boltzmann), [
+      "slot",
+      "name",
+      "summary",
+      "formula",
+      "sources",
+      "aliases",
+      "status",
+      "params",
+    ]);
+    assert.equal(boltzmann.params.properties.temperature.default, 1);
+  });
+
+  it("lists presets by id", async () => {
+    const presets = JSON.parse((await gradus(["presets", "--json"])).stdout);
+    const sec = presets.find((preset: { id: string }) => preset.id === "sec");
+    assert.deepEqual(
+      [sec.rows, sec.kind, sec.status, sec.slots, sec.extends],
+      [["0-06"], "method", "exact", ["curriculum"], "grpo"],
+    );
+  });
+
+  it("gives a JSON Schema that knows every key", async () => {
+    const schema = JSON.parse((await gradus(["schema"])).stdout);
+    assert.equal(schema.$schema, "https://json-schema.org/draft/2020-12/schema");
+    for (const key of [
+      "extends",
+      "name",
+      "seed",
+      "steps",
+      "model",
+      "models",
+      "tasks",
+      "curriculum",
+      "stages",
+      "rollout",
+      "guidance",
+      "reward",
+      "advantage",
+      "objective",
+      "kl",
+      "mask",
+      "replay",
+      "auxiliary",
+      "update",
+      "evaluation",
+      "checkpoint",
+      "scheduler",
+      "engine",
+      "sweep",
+      "logging",
+    ]) {
+      assert.ok(key in schema.properties, key);
+    }
+    assert.equal(schema.additionalProperties, false);
+  });
+});

@@ -1,0 +1,432 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { UserError } from "../../../shared/errors.ts";
+import { loadConfig, type LoadOptions, type LoadedConfig } from "../../../server/config/index.ts";
+
+let folder = "";
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "gradus-config-"));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes files and loads the first. */
+function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}): LoadedConfig {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return loadConfig(join(folder, Object.keys(files)[0] ?? ""), options);
+}
+
+/** A value of the resolved tree by path; lists of named things by name. */
+function value({ tree }: LoadedConfig, path: string): unknown {
+  let at: unknown = tree;
+  for (const key of path.split(".")) {
+    if (Array.isArray(at))
+      at = at.find((item: unknown) => isObject(item) && item["name"] === key) ?? at[Number(key)];
+    else at = isObject(at) ? at[key] : undefined;
+  }
+  return at;
+}
+const isObject = (at: unknown): at is Record<string, unknown> => typeof at === "object" && at !== null;
+
+const clean = (loaded: LoadedConfig): LoadedConfig => {
+  assert.deepEqual(
+    loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),
+    [],
+  );
+  assert.ok(loaded.config);
+  return loaded;
+};
+
+const start = "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward: { terms: { correct: equation } }\n";
+
+describe("defaults", () => {
+  it("are those of preset grpo", () => {
+    const plain = clean(load({ "a.gradus.yaml": start }));
+    const preset = clean(load({ "b.gradus.yaml": `extends: grpo\n${start}` }));
+    assert.deepEqual({ ...plain.tree, name: "" }, { ...preset.tree, name: "" });
+    assert.deepEqual(value(plain, "advantage.baseline"), { use: "group_mean" });
+    assert.equal(value(plain, "advantage.scale.use"), "group_std");
+    assert.deepEqual(value(plain, "objective"), {
+      use: "clipped",
+      low: 0.2,
+      high: 0.2,
+      aggregate: { use: "sequence_mean", empty_rows: "count" },
+      entropy: 0,
+    });
+    assert.deepEqual(
+      [value(plain, "kl"), value(plain, "mask"), value(plain, "curriculum.admission.use")],
+      [[], [], "none"],
+    );
+  });
+
+  it("make one rl stage of 100 steps where there are none", () => {
+    const { config } = clean(load({ "a.gradus.yaml": start }));
+    assert.deepEqual(
+      config?.stages.map(({ kind, steps }) => [kind, steps]),
+      [["rl", 100]],
+    );
+    assert.deepEqual([config?.evaluation.pass_at, config?.evaluation.samples], [[1, 8], 8]);
+  });
+
+  it("draw as many samples as the largest k", () => {
+    assert.equal(
+      clean(load({ "a.gradus.yaml": `${start}evaluation: { pass_at: [1, 5] }\n` })).config?.evaluation
+        .samples,
+      5,
+    );
+  });
+
+  it("call a task by its env or its file's stem, and a run by its file's", () => {
+    const { config } = clean(
+      load({
+        "deep/some.gradus.yaml":
+          'tasks: [{ env: countdown }, { dataset: data/train.v2.jsonl, answer: "{answer}" }]\nreward: { terms: { right: exact_match } }\n',
+        "deep/data/train.v2.jsonl": '{"prompt":"a","answer":"b"}\n',
+      }),
+    );
+    assert.deepEqual(
+      config?.top.tasks.map(({ name }) => name),
+      ["countdown", "train.v2"],
+    );
+    assert.equal(config?.name, "some");
+  });
+});
+
+describe("merging", () => {
+  it("goes deep into maps, replaces lists and scalars, and removes by null", () => {
+    const loaded = clean(
+      load({
+        "a.gradus.yaml":
+          `extends: ./base.yaml\n${start}rollout: { stop: [b] }\nreward: { terms: { brevity: null } }\nseed: 3\n`.replace(
+            "reward: { terms: { correct: equation } }\n",
+            "",
+          ),
+        "base.yaml":
+          "seed: 2\nrollout: { prompts: 4, stop: [x, y] }\nreward: { terms: { correct: equation, brevity: { use: length, weight: 0.1 } } }\n",
+      }),
+    );
+    assert.deepEqual(
+      [value(loaded, "rollout.prompts"), value(loaded, "rollout.stop"), value(loaded, "seed")],
+      [4, ["b"], 3],
+    );
+    assert.deepEqual(Object.keys(value(loaded, "reward.terms") as object), ["correct"]);
+  });
+
+  it("gives a removed block back to the defaults, in a stage too", () => {
+    const loaded = clean(load({ "a.gradus.yaml": `extends: grpo-paper\n${start}kl: null\n` }));
+    assert.deepEqual(value(loaded, "kl"), []);
+    const staged = clean(
+      load({
+        "a.gradus.yaml": `extends: grpo-paper\n${start}stages: [{ name: a, steps: 1 }, { name: b, steps: 1, kl: null, rollout: null }]\n`,
+      }),
+    );
+    assert.deepEqual(
+      staged.config?.stages.map(({ body }) => [body.kl.length, body.rollout.group]),
+      [
+        [1, 8],
+        [0, 8],
+      ],
+    );
+  });
+
+  it("keeps a null that is a value of its own", () => {
+    const { config } = clean(
+      load({ "a.gradus.yaml": `${start}update: { optimizer: { clip_norm: null } }\n` }),
+    );
+    assert.equal(config?.top.update.optimizer.params["clip_norm"], null);
+  });
+
+  it("takes the short form for { use }", () => {
+    const short = load({ "a.gradus.yaml": `${start}curriculum: { sampler: boltzmann }\n` });
+    const long = load({ "a.gradus.yaml": `${start}curriculum: { sampler: { use: boltzmann } }\n` });
+    assert.deepEqual(short.tree, long.tree);
+  });
+
+  it("keeps a method's parameters while it stays, drops them when it changes, and keeps the slot's own", () => {
+    const base = "objective: { use: clipped, low: 0.1, high: 0.5, aggregate: token_mean, entropy: 0.01 }\n";
+    const same = clean(
+      load({
+        "a.gradus.yaml": `extends: ./base.yaml\n${start}objective: { high: 0.3 }\n`,
+        "base.yaml": base,
+      }),
+    );
+    assert.deepEqual(value(same, "objective"), {
+      use: "clipped",
+      low: 0.1,
+      high: 0.3,
+      aggregate: { use: "token_mean" },
+      entropy: 0.01,
+    });
+    const changed = clean(
+      load({ "a.gradus.yaml": `extends: ./base.yaml\n${start}objective: reinforce\n`, "base.yaml": base }),
+    );
+    assert.deepEqual(value(changed, "objective"), {
+      use: "reinforce",
+      aggregate: { use: "token_mean" },
+      entropy: 0.01,
+    });
+  });
+
+  it("drops a task's own parameters when its environment changes and keeps its name and weight", () => {
+    const loaded = clean(
+      load({
+        "a.gradus.yaml": `extends: ./base.yaml\ntasks: { one: { env: arithmetic } }\nreward: { terms: { correct: exact_match } }\n`,
+        "base.yaml": "tasks: [{ name: one, env: countdown, numbers: [5], weight: 3 }]\n",
+      }),
+    );
+    assert.equal(value(loaded, "tasks.one.numbers"), undefined);
+    assert.deepEqual([value(loaded, "tasks.one.env"), value(loaded, "tasks.one.weight")], ["arithmetic", 3]);
+  });
+
+  it("applies a list of parents left to right", () => {
+    const loaded = clean(
+      load({
+        "a.gradus.yaml": `extends: [dapo, ./left.yaml, ./right.yaml]\n${start}`,
+        "left.yaml": "rollout: { prompts: 2, group: 3 }\n",
+        "right.yaml": "rollout: { group: 6 }\n",
+      }),
+    );
+    assert.deepEqual(
+      [value(loaded, "rollout.prompts"), value(loaded, "rollout.group"), value(loaded, "objective.high")],
+      [2, 6, 0.28],
+    );
+  });
+
+  it("starts relative paths from the file that wrote them", () => {
+    const loaded = clean(
+      load({
+        "run/a.gradus.yaml": `extends: ../shared/base.yaml\n${start.replace("reward: { terms: { correct: equation } }\n", "")}`,
+        "shared/base.yaml": "reward: { terms: { short: { use: ./r.ts }, set: equation } }\n",
+        "shared/r.ts": "export const score = (): number => 1;\n",
+      }),
+    );
+    assert.equal(value(loaded, "reward.terms.short.use"), join(folder, "shared/r.ts"));
+    assert.equal(loaded.config?.top.reward.terms[0]?.term.folder, join(folder, "shared"));
+  });
+
+  it("resolves a resolved tree to itself", () => {
+    const first = clean(
+      load({
+        "a.gradus.yaml": `extends: sec\n${start}stages: [{ name: w, kind: sft, steps: 3 }, { name: r, steps: 4, rollout: { group: 2 } }]\n`,
+      }),
+    );
+    const again = clean(load({ "b.gradus.yaml": JSON.stringify(first.tree) }));
+    assert.deepEqual(again.tree, first.tree);
+  });
+});
+
+describe("addressing", () => {
+  const staged = `${start}kl: [{ model: reference, coefficient: 0.1 }]\nstages: [{ name: easy, steps: 5, tasks: { countdown: { numbers: [3] } } }, { name: full, steps: 7 }]\n`;
+
+  it("reaches named things by their names and unnamed lists by index", () => {
+    const loaded = clean(
+      load(
+        { "a.gradus.yaml": staged },
+        {
+          set: [
+            "tasks.countdown.numbers=[5]",
+            "stages.full.steps=9",
+            "kl.0.coefficient=0.5",
+            "curriculum.sampler=boltzmann",
+            "reward.terms.correct.weight=2",
+          ],
+        },
+      ),
+    );
+    assert.deepEqual(value(loaded, "tasks.countdown.numbers"), [5]);
+    assert.deepEqual(
+      loaded.config?.stages.map(({ steps }) => steps),
+      [5, 9],
+    );
+    assert.equal(loaded.config?.top.kl[0]?.coefficient, 0.5);
+    assert.equal(loaded.config?.top.curriculum.sampler.use, "boltzmann");
+    assert.deepEqual(loaded.origins["kl.0.coefficient"], {
+      file: "--set kl.0.coefficient=0.5",
+      line: 0,
+      via: [],
+    });
+  });
+
+  it("overrides a stage's tasks by name and leaves the others alone", () => {
+    const { config } = clean(load({ "a.gradus.yaml": staged }));
+    assert.deepEqual(
+      config?.stages.map(({ body }) => body.tasks[0]?.source.params["numbers"]),
+      [[3], [3, 4]],
+    );
+  });
+
+  it("removes by null", () => {
+    const loaded = load({ "a.gradus.yaml": staged }, { set: ["stages.easy=null"] });
+    assert.deepEqual(
+      clean(loaded).config?.stages.map(({ name }) => name),
+      ["full"],
+    );
+  });
+
+  for (const [set, message] of [
+    ["tasks.contdown.numbers=[3]", /no task named `contdown`\. Did you mean `countdown`/],
+    ["kl.3.coefficient=1", /no index 3/],
+    ["rollout.grop=3", /`grop` is not a key of `rollout`\. Did you mean `group`/],
+    ["rollout.group=many", /must be a whole number/],
+  ] as const) {
+    it(`says what is wrong with --set ${set}`, () => {
+      const { diagnostics, config } = load({ "a.gradus.yaml": staged }, { set: [set] });
+      assert.equal(config, undefined);
+      assert.match(diagnostics[0]?.message ?? "", message);
+      assert.match(diagnostics[0]?.message ?? "", /in `--set /);
+    });
+  }
+
+  it("refuses an assignment that cannot be read", () => {
+    assert.throws(() => load({ "a.gradus.yaml": staged }, { set: ["rollout.group"] }), UserError);
+    assert.throws(
+      () => load({ "a.gradus.yaml": staged }, { set: ["tasks.countdown.numbers=[3"] }),
+      /never closed/,
+    );
+  });
+
+  it("caps rl steps over all stages and leaves sft its own", () => {
+    const text = `${start}stages: [{ name: w, kind: sft, steps: 30 }, { name: a, steps: 5 }, { name: b, steps: 7 }, { name: c, steps: 2 }]\n`;
+    const { config } = clean(load({ "a.gradus.yaml": text }, { steps: 8, seed: 11 }));
+    assert.deepEqual(
+      config?.stages.map(({ name, steps }) => [name, steps]),
+      [
+        ["w", 30],
+        ["a", 5],
+        ["b", 3],
+      ],
+    );
+    assert.equal(config?.seed, 11);
+    assert.equal(clean(load({ "a.gradus.yaml": start }, { steps: 4 })).config?.stages[0]?.steps, 4);
+  });
+});
+
+describe("extends", () => {
+  it("names the whole circle", () => {
+    const { diagnostics, config } = load({
+      "a.gradus.yaml": `extends: ./b.yaml\n${start}`,
+      "b.yaml": "extends: ./c.yaml\n",
+      "c.yaml": "extends: ./a.gradus.yaml\n",
+    });
+    assert.equal(config, undefined);
+    const [cycle] = diagnostics;
+    assert.equal(cycle?.rule, "extends-cycle");
+    assert.match(cycle?.message ?? "", /a\.gradus\.yaml → b\.yaml → c\.yaml → a\.gradus\.yaml/);
+    assert.deepEqual(cycle?.range.start, { line: 0, character: 9 });
+  });
+
+  it("catches a file that extends itself", () => {
+    const { diagnostics } = load({ "a.gradus.yaml": `extends: ./a.gradus.yaml\n${start}` });
+    assert.match(diagnostics[0]?.message ?? "", /a\.gradus\.yaml → a\.gradus\.yaml/);
+  });
+
+  it("allows two ways to the same parent", () => {
+    clean(
+      load({
+        "a.gradus.yaml": `extends: [./b.yaml, ./c.yaml]\n${start}`,
+        "b.yaml": "extends: ./d.yaml\n",
+        "c.yaml": "extends: ./d.yaml\n",
+        "d.yaml": "rollout: { prompts: 2 }\n",
+      }),
+    );
+  });
+
+  it("shows a parent's syntax error at the entry that brought it in", () => {
+    const { diagnostics } = load({
+      "a.gradus.yaml": `extends: ./b.yaml\n${start}`,
+      "b.yaml": "rollout: { prompts: [3\nseed: 1\n",
+    });
+    assert.equal(diagnostics.length, 1);
+    assert.match(diagnostics[0]?.message ?? "", /b\.yaml:1:21: This `\[` is never closed/);
+    assert.deepEqual(diagnostics[0]?.range.start, { line: 0, character: 9 });
+  });
+});
+
+describe("origins", () => {
+  it("tell file, line and the way a value came", () => {
+    const { origins } = clean(
+      load({
+        "a.gradus.yaml": `extends: ./b.yaml\n${start}rollout:\n  prompts: 4\n`,
+        "b.yaml": "extends: dapo\nseed: 5\n",
+      }),
+    );
+    assert.deepEqual(origins["rollout.prompts"], { file: join(folder, "a.gradus.yaml"), line: 5, via: [] });
+    assert.deepEqual(origins["seed"], { file: join(folder, "b.yaml"), line: 2, via: ["./b.yaml"] });
+    assert.deepEqual(origins["objective.high"]?.via, ["./b.yaml", "dapo"]);
+    assert.match(origins["objective.high"]?.file ?? "", /presets\/dapo\.yaml$/);
+    assert.deepEqual(origins["tasks.countdown.numbers"]?.line, 2);
+    assert.deepEqual(origins["update.optimizer.lr"], { file: "default", line: 0, via: [] });
+  });
+});
+
+describe("values", () => {
+  it("count a stage's schedules in that stage and the others in the run", () => {
+    const ramp = "{ schedule: linear, from: 0, to: 1, over: 4 }";
+    const { config } = clean(
+      load({
+        "a.gradus.yaml": `${start}objective: { entropy: ${ramp} }\nstages: [{ name: a, steps: 5, rollout: { temperature: ${ramp} } }, { name: b, steps: 5 }]\n`,
+      }),
+    );
+    const [a] = config?.stages ?? [];
+    assert.deepEqual(a?.body.rollout.temperature, {
+      schedule: "linear",
+      from: 0,
+      to: 1,
+      over: 4,
+      start: 0,
+      clock: "stage",
+    });
+    assert.equal(typeof a?.body.objective.entropy === "object" && "clock" in a.body.objective.entropy, false);
+  });
+
+  it("let the learning rate fall over what it counts", () => {
+    const cosine = "update: { optimizer: { schedule: cosine } }";
+    const { config } = clean(
+      load({
+        "a.gradus.yaml": `${start}stages: [{ name: w, kind: sft, steps: 9, ${cosine} }, { name: a, steps: 5 }]\n${cosine}\n`,
+      }),
+    );
+    assert.deepEqual(
+      config?.stages.map(({ body }) => body.update.schedule),
+      [
+        { schedule: "cosine", from: 1, to: 0, over: 9, start: 0, clock: "stage" },
+        { schedule: "cosine", from: 1, to: 0, over: 5, start: 0 },
+      ],
+    );
+  });
+
+  it("never resolve a secret", () => {
+    process.env["GRADUS_TEST_SECRET"] = "hunter2";
+    const loaded = load({ "a.gradus.yaml": `${start}name: "\${env:GRADUS_TEST_SECRET}"\n` });
+    assert.equal(loaded.tree["name"], "${env:GRADUS_TEST_SECRET}");
+    assert.doesNotMatch(JSON.stringify(loaded.tree), /hunter2/);
+  });
+
+  it("expand anchors and merge keys, and survive an alias of itself", () => {
+    const loaded = clean(
+      load({
+        "a.gradus.yaml":
+          "tasks: [{ env: countdown }]\nreward:\n  terms:\n    a: &a { use: equation, weight: 2 }\n    b: { <<: *a, weight: 3 }\n",
+      }),
+    );
+    assert.deepEqual(
+      [value(loaded, "reward.terms.b.use"), value(loaded, "reward.terms.b.weight")],
+      ["equation", 3],
+    );
+    assert.equal(load({ "a.gradus.yaml": "tasks: &t [*t]\n" }).config, undefined);
+  });
+
+  it("survive any beginning of a file", () => {
+    const text = `extends: sec\n${start}kl: [{ model: reference, coefficient: { schedule: linear, from: 0, to: 1, over: 4 } }]\nstages:\n  - { name: easy, tasks: { countdown: { numbers: [3] } }, steps: 4 }\n`;
+    for (let end = 0; end <= text.length; end++)
+      assert.doesNotThrow(
+        () => loadConfig(join(folder, "cut.gradus.yaml"), { text: text.slice(0, end) }),
+        text.slice(0, end),
+      );
+  });
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { z } from "zod";
+import { commands, contextKeys, language, panels, settings, views } from "../../../shared/contributions.ts";
+
+const item = z.object({ command: z.string(), when: z.string().optional(), group: z.string() });
+const manifestShape = z.object({
+  activationEvents: z.array(z.string()),
+  contributes: z.object({
+    commands: z.array(
+      z.object({
+        command: z.string(),
+        title: z.string(),
+        category: z.string(),
+        icon: z.string().optional(),
+        enablement: z.string().optional(),
+      }),
+    ),
+    menus: z.record(z.string(), z.array(item)),
+    viewsContainers: z.object({ activitybar: z.array(z.object({ id: z.string(), icon: z.string() })) }),
+    views: z.record(z.string(), z.array(z.object({ id: z.string(), icon: z.string() }))),
+    viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
+    languages: z.array(
+      z.object({ id: z.string(), extensions: z.array(z.string()), configuration: z.string().optional() }),
+    ),
+    grammars: z.array(z.object({ language: z.string(), path: z.string() })),
+    configuration: z.object({
+      properties: z.record(
+        z.string(),
+        z.object({
+          type: z.string(),
+          default: z.unknown(),
+          markdownDescription: z.string(),
+          scope: z.string(),
+        }),
+      ),
+    }),
+    walkthroughs: z.array(
+      z.object({
+        id: z.string(),
+        steps: z.array(
+          z.object({
+            id: z.string(),
+            description: z.string(),
+            completionEvents: z.array(z.string()).min(1),
+            media: z.object({ markdown: z.string() }),
+          }),
+        ),
+      }),
+    ),
+  }),
+});
+const text = readFileSync("package.json", "utf8");
+const { contributes, activationEvents } = manifestShape.parse(JSON.parse(text));
+const words = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync("package.nls.json", "utf8")));
+const sources = readdirSync("extension", { recursive: true })
+  .map((name) => join("extension", String(name)))
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => readFileSync(name, "utf8"));
+
+const sorted = (names: Iterable<string>): readonly string[] => [...names].sort();
+
+test("the manifest's commands are those of shared/contributions.ts, and each is registered once", () => {
+  assert.deepEqual(
+    sorted(contributes.commands.map(({ command }) => command)),
+    sorted(Object.values(commands)),
+  );
+  const registered = sources.flatMap((source) =>
+    [...source.matchAll(/\bregister\(\s*"(\w+)"/g)].map((match) => match[1]!),
+  );
+  assert.deepEqual(sorted(registered), sorted(Object.keys(commands)));
+});
+
+test("titles begin with a verb, are in title case and do not repeat the product's name", () => {
+  const verbs = [
+    "Start",
+    "Stop",
+    "Pause",
+    "Resume",
+    "Delete",
+    "Open",
+    "Copy",
+    "Refresh",
+    "Validate",
+    "Create",
+    "Show",
+    "Restart",
+    "Set",
+  ];
+  for (const { title, category } of contributes.commands) {
+    const shown = words[title.slice(1, -1)]!;
+    assert.equal(category, "Gradus");
+    assert.ok(verbs.includes(shown.split(" ")[0]!), shown);
+    assert.ok(!/gradus/i.test(shown), shown);
+    assert.ok(
+      shown.split(" ").every((word) => /^[A-Z]/.test(word) || word === "of"),
+      shown,
+    );
+  }
+});
+
+test("every %key% of the manifest has words, and every word is used", () => {
+  const used = new Set([...text.matchAll(/"%([\w.]+)%"/g)].map((match) => match[1]!));
+  for (const key of used)
+    assert.ok(words[key] !== undefined && words[key] !== "", `package.nls.json lacks ${key}`);
+  const unused = Object.keys(words).filter((key) => !used.has(key) && key !== "description");
+  assert.deepEqual(unused, []);
+});
+
+test("every context key of a condition is one that the editor or this extension sets", () => {
+  const own: readonly string[] = Object.values(contextKeys);
+  const editors = [
+    "view",
+    "viewItem",
+    "isWorkspaceTrusted",
+    "workspaceFolderCount",
+    "resourceLangId",
+    "resourceFilename",
+  ];
+  const conditions = [
+    ...Object.values(contributes.menus).flatMap((items) => items.flatMap(({ when }) => when ?? [])),
+    ...contributes.viewsWelcome.map(({ when }) => when),
+    ...contributes.commands.flatMap(({ enablement }) => enablement ?? []),
+  ];
+  for (const condition of conditions)
+    for (const clause of condition.split(/\s*(?:&&|\|\|)\s*(?![^/]*\/(?:\s|$))/)) {
+      const key = /^!?([\w.]+)/.exec(clause.trim())?.[1];
+      assert.ok(key !== undefined && [...own, ...editors].includes(key), `${key} in: ${condition}`);
+    }
+  const set = sources.flatMap((source) =>
+    [...source.matchAll(/setContext\("(\w+)"/g)].map((match) => match[1]!),
+  );
+  assert.deepEqual(sorted(new Set(set)), sorted(Object.keys(contextKeys)));
+});
+
+test("views, settings, the language and the panel carry the ids that the code uses", () => {
+  assert.deepEqual(
+    contributes.viewsContainers.activitybar.map(({ id }) => id),
+    [views.container],
+  );
+  assert.deepEqual(
+    contributes.views[views.container]!.map(({ id }) => id),
+    [views.runs, views.configs],
+  );
+  assert.deepEqual(
+    sorted(Object.keys(contributes.configuration.properties)),
+    sorted(Object.values(settings)),
+  );
+  assert.ok(contributes.languages.some(({ id }) => id === language.id));
+  assert.ok(panels.run.startsWith("gradus."));
+  assert.ok(activationEvents.every((event) => event !== "*" && event !== "onStartupFinished"));
+});
+
+test("files that the manifest names exist", () => {
+  const files = [
+    ...contributes.grammars.map(({ path }) => path),
+    ...contributes.languages.flatMap(({ configuration }) => configuration ?? []),
+    ...contributes.viewsContainers.activitybar.map(({ icon }) => icon),
+    ...contributes.walkthroughs.flatMap(({ steps }) => steps.map(({ media }) => media.markdown)),
+  ];
+  for (const file of files) assert.ok(existsSync(file), file);
+});
+
+test("welcome views name an action that exists, and every empty state has one", () => {
+  const known: readonly string[] = Object.values(commands);
+  for (const { contents } of contributes.viewsWelcome) {
+    const shown = words[contents.slice(1, -1)]!;
+    const links = [...shown.matchAll(/\(command:([\w.]+)\)/g)].map((match) => match[1]!);
+    assert.ok(links.length > 0, shown);
+    for (const link of links) assert.ok(known.includes(link) || link.startsWith("workbench."), link);
+  }
+  const runs = contributes.viewsWelcome
+    .filter(({ view }) => view === views.runs)
+    .map(({ when }) => when)
+    .join("\n");
+  for (const state of [
+    "workspaceFolderCount == 0",
+    "!isWorkspaceTrusted",
+    "!gradus.hasConfigs",
+    "== failed",
+    "== disconnected",
+    "== setUp",
+    "reconnecting",
+  ])
+    assert.ok(runs.includes(state), state);
+});
+
+test("walkthrough steps run commands that exist", () => {
+  const known: readonly string[] = Object.values(commands);
+  for (const { steps } of contributes.walkthroughs)
+    for (const { completionEvents } of steps)
+      for (const event of completionEvents) assert.ok(known.includes(event.replace("onCommand:", "")), event);
+});

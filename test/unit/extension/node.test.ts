@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { findNode, nativeRoot, recordedNode } from "../../../extension/features/connection/node.ts";
+import { contentSecurityPolicy, page } from "../../../extension/features/panel/html.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gradus-node-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(path: string, text = ""): string {
+  const whole = join(folder, path);
+  mkdirSync(join(whole, ".."), { recursive: true });
+  writeFileSync(whole, text);
+  chmodSync(whole, 0o755);
+  return whole;
+}
+const places = (environment: Record<string, string> = {}) => ({
+  home: join(folder, "installed"),
+  version: "0.1.0",
+  environment: { XDG_DATA_HOME: join(folder, "data"), ...environment },
+});
+
+test("the setting wins, then what set-up recorded, then the PATH; without any there is none", () => {
+  assert.equal(findNode(places(), ""), undefined);
+  const onPath = file("bin/node");
+  const environment = { PATH: [join(folder, "nothing"), join(folder, "bin")].join(":") };
+  assert.deepEqual(findNode(places(environment), ""), { path: onPath, from: "PATH" });
+  const recorded = file("recorded/node");
+  const record = join("data", "gradus", "native-root", "0.1.0", "node_modules", ".gradus", "setup.json");
+  file(record, JSON.stringify({ node: { path: recorded } }));
+  assert.deepEqual(findNode(places(environment), ""), { path: recorded, from: "set-up" });
+  assert.deepEqual(findNode(places(environment), "/mine/node"), { path: "/mine/node", from: "setting" });
+  file(record, JSON.stringify({ node: { path: join(folder, "removed") } }));
+  assert.equal(recordedNode(places()), undefined, "a Node that has gone is not recorded");
+  file(record, "{ half");
+  assert.equal(recordedNode(places()), undefined, "half a record is none");
+});
+
+test("a checkout keeps its native packages; an installed extension has them in a folder per version", () => {
+  file("checkout/server/cli.ts");
+  assert.equal(nativeRoot({ ...places(), home: join(folder, "checkout") }), join(folder, "checkout"));
+  assert.equal(nativeRoot(places()), join(folder, "data", "gradus", "native-root", "0.1.0"));
+  assert.equal(nativeRoot(places({ GRADUS_NATIVE_ROOT: "/elsewhere" })), "/elsewhere");
+});
+
+test("the panel's page has a policy without unsafe sources, and escapes what it is given", () => {
+  const parts = {
+    title: `<script>alert("x")</script>`,
+    nonce: "abc",
+    source: "https://local",
+    script: "https://local/a.js?x&y",
+    style: "https://local/a.css",
+  };
+  const html = page(parts);
+  assert.ok(!html.includes("<script>alert"));
+  assert.ok(html.includes("a.js?x&amp;y"));
+  const policy = contentSecurityPolicy(parts);
+  assert.ok(policy.startsWith("default-src 'none'"));
+  assert.ok(!policy.includes("unsafe"));
+  assert.ok(!/style=/.test(html), "no inline style");
+});

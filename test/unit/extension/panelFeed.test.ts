@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Asker } from "../../../extension/features/connection/asker.ts";
+import { PanelFeed } from "../../../extension/features/panel/feed.ts";
+import type { Change, RunDetail } from "../../../shared/protocol.ts";
+import type { ToPanel } from "../../../shared/runPanel.ts";
+import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
+
+const run = summaryAt(0).id;
+const detailAt = (step: number): RunDetail => ({
+  ...summaryAt(step),
+  folder: "/r",
+  authored: "secret",
+  config: { rollout: { group: 8 }, stages: [{ name: "warm-up", kind: "sft", steps: 300 }] },
+  git: null,
+  checkpoints: [],
+  attempts: [],
+  stages: [{ step: 0, name: "warm-up", kind: "sft" }],
+  backendReason: null,
+});
+
+function rig(step = warmUp + 5) {
+  const sent: ToPanel[] = [];
+  const asked: string[] = [];
+  const failures: unknown[] = [];
+  const timers: (() => void)[] = [];
+  let at = step;
+  const answers: Readonly<Record<string, (parameters: { metrics?: string[] }) => unknown>> = {
+    "gradus/runs/show": () => detailAt(at),
+    "gradus/metrics/names": () => ({ names: [...seriesUpTo(at).map(({ metric }) => metric), "process/rss"] }),
+    "gradus/metrics/series": ({ metrics = [] }) => ({
+      series: seriesUpTo(at).filter(({ metric }) => metrics.includes(metric)),
+      step: at,
+    }),
+    "gradus/evaluations": () => ({ evaluations: evaluationsUpTo(at) }),
+    "gradus/events": () => ({ events: [{ severity: "error" }, { severity: "info" }] }),
+  };
+  const source: Asker = {
+    ask: (request, parameters) => {
+      asked.push(request.method);
+      return Promise.resolve(answers[request.method]!(parameters as { metrics?: string[] }) as never);
+    },
+  };
+  const feed = new PanelFeed({
+    run,
+    source: () => Promise.resolve(source),
+    send: (message) => sent.push(message),
+    failed: (error) => failures.push(error),
+    after: (_, act) => void timers.push(act),
+  });
+  const tick = async (): Promise<void> => {
+    timers.shift()?.();
+    for (let i = 0; i < 10; i++) await new Promise((settled) => setImmediate(settled));
+  };
+  const stepChange = (to: number, kind: Change["kind"] = "step"): Change => {
+    at = to;
+    return { cursor: to, run, kind, step: to, summary: summaryAt(to), metrics: liveStep(to).metrics };
+  };
+  return { sent, asked, failures, timers, feed, tick, stepChange };
+}
+
+test("nothing is sent before the webview is ready; then everything it draws, and no more", async () => {
+  const { feed, sent, stepChange } = rig();
+  feed.take([stepChange(warmUp + 6)]);
+  assert.equal(sent.length, 0);
+  await feed.ready();
+  assert.equal(sent.length, 1);
+  const [message] = sent;
+  assert.ok(message?.type === "show");
+  assert.equal(message.errors, 1);
+  assert.equal(message.run.group, 8);
+  assert.deepEqual(message.run.planned, [{ name: "warm-up", kind: "sft", steps: 300 }]);
+  assert.ok(!message.series.some(({ metric }) => metric === "process/rss"));
+  assert.ok(!JSON.stringify(message).includes("secret"), "the authored config stays in the host");
+});
+
+test("changes are gathered: one message for many steps, and none while one is awaited", async () => {
+  const { feed, sent, timers, tick, stepChange } = rig();
+  await feed.ready();
+  for (let step = 6; step < 16; step++) feed.take([stepChange(warmUp + step)]);
+  assert.equal(timers.length, 1, "one timer for ten steps");
+  assert.equal(sent.length, 1);
+  await tick();
+  const live = sent[1];
+  assert.ok(live?.type === "live");
+  assert.deepEqual(
+    live.steps.map(({ step }) => step - warmUp),
+    [6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  );
+});
+
+test("what a change makes stale is asked for again, once", async () => {
+  const { feed, asked, tick, stepChange } = rig();
+  await feed.ready();
+  asked.length = 0;
+  feed.take([stepChange(warmUp + 6)]);
+  await tick();
+  assert.deepEqual(asked, []);
+  feed.take([
+    stepChange(warmUp + 40, "evaluation"),
+    stepChange(warmUp + 40, "evaluation"),
+    stepChange(warmUp + 41, "checkpoint"),
+  ]);
+  await tick();
+  assert.deepEqual([...asked].sort(), ["gradus/evaluations", "gradus/runs/show"]);
+});
+
+test("hidden means silent; shown again means everything again", async () => {
+  const { feed, sent, timers, stepChange } = rig();
+  await feed.ready();
+  feed.hidden();
+  feed.take([stepChange(warmUp + 6)]);
+  assert.equal(timers.length, 0);
+  await feed.ready();
+  assert.deepEqual(
+    sent.map(({ type }) => type),
+    ["show", "show"],
+  );
+});
+
+test("a step that is committed while everything is being asked for is not lost", async () => {
+  const { feed, sent, tick, stepChange } = rig();
+  const loading = feed.ready();
+  const overtaking = stepChange(warmUp + 9);
+  feed.take([overtaking]);
+  await loading;
+  await tick();
+  const seen = sent.flatMap((message) =>
+    message.type === "live" ? message.steps.map(({ step }) => step) : [],
+  );
+  assert.deepEqual(seen, [warmUp + 9]);
+});
+
+test("a deleted run is said to be gone; another run's changes are none of its business", async () => {
+  const { feed, sent, timers } = rig();
+  await feed.ready();
+  feed.take([{ cursor: 1, run: "another", kind: "step", step: 1, summary: null }]);
+  assert.equal(timers.length, 0);
+  feed.take([{ cursor: 2, run, kind: "deleted", step: 1, summary: null }]);
+  assert.equal(sent.at(-1)?.type, "gone");
+});

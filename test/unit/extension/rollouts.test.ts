@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rolloutDocument } from "../../../extension/features/rollouts/document.ts";
+import type { GroupRow } from "../../../shared/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+
+const group = (id: string, changes: Partial<GroupRow> = {}): GroupRow => ({
+  step: 12,
+  group: id,
+  task: `task ${id}`,
+  arm: "countdown/3",
+  admitted: true,
+  reason: null,
+  successes: 1,
+  size: 2,
+  ...changes,
+});
+const rollout = (id: string, index: number, changes: Partial<RolloutRow> = {}): RolloutRow => ({
+  step: 12,
+  group: id,
+  index,
+  prompt: "Use 3 and 5 to make 8.\n",
+  response: "3 + 5\n",
+  finish: "stop",
+  rewards: { correct: 1, brevity: -0.2 },
+  reward: 0.8,
+  advantage: 1.1,
+  ...changes,
+});
+const written = (
+  rollouts: readonly RolloutRow[],
+  groups: readonly GroupRow[] = [],
+  total = rollouts.length,
+) => rolloutDocument({ name: "countdown", step: 12, groups, rollouts, total });
+
+test("groups by task, with its arm, passes and verdict, and each rollout's reward, terms and advantage", () => {
+  const { text } = written(
+    [rollout("a", 1), rollout("b", 0), rollout("a", 0)],
+    [group("a"), group("b", { admitted: false, reason: "success rate 1 above 0.8", successes: 2 })],
+  );
+  assert.match(text, /^countdown · step 12\n2 groups, 3 rollouts, 1 group in training\n/);
+  assert.match(text, /■ task a · countdown\/3 · 1 of 2 right · in training/);
+  assert.match(text, /■ task b · countdown\/3 · 2 of 2 right · left out: success rate 1 above 0\.8/);
+  assert.match(
+    text,
+    / {2}● 0 {3}reward 0\.800 {3}advantage \+1\.10 {3}stop\n {6}correct 1 {3}brevity −0\.200\n {4}│ 3 \+ 5⏎\n/,
+  );
+  assert.ok(text.indexOf("● 0") < text.indexOf("● 1"), "rollouts of a group are in order");
+});
+
+test("line ends are visible, and an empty response is said to be one", () => {
+  assert.match(
+    written([rollout("a", 0, { response: "one\n\ntwo" })]).text,
+    / {4}│ one⏎\n {4}│ ⏎\n {4}│ two\n/,
+  );
+  assert.match(written([rollout("a", 0, { response: "" })]).text, /│ \(empty\)/);
+  assert.match(written([rollout("a", 0, { response: "windows\r\nend" })]).text, /│ windows⏎\n {4}│ end\n/);
+});
+
+test("an error is an error, not a reward of zero; missing and non-finite values are said", () => {
+  const { text, marks } = written([
+    rollout("a", 0, {
+      rewards: { correct: 1, bonus: null, odd: "NaN", steps: { level: "step", values: [0.5, null, 0.25] } },
+      errors: { style: "timeout\nafter 2 s" },
+      reward: "Infinity",
+      advantage: null,
+    }),
+  ]);
+  assert.match(
+    text,
+    /correct 1 {3}bonus n\/a {3}odd – {3}steps 0\.750 over 3 steps {3}style failed: timeout after 2 s/,
+  );
+  assert.match(text, /● 0 {3}reward ∞ {3}stop/);
+  const error = marks.find(({ sign }) => sign === "error")!;
+  assert.equal(text.split("\n")[error.line]!.slice(error.from, error.to), "style failed: timeout after 2 s");
+});
+
+test("marks lie on the pieces whose sign they tell", () => {
+  const { text, marks } = written([rollout("a", 0), rollout("a", 1, { advantage: -0.4, finish: "length" })]);
+  const lines = text.split("\n");
+  const marked = marks.map(({ line, from, to, sign }) => `${sign}: ${lines[line]!.slice(from, to)}`);
+  assert.deepEqual(marked, [
+    "positive: advantage +1.10",
+    "negative: brevity −0.200",
+    "negative: advantage −0.400",
+    "error: cut off",
+    "negative: brevity −0.200",
+  ]);
+});
+
+test("folds and headings cover whole groups and rollouts", () => {
+  const { text, folds, headings } = written(
+    [rollout("a", 0), rollout("a", 1), rollout("b", 0)],
+    [group("a"), group("b")],
+  );
+  const lines = text.split("\n");
+  assert.deepEqual(
+    headings.map(({ name }) => name),
+    ["task a", "task b"],
+  );
+  assert.deepEqual(
+    headings[0]!.children.map(({ name }) => name),
+    ["0 · reward 0.800", "1 · reward 0.800"],
+  );
+  for (const { line, end } of headings) {
+    assert.match(lines[line]!, /^■/);
+    assert.ok(folds.some(({ from, to }) => from === line && to === end));
+  }
+  for (const { from, to } of folds) assert.ok(from < to && to < lines.length);
+});
+
+test("a step without rollouts says why; a cut list says so", () => {
+  assert.match(written([]).text, /warm-up steps train on given answers/);
+  assert.match(written([rollout("a", 0)], [], 5_000).text, /The first 1 are shown/);
+});

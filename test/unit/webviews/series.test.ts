@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  formatAge,
+  formatBytes,
+  formatChange,
+  formatFraction,
+  formatNumber,
+  formatSeconds,
+} from "../../../shared/format.ts";
+import { readPanelState, wantedMetric } from "../../../shared/runPanel.ts";
+import { awaited, charts, warmingUp } from "../../../webviews/run/models.ts";
+import { secondsLeft, tiles } from "../../../webviews/run/tiles.ts";
+import { describeStep, nearest, summarize, tableRows } from "../../../webviews/shared/chartModel.ts";
+import { align, RunSeries, stack } from "../../../webviews/shared/series.ts";
+import { contrast, readable, withAlpha } from "../../../webviews/shared/color.ts";
+import { themeKind } from "../../../webviews/shared/theme.ts";
+import { evaluationsUpTo, liveStep, runAt, seriesUpTo, training, warmUp } from "../../webview/fakeRun.ts";
+
+const loaded = (last: number): RunSeries => {
+  const series = new RunSeries();
+  series.load(seriesUpTo(last), 0);
+  return series;
+};
+const viewAt = (step: number) => ({
+  run: runAt(step),
+  series: loaded(step),
+  evaluations: evaluationsUpTo(step),
+});
+const modelOf = (id: string, step: number) => charts.find((chart) => chart.id === id)!.model(viewAt(step));
+
+test("live steps continue a loaded series exactly as if all had been loaded", () => {
+  const live = loaded(warmUp + 20);
+  for (let step = warmUp + 21; step <= warmUp + 40; step++) live.merge(liveStep(step));
+  const whole = loaded(warmUp + 40);
+  for (const name of whole.names) assert.deepEqual(live.column(name), whole.column(name), name);
+});
+
+test("steps may come twice or out of order without a gap or a double", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 80 }), (order) => {
+      const series = new RunSeries();
+      for (const step of order) series.merge({ step, attempt: 0, metrics: { m: step } });
+      const { steps, values } = series.column("m");
+      assert.deepEqual(
+        steps,
+        [...new Set(order)].sort((a, b) => a - b),
+      );
+      assert.deepEqual(values, steps);
+    }),
+  );
+});
+
+test("a resumed run replaces the tail that it trains again; what the old attempt still says is ignored", () => {
+  const series = new RunSeries();
+  for (let step = 0; step < 10; step++) series.merge({ step, attempt: 0, metrics: { m: step } });
+  series.merge({ step: 6, attempt: 1, metrics: { m: 60 } });
+  assert.deepEqual(series.column("m").steps, [0, 1, 2, 3, 4, 5, 6]);
+  series.merge({ step: 9, attempt: 0, metrics: { m: 9 } });
+  assert.equal(series.last, 6);
+  assert.equal(series.exactly("m", 6), 60);
+});
+
+test("null is a gap, not a zero", () => {
+  const series = new RunSeries();
+  series.merge({ step: 0, attempt: 0, metrics: { m: 1 } });
+  series.merge({ step: 1, attempt: 0, metrics: { m: null } });
+  assert.equal(series.exactly("m", 1), null);
+  assert.equal(series.at("m"), 1, "the last finite value");
+  assert.deepEqual(
+    stack([
+      [null, 1],
+      [null, null],
+      [null, 2],
+    ]),
+    [
+      [null, 1],
+      [null, 1],
+      [null, 3],
+    ],
+  );
+});
+
+test("columns of different steps are aligned on their union", () => {
+  const { steps, values } = align([
+    { steps: [0, 2], values: [1, 3] },
+    { steps: [1, 2], values: [5, 6] },
+  ]);
+  assert.deepEqual(steps, [0, 1, 2]);
+  assert.deepEqual(values, [
+    [1, null, 3],
+    [null, 5, 6],
+  ]);
+});
+
+test("group outcomes stack to one and keep their own values for the legend", () => {
+  const { lines, steps } = modelOf("groups", warmUp + 60);
+  assert.deepEqual(
+    lines.map(({ name }) => name),
+    ["all right", "mixed", "all wrong"],
+  );
+  for (let i = 0; i < steps.length; i++) {
+    assert.ok(Math.abs(lines[2]!.values[i]! - 1) < 1e-9);
+    assert.ok(Math.abs(lines[0]!.raw[i]! + lines[1]!.raw[i]! - lines[1]!.values[i]!) < 1e-9);
+  }
+});
+
+test("reward has a band of one standard deviation, pass@1 its few points", () => {
+  const { lines, steps } = modelOf("reward", warmUp + 60);
+  const [reward, passed] = lines;
+  const index = steps.indexOf(warmUp + 30);
+  const { series } = viewAt(warmUp + 60);
+  const std = series.exactly("reward/total/std", warmUp + 30)!;
+  assert.ok(Math.abs(reward!.band!.high[index]! - reward!.raw[index]! - std) < 1e-9);
+  assert.deepEqual(
+    passed!.raw.filter((value) => value !== null),
+    [0.204, 0.293],
+  );
+});
+
+test("more arms than colours are summed into one", () => {
+  const series = new RunSeries();
+  const shares = Object.fromEntries(
+    Array.from({ length: 9 }, (_, i) => [`curriculum/t/${i + 2}/share`, 1 / 9]),
+  );
+  series.merge({ step: 0, attempt: 0, metrics: shares });
+  const model = charts.find(({ id }) => id === "curriculum")!.model({ ...viewAt(warmUp), series });
+  assert.deepEqual(
+    model.lines.map(({ name }) => name),
+    ["t/2", "t/3", "t/4", "t/5", "t/6", "4 other arms"],
+  );
+  assert.ok(Math.abs(model.lines[5]!.raw[0]! - 4 / 9) < 1e-9);
+});
+
+test("an empty chart says what is awaited", () => {
+  assert.equal(warmingUp(viewAt(39)), "Warming up: step 40 of 300, loss 1.71.");
+  assert.match(modelOf("reward", 39).empty!, /^Warming up: step 40 of 300, loss .*begins\.$/);
+  assert.match(
+    awaited({ ...viewAt(39), run: runAt(-1, { status: "starting" }) }, "reward"),
+    /process is starting/,
+  );
+  assert.match(
+    awaited({ ...viewAt(39), run: runAt(39, { status: "failed", message: "Out of memory." }) }, "reward"),
+    /was failed.*Out of memory|run was failed/,
+  );
+});
+
+test("the words for a chart say first, last, lowest and highest", () => {
+  const model = modelOf("entropy", warmUp + 60);
+  assert.match(
+    summarize(model),
+    /^nats per token: from [\d.]+ at step 300 to [\d.]+ at step 360, lowest [\d.]+ at step \d+, highest [\d.]+ at step \d+\.$/,
+  );
+  assert.match(
+    describeStep(modelOf("reward", warmUp + 60), 45),
+    /^step 345: reward [\d.]+, held-out pass@1 0\.293$/,
+  );
+  assert.equal(tableRows(model, 5).length, 5);
+  assert.equal(tableRows(model, 5)[0]![0], "360");
+});
+
+test("the nearest step wins, at the ends too", () => {
+  assert.equal(nearest([0, 40, 80], 19), 0);
+  assert.equal(nearest([0, 40, 80], 21), 1);
+  assert.equal(nearest([0, 40, 80], 500), 2);
+  assert.equal(nearest([], 3), -1);
+});
+
+test("tiles: reward and its change, pass@1 first to last, the batch that teaches", () => {
+  const shown = Object.fromEntries(tiles(viewAt(warmUp + training - 1), 0).map((tile) => [tile.label, tile]));
+  assert.equal(shown["Held-out pass@1"]!.note, "20.4 % → 45.1 %");
+  assert.equal(shown["Held-out pass@1"]!.tone, "good");
+  assert.match(shown["Reward"]!.note, /^\+0\.\d+ since start$/);
+  assert.match(shown["Effective batch"]!.note, /^of 256 rollouts, \d+ mixed groups$/);
+  assert.equal(shown["Errors"]!.note, "2 rollouts not scored");
+});
+
+test("time left is told for what its pace is known of", () => {
+  assert.equal(secondsLeft(viewAt(39))?.of, "warm-up");
+  const left = secondsLeft(viewAt(warmUp + 60));
+  assert.equal(left?.of, "run");
+  assert.ok(left !== null && left.seconds > 30 && left.seconds < 120);
+  assert.equal(secondsLeft({ ...viewAt(warmUp + 60), run: runAt(warmUp + 60, { status: "paused" }) }), null);
+});
+
+test("numbers are written the way a person reads them", () => {
+  assert.deepEqual(
+    [0, 2, 0.4123, 12.34, 1234.5, 0.0012, -0.5, 2.5e7, null, Number.NaN, Number.NEGATIVE_INFINITY].map(
+      formatNumber,
+    ),
+    ["0", "2", "0.412", "12.3", "1,235", "1.2e-3", "−0.500", "2.50e7", "–", "–", "−∞"],
+  );
+  assert.deepEqual(
+    [0, 0.004, 0.5, 1].map((value) => formatFraction(value)),
+    ["0 %", "0.4 %", "50 %", "100 %"],
+  );
+  assert.equal(formatFraction(0.388, 1), "38.8 %");
+  assert.deepEqual([0.12, -0.03, 0].map(formatChange), ["+0.120", "−0.030", "±0"]);
+  assert.deepEqual([0.85, 4.2, 59, 200, 900, 7_500].map(formatSeconds), [
+    "850 ms",
+    "4.2 s",
+    "59 s",
+    "3 min 20 s",
+    "15 min",
+    "2 h 5 min",
+  ]);
+  assert.deepEqual([10_000, 120_000, 7_200_000].map(formatAge), ["just now", "2 min ago", "2 h ago"]);
+  assert.equal(formatBytes(1_500_000), "1.5 MB");
+});
+
+test("a state that another version left is read or refused, never trusted", () => {
+  assert.deepEqual(readPanelState({ run: "a", range: [3, 9], scroll: 4, tables: ["reward", 3] }), {
+    run: "a",
+    range: [3, 9],
+    scroll: 4,
+    tables: ["reward"],
+  });
+  assert.deepEqual(readPanelState({ run: "a", range: [9, 3] }), {
+    run: "a",
+    range: null,
+    scroll: 0,
+    tables: [],
+  });
+  for (const bad of [null, undefined, 3, {}, { run: "" }]) assert.equal(readPanelState(bad), null);
+  assert.ok(wantedMetric("curriculum/countdown/3/share") && !wantedMetric("curriculum/countdown/3/estimate"));
+});
+
+test("the theme's kind is told from the body's classes; high contrast is not dark", () => {
+  assert.equal(themeKind(["vscode-high-contrast", "vscode-reduce-motion"]), "high-contrast");
+  assert.equal(themeKind(["vscode-high-contrast-light"]), "high-contrast-light");
+  assert.equal(themeKind(["vscode-light"]), "light");
+  assert.equal(withAlpha("rgb(1, 2, 3)", 0.5), "rgba(1, 2, 3, 0.5)");
+  assert.equal(withAlpha("color(srgb 1 0 0.5)", 0.5), "rgba(255, 0, 128, 0.5)");
+});
+
+test("a chart colour that does not stand out is moved until it does, and others are left alone", () => {
+  const [white, ink] = ["rgb(255, 255, 255)", "rgb(59, 59, 59)"];
+  assert.equal(readable("rgb(101, 45, 144)", white, ink), "rgb(101, 45, 144)");
+  assert.ok(contrast("rgb(209, 134, 22)", white) < 3);
+  assert.ok(contrast(readable("rgb(209, 134, 22)", white, ink), white) >= 3);
+  assert.equal(Math.round(contrast("rgb(0, 0, 0)", white)), 21);
+});

@@ -1,0 +1,149 @@
+/** A panel in a real browser: the page and the policy that the host serves, a stub of the editor's side, any theme. */
+import { build } from "esbuild";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { contentSecurityPolicy, page as html } from "../../extension/features/panel/html.ts";
+import type { FromPanel, ToPanel } from "../../shared/runPanel.ts";
+import { launchBrowser, withoutBrowser } from "../support/browser.ts";
+import { themes, type ThemeFixture } from "./themes.ts";
+
+export const screenshots = join("out", "screenshots");
+const nonce = "dGVzdC1ub25jZQ";
+
+/** For `test(name, { skip }, …)`: why the tier cannot run, or false. */
+export const skip = withoutBrowser();
+
+/** Stands for the editor: keeps what the panel posts and the state it leaves. Runs in the page, before the panel. */
+const stub = `
+  window.posted = [];
+  window.acquireVsCodeApi = () => ({
+    postMessage: (message) => window.posted.push(JSON.parse(JSON.stringify(message))),
+    getState: () => JSON.parse(sessionStorage.getItem("state") ?? "null") ?? undefined,
+    setState: (state) => sessionStorage.setItem("state", JSON.stringify(state)),
+  });`;
+
+export interface Rig {
+  readonly browser: Browser;
+  open(options?: OpenOptions): Promise<Panel>;
+  close(): Promise<void>;
+}
+export interface OpenOptions {
+  readonly theme?: ThemeFixture["name"];
+  readonly width?: number;
+  readonly height?: number;
+  readonly scale?: number;
+}
+export interface Panel {
+  readonly page: Page;
+  /** What broke the content security policy or threw. */
+  readonly faults: readonly string[];
+  send(message: ToPanel): Promise<void>;
+  posted(): Promise<readonly FromPanel[]>;
+  close(): Promise<void>;
+}
+
+async function serve(bundle: string): Promise<{ server: Server; origin: string }> {
+  const types: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" };
+  const server = createServer((request, response) => {
+    const name = (request.url ?? "/").split("?")[0]!.slice(1);
+    const address = server.address();
+    const source = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : "";
+    if (name === "") {
+      response.setHeader("content-security-policy", contentSecurityPolicy({ nonce, source }));
+      response.setHeader("content-type", "text/html");
+      response.end(html({ title: "run", nonce, source, script: "/main.js", style: "/main.css" }));
+    } else if (name === "main.js" || name === "main.css") {
+      response.setHeader("content-type", types[name.split(".")[1]!]!);
+      response.end(readFileSync(join(bundle, name)));
+    } else {
+      response.statusCode = name === "favicon.ico" ? 204 : 404;
+      response.end();
+    }
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the test server has no port");
+  return { server, origin: `http://127.0.0.1:${address.port}/` };
+}
+
+export async function launch(): Promise<Rig> {
+  const bundle = join("out", "webview");
+  mkdirSync(screenshots, { recursive: true });
+  await build({
+    entryPoints: { main: "webviews/run/main.ts" },
+    outdir: bundle,
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    target: "chrome120",
+    format: "iife",
+    logLevel: "error",
+  });
+  const { server, origin } = await serve(bundle);
+  const browser = await launchBrowser();
+  return {
+    browser,
+    open: (options = {}) => open(browser, origin, options),
+    close: async () => {
+      await browser.close();
+      server.close();
+    },
+  };
+}
+
+async function open(browser: Browser, origin: string, options: OpenOptions): Promise<Panel> {
+  const { theme = "dark", width = 1100, height = 900, scale = 1 } = options;
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale });
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  await page.addInitScript(stub);
+  await page.addInitScript(
+    dress,
+    themes.find(({ name }) => name === theme)!,
+  );
+  await page.goto(origin);
+  return {
+    page,
+    faults,
+    send: (message) =>
+      page.evaluate((data) => void window.postMessage(data, "*"), message).then(() => settle(page)),
+    posted: () => page.evaluate(() => (window as unknown as { posted: FromPanel[] }).posted),
+    close: () => page.close(),
+  };
+}
+
+/** Two frames: a message is handled and drawn. */
+const settle = (page: Page): Promise<void> =>
+  page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
+
+/** Runs in the page: what the editor does to a webview's document, before its script. */
+function dress(theme: ThemeFixture): void {
+  const put = (): void => {
+    for (const [name, value] of Object.entries(theme.variables))
+      document.documentElement.style.setProperty(`--vscode-${name}`, value);
+    document.body.className = theme.bodyClass;
+  };
+  if (document.body === null) {
+    const observer = new MutationObserver(() => {
+      if (document.body === null) return;
+      observer.disconnect();
+      put();
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  } else put();
+}
+
+export async function changeTheme(panel: Panel, name: ThemeFixture["name"]): Promise<void> {
+  await panel.page.evaluate(
+    dress,
+    themes.find((theme) => theme.name === name)!,
+  );
+  await settle(panel.page);
+}

@@ -1,0 +1,57 @@
+/** Pictures of the run panel, to be looked at: four themes at two widths, and the states a person meets on the way. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { live, show, warmUp } from "./fakeRun.ts";
+import { launch, screenshots, skip, type Rig } from "./harness.ts";
+import { themes } from "./themes.ts";
+
+let rig: Rig;
+before(async () => {
+  if (skip === false) rig = await launch();
+});
+after(() => rig?.close());
+
+for (const { name } of themes)
+  for (const [size, width] of [
+    ["wide", 1100],
+    ["narrow", 400],
+  ] as const)
+    test(`run panel, ${name}, ${size}`, { skip }, async () => {
+      const panel = await rig.open({ theme: name, width });
+      await panel.send(show(warmUp + 84));
+      await panel.page.screenshot({ path: join(screenshots, `run-${name}-${size}.png`), fullPage: true });
+      const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.equal(overflow, false, "nothing sticks out at the side");
+      assert.deepEqual(panel.faults, []);
+      await panel.close();
+    });
+
+test("run panel while warming up", { skip }, async () => {
+  const panel = await rig.open({ theme: "dark" });
+  await panel.send(show(39));
+  await panel.page.screenshot({ path: join(screenshots, "run-warming-up.png"), fullPage: true });
+  await panel.close();
+});
+
+test("run panel of a failed run", { skip }, async () => {
+  const panel = await rig.open({ theme: "light" });
+  await panel.send(
+    show(warmUp + 40, {
+      status: "failed",
+      message: "The worker was killed (signal 9). Resume continues from step 350.",
+    }),
+  );
+  await panel.page.screenshot({ path: join(screenshots, "run-failed.png"), fullPage: true });
+  await panel.close();
+});
+
+test("run panel at 300 px and 200 % with a table open", { skip }, async () => {
+  const panel = await rig.open({ theme: "dark", width: 300, scale: 2 });
+  await panel.send(show(warmUp + 84));
+  await panel.send(live([warmUp + 85]));
+  await panel.page.getByRole("button", { name: "Entropy as a table" }).click();
+  await panel.page.screenshot({ path: join(screenshots, "run-300px.png"), fullPage: true });
+  assert.equal(await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+  await panel.close();
+});

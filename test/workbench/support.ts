@@ -1,0 +1,67 @@
+/** What the suites inside the extension host share. */
+import * as assert from "node:assert/strict";
+import * as vscode from "vscode";
+import { daemonShutdown } from "../../shared/protocol.ts";
+import type { Api } from "../../extension/extension.ts";
+
+export const id = "gradus.gradus";
+
+export async function activated(): Promise<Api> {
+  const extension = vscode.extensions.getExtension<Api>(id);
+  assert.ok(extension, `${id} is not installed`);
+  return extension.activate();
+}
+
+/** Waits for a condition; never for a time. */
+export async function until<T>(
+  look: () => T | undefined | false | PromiseLike<T | undefined | false>,
+  what: string,
+  within = 20_000,
+): Promise<T> {
+  const end = Date.now() + within;
+  for (;;) {
+    const value = await look();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > end) throw new Error(`waited ${within / 1000} s for ${what}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+export const ready = (api: Api): Promise<true> =>
+  until(
+    () => api.stores.all.length > 0 && api.stores.all.every((store) => store.machine.state.state === "ready"),
+    "the daemon",
+    30_000,
+  ).catch((error: unknown) => {
+    const states = api.stores.all.map((store) =>
+      JSON.stringify(store.machine.state, (key, value: unknown) => (key === "session" ? undefined : value)),
+    );
+    throw new Error(`${String(error)}: ${states.join("; ")}`);
+  });
+
+/** A file of the opened folders, by its path below the folder. */
+export async function config(name: string): Promise<vscode.Uri> {
+  for (const folder of vscode.workspace.workspaceFolders ?? []) {
+    const uri = vscode.Uri.joinPath(folder.uri, name);
+    const entries = await vscode.workspace.fs.readDirectory(folder.uri);
+    if (entries.some(([entry]) => entry === name)) return uri;
+  }
+  throw new Error(`${name} is not in the workspace`);
+}
+
+/** Every suite leaves no process behind: runs end, then the daemon. */
+export async function stopEverything(api: Api): Promise<void> {
+  for (const store of api.stores.all) {
+    const session = store.machine.session;
+    if (session === undefined) continue;
+    for (const run of store.runs.live) await vscode.commands.executeCommand("gradus.run.stopNow", run.id);
+    await until(() => store.runs.live.length === 0, "the runs to end", 30_000);
+  }
+  if (api.stores.all.length === 1) await vscode.commands.executeCommand("gradus.daemon.stop");
+  else
+    for (const store of api.stores.all) {
+      await store.machine.session?.ask(daemonShutdown, { force: false });
+      store.machine.stop();
+    }
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+}

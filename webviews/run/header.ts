@@ -1,0 +1,186 @@
+/** The head of the panel: which run, how it stands, how far it is, what can be done with it. */
+import { formatSeconds } from "../../shared/format.ts";
+import type { RunStatus } from "../../shared/runStatus.ts";
+import type { LinkState, PanelAction } from "../../shared/runPanel.ts";
+import { button, element, setShown, setText } from "../shared/dom.ts";
+import { stageAt, type RunView } from "./models.ts";
+import { secondsLeft, tiles, type Tile } from "./tiles.ts";
+
+const words: Readonly<Record<RunStatus, string>> = {
+  starting: "Starting",
+  running: "Running",
+  paused: "Paused",
+  stopping: "Stopping",
+  finished: "Finished",
+  stopped: "Stopped",
+  failed: "Failed",
+  interrupted: "Interrupted",
+};
+const actionsOf: Readonly<Record<RunStatus, readonly PanelAction[]>> = {
+  starting: ["stop"],
+  running: ["stop", "pause"],
+  paused: ["continue", "stop"],
+  stopping: ["stopNow"],
+  finished: [],
+  stopped: ["resume"],
+  failed: ["resume", "openLog"],
+  interrupted: ["resume", "openLog"],
+};
+const labels: Readonly<Partial<Record<PanelAction, string>>> = {
+  stop: "Stop",
+  stopNow: "Stop Now",
+  pause: "Pause",
+  continue: "Continue",
+  resume: "Resume",
+  openLog: "Open Log",
+  openConfig: "Open Config",
+};
+
+export class Header {
+  readonly root: HTMLElement;
+  readonly #name = element("h1", {});
+  readonly #state = element("span", { class: "state", role: "status", "aria-live": "polite" });
+  readonly #progress = element(
+    "div",
+    { class: "progress", role: "progressbar", "aria-label": "steps" },
+    element("div", {}),
+  );
+  readonly #where = element("p", { class: "where" });
+  readonly #actions = element("div", { class: "actions", role: "toolbar", "aria-label": "Run" });
+  readonly #rollouts: HTMLButtonElement;
+  readonly #config: HTMLButtonElement;
+  readonly #tiles = element("dl", { class: "tiles" });
+  readonly #notice = element("div", { class: "notice", role: "alert" });
+  #shown = "";
+
+  constructor(
+    private readonly act: (action: PanelAction) => void,
+    openRollouts: () => void,
+  ) {
+    this.#rollouts = button("Open Rollouts", { class: "secondary" }, openRollouts);
+    this.#config = button("Open Config", { class: "secondary" }, () => act("openConfig"));
+    const title = element("div", { class: "title" }, this.#name, this.#state);
+    this.root = element(
+      "header",
+      { class: "head" },
+      element("div", { class: "bar" }, title, this.#actions),
+      this.#progress,
+      this.#where,
+      this.#notice,
+      this.#tiles,
+    );
+    setShown(this.#notice, false);
+  }
+
+  update(view: RunView, errors: number): void {
+    const { summary } = view.run;
+    setText(this.#name, summary.name);
+    setText(this.#state, words[summary.status]);
+    this.#state.dataset["status"] = summary.status;
+    this.#showProgress(view);
+    setText(this.#where, whereabouts(view));
+    this.#showActions(summary.status);
+    this.#tiles.replaceChildren(...tiles(view, errors).map(tileElement));
+    this.#showMessage(view);
+  }
+
+  /** Names the step whose rollouts the button opens. */
+  setCursor(step: number | null): void {
+    setText(this.#rollouts, step === null ? "Open Rollouts" : `Rollouts of Step ${step}`);
+  }
+
+  setLink(link: LinkState): void {
+    this.root.dataset["link"] = link.state;
+    if (link.state === "live") {
+      if (this.#notice.dataset["about"] === "link") setShown(this.#notice, false);
+      return;
+    }
+    const again =
+      link.state === "failed"
+        ? [button("Reconnect", { class: "secondary" }, () => this.act("reconnect"))]
+        : [];
+    this.#notify("link", link.message, again);
+  }
+
+  setGone(message: string): void {
+    this.#notify("gone", message, []);
+    this.#actions.replaceChildren();
+  }
+
+  #notify(about: string, message: string, children: readonly Node[]): void {
+    this.#notice.dataset["about"] = about;
+    this.#notice.replaceChildren(element("span", {}, message), ...children);
+    setShown(this.#notice, true);
+  }
+
+  #showMessage({ run: { summary } }: RunView): void {
+    const told =
+      ["failed", "interrupted"].includes(summary.status) &&
+      summary.message !== null &&
+      summary.message !== "";
+    if (told) this.#notify("run", summary.message ?? "", []);
+    else if (this.#notice.dataset["about"] === "run") setShown(this.#notice, false);
+  }
+
+  #showProgress({ run: { summary } }: RunView): void {
+    const done = summary.steps <= 0 ? 0 : Math.min(1, (summary.step + 1) / summary.steps);
+    this.#progress.setAttribute("aria-valuenow", String(Math.round(done * 100)));
+    this.#progress.setAttribute("aria-valuetext", `${summary.step + 1} of ${summary.steps} steps`);
+    const bar = this.#progress.firstElementChild;
+    if (bar instanceof HTMLElement) bar.style.transform = `scaleX(${done})`;
+  }
+
+  /** Rebuilt only when the state changes: a button that is replaced under the finger loses focus. */
+  #showActions(status: RunStatus): void {
+    if (this.#shown === status) return;
+    const held =
+      document.activeElement instanceof HTMLElement ? document.activeElement.dataset["action"] : undefined;
+    this.#shown = status;
+    const own = actionsOf[status].map((action, i) =>
+      button(
+        labels[action] ?? action,
+        { class: i === 0 && action !== "stop" ? "primary" : "secondary", "data-action": action },
+        () => this.act(action),
+      ),
+    );
+    this.#actions.replaceChildren(...own, this.#rollouts, this.#config);
+    if (held !== undefined)
+      (own.find((one) => one.dataset["action"] === held) ?? own[0] ?? this.#rollouts).focus();
+  }
+}
+
+function whereabouts(view: RunView): string {
+  const { summary, backendReason } = view.run;
+  const stage = summary.stage ?? stageAt(view.run, summary.step)?.name;
+  const left = secondsLeft(view);
+  const parts = [
+    ...(stage === undefined ? [] : [`stage ${stage}`]),
+    summary.step < 0
+      ? `${summary.steps.toLocaleString("en-US")} steps planned`
+      : `step ${(summary.step + 1).toLocaleString("en-US")} of ${summary.steps.toLocaleString("en-US")}`,
+    ...(left === null
+      ? []
+      : [`${formatSeconds(left.seconds)} left${left.of === "run" ? "" : ` of the ${left.of}`}`]),
+    ...(summary.backend === null
+      ? []
+      : [
+          `on ${summary.backend}${backendReason === null || backendReason === "" ? "" : ` (${backendReason})`}`,
+        ]),
+  ];
+  return parts.join("  ·  ");
+}
+
+function tileElement(tile: Tile): HTMLElement {
+  const note = element(
+    "dd",
+    { class: "note", ...(tile.tone === undefined ? {} : { "data-tone": tile.tone }) },
+    tile.note,
+  );
+  return element(
+    "div",
+    { class: "tile" },
+    element("dt", {}, tile.label),
+    element("dd", { class: "value" }, tile.value),
+    note,
+  );
+}

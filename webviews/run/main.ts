@@ -1,0 +1,243 @@
+/** The run panel: a view of one run, fed by its host. */
+import "uplot/dist/uPlot.min.css";
+import "./run.css";
+import {
+  panelVersion,
+  readPanelState,
+  wantedMetric,
+  type FromPanel,
+  type PanelAction,
+  type PanelRun,
+  type PanelState,
+  type ToPanel,
+} from "../../shared/runPanel.ts";
+import type { EvaluationRow, Series } from "../../shared/protocol.ts";
+import { Chart } from "../shared/chart.ts";
+import { button, element, setShown } from "../shared/dom.ts";
+import { connect, type Host } from "../shared/messaging.ts";
+import { RunSeries } from "../shared/series.ts";
+import { onThemeChange, readTheme } from "../shared/theme.ts";
+import { Header } from "./header.ts";
+import { charts, firstTraining, warming, type RunView } from "./models.ts";
+
+/** A range whose end is the run's end, however far that moves. */
+const openEnd = Number.MAX_SAFE_INTEGER;
+
+class RunPanel {
+  readonly #series = new RunSeries();
+  /** A part of the run in finer detail than the whole could be sent in. */
+  #detail: RunSeries | null = null;
+  #run: PanelRun | null = null;
+  #evaluations: readonly EvaluationRow[] = [];
+  #errors = 0;
+  #reduced = false;
+  #cursor: number | null = null;
+  #range: readonly [number, number] | null;
+  #asked = 0;
+  readonly #tables: Set<string>;
+  readonly #scroll: number;
+  readonly #header: Header;
+  readonly #charts: readonly Chart[];
+  readonly #views = element("div", { class: "views", role: "group", "aria-label": "Steps in view" });
+  readonly #waiting = element("p", { class: "waiting", role: "status" }, "Loading the run…");
+  readonly #body = element("div", { class: "body" });
+  readonly #host: Host<FromPanel, PanelState>;
+
+  constructor(root: HTMLElement) {
+    this.#host = connect<ToPanel, FromPanel, PanelState>(panelVersion, (message) => this.#receive(message));
+    const left = readPanelState(this.#host.left);
+    this.#range = left?.range ?? null;
+    this.#scroll = left?.scroll ?? 0;
+    this.#tables = new Set(left?.tables ?? []);
+    const theme = readTheme();
+    this.#header = new Header(
+      (action) => this.#act(action),
+      () => this.#openRollouts(this.#cursor),
+    );
+    this.#charts = charts.map(({ id, title }) => this.#makeChart(id, title, theme));
+    const grid = element("main", { class: "charts" }, ...this.#charts.map((chart) => chart.root));
+    for (const chart of this.#charts)
+      chart.root.classList.toggle("wide", charts.find(({ id }) => id === chart.id)?.wide === true);
+    this.#body.append(this.#header.root, this.#views, grid);
+    setShown(this.#body, false);
+    root.append(this.#waiting, this.#body);
+    onThemeChange(() => this.#retheme());
+    window.addEventListener("scroll", () => this.#keep(), { passive: true });
+    this.#host.post({ version: panelVersion, type: "ready", state: left });
+  }
+
+  #makeChart(id: string, title: string, theme: ReturnType<typeof readTheme>): Chart {
+    const chart = new Chart(
+      id,
+      title,
+      {
+        pointed: (step) => this.#point(step),
+        opened: (step) => this.#openRollouts(step),
+        zoomed: (range) => this.#zoom(range),
+        tabled: (shown) => {
+          if (shown) this.#tables.add(id);
+          else this.#tables.delete(id);
+          this.#keep();
+        },
+      },
+      theme,
+    );
+    if (this.#tables.has(id)) chart.showTable(true);
+    return chart;
+  }
+
+  #receive(message: ToPanel): void {
+    switch (message.type) {
+      case "show":
+        return this.#show(message.run, message.series, message.evaluations, message.errors);
+      case "live": {
+        for (const step of message.steps) {
+          const wanted = {
+            ...step,
+            metrics: Object.fromEntries(Object.entries(step.metrics).filter(([name]) => wantedMetric(name))),
+          };
+          this.#series.merge(wanted);
+          this.#detail?.merge(wanted);
+        }
+        this.#run = message.run;
+        this.#evaluations = message.evaluations;
+        this.#errors = message.errors;
+        return this.#draw();
+      }
+      case "range": {
+        if (message.id !== this.#asked || this.#run === null) return;
+        this.#detail = new RunSeries();
+        this.#detail.load(message.series, this.#run.summary.attempt);
+        return this.#draw();
+      }
+      case "link":
+        return this.#header.setLink(message.link);
+      case "gone":
+        setShown(this.#waiting, this.#run === null);
+        this.#waiting.textContent = message.message;
+        return this.#header.setGone(message.message);
+    }
+  }
+
+  #show(
+    run: PanelRun,
+    series: readonly Series[],
+    evaluations: readonly EvaluationRow[],
+    errors: number,
+  ): void {
+    const begins = this.#run === null;
+    this.#series.load(series, run.summary.attempt);
+    this.#reduced = series.some((one) => one.total > one.steps.length);
+    [this.#run, this.#evaluations, this.#errors] = [run, evaluations, errors];
+    setShown(this.#waiting, false);
+    setShown(this.#body, true);
+    this.#draw();
+    if (begins) window.scrollTo(0, this.#scroll);
+    if (this.#range !== null) this.#refine(this.#range);
+    this.#keep();
+  }
+
+  #draw(): void {
+    const run = this.#run;
+    if (run === null) return;
+    const view: RunView = { run, series: this.#series, evaluations: this.#evaluations };
+    const shown: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
+    this.#body.classList.toggle("warming", warming(view));
+    this.#header.update(view, this.#errors);
+    this.#header.setCursor(this.#cursor);
+    const marks = run.stages.map(({ step, name }) => ({ step, name }));
+    const range = this.#framed(run);
+    for (const chart of this.#charts) {
+      const definition = charts.find(({ id }) => id === chart.id);
+      if (definition !== undefined) chart.update(definition.model(shown), marks, range);
+    }
+    this.#drawViews(run);
+  }
+
+  /** The steps that every chart shows, so that one crosshair means one moment: training only, unless asked otherwise. */
+  #framed(run: PanelRun): readonly [number, number] | null {
+    const last = Math.max(this.#series.last, run.summary.step);
+    if (this.#range !== null)
+      return [this.#range[0], Math.max(this.#range[0] + 1, Math.min(this.#range[1], last))];
+    const begins = firstTraining(run);
+    return begins === null || begins > last ? [0, Math.max(last, 1)] : [begins, Math.max(last, begins + 1)];
+  }
+
+  #drawViews(run: PanelRun): void {
+    const begins = firstTraining(run);
+    const warmed = begins !== null && begins > 0;
+    const whole = this.#range !== null && this.#range[0] === 0 && this.#range[1] === openEnd;
+    const zoomed = this.#range !== null && !whole;
+    const choice = (
+      label: string,
+      chosen: boolean,
+      range: readonly [number, number] | null,
+    ): HTMLButtonElement =>
+      button(label, { class: "quiet", "aria-pressed": String(chosen) }, () => this.#zoom(range));
+    const signature = `${warmed}${whole}${zoomed}${String(this.#range)}`;
+    if (this.#views.dataset["shown"] === signature) return;
+    this.#views.dataset["shown"] = signature;
+    const buttons = warmed
+      ? [choice("Training", this.#range === null, null), choice("Whole Run", whole, [0, openEnd])]
+      : [];
+    if (zoomed && this.#range !== null)
+      buttons.push(choice(`Steps ${this.#range[0]} to ${this.#range[1]}  ✕`, true, null));
+    this.#views.replaceChildren(...buttons);
+    setShown(this.#views, buttons.length > 0);
+  }
+
+  #point(step: number | null): void {
+    this.#cursor = step;
+    for (const chart of this.#charts) chart.setCursor(step);
+    this.#header.setCursor(step);
+  }
+
+  #zoom(range: readonly [number, number] | null): void {
+    this.#range = range;
+    this.#detail = null;
+    this.#draw();
+    if (range !== null) this.#refine(range);
+    this.#keep();
+  }
+
+  /** Asks for the steps in view one by one where the whole run came reduced. */
+  #refine(range: readonly [number, number]): void {
+    if (!this.#reduced || range[1] === openEnd) return;
+    this.#asked++;
+    this.#host.post({
+      version: panelVersion,
+      type: "range",
+      id: this.#asked,
+      metrics: this.#series.names.filter(wantedMetric),
+      from: range[0],
+      to: range[1],
+    });
+  }
+
+  #openRollouts(step: number | null): void {
+    this.#host.post({
+      version: panelVersion,
+      type: "act",
+      action: "openRollouts",
+      ...(step === null ? {} : { step }),
+    });
+  }
+
+  #act(action: PanelAction): void {
+    this.#host.post({ version: panelVersion, type: "act", action });
+  }
+
+  #retheme(): void {
+    const theme = readTheme();
+    for (const chart of this.#charts) chart.setTheme(theme);
+  }
+
+  #keep(): void {
+    const run = this.#run?.summary.id;
+    if (run !== undefined)
+      this.#host.keep({ run, range: this.#range, scroll: window.scrollY, tables: [...this.#tables] });
+  }
+}
+
+const root = document.getElementById("root");
+if (root !== null) new RunPanel(root);

@@ -1,0 +1,258 @@
+/** From a run's series to the charts of its panel: pure. */
+import { formatNumber, plural } from "../../shared/format.ts";
+import type { EvaluationRow } from "../../shared/protocol.ts";
+import { isLive } from "../../shared/runStatus.ts";
+import type { PanelRun } from "../../shared/runPanel.ts";
+import type { ChartModel, Format, Line, Tone } from "../shared/chartModel.ts";
+import { align, stack, type Column, type RunSeries } from "../shared/series.ts";
+
+export interface RunView {
+  readonly run: PanelRun;
+  readonly series: RunSeries;
+  readonly evaluations: readonly EvaluationRow[];
+}
+export interface ChartDefinition {
+  readonly id: string;
+  readonly title: string;
+  readonly wide?: boolean;
+  readonly model: (view: RunView) => ChartModel;
+}
+
+interface LineStyle {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly dash: number;
+  readonly format: Format;
+  readonly style?: Line["style"];
+  readonly axis?: Line["axis"];
+}
+
+const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] = raw): Line => ({
+  style: "line",
+  axis: "left",
+  ...style,
+  raw,
+  values,
+});
+
+/** Values without any number in them draw nothing. */
+const blank = (values: readonly (number | null)[]): boolean => values.every((value) => value === null);
+
+function charted(
+  view: RunView,
+  what: string,
+  steps: readonly number[],
+  lines: readonly Line[],
+  limits: ChartModel["limits"] = null,
+): ChartModel {
+  const seen = lines.filter((one) => !blank(one.values));
+  return seen.length === 0
+    ? { steps: [], lines: [], limits, empty: awaited(view, what) }
+    : { steps, lines: seen, limits, empty: null };
+}
+
+/** The stage that a step belongs to. */
+export const stageAt = (run: PanelRun, step: number): PanelRun["stages"][number] | undefined =>
+  run.stages.findLast((stage) => stage.step <= Math.max(step, 0));
+
+/** Where training with rewards begins, or null while it has not. */
+export const firstTraining = (run: PanelRun): number | null =>
+  run.stages.find((stage) => stage.kind !== "sft")?.step ?? null;
+
+/** Only warm-up steps so far: losses, and no rewards yet. */
+export const warming = ({ run, series }: RunView): boolean =>
+  stageAt(run, run.summary.step)?.kind === "sft" && series.column("reward/total").steps.length === 0;
+
+/** What is awaited, while there is nothing to draw. */
+export function awaited(view: RunView, what: string): string {
+  const { run, series } = view;
+  const { status, message, step } = run.summary;
+  if (!isLive(status)) {
+    const why = message === null || message === "" ? "" : ` ${message}`;
+    return `No ${what} was recorded: the run ${status === "finished" ? "finished" : `was ${status}`} before its first training step.${why}`;
+  }
+  if (step < 0)
+    return `Waiting for the first step: the run's process is starting. The ${what} appears with it.`;
+  const stage = stageAt(run, step);
+  if (stage?.kind === "sft")
+    return what === "reward"
+      ? `${warmingUp(view)} The reward appears when training begins.`
+      : "Appears when training begins.";
+  return status === "paused"
+    ? `Paused before any ${what} was recorded.`
+    : `Waiting for the ${what} of step ${Math.max(series.last, step) + 1}.`;
+}
+
+/** "Warming up: step 40 of 300, loss 1.2." */
+export function warmingUp({ run, series }: RunView): string {
+  const { step } = run.summary;
+  const stage = stageAt(run, step);
+  const planned = run.planned.find((one) => one.name === stage?.name)?.steps ?? null;
+  const loss = series.at("update/loss");
+  const of = planned === null ? "" : ` of ${planned.toLocaleString("en-US")}`;
+  return `Warming up: step ${(step - (stage?.step ?? 0) + 1).toLocaleString("en-US")}${of}${loss === null ? "" : `, loss ${formatNumber(loss)}`}.`;
+}
+
+/** Held-out results by step, as a column. */
+export function evaluationColumn(evaluations: readonly EvaluationRow[], metric: string): Column {
+  const byStep = new Map<number, number>();
+  for (const { step, metrics } of evaluations) {
+    const value = metrics[metric];
+    if (value !== undefined) byStep.set(step, value);
+  }
+  const steps = [...byStep.keys()].sort((a, b) => a - b);
+  return { steps, values: steps.map((step) => byStep.get(step) ?? null) };
+}
+
+function rewardModel(view: RunView): ChartModel {
+  const { series, evaluations } = view;
+  const columns = [
+    series.column("reward/total"),
+    series.column("reward/total/std"),
+    evaluationColumn(evaluations, "eval/pass@1"),
+  ];
+  const { steps, values } = align(columns);
+  const [mean = [], std = [], passed = []] = values;
+  const around = (sign: number): (number | null)[] =>
+    mean.map((value, i) => (value === null || std[i] == null ? null : value + sign * std[i]));
+  const reward = line({ name: "reward", tone: 0, dash: 0, format: "number" }, mean);
+  const lines = [
+    blank(std) ? reward : { ...reward, band: { name: "± std", low: around(-1), high: around(1) } },
+    line({ name: "held-out pass@1", tone: 1, dash: 1, format: "number", style: "points" }, passed),
+  ];
+  return charted(view, "reward", steps, lines);
+}
+
+function stacked(
+  view: RunView,
+  what: string,
+  parts: readonly { readonly style: LineStyle; readonly column: Column }[],
+  limits: ChartModel["limits"],
+): ChartModel {
+  const { steps, values } = align(parts.map((part) => part.column));
+  const tops = stack(values);
+  const lines = parts.map(({ style }, i) =>
+    line({ ...style, style: "area" }, values[i] ?? [], tops[i] ?? []),
+  );
+  return charted(view, what, steps, lines, limits);
+}
+
+function groupsModel(view: RunView): ChartModel {
+  const part = (
+    name: string,
+    metric: string,
+    tone: Tone,
+    dash: number,
+  ): { style: LineStyle; column: Column } => ({
+    style: { name, tone, dash, format: "fraction" },
+    column: view.series.column(metric),
+  });
+  const parts = [
+    part("all right", "groups/all_right", "good", 0),
+    part("mixed", "groups/mixed", "neutral", 1),
+    part("all wrong", "groups/all_wrong", "bad", 2),
+  ];
+  return stacked(view, "share of groups that teach", parts, [0, 1]);
+}
+
+const mostArms = 6;
+const armOf = (metric: string): string | undefined => /^curriculum\/(.+)\/share$/.exec(metric)?.[1];
+
+/** Arms in natural order: countdown/3 before countdown/10. */
+export function armNames(series: RunSeries): readonly string[] {
+  const arms = series.names.flatMap((name) => armOf(name) ?? []);
+  return arms.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+}
+
+function sumOf(columns: readonly Column[]): Column {
+  const { steps, values } = align(columns);
+  return { steps, values: steps.map((_, i) => values.reduce((sum, column) => sum + (column[i] ?? 0), 0)) };
+}
+
+function curriculumModel(view: RunView): ChartModel {
+  const { series } = view;
+  const arms = armNames(series);
+  const shown = arms.length <= mostArms ? arms : arms.slice(0, mostArms - 1);
+  const rest = arms.slice(shown.length);
+  const parts = shown.map((name, i) => ({
+    style: { name, tone: i, dash: i, format: "fraction" } satisfies LineStyle,
+    column: series.column(`curriculum/${name}/share`),
+  }));
+  if (rest.length > 0)
+    parts.push({
+      style: {
+        name: plural(rest.length, "other arm"),
+        tone: shown.length,
+        dash: shown.length,
+        format: "fraction",
+      },
+      column: sumOf(rest.map((name) => series.column(`curriculum/${name}/share`))),
+    });
+  return stacked(view, "curriculum's share per arm", parts, [0, 1]);
+}
+
+function pair(what: string, left: LineStyle & { metric: string }, right?: LineStyle & { metric: string }) {
+  return (view: RunView): ChartModel => {
+    const wanted = right === undefined ? [left] : [left, { ...right, axis: "right" as const }];
+    const { steps, values } = align(wanted.map(({ metric }) => view.series.column(metric)));
+    return charted(
+      view,
+      what,
+      steps,
+      wanted.map(({ metric: _, ...style }, i) => line(style, values[i] ?? [])),
+    );
+  };
+}
+
+/** Phases in the order in which a step runs them; unknown ones follow. */
+const phases = ["generate", "reward", "score", "update", "evaluate", "log"];
+
+function timeModel(view: RunView): ChartModel {
+  const recorded = view.series.names
+    .filter((name) => name.startsWith("time/") && name !== "time/total")
+    .map((name) => name.slice("time/".length));
+  const rank = (phase: string): number => (phases.includes(phase) ? phases.indexOf(phase) : phases.length);
+  const parts = recorded
+    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
+    .map((phase, i) => ({
+      style: { name: phase, tone: i, dash: i, format: "seconds" } satisfies LineStyle,
+      column: view.series.column(`time/${phase}`),
+    }));
+  return stacked(view, "time per phase", parts, null);
+}
+
+export const charts: readonly ChartDefinition[] = [
+  { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
+  { id: "groups", title: "Groups by outcome", model: groupsModel },
+  { id: "curriculum", title: "Curriculum: share per arm", model: curriculumModel },
+  {
+    id: "entropy",
+    title: "Entropy",
+    model: pair("entropy", {
+      metric: "policy/entropy",
+      name: "nats per token",
+      tone: 2,
+      dash: 0,
+      format: "number",
+    }),
+  },
+  {
+    id: "length",
+    title: "Response length",
+    model: pair(
+      "response length",
+      { metric: "rollout/length", name: "tokens", tone: 3, dash: 0, format: "tokens" },
+      { metric: "rollout/truncated", name: "cut off", tone: 4, dash: 1, format: "fraction" },
+    ),
+  },
+  { id: "time", title: "Time per phase", model: timeModel },
+  {
+    id: "update",
+    title: "Update",
+    model: pair(
+      "loss",
+      { metric: "update/loss", name: "loss", tone: 0, dash: 0, format: "number" },
+      { metric: "update/grad_norm", name: "gradient norm", tone: 1, dash: 1, format: "number" },
+    ),
+  },
+];

@@ -1,0 +1,206 @@
+/** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
+import uPlot from "uplot";
+import { formatTick, type ChartModel, type Line } from "./chartModel.ts";
+import { withAlpha } from "./color.ts";
+import { dashes, type Theme } from "./theme.ts";
+
+export interface Mark {
+  readonly step: number;
+  readonly name: string;
+}
+export interface PlotOptions {
+  readonly width: number;
+  readonly height: number;
+  readonly theme: Theme;
+  readonly marks: readonly Mark[];
+  readonly pointed: (index: number | null) => void;
+  readonly selected: (from: number, to: number) => void;
+}
+
+export const toneColor = (line: Line, theme: Theme): string =>
+  typeof line.tone === "number" ? theme.palette[line.tone % theme.palette.length]! : theme[line.tone];
+
+/** Columns in the order of `seriesOf`: the steps, then for each line its band's ends and itself. */
+export function columnsOf(model: ChartModel): uPlot.AlignedData {
+  const columns = model.lines.flatMap((line) => [
+    ...(line.band === undefined ? [] : [line.band.low, line.band.high]),
+    line.values,
+  ]);
+  return [[...model.steps], ...columns.map((column) => [...column])];
+}
+
+/** Equal for models that one plot can show by replacing its data. */
+export const shapeOf = (model: ChartModel): string =>
+  JSON.stringify([
+    model.limits,
+    model.lines.map(({ name, style, tone, axis, band }) => [name, style, tone, axis, band !== undefined]),
+  ]);
+
+function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
+  const hidden = (scale: string): uPlot.Series => ({
+    scale,
+    stroke: "transparent",
+    width: 0,
+    points: { show: false },
+  });
+  return model.lines.flatMap((line) => {
+    const color = toneColor(line, theme);
+    const scale = line.axis === "left" ? "y" : "right";
+    const area = line.style === "area";
+    const own: uPlot.Series = {
+      label: line.name,
+      scale,
+      stroke: color,
+      width: area ? theme.stroke - 0.75 : theme.stroke,
+      dash: [...dashes[line.dash % dashes.length]!],
+      spanGaps: line.style === "points",
+      points:
+        line.style === "points"
+          ? { show: true, size: 7, width: theme.stroke, stroke: color, fill: theme.background }
+          : { show: model.steps.length === 1, size: 6, fill: color },
+      ...(area ? { fill: withAlpha(color, 0.28) } : {}),
+    };
+    return line.band === undefined ? [own] : [hidden(scale), hidden(scale), own];
+  });
+}
+
+/** Fills between the ends of a band, and between an area and the one below it. */
+function bandsOf(model: ChartModel, theme: Theme): uPlot.Band[] {
+  const bands: uPlot.Band[] = [];
+  let at = 1;
+  let below: number | null = null;
+  for (const line of model.lines) {
+    const color = toneColor(line, theme);
+    if (line.band !== undefined) {
+      bands.push({ series: [at + 1, at], fill: withAlpha(color, 0.16) });
+      at += 2;
+    }
+    if (line.style === "area") {
+      if (below !== null) bands.push({ series: [at, below], fill: withAlpha(color, 0.28) });
+      below = at;
+    }
+    at++;
+  }
+  return bands;
+}
+
+/** Room around the data; areas stand on zero, and so does what is close to it. */
+function limits([low, high]: readonly [number, number], fromZero: boolean): [number, number] {
+  if (low === high && !fromZero)
+    return low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1];
+  const room = (high - (fromZero ? 0 : low)) * 0.08;
+  return [fromZero || (low >= 0 && low < (high - low) * 0.6) ? 0 : low - room, high + room];
+}
+
+function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
+  const base = { stroke: theme.muted, font: theme.font, ticks: { show: false }, gap: 6 };
+  const grid = { stroke: withAlpha(theme.grid, theme.kind.startsWith("high") ? 0.35 : 0.16), width: 1 };
+  const axis = (side: "left" | "right"): uPlot.Axis => {
+    const format = model.lines.find((line) => line.axis === side)?.format ?? "number";
+    return {
+      ...base,
+      scale: side === "left" ? "y" : "right",
+      side: side === "left" ? 3 : 1,
+      size: 46,
+      space: 34,
+      grid: side === "left" ? grid : { show: false },
+      values: (_, splits) => splits.map((split) => formatTick(split, format)),
+    };
+  };
+  const steps: uPlot.Axis = {
+    ...base,
+    size: 28,
+    space: 56,
+    grid: { show: false },
+    incrs: [
+      1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000,
+      1_000_000,
+    ],
+    values: (_, splits) => splits.map((split) => split.toLocaleString("en-US")),
+  };
+  return [steps, axis("left"), ...(model.lines.some((line) => line.axis === "right") ? [axis("right")] : [])];
+}
+
+/** Where a stage begins: a dotted line with the stage's name. */
+function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.font = theme.font.replace(/^\d+px/, `${10 * ratio}px`);
+  ctx.textBaseline = "top";
+  ctx.textAlign = "left";
+  let free = bbox.left;
+  for (const mark of marks) {
+    const x = Math.round(plot.valToPos(mark.step, "x", true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.strokeStyle = withAlpha(theme.muted, 0.55);
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([2 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    if (x > bbox.left + ratio) ctx.stroke();
+    const width = ctx.measureText(mark.name).width + 8 * ratio;
+    if (x < free || x + width > bbox.left + bbox.width) continue;
+    ctx.fillStyle = theme.muted;
+    ctx.fillText(mark.name, x + 4 * ratio, bbox.top + 2 * ratio);
+    free = x + width;
+  }
+  ctx.restore();
+}
+
+export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOptions): uPlot {
+  const { theme } = options;
+  const fixed = model.limits;
+  const stacked = model.lines.some((line) => line.style === "area");
+  const rights = model.lines.filter((line) => line.axis === "right");
+  const left: uPlot.Scale = {
+    range: (_, low, high) => (fixed === null ? limits([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]]),
+  };
+  // A share that stays small is drawn against a tenth, so that it does not look like noise on the axis.
+  const shares = rights.every((line) => line.format === "fraction");
+  const right: uPlot.Scale = {
+    range: (_, low, high) =>
+      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : limits([low ?? 0, high ?? 1], false),
+  };
+  return new uPlot(
+    {
+      width: options.width,
+      height: options.height,
+      padding: [6, rights.length > 0 ? 0 : 12, 0, 0],
+      legend: { show: false },
+      scales: { x: { time: false }, y: left, ...(rights.length > 0 ? { right } : {}) },
+      series: [{}, ...seriesOf(model, theme)],
+      bands: bandsOf(model, theme),
+      axes: axesOf(model, theme),
+      cursor: {
+        y: false,
+        drag: { x: true, y: false, setScale: false, dist: 6 },
+        points: {
+          size: 7,
+          fill: (plot, index) =>
+            String(plot.series[index]?.label === undefined ? "transparent" : theme.background),
+        },
+      },
+      hooks: {
+        setCursor: [
+          (plot) =>
+            options.pointed(
+              plot.cursor.left === undefined || plot.cursor.left < 0 ? null : (plot.cursor.idx ?? null),
+            ),
+        ],
+        setSelect: [
+          (plot) => {
+            const { left, width } = plot.select;
+            if (width < 6) return;
+            options.selected(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          },
+        ],
+        draw: [(plot) => drawMarks(plot, options.marks, theme)],
+      },
+    },
+    columnsOf(model),
+    into,
+  );
+}
