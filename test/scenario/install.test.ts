@@ -120,9 +120,12 @@ interface Contributed {
 /** As the command palette shows it. */
 function titleOf(id: string): string {
   const manifest: Contributed = JSON.parse(readFileSync("package.json", "utf8"));
+  const texts: Readonly<Record<string, string>> = JSON.parse(readFileSync("package.nls.json", "utf8"));
+  const text = (value: string): string =>
+    /^%.*%$/.test(value) ? (texts[value.slice(1, -1)] ?? value) : value;
   const found = manifest.contributes.commands.find(({ command }) => command === id);
   assert.ok(found, `${id} is not contributed`);
-  return found.category === undefined ? found.title : `${found.category}: ${found.title}`;
+  return found.category === undefined ? text(found.title) : `${text(found.category)}: ${text(found.title)}`;
 }
 
 /** What `runs/<id>` of the store's folder say, read from the run log's own files. */
