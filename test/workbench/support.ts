@@ -60,7 +60,12 @@ export async function stopEverything(api: Api): Promise<void> {
   if (api.stores.all.length === 1) await vscode.commands.executeCommand("gradus.daemon.stop");
   else
     for (const store of api.stores.all) {
-      await store.machine.session?.ask(daemonShutdown, { force: false });
+      const session = store.machine.session;
+      // A worker that has written its end may take a moment to leave.
+      await until(
+        async () => session === undefined || (await session.ask(daemonShutdown, { force: false })).accepted,
+        "the daemon to end",
+      );
       store.machine.stop();
     }
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
