@@ -112,6 +112,9 @@ test("after a reload the run is still going, and its curve has no gap", { skip }
 
 test("the panel follows the theme", { skip }, async () => {
   await page.keyboard.press("Control+b");
+  await panel()
+    .locator("body")
+    .evaluate(() => scrollTo(0, 0));
   for (const [name, title] of [
     ["light", "Default Light Modern"],
     ["high-contrast", "Default High Contrast"],
