@@ -114,14 +114,18 @@ function showViews(
     const all = sets.includes(undefined) ? undefined : new Set(sets.flatMap((set) => [...(set ?? [])]));
     runs.refreshRuns(all);
     if (all !== undefined) log.refresh(all);
-    lenses.refresh();
     configs.refresh();
   });
+  // The editor asks for lenses only once they have been still for a moment: told too often, it never does.
+  const redrawLenses = coalesce<unknown>(3_000, () => lenses.refresh());
   const update = async (): Promise<void> => {
     for (const store of stores.all) {
       if (followed.has(store)) continue;
       followed.add(store);
-      store.runs.changed.on(({ runs: changed }) => redraw(changed));
+      store.runs.changed.on(({ runs: changed }) => {
+        redraw(changed);
+        redrawLenses(changed);
+      });
       store.machine.changed.on(() => runs.refresh());
     }
     status.update();

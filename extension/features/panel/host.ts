@@ -93,7 +93,10 @@ class RunPanelHost {
       send: (message) => void panel.webview.postMessage(message),
       failed: (error) => this.#failed(error),
     });
-    panel.iconPath = Uri.joinPath(home, "media", "gradus.svg");
+    panel.iconPath = {
+      light: Uri.joinPath(home, "media", "gradus.svg"),
+      dark: Uri.joinPath(home, "media", "gradus-dark.svg"),
+    };
     panel.webview.options = {
       enableScripts: true,
       localResourceRoots: [Uri.joinPath(home, "dist", "webviews")],
