@@ -109,6 +109,7 @@ function showViews(
   let building = false;
   const say = (message: string): void => void (runsView.message = message);
   const followed = new WeakSet();
+  const standings = new WeakMap<object, string>();
   // Warm-up steps come ten a second; a side bar that redraws as often cannot be read or clicked.
   const redraw = coalesce<ReadonlySet<string> | undefined>(500, (sets) => {
     const all = sets.includes(undefined) ? undefined : new Set(sets.flatMap((set) => [...(set ?? [])]));
@@ -125,6 +126,10 @@ function showViews(
       store.runs.changed.on(({ runs: changed }) => {
         redraw(changed);
         redrawLenses(changed);
+        // Whether a config can be started or stopped must not wait.
+        const standing = store.runs.all.map((run) => `${run.id} ${run.status}`).join();
+        if (standings.get(store) !== standing) lenses.refresh();
+        standings.set(store, standing);
       });
       store.machine.changed.on(() => runs.refresh());
     }

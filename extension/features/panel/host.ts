@@ -89,7 +89,7 @@ class RunPanelHost {
   ) {
     this.#feed = new PanelFeed({
       run,
-      source: async () => this.stores.session(this.#ownStore()),
+      source: async () => this.stores.connected(this.#ownStore()),
       send: (message) => void panel.webview.postMessage(message),
       failed: (error) => this.#failed(error),
     });

@@ -95,7 +95,7 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const { run, step } = placeOf(uri);
     const store = this.stores.ofRun(run) ?? this.stores.all[0];
-    const session = await this.stores.session(store);
+    const session = await this.stores.connected(store);
     const [{ groups }, { rollouts, total }] = await Promise.all([
       session.ask(groupsQuery, { run, step }),
       session.ask(rolloutsQuery, { run, step, limit: most }),
