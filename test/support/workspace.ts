@@ -9,7 +9,7 @@ import { z } from "zod";
 
 const cli = resolve("dist/cli.mjs");
 
-const lineSchema = z.looseObject({ type: z.string(), step: z.number().optional(), run: z.string().optional(), status: z.string().optional() });
+const lineSchema = z.looseObject({ type: z.string().default(""), step: z.number().optional(), run: z.string().optional(), status: z.string().optional() });
 export type Line = z.output<typeof lineSchema>;
 
 export class Talk {
