@@ -33,7 +33,7 @@ async function lines(command, words, each) {
 /** Seconds of each practice step: every group is admitted, so that both sides train on as many rows. */
 async function ours() {
   const warmUp = 150;
-  const settings = ["curriculum.admission=none", `stages.warm-up.steps=${warmUp}`, `stages.practice.steps=${steps}`, "evaluation.every=0", "evaluation.prompts=8", "reward.terms.brevity=null"];
+  const settings = ["curriculum.admission=none", `stages.warm-up.steps=${warmUp}`, `stages.practice.steps=${steps}`, "evaluation.every=1000000", "evaluation.prompts=8", "reward.terms.brevity=null"];
   const seconds = [];
   const words = [join("bin", "gradus"), "run", "examples/countdown/countdown.gradus.yaml", "--json", "--store", store, ...settings.flatMap((one) => ["--set", one])];
   await lines(process.execPath, words, (line) => {

@@ -28,19 +28,15 @@ export class Talk {
       this.stderr += data.toString();
       this.changed();
     });
-    this.ended = done.then(([code]) => {
-      this.changed();
-      return z.number().nullable().parse(code);
-    });
+    this.ended = done.then(([code]) => z.number().nullable().parse(code));
   }
 
   /** Waits until it holds; an ended process that never made it so is an error with what it said. */
   async until(holds: (talk: this) => boolean): Promise<void> {
-    let over = false;
-    void this.ended.then(() => (over = true));
     while (!holds(this)) {
-      if (over) throw new Error(`it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`);
-      await new Promise<void>((resolve) => (this.changed = resolve));
+      const next = new Promise<"said">((resolve) => (this.changed = () => resolve("said")));
+      const what = await Promise.race([next, this.ended.then(() => "over" as const)]);
+      if (what === "over" && !holds(this)) throw new Error(`it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`);
     }
   }
 
