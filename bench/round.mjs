@@ -25,7 +25,8 @@ mkdirSync(join(store, ".gradus"));
 async function lines(command, words, each) {
   const child = spawn(command, words, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
-  for await (const text of createInterface({ input: child.stdout })) if (text.startsWith("{")) each(JSON.parse(text));
+  for await (const text of createInterface({ input: child.stdout }))
+    if (text.startsWith("{")) each(JSON.parse(text));
   const code = await ended;
   if (code !== 0) throw new Error(`${command} ${words[0]} ended with ${code}`);
 }
@@ -33,9 +34,24 @@ async function lines(command, words, each) {
 /** Seconds of each practice step: every group is admitted, so that both sides train on as many rows. */
 async function ours() {
   const warmUp = 150;
-  const settings = ["curriculum.admission=none", `stages.warm-up.steps=${warmUp}`, `stages.practice.steps=${steps}`, "evaluation.every=1000000", "evaluation.prompts=8", "reward.terms.brevity=null"];
+  const settings = [
+    "curriculum.admission=none",
+    `stages.warm-up.steps=${warmUp}`,
+    `stages.practice.steps=${steps}`,
+    "evaluation.every=1000000",
+    "evaluation.prompts=8",
+    "reward.terms.brevity=null",
+  ];
   const seconds = [];
-  const words = [join("bin", "gradus"), "run", "examples/countdown/countdown.gradus.yaml", "--json", "--store", store, ...settings.flatMap((one) => ["--set", one])];
+  const words = [
+    join("bin", "gradus"),
+    "run",
+    "examples/countdown/countdown.gradus.yaml",
+    "--json",
+    "--store",
+    store,
+    ...settings.flatMap((one) => ["--set", one]),
+  ];
   await lines(process.execPath, words, (line) => {
     if (line.type === "step" && line.step >= warmUp + leftOut) seconds.push(line.metrics["time/total"]);
   });
@@ -56,15 +72,27 @@ try {
   for (let round = 0; round < Number(values.rounds); round++) {
     result.ours.push(median(await ours()));
     if (!values.ours) result.theirs.push(median(await theirs()));
-    console.error(`round ${round + 1}: gradus ${result.ours[round].toFixed(3)} s${values.ours ? "" : `, TRL ${result.theirs[round].toFixed(3)} s`}, load ${loadavg()[0].toFixed(1)}`);
+    console.error(
+      `round ${round + 1}: gradus ${result.ours[round].toFixed(3)} s${values.ours ? "" : `, TRL ${result.theirs[round].toFixed(3)} s`}, load ${loadavg()[0].toFixed(1)}`,
+    );
   }
 } finally {
-  spawn(process.execPath, [join("bin", "gradus"), "daemon", "stop", "--force", "--store", store], { stdio: "ignore" }).once("close", () => rmSync(store, { recursive: true, force: true }));
+  spawn(process.execPath, [join("bin", "gradus"), "daemon", "stop", "--force", "--store", store], {
+    stdio: "ignore",
+  }).once("close", () => rmSync(store, { recursive: true, force: true }));
 }
-console.log(`${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, 64 prompts × 8, at most 20 tokens`);
+console.log(
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, 64 prompts × 8, at most 20 tokens`,
+);
 console.log("| side | seconds a round, median | rounds |\n|---|---|---|");
-console.log(`| gradus | ${median(result.ours).toFixed(3)} | ${result.ours.map((s) => s.toFixed(3)).join(", ")} |`);
+console.log(
+  `| gradus | ${median(result.ours).toFixed(3)} | ${result.ours.map((s) => s.toFixed(3)).join(", ")} |`,
+);
 if (!values.ours) {
-  console.log(`| TRL GRPOTrainer | ${median(result.theirs).toFixed(3)} | ${result.theirs.map((s) => s.toFixed(3)).join(", ")} |`);
-  console.log(`\nratio: ${(median(result.theirs) / median(result.ours)).toFixed(2)}× (above 1: Gradus is faster)`);
+  console.log(
+    `| TRL GRPOTrainer | ${median(result.theirs).toFixed(3)} | ${result.theirs.map((s) => s.toFixed(3)).join(", ")} |`,
+  );
+  console.log(
+    `\nratio: ${(median(result.theirs) / median(result.ours)).toFixed(2)}× (above 1: Gradus is faster)`,
+  );
 }

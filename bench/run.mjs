@@ -3,5 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
 const [name = "round", ...rest] = process.argv.slice(2);
-const words = existsSync(`bench/${name}.mjs`) ? [`bench/${name}.mjs`, ...rest] : ["scripts/bench.mjs", name, ...rest];
+const words = existsSync(`bench/${name}.mjs`)
+  ? [`bench/${name}.mjs`, ...rest]
+  : ["scripts/bench.mjs", name, ...rest];
 process.exit(spawnSync(process.execPath, words, { stdio: "inherit" }).status ?? 1);

@@ -9,7 +9,12 @@ import { z } from "zod";
 
 const cli = resolve("dist/cli.mjs");
 
-const lineSchema = z.looseObject({ type: z.string().default(""), step: z.number().optional(), run: z.string().optional(), status: z.string().optional() });
+const lineSchema = z.looseObject({
+  type: z.string().default(""),
+  step: z.number().optional(),
+  run: z.string().optional(),
+  status: z.string().optional(),
+});
 export type Line = z.output<typeof lineSchema>;
 
 export class Talk {
@@ -36,7 +41,10 @@ export class Talk {
     while (!holds(this)) {
       const next = new Promise<"said">((resolve) => (this.changed = () => resolve("said")));
       const what = await Promise.race([next, this.ended.then(() => "over" as const)]);
-      if (what === "over" && !holds(this)) throw new Error(`it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`);
+      if (what === "over" && !holds(this))
+        throw new Error(
+          `it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`,
+        );
     }
   }
 
@@ -58,7 +66,9 @@ export class Workspace {
 
   start(...words: string[]): Talk {
     const env = { ...process.env, XDG_RUNTIME_DIR: this.runtime };
-    return new Talk(spawn(process.execPath, [cli, ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }));
+    return new Talk(
+      spawn(process.execPath, [cli, ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }),
+    );
   }
 
   async finish(...words: string[]): Promise<Talk & { code: number | null }> {
@@ -70,7 +80,9 @@ export class Workspace {
     return join(this.store, "runs", run);
   }
   worker(run: string): { readonly pid: number; readonly attempt: number } {
-    return z.object({ pid: z.number(), attempt: z.number() }).parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
+    return z
+      .object({ pid: z.number(), attempt: z.number() })
+      .parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
   }
 
   async remove(): Promise<void> {
