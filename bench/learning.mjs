@@ -18,23 +18,42 @@ const { values } = parseArgs({
 });
 const store = mkdtempSync(join(tmpdir(), "gradus-learning-"));
 mkdirSync(join(store, ".gradus"));
-const gradus = (words) => spawn(process.execPath, [join("bin", "gradus"), ...words], { stdio: ["ignore", "pipe", "inherit"] });
+const gradus = (words) =>
+  spawn(process.execPath, [join("bin", "gradus"), ...words], { stdio: ["ignore", "pipe", "inherit"] });
 
 async function run(seed, settings) {
-  const child = gradus(["run", values.config, "--json", "--store", store, "--seed", String(seed), ...[...values.set, ...settings].flatMap((one) => ["--set", one])]);
+  const child = gradus([
+    "run",
+    values.config,
+    "--json",
+    "--store",
+    store,
+    "--seed",
+    String(seed),
+    ...[...values.set, ...settings].flatMap((one) => ["--set", one]),
+  ]);
   let summary;
   for await (const text of createInterface({ input: child.stdout })) {
     const line = JSON.parse(text);
-    if (line.type === "step" && line.step % 50 === 0) process.stderr.write(`\r  seed ${seed} ${settings.join(" ")} step ${line.step}   `);
+    if (line.type === "step" && line.step % 50 === 0)
+      process.stderr.write(`\r  seed ${seed} ${settings.join(" ")} step ${line.step}   `);
     if (line.type === "summary") summary = line;
   }
   process.stderr.write("\r");
-  if (summary?.status !== "finished") throw new Error(`seed ${seed} ${settings.join(" ")}: ${summary?.status} ${summary?.message}`);
+  if (summary?.status !== "finished")
+    throw new Error(`seed ${seed} ${settings.join(" ")}: ${summary?.status} ${summary?.message}`);
   const { first, last } = summary.evaluation;
-  return { seed, control: settings.length > 0, pass: [first["eval/pass@1"], last["eval/pass@1"]], greedy: [first["eval/greedy"], last["eval/greedy"]], seconds: summary.seconds };
+  return {
+    seed,
+    control: settings.length > 0,
+    pass: [first["eval/pass@1"], last["eval/pass@1"]],
+    greedy: [first["eval/greedy"], last["eval/greedy"]],
+    seconds: summary.seconds,
+  };
 }
 
-const cell = ([before, after]) => `${before.toFixed(3)} → ${after.toFixed(3)} (${after >= before ? "+" : "−"}${Math.abs(after - before).toFixed(3)})`;
+const cell = ([before, after]) =>
+  `${before.toFixed(3)} → ${after.toFixed(3)} (${after >= before ? "+" : "−"}${Math.abs(after - before).toFixed(3)})`;
 const verdict = ({ control, pass, greedy, seconds }) => {
   const gain = pass[1] - pass[0];
   const ok = control ? gain < 0.02 : gain >= 0.1 && greedy[1] >= greedy[0] && seconds < 300;
@@ -47,13 +66,22 @@ try {
     for (const settings of values["no-control"] ? [[]] : [[], ["advantage.scale=zero"]]) {
       const result = await run(seed, settings);
       results.push(result);
-      console.error(`seed ${seed} ${result.control ? "control" : "example"}: pass@1 ${cell(result.pass)}, greedy ${cell(result.greedy)}, ${result.seconds.toFixed(0)} s`);
+      console.error(
+        `seed ${seed} ${result.control ? "control" : "example"}: pass@1 ${cell(result.pass)}, greedy ${cell(result.greedy)}, ${result.seconds.toFixed(0)} s`,
+      );
     }
   }
 } finally {
-  gradus(["daemon", "stop", "--force", "--store", store, "--json"]).on("close", () => rmSync(store, { recursive: true, force: true }));
+  gradus(["daemon", "stop", "--force", "--store", store, "--json"]).on("close", () =>
+    rmSync(store, { recursive: true, force: true }),
+  );
 }
-console.log(`${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`);
+console.log(
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`,
+);
 console.log("| seed | run | pass@1 | greedy | seconds | as wanted |\n|---|---|---|---|---|---|");
-for (const result of results) console.log(`| ${result.seed} | ${result.control ? "control" : "example"} | ${cell(result.pass)} | ${cell(result.greedy)} | ${result.seconds.toFixed(0)} | ${verdict(result)} |`);
+for (const result of results)
+  console.log(
+    `| ${result.seed} | ${result.control ? "control" : "example"} | ${cell(result.pass)} | ${cell(result.greedy)} | ${result.seconds.toFixed(0)} | ${verdict(result)} |`,
+  );
 if (results.some((result) => verdict(result) === "NO")) process.exitCode = 1;
