@@ -1,4 +1,5 @@
 /** One page a slot: every method with its formula, parameters and sources, as its declaration tells it. */
+import type { Json, JsonObject } from "../../shared/json.ts";
 import type { Declaration, SlotName } from "../config/declaration.ts";
 import { paramsSchema } from "../config/jsonSchema.ts";
 import type { Fields } from "../config/shape.ts";
@@ -123,23 +124,22 @@ function parameterRow(method: Declaration, key: string): string[] {
 }
 
 /** A schedule has a column of its own. */
-function takes(property: Readonly<Record<string, unknown>>, method: Declaration, key: string): string {
+function takes(property: JsonObject, method: Declaration, key: string): string {
   const schema = method.params.shape[key];
   if (schema === undefined) return "";
   const words = wordsFor(schema);
   return property["schedulable"] === true ? words.replace(/ or a schedule `.*`$/, "") : words;
 }
 
-function propertyOf(method: Declaration, key: string): Readonly<Record<string, unknown>> {
+function propertyOf(method: Declaration, key: string): JsonObject {
   const properties = paramsSchema(method)["properties"];
-  const property =
-    typeof properties === "object" && properties !== null && !Array.isArray(properties)
-      ? properties[key]
-      : undefined;
-  if (typeof property !== "object" || property === null || Array.isArray(property))
-    throw new Error(`${method.slot} ${method.name} has no schema for ${key}`);
+  const property = isObject(properties) ? properties[key] : undefined;
+  if (!isObject(property)) throw new Error(`${method.slot} ${method.name} has no schema for ${key}`);
   return property;
 }
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function isRequired(method: Declaration, key: string): boolean {
   const required = paramsSchema(method)["required"];
