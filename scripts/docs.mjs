@@ -1,0 +1,16 @@
+// Writes docs/methods and docs/presets.md from the declarations: `npm run docs`. A test compares them.
+import { build } from "esbuild";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { tests } from "../esbuild.mjs";
+
+const outdir = "out/docs";
+await build({ ...tests(["server/reference/index.ts"]), outdir, outbase: "server/reference" });
+const { generatedPages } = await import(pathToFileURL(join(process.cwd(), outdir, "index.mjs")).href);
+const pages = generatedPages();
+mkdirSync("docs/methods", { recursive: true });
+for (const name of readdirSync("docs/methods"))
+  if (!pages.has(`docs/methods/${name}`)) rmSync(join("docs/methods", name));
+for (const [path, text] of pages) writeFileSync(path, text);
+console.log(`${pages.size} pages written below docs/`);
