@@ -9,18 +9,26 @@ import { heldOut, Parts } from "../run/stage.ts";
 import type { EvaluationReport } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { collect, complainAbout } from "./findings.ts";
+import { whole } from "./options.ts";
 import { fixed } from "./terminal.ts";
 
 async function examine(checkpoint: string, config: RunConfig): Promise<EvaluationReport> {
   const policy = await openCheckpoint(checkpoint, config.seed, config.engine.backend);
   const models = modelsOf(policy);
-  const parts = new Parts({ random: randomStream(config.seed, "methods"), models, tokenizer: policy.tokenizer });
+  const parts = new Parts({
+    random: randomStream(config.seed, "methods"),
+    models,
+    tokenizer: policy.tokenizer,
+  });
   try {
     const context = parts.context(config.top);
     const scorer = parts.scorer(config.top);
     await scorer.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
-    return await evaluate({ config, tasks, algorithm: new Algorithm(config.top, context), scorer, policy, models }, { step: 0, stageStep: 0 });
+    return await evaluate(
+      { config, tasks, algorithm: new Algorithm(config.top, context), scorer, policy, models },
+      { step: 0, stageStep: 0 },
+    );
   } finally {
     await parts.close();
     policy.close();
@@ -34,21 +42,28 @@ export const command: Command = {
       .argument("<checkpoint>", "a checkpoint's folder, or a run's for its last one")
       .argument("<file>", "the config whose tasks, rewards and `evaluation` measure it")
       .option("--set <path=value>", "measure with this value set", collect, [])
-      .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", Number)
+      .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", whole())
       .option("--json", "one JSON value")
-      .action(async (checkpoint: string, file: string, { set, seed, json }: { set: string[]; seed?: number; json?: boolean }) => {
-        const { config, diagnostics } = loadConfig(file, { set, ...(seed === undefined ? {} : { seed }) });
-        complainAbout(diagnostics, "error");
-        if (config === undefined) {
-          process.exitCode = exit.failed;
-          return;
-        }
-        const { metrics, tasks } = await examine(checkpoint, config);
-        if (json === true) printJson({ checkpoint, file, tasks, metrics });
-        else {
-          print(`${tasks} held-out tasks`);
-          for (const [name, value] of Object.entries(metrics)) print(`  ${name.padEnd(36)} ${fixed(value)}`);
-        }
-      });
+      .action(
+        async (
+          checkpoint: string,
+          file: string,
+          { set, seed, json }: { set: string[]; seed?: number; json?: boolean },
+        ) => {
+          const { config, diagnostics } = loadConfig(file, { set, ...(seed === undefined ? {} : { seed }) });
+          complainAbout(diagnostics, "error");
+          if (config === undefined) {
+            process.exitCode = exit.failed;
+            return;
+          }
+          const { metrics, tasks } = await examine(checkpoint, config);
+          if (json === true) printJson({ checkpoint, file, tasks, metrics });
+          else {
+            print(`${tasks} held-out tasks`);
+            for (const [name, value] of Object.entries(metrics))
+              print(`  ${name.padEnd(36)} ${fixed(value)}`);
+          }
+        },
+      );
   },
 };
