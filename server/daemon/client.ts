@@ -21,6 +21,8 @@ import { serveLanguage } from "./language.ts";
 
 /** A connection that has not said hello by then is closed. */
 const helloWithin = 10_000;
+/** A refused client has so long to read why. */
+const refusalReadWithin = 200;
 
 export interface ClientContext {
   readonly token: string;
@@ -124,7 +126,7 @@ export class Client {
   /** The answer first, then the end of the connection. */
   private refuse(code: number, message: string, action: string): ResponseError<unknown> {
     this.context.log(`a client was refused: ${message}`);
-    setImmediate(() => this.socket.end());
+    setTimeout(() => this.close(), refusalReadWithin).unref();
     return new ResponseError(code, message, {
       action,
       version: this.context.describe().version,

@@ -129,6 +129,7 @@ class StoreDaemon {
     await this.listen();
     writeDiscovery(this.paths.discovery, this.discovery);
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => this.end());
+    this.idleSince = Date.now();
     this.delay.enable();
     this.timer = setInterval(
       () => this.upkeep(),
@@ -162,8 +163,8 @@ class StoreDaemon {
   }
 
   private upkeep(): void {
-    const greeted = [...this.clients].some(({ role }) => role !== undefined);
-    if (greeted || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
+    // One that has just come counts too: it would be turned away in the middle of its hello.
+    if (this.clients.size > 0 || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
     else if (this.options.idle > 0 && Date.now() - this.idleSince >= this.options.idle) this.end();
     // A cleaner of temporary folders may take the file: nobody would find us, and nobody could start another.
     if (readDiscovery(this.paths.discovery)?.instance !== this.discovery.instance)

@@ -9,7 +9,7 @@ import { readRunFile, runFolder } from "./files.ts";
 import { emptyRun, RunRows, type RunState } from "./runState.ts";
 
 /** Bytes of log a slice reads: a few milliseconds of inserts. */
-const sliceBytes = 64 * 1024;
+const sliceBytes = 16 * 1024;
 
 interface AttemptRow {
   readonly attempt: number;

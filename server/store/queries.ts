@@ -220,19 +220,17 @@ export class Queries {
       ).all(run, limit),
     );
     return {
-      events: found
-        .toReversed()
-        .map(({ attempt, step, time, severity, name, message, action, data }) => ({
-          run,
-          attempt,
-          step,
-          time,
-          severity,
-          name,
-          message,
-          action,
-          data: parse<Json>(data),
-        })),
+      events: found.toReversed().map(({ attempt, step, time, severity, name, message, action, data }) => ({
+        run,
+        attempt,
+        step,
+        time,
+        severity,
+        name,
+        message,
+        action,
+        data: parse<Json>(data),
+      })),
     };
   }
 

@@ -128,10 +128,21 @@ export interface ThreadData {
   readonly store: string;
 }
 
+/** An error that ends a thread reaches the other side as its message alone. */
+function opened(folder: string): Store {
+  try {
+    return new Store(folder);
+  } catch (error) {
+    const action =
+      error instanceof UserError ? ` ${error.detail.file ?? ""} ${error.detail.action ?? ""}` : "";
+    throw new Error(`${messageOf(error)}${action}`, { cause: error });
+  }
+}
+
 if (parentPort !== null) {
   const port = parentPort;
   const { store }: ThreadData = workerData;
-  const thread = new StoreThread(new Store(store), (message) => port.postMessage(message));
+  const thread = new StoreThread(opened(store), (message) => port.postMessage(message));
   port.on("message", (message: CallMessage) => {
     void thread.answer(message).then(() => {
       if (message.name === "close") port.close();

@@ -15,6 +15,8 @@ import { runtimePaths, type RuntimePaths } from "./runtime.ts";
 const startLockAge = 30_000;
 const startTimeout = 20_000;
 const pollEvery = 20;
+/** A daemon that closes the door on us may be ending: it has so long to be gone. */
+const leavingTime = 2_000;
 const logBytes = 4 * 1024 * 1024;
 
 export interface ConnectWish {
@@ -102,21 +104,19 @@ async function attach(paths: RuntimePaths, wish: ConnectWish): Promise<DaemonLin
     return null;
   } catch (error) {
     if (error instanceof UserError && error.detail.code !== "hello-failed") throw error;
-    return stillServing(discovery, error);
+    return stillServing(paths, discovery, error);
   }
 }
 
-/** Nobody listens on the socket: either the daemon is gone, or the file is stale and its pid another process's. */
-function stillServing(discovery: Discovery, error: unknown): null {
+/** Nobody listens on the socket: the daemon is gone or going, or the file is stale and its pid another process's. */
+async function stillServing(paths: RuntimePaths, discovery: Discovery, error: unknown): Promise<null> {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (
-    code === "ENOENT" ||
-    code === "ECONNREFUSED" ||
-    code === "ECONNRESET" ||
-    code === "EPIPE" ||
-    !isAlive(discovery)
-  )
-    return null;
+  if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return null;
+  const deadline = Date.now() + leavingTime;
+  while (Date.now() < deadline) {
+    if (!isAlive(discovery) || readDiscovery(paths.discovery)?.instance !== discovery.instance) return null;
+    await wait(pollEvery);
+  }
   throw error;
 }
 

@@ -1,7 +1,15 @@
 /** A store of its own in a runtime folder of its own, and everything that was started in it ended afterwards. */
 import { build, type BuildOptions } from "esbuild";
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  existsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -24,10 +32,11 @@ steps: 5
 
 /** The command line and the test's worker, built once into a folder of their own. */
 export async function program(): Promise<{ cli: string; worker: string }> {
-  const base = join(process.cwd(), "out", `rpc-${process.pid}`);
+  const base = join(process.cwd(), "out", "test", `rpc-${process.pid}`);
   if (!existsSync(base)) {
     // Not bundled into the test: it knows the repository by its own place.
-    const { entries, tests }: { entries: BuildOptions[]; tests: (patterns: string[]) => BuildOptions } = await import(pathToFileURL(join(process.cwd(), "esbuild.mjs")).href);
+    const { entries, tests }: { entries: BuildOptions[]; tests: (patterns: string[]) => BuildOptions } =
+      await import(pathToFileURL(join(process.cwd(), "esbuild.mjs")).href);
     await build({ ...entries[0], outdir: join(base, "dist") });
     await build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") });
   }
@@ -58,7 +67,15 @@ export class Sandbox {
   }
 
   wish(more: Partial<StartWish> = {}): StartWish {
-    return { store: this.store, role: "command", version: "0.1.0", node: process.execPath, cli: this.cli, environment: { GRADUS_WORKER_ENTRY: this.worker, GRADUS_IDLE_MS: "60000" }, ...more };
+    return {
+      store: this.store,
+      role: "command",
+      version: "0.1.0",
+      node: process.execPath,
+      cli: this.cli,
+      environment: { GRADUS_WORKER_ENTRY: this.worker, GRADUS_IDLE_MS: "60000" },
+      ...more,
+    };
   }
 
   async link(more: Partial<StartWish> = {}): Promise<DaemonLink> {
@@ -90,7 +107,11 @@ export class Sandbox {
     return pid;
   }
 
-  async reach(connection: MessageConnection, run: string, holds: (detail: RunDetail) => boolean): Promise<RunDetail> {
+  async reach(
+    connection: MessageConnection,
+    run: string,
+    holds: (detail: RunDetail) => boolean,
+  ): Promise<RunDetail> {
     return until(async () => {
       const detail = await ask(connection, runsShow, { run });
       return holds(detail) ? detail : null;
@@ -105,7 +126,10 @@ export class Sandbox {
     const runs = join(this.store, "runs");
     for (const run of existsSync(runs) ? readdirSync(runs) : []) this.workerOf(run);
     for (const pid of this.pids) kill(pid, "SIGKILL");
-    await until(async () => ([...this.pids].every((pid) => !isAlive({ pid, processStart: "" })) ? true : null), "processes to end");
+    await until(
+      async () => ([...this.pids].every((pid) => !isAlive({ pid, processStart: "" })) ? true : null),
+      "processes to end",
+    );
     if (this.before === undefined) delete process.env["XDG_RUNTIME_DIR"];
     else process.env["XDG_RUNTIME_DIR"] = this.before;
     rmSync(this.base, { recursive: true, force: true });
@@ -116,7 +140,10 @@ export class Sandbox {
   }
 
   spawn(commandArguments: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [this.cli, ...commandArguments], { cwd: join(this.base, "project"), env: { ...process.env, GRADUS_WORKER_ENTRY: this.worker } });
+    return spawn(process.execPath, [this.cli, ...commandArguments], {
+      cwd: join(this.base, "project"),
+      env: { ...process.env, GRADUS_WORKER_ENTRY: this.worker },
+    });
   }
 }
 
@@ -125,7 +152,11 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Asks again until there is an answer. */
-export async function until<Value>(ask: () => Promise<Value | null>, what: string, milliseconds = 20_000): Promise<Value> {
+export async function until<Value>(
+  ask: () => Promise<Value | null>,
+  what: string,
+  milliseconds = 20_000,
+): Promise<Value> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const value = await ask();

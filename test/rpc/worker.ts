@@ -9,13 +9,24 @@ import { end, metrics, rollout, start } from "../unit/log/sample.ts";
 
 const [, , , folder = "", , attemptText = "0"] = process.argv;
 const attempt = Number(attemptText);
-const { id, steps = 40, seed: delay = 20 } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as { id: string; steps?: number; seed?: number };
+const {
+  id,
+  steps = 40,
+  seed: delay = 20,
+} = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as {
+  id: string;
+  steps?: number;
+  seed?: number;
+};
 const lease = takeLease(folder, attempt, "0.0.0");
 
 /** As a run would from its checkpoint: two steps before the last one that the attempt before committed. */
 function resumeStep(): number | null {
   if (attempt === 0) return null;
-  const before = attemptsOf(folder).filter((other) => other < attempt).at(-1) ?? 0;
+  const before =
+    attemptsOf(folder)
+      .filter((other) => other < attempt)
+      .at(-1) ?? 0;
   return Math.max(0, (readCommitted(folder, before, logStart, 1e9).steps.at(-1)?.step ?? 0) - 2);
 }
 const resumedAt = resumeStep();
@@ -28,7 +39,11 @@ let stopping = false;
 let paused = false;
 function control(step: number): void {
   const path = join(folder, "control.jsonl");
-  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter((line) => line !== "") : [];
+  const lines = existsSync(path)
+    ? readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+    : [];
   for (const line of lines.slice(handled)) {
     const { id: asked, action } = JSON.parse(line) as { id: string; action: string };
     if (action === "stop") stopping = true;

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, beforeEach, test } from "node:test";
+import { Sandbox, kill, until } from "./daemon.ts";
+
+let box: Sandbox;
+beforeEach(async () => {
+  box = await Sandbox.make();
+});
+afterEach(() => box.end());
+
+async function output(child: ChildProcess): Promise<{ code: number | null; out: string; err: string }> {
+  const [out, err]: string[] = ["", ""];
+  const collected = { out: out ?? "", err: err ?? "" };
+  child.stdout?.on("data", (chunk: Buffer) => (collected.out += chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => (collected.err += chunk.toString()));
+  await once(child, "close");
+  return { code: child.exitCode, ...collected };
+}
+const gradus = (...words: string[]) => output(box.spawn(words));
+
+test("follow --json tells every step once and in order, across a killed daemon, and ends with the summary", async () => {
+  const connection = await box.connect();
+  const run = await box.start(connection, 80, 20);
+  const follower = box.spawn(["runs", "follow", run, "--json"]);
+  const done = output(follower);
+  let told = "";
+  follower.stdout?.on("data", (chunk: Buffer) => (told += chunk.toString()));
+  await until(async () => (told.includes('"type":"step","step":5,') ? true : null), "the follower");
+  kill(box.discovery()?.pid ?? 0, "SIGKILL");
+  const { code, out, err } = await done;
+  assert.equal(code, 0, err);
+  const lines: {
+    type: string;
+    step: number;
+    status?: string;
+    steps?: number;
+    run?: string;
+    metrics?: Record<string, number>;
+  }[] = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual([lines[0]?.type, lines[0]?.run], ["started", run]);
+  assert.deepEqual(
+    lines.filter(({ type }) => type === "step").map(({ step, metrics }) => [step, metrics?.["reward/total"]]),
+    Array.from({ length: 80 }, (_, step) => [step, step]),
+  );
+  assert.deepEqual(
+    [lines.at(-1)?.type, lines.at(-1)?.status, lines.at(-1)?.steps],
+    ["summary", "finished", 80],
+  );
+});
+
+test("list, show, rollouts, export, delete and the daemon's commands say what there is, as text and as JSON", async () => {
+  assert.match((await gradus("daemon", "status")).out, /No daemon serves/);
+  const connection = await box.connect();
+  const run = await box.start(connection, 6, 1);
+  await box.reach(connection, run, ({ status }) => status === "finished");
+  assert.equal(JSON.parse((await gradus("runs", "list", "--json")).out).runs[0].id, run);
+  assert.match((await gradus("runs")).out, new RegExp(`${run}\\s+finished\\s+6/6`));
+  assert.equal(JSON.parse((await gradus("runs", "show", "last", "--json")).out).status, "finished");
+  const rows = (
+    await gradus("rollouts", "sample", "--step", "3", "--where", 'finish == "length"', "--json")
+  ).out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    rows.map(({ step, index, tokens }) => [step, index, tokens]),
+    [[3, 1, [3, 1, 4, 2]]],
+  );
+  assert.match(
+    (await gradus("rollouts", run, "--step", "3")).out,
+    /\[1\] reward 0\.5 · advantage 1\.25 · correct 1 · brevity NaN · bonus – · style failed: timeout after 2 s · length/,
+  );
+  const wrong = await gradus("rollouts", run, "--where", "rewrd > 1");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.err, /character 1 is not known[^]*Compare reward/);
+  assert.equal((await gradus("runs", "export", run)).out.trim().split("\n").length, 12);
+  assert.deepEqual(
+    (await gradus("runs", "export", run, "--format", "csv")).out.trim().split("\n").slice(0, 3),
+    ["step,reward/total,run/attempt", "0,0,0", "1,1,0"],
+  );
+  assert.equal(JSON.parse((await gradus("runs", "export", run, "--format", "json")).out).metrics.length, 6);
+  assert.match((await gradus("runs", "show", "nothing")).err, /There is no run nothing[^]*gradus runs list/);
+  assert.match((await gradus("runs", "fork", run)).err, /later version/);
+  assert.equal((await gradus("runs", "stop", run)).code, 1);
+  assert.match((await gradus("runs", "delete", run)).out, /is deleted/);
+  assert.match((await gradus("runs")).out, /No runs yet/);
+  const status = JSON.parse((await gradus("daemon", "status", "--json")).out);
+  assert.ok(status.running && status.eventLoop.p99 >= 0 && /better-sqlite3|libsql/.test(status.driver));
+  assert.match((await gradus("daemon", "logs")).out, /serving/);
+  assert.match((await gradus("daemon", "stop")).out, /has ended/);
+  assert.match((await gradus("daemon", "stop")).out, /No daemon/);
+});

@@ -1,0 +1,84 @@
+/** A workspace in a temporary folder with the bundled command line, a daemon and workers of its own. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+
+const cli = resolve("dist/cli.mjs");
+
+const lineSchema = z.looseObject({ type: z.string(), step: z.number().optional(), run: z.string().optional(), status: z.string().optional() });
+export type Line = z.output<typeof lineSchema>;
+
+export class Talk {
+  readonly lines: Line[] = [];
+  stderr = "";
+  readonly ended: Promise<number | null>;
+  private changed: () => void = () => undefined;
+
+  constructor(readonly child: ChildProcess) {
+    const done = once(child, "close");
+    createInterface({ input: child.stdout! }).on("line", (text) => {
+      this.lines.push(lineSchema.parse(JSON.parse(text)));
+      this.changed();
+    });
+    child.stderr!.on("data", (data: Buffer) => {
+      this.stderr += data.toString();
+      this.changed();
+    });
+    this.ended = done.then(([code]) => {
+      this.changed();
+      return z.number().nullable().parse(code);
+    });
+  }
+
+  /** Waits until it holds; an ended process that never made it so is an error with what it said. */
+  async until(holds: (talk: this) => boolean): Promise<void> {
+    let over = false;
+    void this.ended.then(() => (over = true));
+    while (!holds(this)) {
+      if (over) throw new Error(`it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`);
+      await new Promise<void>((resolve) => (this.changed = resolve));
+    }
+  }
+
+  of(type: string): Line[] {
+    return this.lines.filter((line) => line.type === type);
+  }
+}
+
+export class Workspace {
+  readonly folder = mkdtempSync(join(tmpdir(), "gradus-ws-"));
+  private readonly runtime = mkdtempSync(join(tmpdir(), "gradus-rt-"));
+  readonly config = join(this.folder, "minimal.gradus.yaml");
+  readonly store = join(this.folder, ".gradus");
+
+  constructor() {
+    cpSync(resolve("examples/minimal"), this.folder, { recursive: true });
+    mkdirSync(this.store);
+  }
+
+  start(...words: string[]): Talk {
+    const env = { ...process.env, XDG_RUNTIME_DIR: this.runtime };
+    return new Talk(spawn(process.execPath, [cli, ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }));
+  }
+
+  async finish(...words: string[]): Promise<Talk & { code: number | null }> {
+    const talk = this.start(...words);
+    return Object.assign(talk, { code: await talk.ended });
+  }
+
+  runFolder(run: string): string {
+    return join(this.store, "runs", run);
+  }
+  worker(run: string): { readonly pid: number; readonly attempt: number } {
+    return z.object({ pid: z.number(), attempt: z.number() }).parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
+  }
+
+  async remove(): Promise<void> {
+    await this.start("daemon", "stop", "--force", "--json").ended;
+    for (const folder of [this.folder, this.runtime]) rmSync(folder, { recursive: true, force: true });
+  }
+}
