@@ -1,6 +1,6 @@
 // One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
@@ -64,15 +64,6 @@ export const entries = [
   },
 ];
 
-/** A folder that is not there yet is left out aloud: the rest can be worked on meanwhile. */
-function present({ entryPoints, ...entry }) {
-  const there = Object.entries(entryPoints).filter(([name, file]) => {
-    if (!existsSync(file)) console.error(`left out ${name}: ${file} does not exist`);
-    return existsSync(file);
-  });
-  return { ...entry, entryPoints: Object.fromEntries(there) };
-}
-
 /** Tests of every tier but the workbench's run as ES modules under node's own runner. */
 export const tests = (patterns) => ({
   ...node,
@@ -96,9 +87,8 @@ export const workbenchTests = (patterns) => ({
 });
 
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
-  const all = entries.map(present).filter((entry) => Object.keys(entry.entryPoints).length > 0);
   if (production) rmSync(dist, { recursive: true, force: true });
   if (argv.includes("--watch"))
-    for (const entry of all) await (await context({ ...entry, logLevel: "info" })).watch();
-  else await Promise.all(all.map((entry) => build(entry)));
+    for (const entry of entries) await (await context({ ...entry, logLevel: "info" })).watch();
+  else await Promise.all(entries.map((entry) => build(entry)));
 }

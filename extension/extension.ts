@@ -109,19 +109,28 @@ function showViews(
   let building = false;
   const say = (message: string): void => void (runsView.message = message);
   const followed = new WeakSet();
+  const standings = new WeakMap<object, string>();
   // Warm-up steps come ten a second; a side bar that redraws as often cannot be read or clicked.
   const redraw = coalesce<ReadonlySet<string> | undefined>(500, (sets) => {
     const all = sets.includes(undefined) ? undefined : new Set(sets.flatMap((set) => [...(set ?? [])]));
     runs.refreshRuns(all);
     if (all !== undefined) log.refresh(all);
-    lenses.refresh();
     configs.refresh();
   });
+  // The editor asks for lenses only once they have been still for a moment: told too often, it never does.
+  const redrawLenses = coalesce<unknown>(3_000, () => lenses.refresh());
   const update = async (): Promise<void> => {
     for (const store of stores.all) {
       if (followed.has(store)) continue;
       followed.add(store);
-      store.runs.changed.on(({ runs: changed }) => redraw(changed));
+      store.runs.changed.on(({ runs: changed }) => {
+        redraw(changed);
+        redrawLenses(changed);
+        // Whether a config can be started or stopped must not wait.
+        const standing = store.runs.all.map((run) => `${run.id} ${run.status}`).join();
+        if (standings.get(store) !== standing) lenses.refresh();
+        standings.set(store, standing);
+      });
       store.machine.changed.on(() => runs.refresh());
     }
     status.update();

@@ -72,7 +72,11 @@ async function runWorkbench({ name, limit }, node, env) {
     console.log(`\n# workbench ${label}`);
     const result = outcome(
       label,
-      await runProgram(node, [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label], { env, limit }),
+      await runProgram(node, [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label], {
+        env,
+        limit,
+        style: "mocha",
+      }),
       limit,
     );
     for (const key of ["passed", "failed", "skipped", "seconds"]) total[key] += result[key];

@@ -7,6 +7,10 @@ const colours = /\u001b\[[0-9;]*m/g;
 
 /** Counts as node's spec reporter and mocha print them; several summaries add up. */
 export class Counter {
+  constructor(style = "node") {
+    this.style = style;
+  }
+
   passed = 0;
   failed = 0;
   skipped = 0;
@@ -19,7 +23,8 @@ export class Counter {
     if (node !== null) this.#add(node[1], Number(node[2]));
     const mocha = /^ {2}(\d+) (passing|failing|pending)/.exec(line);
     if (mocha !== null) this.#add(mocha[2], Number(mocha[1]));
-    const skipped = /^\s*﹣ (.*?) \([\d.]+ms\)(?: # (.*))?$/.exec(line) ?? /^\s{2,}- (.+)$/.exec(line);
+    const pattern = this.style === "mocha" ? /^\s{2,}- (.+)$/ : /^\s*﹣ (.*?) \([\d.]+ms\)(?: # (.*))?$/;
+    const skipped = pattern.exec(line);
     if (skipped !== null)
       this.reasons.push(
         skipped[2] === undefined || skipped[2] === "SKIP" ? skipped[1] : `${skipped[1]}: ${skipped[2]}`,
@@ -55,9 +60,9 @@ export function endAll(mark) {
  * Runs a program in its own process group with a limit in seconds.
  * Returns {status, timedOut, seconds, counter, output}.
  */
-export function runProgram(command, args, { env, limit, quiet = false }) {
+export function runProgram(command, args, { env, limit, style, quiet = false }) {
   const started = Date.now();
-  const counter = new Counter();
+  const counter = new Counter(style);
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       env: { ...process.env, ...env },

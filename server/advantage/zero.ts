@@ -3,7 +3,8 @@ import { scale } from "../config/declaration.ts";
 
 export const zero = scale({
   name: "zero",
-  summary: "The control of an experiment: every advantage is 0, so nothing is learned from rewards; all else is as it was.",
+  summary:
+    "The control of an experiment: every advantage is 0, so nothing is learned from rewards; all else is as it was.",
   formula: "A = 0",
   sources: [],
   params: z.object({}),

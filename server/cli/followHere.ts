@@ -85,7 +85,9 @@ class Completions {
     this.at = performance.now();
     this.asking = true;
     this.fetch(line.step)
-      .catch((error: unknown) => this.reporter.say(`The rollouts of step ${line.step} can't be shown: ${String(error)}`))
+      .catch((error: unknown) =>
+        this.reporter.say(`The rollouts of step ${line.step} can't be shown: ${String(error)}`),
+      )
       .finally(() => (this.asking = false));
   }
 

@@ -34,7 +34,11 @@ function positive(text: string): number {
 
 /** The config without errors, or none: they are told on stderr before anything starts. */
 function checked(file: string, { set, steps, seed }: Options): RunConfig | undefined {
-  const { config, diagnostics } = loadConfig(file, { set, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) });
+  const { config, diagnostics } = loadConfig(file, {
+    set,
+    ...(steps === undefined ? {} : { steps }),
+    ...(seed === undefined ? {} : { seed }),
+  });
   const failed = complainAbout(diagnostics);
   if (failed || config === undefined) process.exitCode = exit.failed;
   return failed ? undefined : config;
@@ -52,14 +56,22 @@ async function rehearse(config: RunConfig, json: boolean | undefined): Promise<v
 async function start(file: string, store: string, { set, steps, seed }: Options): Promise<string> {
   const link = await openDaemon(store).catch((error: unknown) => {
     throw new UserError(`No daemon could be reached or started for ${store}: ${messageOf(error)}`, {
-      code: "no-daemon", cause: error,
+      code: "no-daemon",
+      cause: error,
       action: `${error instanceof UserError && error.detail.action !== undefined ? `${error.detail.action} ` : ""}\`gradus run FILE --dry-run\` works without one.`,
     });
   });
   const connection = link.connection();
   try {
-    if (link.mode === "limited") complain("An older daemon with live runs serves this store; it starts this run, too.");
-    const { run } = await ask(connection, runsStart, { file, set, key: randomUUID(), ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) });
+    if (link.mode === "limited")
+      complain("An older daemon with live runs serves this store; it starts this run, too.");
+    const { run } = await ask(connection, runsStart, {
+      file,
+      set,
+      key: randomUUID(),
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    });
     return run;
   } finally {
     connection.dispose();
@@ -72,7 +84,12 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "a config")
-      .option("--set <path=value>", "a value in place of the config's; may be given more than once", collect, [])
+      .option(
+        "--set <path=value>",
+        "a value in place of the config's; may be given more than once",
+        collect,
+        [],
+      )
       .option("--steps <n>", "at most so many rl steps", positive)
       .option("--seed <n>", "in place of the config's", whole)
       .option("--dry-run", "one step on two prompts in this process: reward timing, memory, nothing kept")
@@ -85,7 +102,11 @@ export const command: Command = {
         if (options.dryRun === true) return rehearse(config, options.json);
         const store = storeOf(options.store, file);
         const run = await start(file, store, options);
-        await followHere(run, { store, history: true, ...(options.json === undefined ? {} : { json: options.json }) });
+        await followHere(run, {
+          store,
+          history: true,
+          ...(options.json === undefined ? {} : { json: options.json }),
+        });
       });
   },
 };

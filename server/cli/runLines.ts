@@ -11,15 +11,45 @@ export interface PlannedStage {
 }
 
 export type RunLine =
-  | { readonly type: "started"; readonly run: string; readonly name: string; readonly file: string; readonly folder: string; readonly steps: number; readonly backend: string | null; readonly stages: readonly PlannedStage[] }
+  | {
+      readonly type: "started";
+      readonly run: string;
+      readonly name: string;
+      readonly file: string;
+      readonly folder: string;
+      readonly steps: number;
+      readonly backend: string | null;
+      readonly stages: readonly PlannedStage[];
+    }
   | { readonly type: "stage"; readonly step: number; readonly name: string; readonly kind: string }
   | { readonly type: "step"; readonly step: number; readonly metrics: Metrics }
-  | { readonly type: "event"; readonly step: number; readonly severity: "info" | "warning" | "error"; readonly name: string; readonly message: string; readonly action: string | null }
-  | { readonly type: "evaluation"; readonly step: number; readonly role: "first" | "periodic" | "last"; readonly metrics: EvaluationMetrics }
   | {
-      readonly type: "summary"; readonly run: string; readonly status: "finished" | "stopped" | "failed"; readonly steps: number; readonly message: string | null;
-      readonly evaluation: { readonly first: EvaluationMetrics | null; readonly last: EvaluationMetrics | null }; readonly seconds: number;
-      readonly folder: string; readonly resume: string | null;
+      readonly type: "event";
+      readonly step: number;
+      readonly severity: "info" | "warning" | "error";
+      readonly name: string;
+      readonly message: string;
+      readonly action: string | null;
+    }
+  | {
+      readonly type: "evaluation";
+      readonly step: number;
+      readonly role: "first" | "periodic" | "last";
+      readonly metrics: EvaluationMetrics;
+    }
+  | {
+      readonly type: "summary";
+      readonly run: string;
+      readonly status: "finished" | "stopped" | "failed";
+      readonly steps: number;
+      readonly message: string | null;
+      readonly evaluation: {
+        readonly first: EvaluationMetrics | null;
+        readonly last: EvaluationMetrics | null;
+      };
+      readonly seconds: number;
+      readonly folder: string;
+      readonly resume: string | null;
     };
 
 export type CompletionRow = Pick<RolloutRow, "prompt" | "response" | "reward" | "finish">;

@@ -8,11 +8,20 @@ type Line<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
 export function startedLines(line: Line<"started">): string[] {
   const plan = line.stages.map((stage) => `${stage.name} (${stage.kind}, ${stage.steps} steps)`).join(" → ");
-  return [`${colours.bold(line.name)}  run ${line.run}`, `  ${plan}`, ...(line.backend === null ? [] : [`  computing on ${line.backend}`])];
+  return [
+    `${colours.bold(line.name)}  run ${line.run}`,
+    `  ${plan}`,
+    ...(line.backend === null ? [] : [`  computing on ${line.backend}`]),
+  ];
 }
 
 export function eventLine({ severity, message, action }: Line<"event">): string {
-  const mark = severity === "error" ? colours.red("error") : severity === "warning" ? colours.yellow("warning") : colours.dim("·");
+  const mark =
+    severity === "error"
+      ? colours.red("error")
+      : severity === "warning"
+        ? colours.yellow("warning")
+        : colours.dim("·");
   return `${mark} ${message}${action === null ? "" : colours.dim(` ${action}`)}`;
 }
 
@@ -31,12 +40,21 @@ function change(name: string, first: EvaluationMetrics | null, last: EvaluationM
   if (before === undefined || after === undefined) return [];
   const gain = after - before;
   const sign = `${gain >= 0 ? "+" : "−"}${Math.abs(gain).toFixed(3)}`;
-  return [`  ${name.slice(5).padEnd(8)} ${fixed(before)} → ${colours.bold(fixed(after))}  ${gain > 0 ? colours.green(sign) : gain < 0 ? colours.red(sign) : sign}`];
+  return [
+    `  ${name.slice(5).padEnd(8)} ${fixed(before)} → ${colours.bold(fixed(after))}  ${gain > 0 ? colours.green(sign) : gain < 0 ? colours.red(sign) : sign}`,
+  ];
 }
 
 export function summaryLines(line: Line<"summary">): string[] {
-  const names = Object.keys(line.evaluation.last ?? {}).filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name));
-  const status = line.status === "finished" ? colours.green(line.status) : line.status === "failed" ? colours.red(line.status) : colours.yellow(line.status);
+  const names = Object.keys(line.evaluation.last ?? {}).filter((name) =>
+    /^eval\/(pass@\d+|greedy)$/.test(name),
+  );
+  const status =
+    line.status === "finished"
+      ? colours.green(line.status)
+      : line.status === "failed"
+        ? colours.red(line.status)
+        : colours.yellow(line.status);
   return [
     `${status} after ${line.steps} steps, ${duration(line.seconds)}`,
     ...(line.message === null || line.message === "" ? [] : [`  ${line.message}`]),
@@ -79,10 +97,14 @@ export class PlainView implements RunReporter {
 }
 
 function stepText({ step, metrics }: Line<"step">): string {
-  const value = (label: string, name: string, digits = 3): string[] => (typeof metrics[name] === "number" ? [`${label} ${fixed(metrics[name], digits)}`] : []);
+  const value = (label: string, name: string, digits = 3): string[] =>
+    typeof metrics[name] === "number" ? [`${label} ${fixed(metrics[name], digits)}`] : [];
   const parts = [
-    ...value("reward", "reward/total"), ...value("loss", "update/loss", 4), ...value("entropy", "policy/entropy"),
-    ...value("length", "rollout/length", 1), ...value("s", "time/total", 2),
+    ...value("reward", "reward/total"),
+    ...value("loss", "update/loss", 4),
+    ...value("entropy", "policy/entropy"),
+    ...value("length", "rollout/length", 1),
+    ...value("s", "time/total", 2),
   ];
   return `step ${step}  ${parts.join("  ")}`;
 }

@@ -77,7 +77,9 @@ export class LiveView implements RunReporter {
   /** Steps left in this stage at its pace; other stages' paces are not known yet, so they count at the same one. */
   private eta(): number {
     const recent = this.seconds.slice(-timed);
-    return recent.length === 0 ? Number.NaN : (recent.reduce((sum, value) => sum + value, 0) / recent.length) * (this.total - this.done);
+    return recent.length === 0
+      ? Number.NaN
+      : (recent.reduce((sum, value) => sum + value, 0) / recent.length) * (this.total - this.done);
   }
 
   private draw(): void {
@@ -98,7 +100,8 @@ export class LiveView implements RunReporter {
   private curriculum(width: number): string[] {
     if (this.shares.length === 0) return [];
     const room = Math.max(4, Math.floor((width - 10) / this.shares.length) - 18);
-    const part = ([arm, share]: [string, number]): string => `${arm} ${colours.magenta(bar(share, 1, Math.min(10, room)))} ${Math.round(share * 100)} %`;
+    const part = ([arm, share]: [string, number]): string =>
+      `${arm} ${colours.magenta(bar(share, 1, Math.min(10, room)))} ${Math.round(share * 100)} %`;
     return [`${"drawing".padEnd(9)} ${this.shares.slice(0, 6).map(part).join("  ")}`];
   }
 
@@ -112,4 +115,3 @@ export class LiveView implements RunReporter {
     });
   }
 }
-

@@ -20,13 +20,30 @@ const optionsSchema = z.object({
 type Options = z.output<typeof optionsSchema>;
 
 /** `count` answers to a prompt, in order. Turn `n` of a conversation draws from streams of its own. */
-async function answer(policy: TrainablePolicy, prompt: string, turn: number, options: Options): Promise<Sample[]> {
+async function answer(
+  policy: TrainablePolicy,
+  prompt: string,
+  turn: number,
+  options: Options,
+): Promise<Sample[]> {
   const tokens = policy.tokenizer.encode(prompt);
-  if (tokens.length >= policy.context) throw new UserError(`The prompt has ${tokens.length} tokens, and the model's context is ${policy.context}.`, { code: "prompt-too-long", action: "Shorten it." });
-  const prompts = Array.from({ length: options.count }, (_, index) => ({ tokens, key: ["sample", turn, index] }));
+  if (tokens.length >= policy.context)
+    throw new UserError(
+      `The prompt has ${tokens.length} tokens, and the model's context is ${policy.context}.`,
+      { code: "prompt-too-long", action: "Shorten it." },
+    );
+  const prompts = Array.from({ length: options.count }, (_, index) => ({
+    tokens,
+    key: ["sample", turn, index],
+  }));
   const samples: Sample[] = [];
   const room = policy.context - tokens.length;
-  for await (const sample of policy.generate(prompts, { max_tokens: Math.min(options.maxTokens, room), temperature: options.temperature, seed: options.seed })) samples.push(sample);
+  for await (const sample of policy.generate(prompts, {
+    max_tokens: Math.min(options.maxTokens, room),
+    temperature: options.temperature,
+    seed: options.seed,
+  }))
+    samples.push(sample);
   return samples.sort((a, b) => a.index - b.index);
 }
 
@@ -36,16 +53,30 @@ function textOf(policy: TrainablePolicy, { tokens }: Sample): string {
 
 async function tell(policy: TrainablePolicy, prompt: string, turn: number, options: Options): Promise<void> {
   const samples = await answer(policy, prompt, turn, options);
-  if (options.json !== true) for (const sample of samples) print(`${colours.dim(prompt)}${textOf(policy, sample)}${sample.finish === "length" ? colours.dim(" …") : ""}`);
+  if (options.json !== true)
+    for (const sample of samples)
+      print(
+        `${colours.dim(prompt)}${textOf(policy, sample)}${sample.finish === "length" ? colours.dim(" …") : ""}`,
+      );
   else {
-    const responses = samples.map((sample) => ({ response: textOf(policy, sample), finish: sample.finish, tokens: sample.tokens.length, logp: sample.logp_old.reduce((sum, value) => sum + value, 0) }));
+    const responses = samples.map((sample) => ({
+      response: textOf(policy, sample),
+      finish: sample.finish,
+      tokens: sample.tokens.length,
+      logp: sample.logp_old.reduce((sum, value) => sum + value, 0),
+    }));
     printJson({ prompt, responses });
   }
 }
 
 /** A prompt a line, until the input ends. */
 async function converse(policy: TrainablePolicy, options: Options): Promise<void> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: "> ", terminal: process.stdin.isTTY });
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stderr,
+    prompt: "> ",
+    terminal: process.stdin.isTTY,
+  });
   let turn = 0;
   lines.prompt();
   for await (const line of lines) {
@@ -70,7 +101,10 @@ export const command: Command = {
         if (!parsed.success) {
           const [issue] = parsed.error.issues;
           process.exitCode = exit.usage;
-          throw new UserError(`--${String(issue?.path[0] ?? "option").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: ${issue?.message ?? "not understood"}`, { code: "usage", action: "gradus sample --help lists the options." });
+          throw new UserError(
+            `--${String(issue?.path[0] ?? "option").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: ${issue?.message ?? "not understood"}`,
+            { code: "usage", action: "gradus sample --help lists the options." },
+          );
         }
         const options = parsed.data;
         resolveCheckpoint(checkpoint);

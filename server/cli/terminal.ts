@@ -8,7 +8,12 @@ export function sparkline(values: readonly number[], width: number): string {
   const shown = values.slice(-width);
   const finite = shown.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
-  const level = (value: number): string => (!Number.isFinite(value) ? " " : high === low ? blocks[3] : blocks[Math.min(7, Math.floor(((value - low) / (high - low)) * 8))]!);
+  const level = (value: number): string =>
+    !Number.isFinite(value)
+      ? " "
+      : high === low
+        ? blocks[3]
+        : blocks[Math.min(7, Math.floor(((value - low) / (high - low)) * 8))]!;
   return shown.map(level).join("");
 }
 
@@ -28,11 +33,14 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, "0")} min`;
 }
 
-export const fixed = (value: number | undefined, digits = 3): string => (value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits));
+export const fixed = (value: number | undefined, digits = 3): string =>
+  value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
 
 /** One line of text: control characters made visible, cut to `width` columns. */
 export function oneLine(text: string, width: number): string {
-  const flat = [...text].map((character) => (character === "\n" ? "⏎" : character < " " || character === "\u007f" ? "·" : character));
+  const flat = [...text].map((character) =>
+    character === "\n" ? "⏎" : character < " " || character === "\u007f" ? "·" : character,
+  );
   return flat.length <= width ? flat.join("") : `${flat.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 

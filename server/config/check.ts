@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf, methods } from "../methods.ts";
 import type { Declaration, SlotName } from "./declaration.ts";
-import { merge } from "./merge.ts";
+import { merge, nullable } from "./merge.ts";
 import { chosenOf, fileReference, longForm, type Chosen } from "./method.ts";
 import {
   join,
@@ -78,7 +78,13 @@ export class Checker {
 
   private withDefaults(shape: Shape & { kind: "map" | "slot" }, node: MapNode): MapNode {
     if (shape.defaults === undefined) return node;
-    const merged = merge(fromJson(shape.defaults, defaultOrigin), node, shape, () => undefined);
+    const defaults = shape.defaults;
+    // Items of a list were never merged: a null in one gives the default back.
+    const given = mapNode(
+      node.origin,
+      [...node.entries].filter(([key, { value }]) => !(key in defaults && isNull(value))),
+    );
+    const merged = merge(fromJson(defaults, defaultOrigin), given, shape, () => undefined);
     return merged.kind === "map" ? { ...merged, origin: node.origin } : node;
   }
 
@@ -183,7 +189,7 @@ export class Checker {
     }
     const taken = [...Object.keys(shape.own), "use", ...(shape.slot === "task" ? ["env", "dataset"] : [])];
     for (const [key, { value }] of node.entries)
-      if (key in known && !(key in shape.own))
+      if (key in known && !(key in shape.own) && !(isNull(value) && !nullable(shape.slot).has(key)))
         given[key] =
           key === chosen.key || (key === "file" && shape.slot === "reward")
             ? {
@@ -285,6 +291,7 @@ export class Checker {
         message: `\`${path}\` does not exist yet: this version of Gradus has no ${what}, and a run would have to ignore it. Remove the block.`,
         key: path,
         at: node.origin,
+        harmless: true,
       });
     }
     return node.kind === "list" ? [] : {};

@@ -103,7 +103,7 @@ function mergeSlot(
 const nullables = new Map<SlotName, ReadonlySet<string>>();
 
 /** Parameters of a slot's methods for which null is a value of its own (`clip_norm: null`), not a removal. */
-function nullable(slot: SlotName): ReadonlySet<string> {
+export function nullable(slot: SlotName): ReadonlySet<string> {
   const known = nullables.get(slot);
   if (known !== undefined) return known;
   const shapes = methods

@@ -11,6 +11,8 @@ export interface Finding {
   readonly at: Origin;
   readonly severity?: Severity;
   readonly fixes?: readonly Fix[];
+  /** The rest of the config can still be built and looked at: a key that nobody reads. */
+  readonly harmless?: boolean;
 }
 export type Report = (finding: Finding) => void;
 
@@ -44,6 +46,8 @@ const samePlace = (a: Diagnostic, b: Diagnostic): boolean =>
 
 export class Collector {
   private readonly found: Diagnostic[] = [];
+  /** Whether something was found after which the config cannot be built. */
+  blocked = false;
 
   /** `extendsAt` gives the key of the main file by which another file's value came in. */
   constructor(
@@ -51,7 +55,16 @@ export class Collector {
     private readonly extendsAt: (origin: Origin) => Range,
   ) {}
 
-  readonly report: Report = ({ rule, message, key, at, severity = "error", fixes = [] }) => {
+  readonly report: Report = ({
+    rule,
+    message,
+    key,
+    at,
+    severity = "error",
+    fixes = [],
+    harmless = false,
+  }) => {
+    if (severity === "error" && !harmless) this.blocked = true;
     const base = { severity, rule, key, file: this.main };
     if (at.layer === "file" && at.file === this.main) this.add({ ...base, message, range: at.range, fixes });
     else if (at.layer === "set")
@@ -77,13 +90,6 @@ export class Collector {
 
   add(diagnostic: Diagnostic): void {
     if (!this.found.some((other) => samePlace(other, diagnostic))) this.found.push(diagnostic);
-  }
-
-  /** Whether something was found after which the config cannot be built: all errors but keys nobody reads. */
-  get blocked(): boolean {
-    return this.found.some(
-      ({ severity, rule }) => severity === "error" && rule !== "unknown-key" && rule !== "not-yet",
-    );
   }
 
   get failed(): boolean {

@@ -30,6 +30,7 @@ export function reportUnknownKeys(node: MapNode, known: Known, report: Report): 
       key: join(path, key),
       at,
       fixes,
+      harmless: true,
     });
   }
 }

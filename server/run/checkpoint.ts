@@ -3,7 +3,19 @@
  * on the device, so that a folder of that name is always whole. It holds `state.json` (curriculum, task cursors, clock,
  * what the loop remembers), the arrays those name, and whatever the policy writes of its weights and optimiser.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Json } from "../../shared/json.ts";
@@ -19,7 +31,8 @@ export interface RunState {
 }
 
 export const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkpoints");
-export const checkpointFolder = (runFolder: string, step: number): string => join(checkpointsFolder(runFolder), String(step));
+export const checkpointFolder = (runFolder: string, step: number): string =>
+  join(checkpointsFolder(runFolder), String(step));
 
 const types = { Float64Array, Float32Array, Int32Array } as const;
 type TypeName = keyof typeof types;
@@ -37,19 +50,33 @@ interface StateFile {
 }
 
 function typeOf(array: Float64Array | Float32Array | Int32Array): TypeName {
-  return array instanceof Float64Array ? "Float64Array" : array instanceof Float32Array ? "Float32Array" : "Int32Array";
+  return array instanceof Float64Array
+    ? "Float64Array"
+    : array instanceof Float32Array
+      ? "Float32Array"
+      : "Int32Array";
 }
 
 function writeState(folder: string, state: RunState): void {
-  const arrays = Object.entries(state.parts).flatMap(([part, saved]) => Object.entries(saved.arrays ?? {}).map(([name, array]) => ({ part, name, array })));
+  const arrays = Object.entries(state.parts).flatMap(([part, saved]) =>
+    Object.entries(saved.arrays ?? {}).map(([name, array]) => ({ part, name, array })),
+  );
   const file: StateFile = {
     step: state.step,
     loop: state.loop,
     parts: Object.fromEntries(Object.entries(state.parts).map(([part, saved]) => [part, saved.json])),
-    arrays: arrays.map(({ part, name, array }) => ({ part, name, type: typeOf(array), length: array.length })),
+    arrays: arrays.map(({ part, name, array }) => ({
+      part,
+      name,
+      type: typeOf(array),
+      length: array.length,
+    })),
   };
   writeFileSync(join(folder, "state.json"), JSON.stringify(file));
-  writeFileSync(join(folder, "state.bin"), Buffer.concat(arrays.map(({ array }) => Buffer.from(array.buffer, array.byteOffset, array.byteLength))));
+  writeFileSync(
+    join(folder, "state.bin"),
+    Buffer.concat(arrays.map(({ array }) => Buffer.from(array.buffer, array.byteOffset, array.byteLength))),
+  );
 }
 
 export function readState(folder: string): RunState {
@@ -64,9 +91,15 @@ export function readState(folder: string): RunState {
   });
   const part = (name: string): Saved => ({
     json: file.parts[name] ?? null,
-    arrays: Object.fromEntries(arrays.filter((entry) => entry.part === name).map((entry) => [entry.name, entry.array])),
+    arrays: Object.fromEntries(
+      arrays.filter((entry) => entry.part === name).map((entry) => [entry.name, entry.array]),
+    ),
   });
-  return { step: file.step, loop: file.loop, parts: Object.fromEntries(Object.keys(file.parts).map((name) => [name, part(name)])) };
+  return {
+    step: file.step,
+    loop: file.loop,
+    parts: Object.fromEntries(Object.keys(file.parts).map((name) => [name, part(name)])),
+  };
 }
 
 /** Flushes every file below a folder, and the folder itself, to the device. */
@@ -94,7 +127,10 @@ function flush(path: string): void {
 export function checkpointSteps(runFolder: string): number[] {
   const folder = checkpointsFolder(runFolder);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter((name) => /^\d+$/.test(name)).map(Number).sort((a, b) => a - b);
+  return readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
 }
 
 /**
@@ -102,7 +138,12 @@ export function checkpointSteps(runFolder: string): number[] {
  * @param savePolicy writes weights, optimiser and snapshots into the folder it is given
  * @returns its path and size in bytes
  */
-export async function writeCheckpoint(runFolder: string, state: RunState, savePolicy: (folder: string) => Promise<void>, keep: number): Promise<{ path: string; bytes: number }> {
+export async function writeCheckpoint(
+  runFolder: string,
+  state: RunState,
+  savePolicy: (folder: string) => Promise<void>,
+  keep: number,
+): Promise<{ path: string; bytes: number }> {
   const path = checkpointFolder(runFolder, state.step);
   const draft = `${path}.tmp-${process.pid}`;
   try {
@@ -120,16 +161,21 @@ export async function writeCheckpoint(runFolder: string, state: RunState, savePo
     rmSync(draft, { recursive: true, force: true });
     if (error instanceof UserError) throw error;
     throw new UserError(`The checkpoint of step ${state.step} could not be written: ${messageOf(error)}.`, {
-      file: path, code: "checkpoint-not-written", cause: error,
-      action: "Free space on this disk or mend the folder's permissions, then resume the run: it goes on from the last whole checkpoint.",
+      file: path,
+      code: "checkpoint-not-written",
+      cause: error,
+      action:
+        "Free space on this disk or mend the folder's permissions, then resume the run: it goes on from the last whole checkpoint.",
     });
   }
 }
 
 /** Keeps the newest `keep` checkpoints and clears what a killed writer left behind. */
 function prune(runFolder: string, keep: number): void {
-  for (const step of checkpointSteps(runFolder).slice(0, -Math.max(1, keep))) rmSync(checkpointFolder(runFolder, step), { recursive: true, force: true });
+  for (const step of checkpointSteps(runFolder).slice(0, -Math.max(1, keep)))
+    rmSync(checkpointFolder(runFolder, step), { recursive: true, force: true });
   for (const name of readdirSync(checkpointsFolder(runFolder))) {
-    if (/^\d+\.tmp-\d+$/.test(name)) rmSync(join(checkpointsFolder(runFolder), name), { recursive: true, force: true });
+    if (/^\d+\.tmp-\d+$/.test(name))
+      rmSync(join(checkpointsFolder(runFolder), name), { recursive: true, force: true });
   }
 }

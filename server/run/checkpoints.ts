@@ -12,21 +12,45 @@ const isPolicy = (folder: string): boolean => existsSync(join(folder, "model.saf
 export function resolveCheckpoint(path: string): string {
   const folder = resolve(path);
   const last = checkpointSteps(folder).at(-1);
-  const candidates = [folder, join(folder, policyFolder), ...(last === undefined ? [] : [join(checkpointFolder(folder, last), policyFolder)])];
+  const candidates = [
+    folder,
+    join(folder, policyFolder),
+    ...(last === undefined ? [] : [join(checkpointFolder(folder, last), policyFolder)]),
+  ];
   const found = candidates.find(isPolicy);
   if (found !== undefined) return found;
-  const there = existsSync(folder) ? `it holds ${readdirSync(folder).slice(0, 8).join(", ") || "nothing"}` : "it does not exist";
+  const there = existsSync(folder)
+    ? `it holds ${readdirSync(folder).slice(0, 8).join(", ") || "nothing"}`
+    : "it does not exist";
   throw new UserError(`${folder} is no checkpoint: ${there}.`, {
-    file: folder, code: "checkpoint-missing",
-    action: "Name a checkpoint's folder (gradus runs show RUN lists them), or a run's folder for its last one.",
+    file: folder,
+    code: "checkpoint-missing",
+    action:
+      "Name a checkpoint's folder (gradus runs show RUN lists them), or a run's folder for its last one.",
   });
 }
 
 /** Opens a checkpoint to generate from; it is not going to be trained. */
-export function openCheckpoint(path: string, seed: number, backend: "auto" | "native" | "wasm" = "auto"): Promise<TrainablePolicy> {
+export function openCheckpoint(
+  path: string,
+  seed: number,
+  backend: "auto" | "native" | "wasm" = "auto",
+): Promise<TrainablePolicy> {
   return openPolicy({
-    model: { base: resolveCheckpoint(path), size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true } },
-    optimizer: { name: "adamw", lr: 0, betas: [0.9, 0.999], epsilon: 1e-8, weight_decay: 0, warmup: 0, clip_norm: null },
-    backend, seed,
+    model: {
+      base: resolveCheckpoint(path),
+      size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true },
+    },
+    optimizer: {
+      name: "adamw",
+      lr: 0,
+      betas: [0.9, 0.999],
+      epsilon: 1e-8,
+      weight_decay: 0,
+      warmup: 0,
+      clip_norm: null,
+    },
+    backend,
+    seed,
   });
 }

@@ -34,7 +34,11 @@ export interface Place {
   readonly watch: Stopwatch;
 }
 
-export function decodeOptions({ session, stage, clock }: Pick<Place, "session" | "stage" | "clock">): DecodeOptions {
+export function decodeOptions({
+  session,
+  stage,
+  clock,
+}: Pick<Place, "session" | "stage" | "clock">): DecodeOptions {
   const { rollout } = stage.config.body;
   return {
     max_tokens: rollout.max_tokens,
@@ -49,15 +53,33 @@ export function decodeOptions({ session, stage, clock }: Pick<Place, "session" |
 }
 
 /** One round: `n` groups drawn, written, rewarded. */
-async function round(place: Place, n: number, taken: Set<string>, number: number): Promise<{ batch: Batch; columns: RewardColumn[] } | null> {
+async function round(
+  place: Place,
+  n: number,
+  taken: Set<string>,
+  number: number,
+): Promise<{ batch: Batch; columns: RewardColumn[] } | null> {
   const { session, stage, clock, step, watch } = place;
   const drawn = stage.curriculum.draw(n, randomStream(session.config.seed, "draw", step, number), clock);
   if (drawn.length === 0) return null;
   const places = placesOf(drawn, taken);
-  const drafts = draftsOf(places, stage.config.body.rollout.group, session.policy, ["rollout", step], "train");
-  const written = await watch.time("generate", () => rollOut(session.policy, drafts, decodeOptions(place), session.interrupted));
+  const drafts = draftsOf(
+    places,
+    stage.config.body.rollout.group,
+    session.policy,
+    ["rollout", step],
+    "train",
+  );
+  const written = await watch.time("generate", () =>
+    rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),
+  );
   const batch = stage.algorithm.masked(written);
-  const context = { models: session.models, tokenizer: session.policy.tokenizer, clock, signal: session.signal };
+  const context = {
+    models: session.models,
+    tokenizer: session.policy.tokenizer,
+    clock,
+    signal: session.signal,
+  };
   return { batch, columns: await watch.time("reward", () => stage.scorer.score(batch, context)) };
 }
 
@@ -84,7 +106,10 @@ export async function collect(place: Place): Promise<Collected> {
     if (more === null) break;
     batches.push(more.batch);
     columns.push(more.columns);
-    const groups = stage.algorithm.groups(more.batch, stage.algorithm.rewards(more.columns, more.batch, clock));
+    const groups = stage.algorithm.groups(
+      more.batch,
+      stage.algorithm.rewards(more.columns, more.batch, clock),
+    );
     state.admitted += groups.filter((group) => stage.curriculum.admit(group).admitted).length;
     state.drawn += groups.length;
     state.round += 1;
@@ -92,9 +117,18 @@ export async function collect(place: Place): Promise<Collected> {
   return union(place, batches, columns, wanted);
 }
 
-function union({ stage, clock }: Place, batches: readonly Batch[], columns: readonly RewardColumn[][], wanted: number): Collected {
+function union(
+  { stage, clock }: Place,
+  batches: readonly Batch[],
+  columns: readonly RewardColumn[][],
+  wanted: number,
+): Collected {
   const [first, ...rest] = batches;
-  if (first === undefined) throw new UserError("Every task source of this stage is used up.", { code: "tasks-empty", action: "Raise `epochs`, add data, or shorten the stage." });
+  if (first === undefined)
+    throw new UserError("Every task source of this stage is used up.", {
+      code: "tasks-empty",
+      action: "Raise `epochs`, add data, or shorten the stage.",
+    });
   const batch = concatenate([first, ...rest]);
   const scored = stage.algorithm.rewards(joinColumns(columns), batch, clock);
   const groups = stage.algorithm.groups(batch, scored);

@@ -2,17 +2,26 @@
 import type { RewardColumn } from "../seams.ts";
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */
-function build(name: string, pieces: readonly { readonly column: RewardColumn; readonly row: number }[]): RewardColumn {
+function build(
+  name: string,
+  pieces: readonly { readonly column: RewardColumn; readonly row: number }[],
+): RewardColumn {
   const offsets = new Int32Array(pieces.length + 1);
-  pieces.forEach(({ column, row }, i) => (offsets[i + 1] = offsets[i]! + column.offsets[row + 1]! - column.offsets[row]!));
+  pieces.forEach(
+    ({ column, row }, i) => (offsets[i + 1] = offsets[i]! + column.offsets[row + 1]! - column.offsets[row]!),
+  );
   const values = new Float64Array(offsets[pieces.length]!);
-  pieces.forEach(({ column, row }, i) => values.set(column.values.subarray(column.offsets[row], column.offsets[row + 1]), offsets[i]));
+  pieces.forEach(({ column, row }, i) =>
+    values.set(column.values.subarray(column.offsets[row], column.offsets[row + 1]), offsets[i]),
+  );
   const errors = pieces.flatMap(({ column, row }, i): [number, string][] => {
     const message = column.errors.get(row);
     return message === undefined ? [] : [[i, message]];
   });
   return {
-    name, offsets, values,
+    name,
+    offsets,
+    values,
     // A round in which the term paid whole responses only may stand beside one in which it paid tokens.
     level: pieces.find(({ column }) => column.level !== "response")?.column.level ?? "response",
     status: Uint8Array.from(pieces, ({ column, row }) => column.status[row]!),
@@ -20,10 +29,21 @@ function build(name: string, pieces: readonly { readonly column: RewardColumn; r
   };
 }
 
-export const selectColumn = (column: RewardColumn, rows: readonly number[]): RewardColumn => build(column.name, rows.map((row) => ({ column, row })));
+export const selectColumn = (column: RewardColumn, rows: readonly number[]): RewardColumn =>
+  build(
+    column.name,
+    rows.map((row) => ({ column, row })),
+  );
 
 /** The columns of several rounds, term by term. */
 export function joinColumns(rounds: readonly (readonly RewardColumn[])[]): RewardColumn[] {
   const [first = []] = rounds;
-  return first.map(({ name }, term) => build(name, rounds.flatMap((round) => [...round[term]!.status.keys()].map((row) => ({ column: round[term]!, row })))));
+  return first.map(({ name }, term) =>
+    build(
+      name,
+      rounds.flatMap((round) =>
+        [...round[term]!.status.keys()].map((row) => ({ column: round[term]!, row })),
+      ),
+    ),
+  );
 }

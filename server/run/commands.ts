@@ -21,7 +21,9 @@ export class Commands {
     this.waiting.push(...lines);
     for (const { id, text } of unreadable) {
       const message = `This line of control.jsonl is not understood: ${text.slice(0, 200)}`;
-      this.recorder.event("warning", "control-unreadable", message, { action: "Write one JSON object a line: id and action (stop, pause, continue or checkpoint)." });
+      this.recorder.event("warning", "control-unreadable", message, {
+        action: "Write one JSON object a line: id and action (stop, pause, continue or checkpoint).",
+      });
       if (id !== null) this.recorder.acknowledge(id, false, message);
     }
   }
@@ -48,7 +50,12 @@ export class Commands {
         const next = await this.answer(line, paused, checkpoint);
         if (next === "stop") return "stop";
         paused = next === "paused";
-        if (paused !== was) this.recorder.event("info", paused ? "paused" : "continued", paused ? "The run is paused." : "The run goes on.");
+        if (paused !== was)
+          this.recorder.event(
+            "info",
+            paused ? "paused" : "continued",
+            paused ? "The run is paused." : "The run goes on.",
+          );
         this.recorder.commit();
       }
       if (!paused) return "go";
@@ -57,7 +64,11 @@ export class Commands {
     }
   }
 
-  private async answer(line: ControlLine, paused: boolean, checkpoint: () => Promise<void>): Promise<"stop" | "paused" | "running"> {
+  private async answer(
+    line: ControlLine,
+    paused: boolean,
+    checkpoint: () => Promise<void>,
+  ): Promise<"stop" | "paused" | "running"> {
     const here = `after step ${this.recorder.step}`;
     switch (line.action) {
       case "stop":
@@ -74,7 +85,11 @@ export class Commands {
         this.recorder.acknowledge(line.id, true, `Checkpoint written ${here}.`);
         return paused ? "paused" : "running";
       case "set":
-        this.recorder.acknowledge(line.id, false, `${line.path} can't be changed while a run is live: stop it and start one with --set ${line.path}=${line.value}.`);
+        this.recorder.acknowledge(
+          line.id,
+          false,
+          `${line.path} can't be changed while a run is live: stop it and start one with --set ${line.path}=${line.value}.`,
+        );
         return paused ? "paused" : "running";
     }
   }

@@ -62,7 +62,11 @@ export function openControl(runFolder: string, skip: boolean): Control {
       const bytes = tail(file, offset);
       const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
       offset += whole.length;
-      const parsed = whole.toString("utf8").split("\n").filter((text) => text.trim() !== "").map(parse);
+      const parsed = whole
+        .toString("utf8")
+        .split("\n")
+        .filter((text) => text.trim() !== "")
+        .map(parse);
       return {
         lines: parsed.filter((line): line is ControlLine => "action" in line),
         unreadable: parsed.filter((line): line is UnreadableLine => "text" in line),

@@ -27,8 +27,16 @@ export interface DryRun {
   readonly parameters: number;
   readonly metrics: Readonly<Record<string, number>>;
   readonly rewards: readonly TermTiming[];
-  readonly rollouts: readonly { readonly prompt: string; readonly response: string; readonly reward: unknown }[];
-  readonly memory: { readonly predicted_bytes: number; readonly resident_bytes: number; readonly parts: Readonly<Record<string, number>> };
+  readonly rollouts: readonly {
+    readonly prompt: string;
+    readonly response: string;
+    readonly reward: unknown;
+  }[];
+  readonly memory: {
+    readonly predicted_bytes: number;
+    readonly resident_bytes: number;
+    readonly parts: Readonly<Record<string, number>>;
+  };
 }
 
 const prompts = 2;
@@ -39,7 +47,13 @@ function small(config: RunConfig): RunConfig {
   const chosen = config.stages.find(({ kind }) => kind === "rl") ?? config.stages[0]!;
   const admission = methodOf("admission", "none");
   // A policy that has learned nothing fails every task: admission would leave nothing to update on.
-  const curriculum = admission === undefined ? chosen.body.curriculum : { ...chosen.body.curriculum, admission: { ...chosen.body.curriculum.admission, use: "none", declaration: admission, params: {} } };
+  const curriculum =
+    admission === undefined
+      ? chosen.body.curriculum
+      : {
+          ...chosen.body.curriculum,
+          admission: { ...chosen.body.curriculum.admission, use: "none", declaration: admission, params: {} },
+        };
   const body = { ...chosen.body, curriculum, rollout: { ...chosen.body.rollout, prompts } };
   const stage: StageConfig = { ...chosen, steps: 1, batch: Math.min(chosen.batch, prompts), body };
   return { ...config, stages: [stage] };
@@ -67,14 +81,21 @@ export function predictMemory(config: RunConfig): Record<string, number> {
 }
 
 /** Numbers kept per token between forward and backward: see the transformer's list of kept values. */
-const activationWidth = (shape: Shape): number => shape.layers * (8 * shape.width + 3 * shape.hidden + shape.heads * shape.context) + 2 * shape.vocabulary;
+const activationWidth = (shape: Shape): number =>
+  shape.layers * (8 * shape.width + 3 * shape.hidden + shape.heads * shape.context) + 2 * shape.vocabulary;
 
 /** One term by itself on the same rollouts, so that its time is its own. */
 async function timeTerms(session: Session, trainer: Trainer, config: RunConfig): Promise<TermTiming[]> {
   const stage = trainer.parts.stage(config.stages[0]!);
   const { body } = stage.config;
   const drawn = stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
-  const drafts = draftsOf(placesOf(drawn, new Set()), body.rollout.group, session.policy, ["dry-run"], "train");
+  const drafts = draftsOf(
+    placesOf(drawn, new Set()),
+    body.rollout.group,
+    session.policy,
+    ["dry-run"],
+    "train",
+  );
   const batch = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
   const timings: TermTiming[] = [];
   for (const term of body.reward.terms) {
@@ -83,10 +104,19 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
       const began = performance.now();
       await scorer.prepare();
       const ready = performance.now();
-      const [column] = await scorer.score(batch, { models: session.models, tokenizer: session.policy.tokenizer, clock, signal: session.signal });
-      const values = [...column!.values].filter((_, row) => column!.level !== "response" || column!.status[row] === status.value);
+      const [column] = await scorer.score(batch, {
+        models: session.models,
+        tokenizer: session.policy.tokenizer,
+        clock,
+        signal: session.signal,
+      });
+      const values = [...column!.values].filter(
+        (_, row) => column!.level !== "response" || column!.status[row] === status.value,
+      );
       timings.push({
-        term: term.name, prepare_seconds: (ready - began) / 1000, seconds_per_rollout: (performance.now() - ready) / 1000 / batch.rows,
+        term: term.name,
+        prepare_seconds: (ready - began) / 1000,
+        seconds_per_rollout: (performance.now() - ready) / 1000 / batch.rows,
         mean: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
         errors: [...new Set(column!.errors.values())],
       });
@@ -103,7 +133,14 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
   const policy = await openRunPolicy(config);
   const records: Appended[] = [];
   const recorder = new Recorder(nowhere, (record) => records.push(record));
-  const session: Session = { config, policy, models: modelsOf(policy), recorder, signal: new AbortController().signal, interrupted: () => false };
+  const session: Session = {
+    config,
+    policy,
+    models: modelsOf(policy),
+    recorder,
+    signal: new AbortController().signal,
+    interrupted: () => false,
+  };
   const trainer = new Trainer(session, undefined, undefined);
   try {
     await trainer.prepare();
@@ -111,10 +148,26 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     const metrics = await trainer.step(clock, 0);
     const parts = predictMemory(full);
     return {
-      backend: policy.backend, parameters: policy.parameters, metrics,
+      backend: policy.backend,
+      parameters: policy.parameters,
+      metrics,
       rewards: config.stages[0]!.kind === "rl" ? await timeTerms(session, trainer, config) : [],
-      rollouts: records.flatMap((record) => (record.kind === "rollout" ? [{ prompt: record.row.prompt ?? "", response: record.row.response ?? "", reward: record.row.reward ?? null }] : [])),
-      memory: { predicted_bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0), resident_bytes: process.memoryUsage.rss(), parts },
+      rollouts: records.flatMap((record) =>
+        record.kind === "rollout"
+          ? [
+              {
+                prompt: record.row.prompt ?? "",
+                response: record.row.response ?? "",
+                reward: record.row.reward ?? null,
+              },
+            ]
+          : [],
+      ),
+      memory: {
+        predicted_bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0),
+        resident_bytes: process.memoryUsage.rss(),
+        parts,
+      },
     };
   } finally {
     await trainer.parts.close();

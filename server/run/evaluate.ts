@@ -25,21 +25,45 @@ const chunk = 4096;
 function decode({ config, signal, model }: Examination, temperature: number): DecodeOptions {
   const { max_tokens, stop } = config.top.rollout;
   return {
-    max_tokens, temperature, seed: config.seed,
-    ...(stop.length > 0 ? { stop } : {}), ...(signal === undefined ? {} : { signal }), ...(model === undefined ? {} : { model }),
+    max_tokens,
+    temperature,
+    seed: config.seed,
+    ...(stop.length > 0 ? { stop } : {}),
+    ...(signal === undefined ? {} : { signal }),
+    ...(model === undefined ? {} : { model }),
   };
 }
 
 /** Per row of the batch: right, wrong, or unknown where the deciding term failed. */
-async function judge({ algorithm, scorer, policy, models, signal }: Examination, batch: Batch, clock: Clock): Promise<Uint8Array> {
-  const columns = await scorer.score(batch, { models, tokenizer: policy.tokenizer, clock, ...(signal === undefined ? {} : { signal }) });
+async function judge(
+  { algorithm, scorer, policy, models, signal }: Examination,
+  batch: Batch,
+  clock: Clock,
+): Promise<Uint8Array> {
+  const columns = await scorer.score(batch, {
+    models,
+    tokenizer: policy.tokenizer,
+    clock,
+    ...(signal === undefined ? {} : { signal }),
+  });
   return algorithm.rewards(columns, batch, clock).success;
 }
 
 /** `count` answers a task, by temperature; one list of outcomes per task, unknown ones left out. */
-async function answers(exam: Examination, count: number, temperature: number, clock: Clock): Promise<boolean[][]> {
+async function answers(
+  exam: Examination,
+  count: number,
+  temperature: number,
+  clock: Clock,
+): Promise<boolean[][]> {
   const places = placesOf(exam.tasks, new Set());
-  const drafts = draftsOf(places, count, exam.policy, ["evaluation", temperature === 0 ? "greedy" : "sampled"], "evaluate");
+  const drafts = draftsOf(
+    places,
+    count,
+    exam.policy,
+    ["evaluation", temperature === 0 ? "greedy" : "sampled"],
+    "evaluate",
+  );
   const results: boolean[][] = exam.tasks.map(() => []);
   for (let from = 0; from < drafts.length; from += chunk) {
     const batch = await rollOut(exam.policy, drafts.slice(from, from + chunk), decode(exam, temperature));
@@ -56,6 +80,10 @@ export async function evaluate(exam: Examination, clock: Clock): Promise<Evaluat
   const { samples, temperature, pass_at } = exam.config.evaluation;
   const greedy = await answers(exam, 1, 0, clock);
   const sampled = await answers(exam, samples, temperature, clock);
-  const tasks = exam.tasks.map(({ arm }, i): EvaluatedTask => ({ arm, samples: sampled[i]!, greedy: greedy[i]![0] }));
+  const tasks = exam.tasks.map(({ arm }, i): EvaluatedTask => ({
+    arm,
+    samples: sampled[i]!,
+    greedy: greedy[i]![0],
+  }));
   return evaluationReport(tasks, pass_at);
 }

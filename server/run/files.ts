@@ -28,7 +28,12 @@ export function readRunFile(folder: string): RunFile {
     const { steps, seed, ...rest } = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
     return { ...rest, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
   } catch (error) {
-    throw new UserError(`This is not the folder of a run: ${messageOf(error)}.`, { file: runFilePath(folder), code: "run-file", cause: error, action: "Start runs with `gradus run FILE`." });
+    throw new UserError(`This is not the folder of a run: ${messageOf(error)}.`, {
+      file: runFilePath(folder),
+      code: "run-file",
+      cause: error,
+      action: "Start runs with `gradus run FILE`.",
+    });
   }
 }
 
@@ -44,8 +49,11 @@ export function storedConfig(folder: string, run: RunFile): StoredConfig {
   const kept = existsSync(authoredPath(folder));
   const authored = readFileSync(kept ? authoredPath(folder) : run.file, "utf8");
   const loaded = loadConfig(run.file, {
-    text: authored, set: run.set, folder: dirname(run.file),
-    ...(run.steps === undefined ? {} : { steps: run.steps }), ...(run.seed === undefined ? {} : { seed: run.seed }),
+    text: authored,
+    set: run.set,
+    folder: dirname(run.file),
+    ...(run.steps === undefined ? {} : { steps: run.steps }),
+    ...(run.seed === undefined ? {} : { seed: run.seed }),
   });
   if (kept) return { ...loaded, authored, changed: differs(resolvedPath(folder), loaded.tree) };
   mkdirSync(folder, { recursive: true });

@@ -21,29 +21,54 @@ export function placesOf(drawn: readonly DrawnTask[], taken: Set<string>): Place
 }
 
 /** `count` rollouts of each place. `purpose` keeps the streams of training and evaluation apart. */
-export function draftsOf(places: readonly Place[], count: number, policy: Policy, key: readonly (string | number)[], use: RolloutUse): Draft[] {
+export function draftsOf(
+  places: readonly Place[],
+  count: number,
+  policy: Policy,
+  key: readonly (string | number)[],
+  use: RolloutUse,
+): Draft[] {
   return places.flatMap(({ task, arm, group }) => {
     const tokens = policy.tokenizer.encode(task.prompt);
     if (tokens.length >= policy.context) throw tooLong(task.prompt, tokens.length, policy.context);
-    return Array.from({ length: count }, (_, index) => ({ task, arm, group, index, use, source: "self" as const, prompt: { tokens, key: [...key, group, index] } }));
+    return Array.from({ length: count }, (_, index) => ({
+      task,
+      arm,
+      group,
+      index,
+      use,
+      source: "self" as const,
+      prompt: { tokens, key: [...key, group, index] },
+    }));
   });
 }
 
 const tooLong = (prompt: string, length: number, context: number): UserError =>
-  new UserError(`A prompt of ${length} tokens leaves no room in the model's context of ${context}: ${JSON.stringify(prompt.slice(0, 80))}…`, {
-    code: "prompt-too-long",
-    action: "Filter long prompts with the task's `max_prompt`, or choose a model with a longer context.",
-  });
+  new UserError(
+    `A prompt of ${length} tokens leaves no room in the model's context of ${context}: ${JSON.stringify(prompt.slice(0, 80))}…`,
+    {
+      code: "prompt-too-long",
+      action: "Filter long prompts with the task's `max_prompt`, or choose a model with a longer context.",
+    },
+  );
 
 /**
  * Writes the drafts' responses.
  * @param interrupted asked after each finished response
  * @throws Interrupted when it said yes; whatever `decode.signal` was aborted with
  */
-export async function rollOut(policy: Policy, drafts: readonly Draft[], decode: DecodeOptions, interrupted: () => boolean = () => false): Promise<Batch> {
+export async function rollOut(
+  policy: Policy,
+  drafts: readonly Draft[],
+  decode: DecodeOptions,
+  interrupted: () => boolean = () => false,
+): Promise<Batch> {
   const samples = new Map<number, Sample>();
   const version = policy.version;
-  for await (const sample of policy.generate(drafts.map((draft) => draft.prompt), decode)) {
+  for await (const sample of policy.generate(
+    drafts.map((draft) => draft.prompt),
+    decode,
+  )) {
     samples.set(sample.index, sample);
     decode.signal?.throwIfAborted();
     if (interrupted()) throw new Interrupted();

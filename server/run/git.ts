@@ -10,5 +10,7 @@ const git = (folder: string, ...words: readonly string[]): string | null => {
 export function gitState(folder: string): { readonly commit: string; readonly dirty: boolean } | null {
   const commit = git(folder, "rev-parse", "HEAD")?.trim();
   const changes = git(folder, "status", "--porcelain", "--untracked-files=no");
-  return commit === undefined || commit === "" || changes === null ? null : { commit, dirty: changes.trim() !== "" };
+  return commit === undefined || commit === "" || changes === null
+    ? null
+    : { commit, dirty: changes.trim() !== "" };
 }

@@ -30,7 +30,8 @@ export interface Compared {
   readonly train: Stats;
 }
 
-const behaviour = (batch: Batch): Stats => (batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old });
+const behaviour = (batch: Batch): Stats =>
+  batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };
 
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
 export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
@@ -38,24 +39,41 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
   const models = stage.algorithm.models(clock);
   const ask = async (rows: Batch): Promise<Stats> => {
     const columns: [Channel, Float64Array][] = [];
-    for (const model of models) columns.push([`logp:${model}`, (await session.policy.score(rows, { model, channels: ["logp"] })).logp!]);
+    for (const model of models)
+      columns.push([
+        `logp:${model}`,
+        (await session.policy.score(rows, { model, channels: ["logp"] })).logp!,
+      ]);
     return { ...behaviour(rows), ...Object.fromEntries(columns) };
   };
   const train = selectRows(batch, admitted);
-  if (!stage.algorithm.kl.some(({ place: where }) => where === "reward")) return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
+  if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
+    return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
   const all = await ask(batch);
   return { all, train: selectStats(all, batch, admitted) };
 }
 
 const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
-  Object.fromEntries(Object.entries(stats).flatMap(([channel, column]) => (column === undefined ? [] : [[channel, selectTokens(column, batch, rows)]])));
+  Object.fromEntries(
+    Object.entries(stats).flatMap(([channel, column]) =>
+      column === undefined ? [] : [[channel, selectTokens(column, batch, rows)]],
+    ),
+  );
 
-export function advantagesOf({ stage, clock }: Place, { batch, scored, admitted }: Collected, compared: Compared): StepAdvantages {
+export function advantagesOf(
+  { stage, clock }: Place,
+  { batch, scored, admitted }: Collected,
+  compared: Compared,
+): StepAdvantages {
   const { algorithm } = stage;
   const everyone = algorithm.advantages(scored.combined, batch, compared.all, clock);
   const rows = selectRows(batch, admitted);
   // A spread over the batch is that of the rows that train.
-  const own = algorithm.rewards(scored.rewards.terms.map((term) => selectColumn(term, admitted)), rows, clock);
+  const own = algorithm.rewards(
+    scored.rewards.terms.map((term) => selectColumn(term, admitted)),
+    rows,
+    clock,
+  );
   const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
   const weights = algorithm.weights(rows, advantages);
   return {
@@ -66,7 +84,12 @@ export function advantagesOf({ stage, clock }: Place, { batch, scored, admitted 
 }
 
 /** Writes the values of chosen rows into a column over all rows. */
-function scattered<Column extends Float64Array | Uint8Array>(values: Column, into: Column, batch: Batch, rows: readonly number[]): Column {
+function scattered<Column extends Float64Array | Uint8Array>(
+  values: Column,
+  into: Column,
+  batch: Batch,
+  rows: readonly number[],
+): Column {
   let at = 0;
   for (const row of rows) {
     const size = batch.offsets[row + 1]! - batch.offsets[row]!;
@@ -105,20 +128,40 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
   if (train.weights.every((weight) => weight === 0)) return updates;
   const split = mini_batch !== undefined && mini_batch < train.batch.rows;
   for (let epoch = 0; epoch < epochs; epoch++) {
-    const order = split ? shuffledRows(train.batch.rows, randomStream(session.config.seed, "mini-batch", step, epoch)) : [...train.batch.records.keys()];
+    const order = split
+      ? shuffledRows(train.batch.rows, randomStream(session.config.seed, "mini-batch", step, epoch))
+      : [...train.batch.records.keys()];
     const shuffled = selectRows(train.batch, order);
     for (const part of miniBatches(shuffled, mini_batch, stage.algorithm.unit)) {
       session.signal.throwIfAborted();
-      updates.push(await update(where, train, part.map((row) => order[row]!), updates.length === 0, valueAt(stage.config.body.update.schedule, clock)));
+      updates.push(
+        await update(
+          where,
+          train,
+          part.map((row) => order[row]!),
+          updates.length === 0,
+          valueAt(stage.config.body.update.schedule, clock),
+        ),
+      );
     }
   }
   return updates;
 }
 
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
-function update({ stage, session, clock }: Place, { batch, advantages, weights, old }: Training, rows: readonly number[], fresh: boolean, lrScale: number): Promise<UpdateStats> {
+function update(
+  { stage, session, clock }: Place,
+  { batch, advantages, weights, old }: Training,
+  rows: readonly number[],
+  fresh: boolean,
+  lrScale: number,
+): Promise<UpdateStats> {
   const { algorithm } = stage;
-  const own = { old: selectStats(old, batch, rows), advantages: selectTokens(advantages.tokens, batch, rows), weights: selectTokens(weights, batch, rows) };
+  const own = {
+    old: selectStats(old, batch, rows),
+    advantages: selectTokens(advantages.tokens, batch, rows),
+    weights: selectTokens(weights, batch, rows),
+  };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
   return session.policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
 }
@@ -128,11 +171,17 @@ const mismatchEvery = 20;
 const mismatchRows = 32;
 
 /** `mismatch/k3` on some of the rows, now and then: the same weights, through the trainer's forward pass. */
-export async function mismatch({ session, clock }: Place, { batch, weights }: Training): Promise<Record<string, number>> {
-  if (clock.stageStep % mismatchEvery !== 0 || batch.rows === 0 || batch.columns.logp_old === undefined) return {};
+export async function mismatch(
+  { session, clock }: Place,
+  { batch, weights }: Training,
+): Promise<Record<string, number>> {
+  if (clock.stageStep % mismatchEvery !== 0 || batch.rows === 0 || batch.columns.logp_old === undefined)
+    return {};
   const stride = Math.max(1, Math.floor(batch.rows / mismatchRows));
   const rows = [...batch.records.keys()].filter((row) => row % stride === 0).slice(0, mismatchRows);
   const some = selectRows(batch, rows);
   const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
-  return logp === undefined ? {} : describeMismatch(some.columns.logp_old!, logp, selectTokens(weights, batch, rows));
+  return logp === undefined
+    ? {}
+    : describeMismatch(some.columns.logp_old!, logp, selectTokens(weights, batch, rows));
 }

@@ -23,7 +23,16 @@ const stateSchema = z.object({
 });
 export type LoopState = z.output<typeof stateSchema>;
 
-export const beginning: LoopState = { done: 0, rl: 0, stage: 0, stageStep: 0, entered: false, history: [], evaluated: -1, seconds: 0 };
+export const beginning: LoopState = {
+  done: 0,
+  rl: 0,
+  stage: 0,
+  stageStep: 0,
+  entered: false,
+  history: [],
+  evaluated: -1,
+  seconds: 0,
+};
 export const readLoopState = (value: unknown): LoopState => stateSchema.parse(value);
 
 export type StepMetrics = Readonly<Record<string, number>>;
@@ -79,13 +88,24 @@ export class Loop {
 
   /** Moves to the stage that is due and begins it; false where none is left. */
   private async place(): Promise<boolean> {
-    for (let stage = this.stages[this.state.stage]; stage !== undefined; stage = this.stages[this.state.stage]) {
-      const over = this.state.stageStep >= stage.steps || (stage.until !== undefined && isMet(stage.until, this.state.history));
+    for (
+      let stage = this.stages[this.state.stage];
+      stage !== undefined;
+      stage = this.stages[this.state.stage]
+    ) {
+      const over =
+        this.state.stageStep >= stage.steps ||
+        (stage.until !== undefined && isMet(stage.until, this.state.history));
       if (!over) {
         if (!this.state.entered) await this.enter();
         return true;
       }
-      if (this.state.stageStep < stage.steps) this.session.recorder.event("info", "stage-ended", `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until?.metric} is where \`until\` wants it.`);
+      if (this.state.stageStep < stage.steps)
+        this.session.recorder.event(
+          "info",
+          "stage-ended",
+          `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until?.metric} is where \`until\` wants it.`,
+        );
       this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: [] };
     }
     return false;
@@ -96,7 +116,13 @@ export class Loop {
     const stage = this.stages[this.state.stage]!;
     await this.driver.enter(this.state.stage, this.state);
     this.state = { ...this.state, entered: true };
-    recorder.append({ kind: "stage", step: this.state.done, index: this.state.stage, name: stage.name, stage_kind: stage.kind });
+    recorder.append({
+      kind: "stage",
+      step: this.state.done,
+      index: this.state.stage,
+      name: stage.name,
+      stage_kind: stage.kind,
+    });
     recorder.commit(lastStep(this.state));
   }
 
@@ -155,7 +181,10 @@ export class Loop {
       done: number + 1,
       rl: this.state.rl + (stage.kind === "rl" ? 1 : 0),
       stageStep: this.state.stageStep + 1,
-      history: seen === undefined || Number.isNaN(seen) ? this.state.history : [...this.state.history, seen].slice(-historyLength(stage.until)),
+      history:
+        seen === undefined || Number.isNaN(seen)
+          ? this.state.history
+          : [...this.state.history, seen].slice(-historyLength(stage.until)),
     };
   }
 
@@ -168,14 +197,19 @@ export class Loop {
 
 /** As much as the condition can look back on; a plateau looks back on the whole stage. */
 const historyLength = (until: Session["config"]["stages"][number]["until"]): number =>
-  until === undefined || (until.above === undefined && until.below === undefined) ? Number.MAX_SAFE_INTEGER : until.window + (until.patience ?? 1);
+  until === undefined || (until.above === undefined && until.below === undefined)
+    ? Number.MAX_SAFE_INTEGER
+    : until.window + (until.patience ?? 1);
 
 /** A loss or gradient that is no number has spoilt nothing yet (the engine does not apply it), but nothing good follows. */
 function checkFinite(metrics: StepMetrics, step: number, stage: string): void {
-  const bad = ["update/loss", "update/grad_norm"].find((name) => metrics[name] !== undefined && !Number.isFinite(metrics[name]));
+  const bad = ["update/loss", "update/grad_norm"].find(
+    (name) => metrics[name] !== undefined && !Number.isFinite(metrics[name]),
+  );
   if (bad === undefined) return;
   throw new UserError(`${bad} is ${metrics[bad]} at step ${step} (stage ${stage}).`, {
     code: "not-finite",
-    action: "Lower update.optimizer.lr or raise its warmup, keep clip_norm at 1, and look at this step's rollouts; resuming goes on from the last checkpoint.",
+    action:
+      "Lower update.optimizer.lr or raise its warmup, keep clip_norm at 1, and look at this step's rollouts; resuming goes on from the last checkpoint.",
   });
 }

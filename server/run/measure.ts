@@ -3,14 +3,17 @@ import type { Group, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./learn.ts";
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Means over the step's updates; the largest ratio; the last learning rate. */
 export function measureUpdates(updates: readonly UpdateStats[]): Record<string, number> {
   const last = updates.at(-1);
   if (last === undefined) return { "tokens/trained": 0 };
   // Whether a step was skipped shows in its gradient norm: it is no metric of its own.
-  const names = new Set(updates.flatMap((update) => Object.keys(update.metrics)).filter((name) => name !== "update/skipped"));
+  const names = new Set(
+    updates.flatMap((update) => Object.keys(update.metrics)).filter((name) => name !== "update/skipped"),
+  );
   const own = [...names].map((name): [string, number] => {
     const values = updates.map((update) => update.metrics[name]).filter((value) => value !== undefined);
     return [name, name === "update/ratio_max" ? Math.max(...values) : mean(values)];
@@ -38,7 +41,9 @@ function measureKl({ train }: StepAdvantages): Record<string, number> {
     Object.entries(train.old).flatMap(([channel, other]) => {
       if (!channel.startsWith("logp:") || other === undefined) return [];
       const gaps = [...own].flatMap((logp, t) => (train.weights[t] === 0 ? [] : [other[t]! - logp]));
-      return gaps.length === 0 ? [] : [[`policy/kl/${channel.slice("logp:".length)}`, mean(gaps.map((gap) => Math.expm1(gap) - gap))]];
+      return gaps.length === 0
+        ? []
+        : [[`policy/kl/${channel.slice("logp:".length)}`, mean(gaps.map((gap) => Math.expm1(gap) - gap))]];
     }),
   );
 }
@@ -54,7 +59,13 @@ function measureCurriculum({ stage }: Place, groups: readonly Group[]): Record<s
   return values;
 }
 
-export function measure(place: Place, collected: Collected, advantages: StepAdvantages, groups: readonly Group[], updates: readonly UpdateStats[]): Record<string, number> {
+export function measure(
+  place: Place,
+  collected: Collected,
+  advantages: StepAdvantages,
+  groups: readonly Group[],
+  updates: readonly UpdateStats[],
+): Record<string, number> {
   const { batch, scored, verdicts } = collected;
   const entropy = meanOf(batch.columns.entropy);
   return {

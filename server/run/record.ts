@@ -22,15 +22,33 @@ function wireReward(term: RewardColumn, row: number): WireReward | undefined {
 const present = <Value>(entries: readonly (readonly [string, Value | undefined])[]): Record<string, Value> =>
   Object.fromEntries(entries.filter((entry): entry is readonly [string, Value] => entry[1] !== undefined));
 
-function rowOf(step: number, { batch, scored, verdicts }: Collected, advantages: StepAdvantages, row: number): RolloutRecordLog["row"] {
-  const { task, arm, group, index, prompt, response, finish, source, use, turns, steps, parent, pair } = batch.records[row]!;
+function rowOf(
+  step: number,
+  { batch, scored, verdicts }: Collected,
+  advantages: StepAdvantages,
+  row: number,
+): RolloutRecordLog["row"] {
+  const { task, arm, group, index, prompt, response, finish, source, use, turns, steps, parent, pair } =
+    batch.records[row]!;
   const { terms } = scored.rewards;
   const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
-  const rest: Partial<RolloutRow> = { ...(turns === undefined ? {} : { turns }), ...(steps === undefined ? {} : { steps }), ...(parent === undefined ? {} : { parent }), ...(pair === undefined ? {} : { pair }) };
+  const rest: Partial<RolloutRow> = {
+    ...(turns === undefined ? {} : { turns }),
+    ...(steps === undefined ? {} : { steps }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(pair === undefined ? {} : { pair }),
+  };
   return {
-    step, group, index,
+    step,
+    group,
+    index,
     task: { env: task.env, arm, id: task.id, data: task.data },
-    prompt, response, finish, source, use, ...rest,
+    prompt,
+    response,
+    finish,
+    source,
+    use,
+    ...rest,
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     reward: orNull(scored.combined.total[row]!),
@@ -46,7 +64,12 @@ const singles = (column: Float64Array | undefined, from: number, to: number): Fl
 function columnsOf(batch: Batch, advantages: StepAdvantages, row: number): RolloutRecordLog["columns"] {
   const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
   const { logp_old, logp_sampled, entropy, values, versions } = batch.columns;
-  const floats = present([["logp_old", singles(logp_old, from, to)], ["logp_sampled", singles(logp_sampled, from, to)], ["entropy", singles(entropy, from, to)], ["values", singles(values, from, to)]]);
+  const floats = present([
+    ["logp_old", singles(logp_old, from, to)],
+    ["logp_sampled", singles(logp_sampled, from, to)],
+    ["entropy", singles(entropy, from, to)],
+    ["values", singles(values, from, to)],
+  ]);
   const { context, trainContext } = batch;
   return {
     tokens: batch.tokens.slice(from, to),
@@ -56,7 +79,11 @@ function columnsOf(batch: Batch, advantages: StepAdvantages, row: number): Rollo
     ...floats,
     advantages: advantages.all.tokens.slice(from, to),
     context: context.values.slice(context.offsets[row], context.offsets[row + 1]),
-    ...(trainContext === undefined ? {} : { train_context: trainContext.values.slice(trainContext.offsets[row], trainContext.offsets[row + 1]) }),
+    ...(trainContext === undefined
+      ? {}
+      : {
+          train_context: trainContext.values.slice(trainContext.offsets[row], trainContext.offsets[row + 1]),
+        }),
   };
 }
 
@@ -64,17 +91,31 @@ function columnsOf(batch: Batch, advantages: StepAdvantages, row: number): Rollo
 function referenceColumns({ train }: StepAdvantages, admitted: readonly number[]): Map<number, Float32Array> {
   const column = train.old["logp:reference"];
   if (column === undefined) return new Map();
-  return new Map(admitted.map((row, i) => [row, singles(column, train.batch.offsets[i]!, train.batch.offsets[i + 1]!)!]));
+  return new Map(
+    admitted.map((row, i) => [row, singles(column, train.batch.offsets[i]!, train.batch.offsets[i + 1]!)!]),
+  );
 }
 
-function recordGroups({ session, stage, step }: Place, { batch, verdicts }: Collected, groups: readonly Group[]): void {
+function recordGroups(
+  { session, stage, step }: Place,
+  { batch, verdicts }: Collected,
+  groups: readonly Group[],
+): void {
   const signals = stage.curriculum.signals(groups);
   rowsOfGroups(batch).forEach((rows, number) => {
     const verdict = verdicts[number]!;
     const { task, arm, group } = batch.records[rows[0]!]!;
     session.recorder.append({
-      kind: "group", step, group, task: task.id, arm, admitted: verdict.admitted, reason: verdict.admitted ? null : verdict.reason,
-      successes: groups[number]!.successes, size: rows.length, signal: Number.isFinite(signals[number]!) ? signals[number]! : null,
+      kind: "group",
+      step,
+      group,
+      task: task.id,
+      arm,
+      admitted: verdict.admitted,
+      reason: verdict.admitted ? null : verdict.reason,
+      successes: groups[number]!.successes,
+      size: rows.length,
+      signal: Number.isFinite(signals[number]!) ? signals[number]! : null,
     });
   });
 }
@@ -87,18 +128,31 @@ function recordErrors({ session, step }: Place, { scored }: Collected): void {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   for (const [text, count] of counts) {
-    session.recorder.event("warning", "reward-error", count === 1 ? text : `${text} (${count} rollouts)`, { step, action: "The rollout was left out of its group. Mend the reward, then start again or resume.", data: { count } });
+    session.recorder.event("warning", "reward-error", count === 1 ? text : `${text} (${count} rollouts)`, {
+      step,
+      action: "The rollout was left out of its group. Mend the reward, then start again or resume.",
+      data: { count },
+    });
   }
 }
 
 /** Now and then, and whenever nothing is left to train on: a starved run says so in every step. */
-function recordStarvation({ session, stage, step, clock }: Place, { groups, verdicts, admitted }: Collected): void {
+function recordStarvation(
+  { session, stage, step, clock }: Place,
+  { groups, verdicts, admitted }: Collected,
+): void {
   if (admitted.length > 0 && clock.stageStep % 10 !== 0) return;
   const starved = starvation(groups, verdicts, stage.config.body.rollout.prompts);
-  if (starved !== null) session.recorder.event("warning", "starved", starved.message, { step, action: starved.action });
+  if (starved !== null)
+    session.recorder.event("warning", "starved", starved.message, { step, action: starved.action });
 }
 
-export function recordStep(place: Place, collected: Collected, advantages: StepAdvantages, groups: readonly Group[]): void {
+export function recordStep(
+  place: Place,
+  collected: Collected,
+  advantages: StepAdvantages,
+  groups: readonly Group[],
+): void {
   recordErrors(place, collected);
   recordStarvation(place, collected);
   recordGroups(place, collected, groups);
@@ -106,9 +160,14 @@ export function recordStep(place: Place, collected: Collected, advantages: StepA
   for (let row = 0; row < collected.batch.rows; row++) {
     const reference = references.get(row);
     place.session.recorder.append({
-      kind: "rollout", step: place.step, index: row,
+      kind: "rollout",
+      step: place.step,
+      index: row,
       row: rowOf(place.step, collected, advantages, row),
-      columns: { ...columnsOf(collected.batch, advantages, row), ...(reference === undefined ? {} : { logp_ref: reference }) },
+      columns: {
+        ...columnsOf(collected.batch, advantages, row),
+        ...(reference === undefined ? {} : { logp_ref: reference }),
+      },
     });
   }
 }

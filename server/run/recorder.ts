@@ -32,11 +32,22 @@ export class Recorder {
     this.append({ kind: "metrics", step, time: Date.now(), values: wire });
   }
 
-  event(severity: EventRecord["severity"], name: string, message: string, more: { readonly action?: string | undefined; readonly data?: JsonObject; readonly step?: number } = {}): void {
+  event(
+    severity: EventRecord["severity"],
+    name: string,
+    message: string,
+    more: { readonly action?: string | undefined; readonly data?: JsonObject; readonly step?: number } = {},
+  ): void {
     const { action, data, step } = more;
     this.append({
-      kind: "event", step: step ?? this.step, time: Date.now(), severity, name, message,
-      ...(action === undefined ? {} : { action }), ...(data === undefined ? {} : { data }),
+      kind: "event",
+      step: step ?? this.step,
+      time: Date.now(),
+      severity,
+      name,
+      message,
+      ...(action === undefined ? {} : { action }),
+      ...(data === undefined ? {} : { data }),
     });
   }
 

@@ -1,6 +1,13 @@
 /** The methods of one stage, and what outlives it: curricula, scorers and task sources that later stages share. */
 import { createHash } from "node:crypto";
-import { Algorithm, contextOf, Curriculum, openSources, type DrawnTask, type SourceOf } from "../algorithm.ts";
+import {
+  Algorithm,
+  contextOf,
+  Curriculum,
+  openSources,
+  type DrawnTask,
+  type SourceOf,
+} from "../algorithm.ts";
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
 import { Scorer } from "../scoring.ts";
@@ -23,7 +30,10 @@ export interface Outside {
 
 /** Equal choices have equal fingerprints: a stage that changes nothing of the curriculum goes on with what it knows. */
 const fingerprint = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value, (key, part: unknown) => (key === "declaration" ? undefined : part))).digest("hex").slice(0, 12);
+  createHash("sha256")
+    .update(JSON.stringify(value, (key, part: unknown) => (key === "declaration" ? undefined : part)))
+    .digest("hex")
+    .slice(0, 12);
 
 /** Makes the methods of stages, once for each distinct choice, and saves those with state. */
 export class Parts {
@@ -40,7 +50,12 @@ export class Parts {
 
   stage(config: StageConfig): Stage {
     const { body } = config;
-    return { config, algorithm: new Algorithm(body, this.context(body)), curriculum: this.curriculum(body), scorer: this.scorer(body) };
+    return {
+      config,
+      algorithm: new Algorithm(body, this.context(body)),
+      curriculum: this.curriculum(body),
+      scorer: this.scorer(body),
+    };
   }
 
   curriculum(body: StageBody): Curriculum {
@@ -92,7 +107,10 @@ export function drawByWeight(curriculum: Curriculum, n: number, random: Random, 
       if (task !== null) return { task, arm: curriculum.armOf(task) };
       left = left.filter((one) => one !== chosen);
     }
-    throw new UserError("The stage has no task left to draw.", { code: "tasks-empty", action: "Raise `epochs`, add data, or shorten the stage." });
+    throw new UserError("The stage has no task left to draw.", {
+      code: "tasks-empty",
+      action: "Raise `epochs`, add data, or shorten the stage.",
+    });
   });
 }
 
@@ -112,11 +130,17 @@ export function heldOut(body: StageBody, context: CreateContext, n: number): Dra
   const curriculum = new Curriculum(body.curriculum, sources, context);
   const random = context.random.fork("held-out");
   const found = new Map<string, DrawnTask>();
-  let open = sources.flatMap(({ source }) => (source.values.length === 0 ? [undefined] : source.values).map((value) => ({ source, value, misses: 0 })));
+  let open = sources.flatMap(({ source }) =>
+    (source.values.length === 0 ? [undefined] : source.values).map((value) => ({ source, value, misses: 0 })),
+  );
   for (let turn = 0; found.size < n && open.length > 0; turn++) {
     for (const place of open) {
       if (found.size >= n) break;
-      const task = place.source.draw("evaluate", place.value, random.fork(place.source.name, place.value ?? "", turn));
+      const task = place.source.draw(
+        "evaluate",
+        place.value,
+        random.fork(place.source.name, place.value ?? "", turn),
+      );
       const fresh = task !== null && !found.has(task.id);
       if (fresh) found.set(task.id, { task, arm: curriculum.armOf(task) });
       place.misses = fresh ? 0 : task === null ? Number.POSITIVE_INFINITY : place.misses + 1;

@@ -9,27 +9,44 @@ export const likelihood: Weigh = (now, batch) => {
   const logp = now.logp ?? new Float64Array(batch.tokens.length);
   const trained = batch.mask.reduce((sum, one) => sum + one, 0);
   const slope = Float64Array.from(batch.mask, (one) => (one === 0 ? 0 : -1 / trained));
-  return { loss: slope.reduce((sum, factor, t) => (factor === 0 ? sum : sum + factor * logp[t]!), 0), gradients: { logp: slope } };
+  return {
+    loss: slope.reduce((sum, factor, t) => (factor === 0 ? sum : sum + factor * logp[t]!), 0),
+    gradients: { logp: slope },
+  };
 };
 
 const solutionOf = (task: Task): string => {
   if (task.solution !== undefined) return task.solution;
   throw new UserError(`task ${task.id} has no written solution to learn from`, {
     code: "solution-missing",
-    action: "An `sft` stage needs `solution` (or `answer`) in every task of its sources; limit its `tasks` to those, or remove the stage.",
+    action:
+      "An `sft` stage needs `solution` (or `answer`) in every task of its sources; limit its `tasks` to those, or remove the stage.",
   });
 };
 
 const recordOf = (task: Task, index: number, response: string): RolloutRecord => ({
-  task, arm: task.source, group: String(index), index: 0, prompt: task.prompt, response, finish: "stop", source: "dataset", use: "train",
+  task,
+  arm: task.source,
+  group: String(index),
+  index: 0,
+  prompt: task.prompt,
+  response,
+  finish: "stop",
+  source: "dataset",
+  use: "train",
 });
 
 /** Tasks and their solutions, each ended by the end token, as a batch that trains on every response token. */
 export function solved(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
   const responses = tasks.map(solutionOf);
-  const { offsets, values: tokens } = ragged(responses.map((text) => [...tokenizer.encode(text), tokenizer.eos]));
+  const { offsets, values: tokens } = ragged(
+    responses.map((text) => [...tokenizer.encode(text), tokenizer.eos]),
+  );
   return {
-    rows: tasks.length, offsets, tokens, columns: {},
+    rows: tasks.length,
+    offsets,
+    tokens,
+    columns: {},
     origin: new Uint8Array(tokens.length).fill(origin.written),
     mask: new Uint8Array(tokens.length).fill(1),
     context: ragged(tasks.map((task) => tokenizer.encode(task.prompt))),
@@ -40,5 +57,9 @@ export function solved(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
 }
 
 export function learnFrom(policy: Policy, tasks: readonly Task[], lrScale: number): Promise<UpdateStats> {
-  return policy.update(solved(tasks, policy.tokenizer), { channels: ["logp"], unit: "sequence", lr_scale: lrScale }, likelihood);
+  return policy.update(
+    solved(tasks, policy.tokenizer),
+    { channels: ["logp"], unit: "sequence", lr_scale: lrScale },
+    likelihood,
+  );
 }

@@ -46,7 +46,9 @@ export class Trainer implements Driver {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
     for (const stage of stages) this.parts.stage(stage);
-    const bundles = await Promise.all([...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()));
+    const bundles = await Promise.all(
+      [...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()),
+    );
     return Object.assign({}, ...bundles);
   }
 
@@ -55,11 +57,14 @@ export class Trainer implements Driver {
     const config = this.session.config.stages[index]!;
     const { policy } = this.session;
     this.stage = this.parts.stage(config);
-    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)), { reset: false });
+    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)), {
+      reset: false,
+    });
     if (state.entered) return;
     if (config.on_enter.includes("reset_optimizer") || this.changesKind(index)) policy.resetOptimizer();
     const first = config.kind === "rl" && state.rl === 0 && state.evaluated < 0;
-    if ((first && needsReference(this.session.config)) || config.on_enter.includes("refresh_reference")) await this.takeReference(state.done);
+    if ((first && needsReference(this.session.config)) || config.on_enter.includes("refresh_reference"))
+      await this.takeReference(state.done);
   }
 
   /** The reference is kept beside the checkpoints, once, since they hold the policy alone. */
@@ -97,14 +102,34 @@ export class Trainer implements Driver {
     return this.supervised(stage, clock, number, watch);
   }
 
-  private async supervised(stage: Stage, clock: Clock, number: number, watch: Stopwatch): Promise<Record<string, number>> {
+  private async supervised(
+    stage: Stage,
+    clock: Clock,
+    number: number,
+    watch: Stopwatch,
+  ): Promise<Record<string, number>> {
     const { config, policy, signal } = this.session;
     signal.throwIfAborted();
-    const drawn = drawByWeight(stage.curriculum, stage.config.batch, randomStream(config.seed, "supervised", number), clock);
-    const update = await watch.time("update", () => learnFrom(policy, drawn.map(({ task }) => task), valueAt(stage.config.body.update.schedule, clock)));
+    const drawn = drawByWeight(
+      stage.curriculum,
+      stage.config.batch,
+      randomStream(config.seed, "supervised", number),
+      clock,
+    );
+    const update = await watch.time("update", () =>
+      learnFrom(
+        policy,
+        drawn.map(({ task }) => task),
+        valueAt(stage.config.body.update.schedule, clock),
+      ),
+    );
     return {
-      "update/loss": update.loss, "update/grad_norm": update.grad_norm, "update/lr": update.lr,
-      "tokens/trained": update.tokens, "process/rss": process.memoryUsage.rss(), ...watch.metrics(),
+      "update/loss": update.loss,
+      "update/grad_norm": update.grad_norm,
+      "update/lr": update.lr,
+      "tokens/trained": update.tokens,
+      "process/rss": process.memoryUsage.rss(),
+      ...watch.metrics(),
     };
   }
 
@@ -115,7 +140,10 @@ export class Trainer implements Driver {
   async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
     const { config, policy, models, recorder, signal } = this.session;
     const { tasks, algorithm } = (this.exam ??= this.examination());
-    const { metrics } = await evaluate({ config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal }, clock);
+    const { metrics } = await evaluate(
+      { config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal },
+      clock,
+    );
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
   }
 
@@ -124,7 +152,12 @@ export class Trainer implements Driver {
     const context = this.parts.context(config.top);
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     if (tasks.length < config.evaluation.prompts) {
-      recorder.event("warning", "few-held-out", `There are ${tasks.length} held-out tasks where evaluation.prompts asks for ${config.evaluation.prompts}.`, { action: "Widen the tasks' parameters, add data, or lower evaluation.prompts." });
+      recorder.event(
+        "warning",
+        "few-held-out",
+        `There are ${tasks.length} held-out tasks where evaluation.prompts asks for ${config.evaluation.prompts}.`,
+        { action: "Widen the tasks' parameters, add data, or lower evaluation.prompts." },
+      );
     }
     return { tasks, algorithm: new Algorithm(config.top, context) };
   }
@@ -133,7 +166,12 @@ export class Trainer implements Driver {
     const { policy, recorder, config } = this.session;
     if (this.folder === undefined) return;
     const parts = { ...this.parts.save(), reference: { json: this.reference } };
-    const { path, bytes } = await writeCheckpoint(this.folder, { step: lastStep(state), loop: state, parts }, (folder) => policy.save(join(folder, policyFolder)), config.checkpoint.keep);
+    const { path, bytes } = await writeCheckpoint(
+      this.folder,
+      { step: lastStep(state), loop: state, parts },
+      (folder) => policy.save(join(folder, policyFolder)),
+      config.checkpoint.keep,
+    );
     recorder.append({ kind: "checkpoint", step: lastStep(state), path, bytes });
   }
 
@@ -147,10 +185,18 @@ export class Trainer implements Driver {
   }
 }
 
-const needsReference = ({ stages }: RunConfig): boolean => stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
+const needsReference = ({ stages }: RunConfig): boolean =>
+  stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
 
 /** A model that a KL term names and nobody makes. @throws UserError */
 export function checkModels({ file, stages }: RunConfig): void {
-  const unknown = stages.flatMap(({ body }) => body.kl.map(({ model }) => model)).find((model) => model !== "reference");
-  if (unknown !== undefined) throw new UserError(`kl names the model "${unknown}", which this version cannot make.`, { file, code: "unknown-model", action: "Use `model: reference`, or remove the entry." });
+  const unknown = stages
+    .flatMap(({ body }) => body.kl.map(({ model }) => model))
+    .find((model) => model !== "reference");
+  if (unknown !== undefined)
+    throw new UserError(`kl names the model "${unknown}", which this version cannot make.`, {
+      file,
+      code: "unknown-model",
+      action: "Use `model: reference`, or remove the entry.",
+    });
 }

@@ -3,7 +3,9 @@ import type { Condition } from "../config/resolved.ts";
 
 /** Mean of the last `window` values of a metric; undefined until there are as many. */
 export const windowMean = (history: readonly number[], window: number): number | undefined =>
-  history.length < window ? undefined : history.slice(-window).reduce((sum, value) => sum + value, 0) / window;
+  history.length < window
+    ? undefined
+    : history.slice(-window).reduce((sum, value) => sum + value, 0) / window;
 
 /**
  * Whether the condition holds: the windowed mean beyond its bound or, with `patience` and no bound, no new best for
@@ -12,13 +14,18 @@ export const windowMean = (history: readonly number[], window: number): number |
  */
 export function isMet(condition: Condition, history: readonly number[]): boolean {
   const { above, below, window, patience } = condition;
-  if (above === undefined && below === undefined) return patience !== undefined && hasPlateaued(history, window, patience);
+  if (above === undefined && below === undefined)
+    return patience !== undefined && hasPlateaued(history, window, patience);
   const holds = (upTo: number): boolean => {
     const mean = windowMean(history.slice(0, upTo), window);
-    return mean !== undefined && (above === undefined || mean > above) && (below === undefined || mean < below);
+    return (
+      mean !== undefined && (above === undefined || mean > above) && (below === undefined || mean < below)
+    );
   };
   const times = patience ?? 1;
-  return Array.from({ length: times }, (_, back) => history.length - back).every((upTo) => upTo > 0 && holds(upTo));
+  return Array.from({ length: times }, (_, back) => history.length - back).every(
+    (upTo) => upTo > 0 && holds(upTo),
+  );
 }
 
 /** The best windowed mean is more than `patience` values old. */

@@ -48,7 +48,12 @@ export async function work(options: WorkerOptions): Promise<number> {
   }
 }
 
-async function attemptRun(options: WorkerOptions, run: RunFile, lease: Lease, writer: LogWriter): Promise<number> {
+async function attemptRun(
+  options: WorkerOptions,
+  run: RunFile,
+  lease: Lease,
+  writer: LogWriter,
+): Promise<number> {
   const began = performance.now();
   const abort = new AbortController();
   const stop = (): void => abort.abort(new Error("stopped now"));
@@ -63,11 +68,19 @@ async function attemptRun(options: WorkerOptions, run: RunFile, lease: Lease, wr
     seconds = () => loop.seconds;
     ending = { status: await loop.run(), message: "" };
   } catch (error) {
-    ending = abort.signal.aborted ? { status: "stopped", message: "Stopped at once; the step in flight was given up." } : failed(recorder, error);
+    ending = abort.signal.aborted
+      ? { status: "stopped", message: "Stopped at once; the step in flight was given up." }
+      : failed(recorder, error);
   }
   process.off("SIGTERM", stop);
   for (const close of closers.reverse()) await close();
-  recorder.append({ kind: "end", step: recorder.step, ...ending, seconds: seconds(), ended_at: new Date().toISOString() });
+  recorder.append({
+    kind: "end",
+    step: recorder.step,
+    ...ending,
+    seconds: seconds(),
+    ended_at: new Date().toISOString(),
+  });
   recorder.commit();
   recorder.sync();
   return ending.status === "failed" ? 1 : 0;
@@ -75,9 +88,13 @@ async function attemptRun(options: WorkerOptions, run: RunFile, lease: Lease, wr
 
 function failed(recorder: Recorder, error: unknown): Ending {
   const detail = error instanceof UserError ? error.detail : {};
-  const place = detail.file === undefined ? "" : ` (${detail.file}${detail.line === undefined ? "" : `:${detail.line + 1}`})`;
+  const place =
+    detail.file === undefined
+      ? ""
+      : ` (${detail.file}${detail.line === undefined ? "" : `:${detail.line + 1}`})`;
   const message = `${messageOf(error)}${place}`;
-  if (!(error instanceof UserError)) process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  if (!(error instanceof UserError))
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
   const action = detail.action ?? "This is a defect of Gradus: the worker's log beside the run says where.";
   recorder.event("error", detail.code ?? "failed", message, { action });
   return { status: "failed", message: `${message} ${action}` };
@@ -88,23 +105,41 @@ function configOf({ stored, run }: Open): RunConfig {
   if (stored.config !== undefined) return stored.config;
   const first = stored.diagnostics.find(({ severity }) => severity === "error");
   throw new UserError(first?.message ?? "The config has errors.", {
-    file: first?.file ?? run.file, code: first?.rule ?? "invalid-config", action: `gradus validate ${run.file} shows every error.`,
+    file: first?.file ?? run.file,
+    code: first?.rule ?? "invalid-config",
+    action: `gradus validate ${run.file} shows every error.`,
     ...(first === undefined ? {} : { line: first.range.start.line, character: first.range.start.character }),
   });
 }
 
-const startRecord = ({ folder: _folder, attempt, version }: WorkerOptions, { run, stored }: Open, resumed: RunState | undefined): Omit<StartRecord, "backend" | "bundles"> => ({
-  kind: "start", run: run.id, attempt, resumed_at: attempt === 0 ? null : (resumed?.step ?? -1) + 1,
-  name: stored.config?.name ?? run.name, file: run.file, authored: stored.authored, config: stored.tree,
-  seed: stored.config?.seed ?? run.seed ?? 0, steps: stored.config?.stages.reduce((sum, { steps }) => sum + steps, 0) ?? 0,
-  git: gitState(join(run.file, "..")), version, started_at: new Date().toISOString(),
+const startRecord = (
+  { folder: _folder, attempt, version }: WorkerOptions,
+  { run, stored }: Open,
+  resumed: RunState | undefined,
+): Omit<StartRecord, "backend" | "bundles"> => ({
+  kind: "start",
+  run: run.id,
+  attempt,
+  resumed_at: attempt === 0 ? null : (resumed?.step ?? -1) + 1,
+  name: stored.config?.name ?? run.name,
+  file: run.file,
+  authored: stored.authored,
+  config: stored.tree,
+  seed: stored.config?.seed ?? run.seed ?? 0,
+  steps: stored.config?.stages.reduce((sum, { steps }) => sum + steps, 0) ?? 0,
+  git: gitState(join(run.file, "..")),
+  version,
+  started_at: new Date().toISOString(),
 });
 
 /** Opens the policy, loads rewards, takes up the last checkpoint, and writes the start record: also where that fails. */
 async function begin(options: WorkerOptions, open: Open): Promise<Loop> {
   const resumed = options.attempt === 0 ? undefined : lastCheckpoint(options.folder);
   open.recorder.step = resumed?.step ?? -1;
-  let start: Pick<StartRecord, "backend" | "bundles"> = { backend: { name: "none", reason: "the run failed before one was opened", device: "" }, bundles: {} };
+  let start: Pick<StartRecord, "backend" | "bundles"> = {
+    backend: { name: "none", reason: "the run failed before one was opened", device: "" },
+    bundles: {},
+  };
   const note = (more: Partial<typeof start>): void => void (start = { ...start, ...more });
   try {
     return await assembled(options, open, resumed, note);
@@ -114,7 +149,12 @@ async function begin(options: WorkerOptions, open: Open): Promise<Loop> {
   }
 }
 
-async function assembled(options: WorkerOptions, open: Open, resumed: RunState | undefined, note: (more: Partial<Pick<StartRecord, "backend" | "bundles">>) => void): Promise<Loop> {
+async function assembled(
+  options: WorkerOptions,
+  open: Open,
+  resumed: RunState | undefined,
+  note: (more: Partial<Pick<StartRecord, "backend" | "bundles">>) => void,
+): Promise<Loop> {
   const config = configOf(open);
   const { recorder, abort, closers, lease } = open;
   const policy = await openRunPolicy(config);
@@ -122,7 +162,14 @@ async function assembled(options: WorkerOptions, open: Open, resumed: RunState |
   note({ backend: policy.backend });
   lease.describe({ backend: policy.backend.name });
   const commands = new Commands(openControl(options.folder, options.attempt > 0), recorder, abort.signal);
-  const session: Session = { config, policy, models: modelsOf(policy), recorder, signal: abort.signal, interrupted: () => commands.stopAsked() };
+  const session: Session = {
+    config,
+    policy,
+    models: modelsOf(policy),
+    recorder,
+    signal: abort.signal,
+    interrupted: () => commands.stopAsked(),
+  };
   const trainer = new Trainer(session, options.folder, commands);
   closers.push(() => trainer.parts.close());
   note({ bundles: await trainer.prepare() });
@@ -130,7 +177,12 @@ async function assembled(options: WorkerOptions, open: Open, resumed: RunState |
   const state = readLoopState(resumed.loop);
   await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed.parts);
   if (state.entered) await trainer.enter(state.stage, state);
-  if (open.stored.changed) recorder.event("warning", "config-changed", "A file that the config extends, or a default, has changed since the run began: the resumed steps follow the new values.");
+  if (open.stored.changed)
+    recorder.event(
+      "warning",
+      "config-changed",
+      "A file that the config extends, or a default, has changed since the run began: the resumed steps follow the new values.",
+    );
   return new Loop(session, trainer, state);
 }
 

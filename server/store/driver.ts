@@ -5,7 +5,7 @@
 import type BetterSqlite from "better-sqlite3";
 import { isMainThread } from "node:worker_threads";
 import { UserError, messageOf } from "../../shared/errors.ts";
-import { nativeRequire, sqliteBinding, sqliteDriver } from "../natives.ts";
+import { nativeRequire, nativeVersion, sqliteBinding, sqliteDriver } from "../natives.ts";
 
 export type Database = BetterSqlite.Database;
 export type Statement = BetterSqlite.Statement;
@@ -60,7 +60,7 @@ function load(): { construct: Constructor; driver: string; binding: string | und
   const require = nativeRequire();
   try {
     const construct: Constructor = require(name);
-    const { version }: { version: string } = require(`${name}/package.json`);
+    const version = nativeVersion(name);
     return {
       construct,
       driver: `${name} ${version}`,

@@ -6,7 +6,14 @@ import { test } from "node:test";
 import { essence, ofKind, readLog } from "../support/runFolder.ts";
 import { Workspace, type Talk } from "../support/workspace.ts";
 
-const endless = ["--set", "stages.practice.steps=100000", "--set", "evaluation.every=0", "--set", "checkpoint.keep=100"];
+const endless = [
+  "--set",
+  "stages.practice.steps=100000",
+  "--set",
+  "evaluation.every=1000000",
+  "--set",
+  "checkpoint.keep=100",
+];
 const idOf = (talk: Talk): string => talk.of("started")[0]!.run!;
 const steps = (talk: Talk): number[] => talk.of("step").map(({ step }) => step!);
 const reaches = (step: number) => (talk: Talk) => steps(talk).some((done) => done >= step);
@@ -22,22 +29,39 @@ async function inWorkspace(act: (workspace: Workspace) => Promise<void>): Promis
 
 test("run --json goes from `started` to `summary`, every step once, first and last evaluation in it", () =>
   inWorkspace(async (workspace) => {
-    const { code, lines, stderr, ...talk } = await workspace.finish("run", workspace.config, "--json", "--seed", "3");
+    const { code, lines, stderr, ...talk } = await workspace.finish(
+      "run",
+      workspace.config,
+      "--json",
+      "--seed",
+      "3",
+    );
     assert.equal(code, 0, stderr);
     assert.equal(lines[0]!.type, "started");
-    assert.deepEqual(lines.filter(({ type }) => type === "step").map(({ step }) => step), Array.from({ length: 20 }, (_, step) => step));
+    assert.deepEqual(
+      lines.filter(({ type }) => type === "step").map(({ step }) => step),
+      Array.from({ length: 20 }, (_, step) => step),
+    );
     const summary = lines.at(-1)!;
     assert.equal(summary.type, "summary");
     assert.equal(summary.status, "finished");
     assert.equal(summary["steps"], 20);
     const { first, last } = summary["evaluation"] as { first: object; last: object };
-    for (const metrics of [first, last]) for (const name of ["eval/pass@1", "eval/pass@2", "eval/greedy", "eval/reverse_text/2/pass@1"]) assert.ok(name in metrics, name);
+    for (const metrics of [first, last])
+      for (const name of ["eval/pass@1", "eval/pass@2", "eval/greedy", "eval/reverse_text/2/pass@1"])
+        assert.ok(name in metrics, name);
     assert.ok(talk.child.exitCode === 0);
   }));
 
 test("a config with an error starts nothing: file, line and column on stderr, exit code 1", () =>
   inWorkspace(async (workspace) => {
-    const { code, lines, stderr } = await workspace.finish("run", workspace.config, "--json", "--set", "rollout.groop=3");
+    const { code, lines, stderr } = await workspace.finish(
+      "run",
+      workspace.config,
+      "--json",
+      "--set",
+      "rollout.groop=3",
+    );
     assert.equal(code, 1);
     assert.deepEqual(lines, []);
     assert.match(stderr, /error: .*groop/);
@@ -68,7 +92,11 @@ test("a killed worker loses only the step in flight; the resumed attempt trains 
     const after = readLog(workspace.runFolder(run), 1);
     const resumedAt = ofKind(after, "start")[0]!.resumed_at!;
     assert.ok(resumedAt >= 15 && resumedAt <= done.at(-1)! + 1);
-    const shared = (records: typeof after): unknown[] => essence(records.filter((record) => !("step" in record) || record.step <= done.at(-1)!), resumedAt);
+    const shared = (records: typeof after): unknown[] =>
+      essence(
+        records.filter((record) => !("step" in record) || record.step <= done.at(-1)!),
+        resumedAt,
+      );
     assert.deepEqual(shared(after), shared(before));
   }));
 
@@ -116,6 +144,7 @@ test("a dry run needs neither daemon nor store, and tells time, memory and rewar
     assert.equal(code, 0, stderr);
     const [report] = lines;
     assert.equal(report!.type, "dry-run");
-    for (const key of ["backend", "parameters", "metrics", "rewards", "rollouts", "memory"]) assert.ok(key in report!, key);
+    for (const key of ["backend", "parameters", "metrics", "rewards", "rollouts", "memory"])
+      assert.ok(key in report!, key);
     assert.equal(existsSync(join(workspace.store, "runs")), false);
   }));

@@ -21,11 +21,17 @@ export interface TestRun {
 export function testRun(set: readonly string[] = [], file = minimal): TestRun {
   const folder = mkdtempSync(join(tmpdir(), "gradus-run-"));
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "run.json"), JSON.stringify({ id: "test", file, name: "test", set, createdAt: "2026-01-01T00:00:00Z" }));
+  writeFileSync(
+    join(folder, "run.json"),
+    JSON.stringify({ id: "test", file, name: "test", set, createdAt: "2026-01-01T00:00:00Z" }),
+  );
   return {
     folder,
     work: (attempt = 0) => work({ folder, attempt, version: "0.0.0" }),
-    ending: (attempt = 0) => ofKind(readLog(folder, attempt), "end").map(({ message }) => message).join(),
+    ending: (attempt = 0) =>
+      ofKind(readLog(folder, attempt), "end")
+        .map(({ message }) => message)
+        .join(),
     records: (attempt = 0) => readLog(folder, attempt),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -33,7 +39,7 @@ export function testRun(set: readonly string[] = [], file = minimal): TestRun {
 
 export function readLog(folder: string, attempt: number): LogRecord[] {
   const records: LogRecord[] = [];
-  for (let position = logStart; ; ) {
+  for (let position = logStart; ;) {
     const read = readCommitted(folder, attempt, position, 1 << 24);
     if (read.problems.length > 0) throw new Error(read.problems.map((problem) => problem.message).join("; "));
     records.push(...read.steps.flatMap((step) => step.records));
@@ -42,15 +48,27 @@ export function readLog(folder: string, attempt: number): LogRecord[] {
   }
 }
 
-export const ofKind = <Kind extends LogRecord["kind"]>(records: readonly LogRecord[], kind: Kind): Extract<LogRecord, { kind: Kind }>[] =>
+export const ofKind = <Kind extends LogRecord["kind"]>(
+  records: readonly LogRecord[],
+  kind: Kind,
+): Extract<LogRecord, { kind: Kind }>[] =>
   records.filter((record): record is Extract<LogRecord, { kind: Kind }> => record.kind === kind);
 
 /** What must be equal in a step done twice: metrics without clocks and memory, groups, rollouts with every column. */
 export function essence(records: readonly LogRecord[], from: number): unknown[] {
   return records.flatMap((record): unknown[] => {
     if (!("step" in record) || record.step < from) return [];
-    if (record.kind === "metrics") return [[record.step, Object.entries(record.values).filter(([name]) => !name.startsWith("time/") && name !== "process/rss")]];
-    if (record.kind === "rollout") return [[record.row, Object.entries(record.columns).map(([name, column]) => [name, [...column]])]];
+    if (record.kind === "metrics")
+      return [
+        [
+          record.step,
+          Object.entries(record.values).filter(
+            ([name]) => !name.startsWith("time/") && name !== "process/rss",
+          ),
+        ],
+      ];
+    if (record.kind === "rollout")
+      return [[record.row, Object.entries(record.columns).map(([name, column]) => [name, [...column]])]];
     return record.kind === "group" || record.kind === "evaluation" ? [{ ...record, time: 0 }] : [];
   });
 }

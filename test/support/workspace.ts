@@ -9,7 +9,12 @@ import { z } from "zod";
 
 const cli = resolve("dist/cli.mjs");
 
-const lineSchema = z.looseObject({ type: z.string(), step: z.number().optional(), run: z.string().optional(), status: z.string().optional() });
+const lineSchema = z.looseObject({
+  type: z.string().default(""),
+  step: z.number().optional(),
+  run: z.string().optional(),
+  status: z.string().optional(),
+});
 export type Line = z.output<typeof lineSchema>;
 
 export class Talk {
@@ -28,19 +33,18 @@ export class Talk {
       this.stderr += data.toString();
       this.changed();
     });
-    this.ended = done.then(([code]) => {
-      this.changed();
-      return z.number().nullable().parse(code);
-    });
+    this.ended = done.then(([code]) => z.number().nullable().parse(code));
   }
 
   /** Waits until it holds; an ended process that never made it so is an error with what it said. */
   async until(holds: (talk: this) => boolean): Promise<void> {
-    let over = false;
-    void this.ended.then(() => (over = true));
     while (!holds(this)) {
-      if (over) throw new Error(`it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`);
-      await new Promise<void>((resolve) => (this.changed = resolve));
+      const next = new Promise<"said">((resolve) => (this.changed = () => resolve("said")));
+      const what = await Promise.race([next, this.ended.then(() => "over" as const)]);
+      if (what === "over" && !holds(this))
+        throw new Error(
+          `it ended first; stderr: ${this.stderr}; last lines: ${JSON.stringify(this.lines.slice(-3))}`,
+        );
     }
   }
 
@@ -62,7 +66,9 @@ export class Workspace {
 
   start(...words: string[]): Talk {
     const env = { ...process.env, XDG_RUNTIME_DIR: this.runtime };
-    return new Talk(spawn(process.execPath, [cli, ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }));
+    return new Talk(
+      spawn(process.execPath, [cli, ...words], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }),
+    );
   }
 
   async finish(...words: string[]): Promise<Talk & { code: number | null }> {
@@ -74,7 +80,9 @@ export class Workspace {
     return join(this.store, "runs", run);
   }
   worker(run: string): { readonly pid: number; readonly attempt: number } {
-    return z.object({ pid: z.number(), attempt: z.number() }).parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
+    return z
+      .object({ pid: z.number(), attempt: z.number() })
+      .parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
   }
 
   async remove(): Promise<void> {

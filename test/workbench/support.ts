@@ -57,11 +57,14 @@ export async function stopEverything(api: Api): Promise<void> {
     for (const run of store.runs.live) await vscode.commands.executeCommand("gradus.run.stopNow", run.id);
     await until(() => store.runs.live.length === 0, "the runs to end", 30_000);
   }
-  if (api.stores.all.length === 1) await vscode.commands.executeCommand("gradus.daemon.stop");
-  else
-    for (const store of api.stores.all) {
-      await store.machine.session?.ask(daemonShutdown, { force: false });
-      store.machine.stop();
-    }
+  for (const store of api.stores.all) {
+    const session = store.machine.session;
+    // A worker that has written its end may take a moment to leave.
+    await until(
+      async () => session === undefined || (await session.ask(daemonShutdown, { force: false })).accepted,
+      "the daemon to end",
+    );
+    store.machine.stop();
+  }
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
 }

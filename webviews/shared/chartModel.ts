@@ -33,12 +33,19 @@ export interface ChartModel {
   readonly empty: string | null;
 }
 
-/** On an axis, where the ticks' spacing already says how precise they are: 0.8, not 0.800. */
-export function formatTick(value: number, format: Format): string {
-  const text = formatValue(value, format);
-  return format === "number" || format === "tokens"
-    ? text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")
-    : text;
+/** Ticks of an axis, with as many digits as tell them apart: 0.8 and 1, but 4.532 and 4.534. */
+export function formatTicks(ticks: readonly number[], format: Format): string[] {
+  if (format === "fraction" || format === "seconds") return ticks.map((tick) => formatValue(tick, format));
+  const spacing = Math.abs((ticks[1] ?? 1) - (ticks[0] ?? 0));
+  const large = ticks.some((tick) => Math.abs(tick) >= 1e6);
+  if (large || spacing === 0 || spacing < 1e-9) return ticks.map((tick) => formatNumber(tick));
+  const digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  return ticks.map((tick) =>
+    trim(tick.toFixed(digits))
+      .replace(/^-(?=.*[1-9])/, "−")
+      .replace(/^-/, ""),
+  );
 }
 
 export function formatValue(value: number | null | undefined, format: Format): string {

@@ -1,6 +1,6 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
-import { formatTick, type ChartModel, type Line } from "./chartModel.ts";
+import { formatTicks, type ChartModel, type Line } from "./chartModel.ts";
 import { withAlpha } from "./color.ts";
 import { dashes, type Theme } from "./theme.ts";
 
@@ -57,7 +57,7 @@ function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
       points:
         line.style === "points"
           ? { show: true, size: 7, width: theme.stroke, stroke: color, fill: theme.background }
-          : { show: model.steps.length === 1, size: 6, fill: color },
+          : { show: (plot) => plot.data[0].length === 1, size: 6, fill: color },
       ...(area ? { fill: withAlpha(color, 0.28) } : {}),
     };
     return line.band === undefined ? [own] : [hidden(scale), hidden(scale), own];
@@ -104,7 +104,7 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
       size: 46,
       space: 34,
       grid: side === "left" ? grid : { show: false },
-      values: (_, splits) => splits.map((split) => formatTick(split, format)),
+      values: (_, splits) => formatTicks(splits, format),
     };
   };
   const steps: uPlot.Axis = {

@@ -91,8 +91,13 @@ export class Stores implements Disposable {
         action: "Open a folder.",
       });
     await store.machine.start();
-    const session = store.machine.session ?? (await settled(store.machine));
-    return session;
+    return store.machine.session ?? settled(store.machine);
+  }
+
+  /** The connection as it is, or is about to be: what is merely shown must not start a daemon that was stopped. */
+  async connected(store: Store | undefined): Promise<DaemonSession> {
+    if (store === undefined) return this.session(store);
+    return store.machine.session ?? settled(store.machine);
   }
 
   async restart(store: Store): Promise<void> {

@@ -89,11 +89,14 @@ class RunPanelHost {
   ) {
     this.#feed = new PanelFeed({
       run,
-      source: async () => this.stores.session(this.#ownStore()),
+      source: async () => this.stores.connected(this.#ownStore()),
       send: (message) => void panel.webview.postMessage(message),
       failed: (error) => this.#failed(error),
     });
-    panel.iconPath = Uri.joinPath(home, "media", "gradus.svg");
+    panel.iconPath = {
+      light: Uri.joinPath(home, "media", "gradus.svg"),
+      dark: Uri.joinPath(home, "media", "gradus-dark.svg"),
+    };
     panel.webview.options = {
       enableScripts: true,
       localResourceRoots: [Uri.joinPath(home, "dist", "webviews")],

@@ -6,8 +6,10 @@ import {
   FoldingRange,
   Range,
   SymbolKind,
+  TabInputWebview,
   ThemeColor,
   Uri,
+  ViewColumn,
   languages,
   window,
   workspace,
@@ -31,12 +33,19 @@ interface Place {
   readonly step: number;
 }
 
-/** `gradus-rollouts:/<run>/<step>/<name> · step 12.rollouts`: the last part is the tab's title. */
+/** `gradus-rollouts:/<run>/<step>/<name> · step 12`: the last part is the tab's title. */
 export const rolloutsUri = (run: RunSummary, step: number): Uri =>
   Uri.from({
     scheme: schemes.rollouts,
-    path: `/${run.id}/${step}/${run.name.replaceAll("/", "-")} · step ${step}.rollouts`,
+    path: `/${run.id}/${step}/${run.name.replaceAll("/", "-")} · step ${step}`,
   });
+
+/** Not over the panel that a click came from: chart and rollouts are read side by side. */
+function columnBesidePanel(): ViewColumn {
+  const { all, activeTabGroup } = window.tabGroups;
+  if (!(activeTabGroup.activeTab?.input instanceof TabInputWebview)) return ViewColumn.Active;
+  return all.find((group) => group !== activeTabGroup)?.viewColumn ?? ViewColumn.Beside;
+}
 
 function placeOf(uri: Uri): Place {
   const [, run = "", step = ""] = uri.path.split("/");
@@ -86,7 +95,7 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const { run, step } = placeOf(uri);
     const store = this.stores.ofRun(run) ?? this.stores.all[0];
-    const session = await this.stores.session(store);
+    const session = await this.stores.connected(store);
     const [{ groups }, { rollouts, total }] = await Promise.all([
       session.ask(groupsQuery, { run, step }),
       session.ask(rolloutsQuery, { run, step, limit: most }),
@@ -103,7 +112,10 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
     if (run === undefined) return;
     const node = typeof word === "object" && word !== null && "step" in word ? word.step : undefined;
     const wanted = typeof step === "number" ? step : typeof node === "number" ? node : Math.max(0, run.step);
-    await window.showTextDocument(rolloutsUri(run, wanted), { preview: true, preserveFocus: false });
+    await window.showTextDocument(rolloutsUri(run, wanted), {
+      preview: true,
+      viewColumn: columnBesidePanel(),
+    });
   }
 
   #of(document: TextDocument): RolloutDocument | undefined {

@@ -129,10 +129,11 @@ export async function tellEnd(
   openRun: () => void,
   mute: () => Thenable<void>,
 ): Promise<void> {
-  const reason = run.message === null || run.message === "" ? "" : `: ${run.message}`;
-  const text = `${run.name} ${run.status === "finished" ? "finished" : `is ${run.status}${reason}`}.`;
+  const ended =
+    run.status === "interrupted" ? "was interrupted" : run.status === "stopped" ? "was stopped" : run.status;
+  const reason = run.message === null || run.message === "" ? "" : `: ${run.message.replace(/[.\s]+$/, "")}`;
   const show = run.status === "failed" ? window.showErrorMessage : window.showInformationMessage;
-  const answer = await show(text, "Open Run", "Don't Show Again");
+  const answer = await show(`${run.name} ${ended}${reason}.`, "Open Run", "Don't Show Again");
   if (answer === "Open Run") openRun();
   if (answer === "Don't Show Again") await mute();
 }

@@ -20,7 +20,7 @@ export class RunLog implements TextDocumentContentProvider {
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const run = runOf(uri);
-    const session = await this.stores.session(this.stores.ofRun(run));
+    const session = await this.stores.connected(this.stores.ofRun(run));
     const [detail, { events }] = await Promise.all([
       session.ask(runsShow, { run }),
       session.ask(eventsQuery, { run }),

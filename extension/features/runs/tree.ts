@@ -84,7 +84,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   }
 
   async #partsOf(run: string): Promise<TreeNode[]> {
-    const session = await this.stores.session(this.stores.ofRun(run));
+    const session = await this.stores.connected(this.stores.ofRun(run));
     const [detail, { evaluations }] = await Promise.all([
       session.ask(runsShow, { run }),
       session.ask(evaluationsQuery, { run }),

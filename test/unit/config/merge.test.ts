@@ -1,48 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { join } from "node:path";
+import { describe, it } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
-import { loadConfig, type LoadOptions, type LoadedConfig } from "../../../server/config/index.ts";
-
-let folder = "";
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), "gradus-config-"));
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Writes files and loads the first. */
-function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}): LoadedConfig {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return loadConfig(join(folder, Object.keys(files)[0] ?? ""), options);
-}
-
-/** A value of the resolved tree by path; lists of named things by name. */
-function value({ tree }: LoadedConfig, path: string): unknown {
-  let at: unknown = tree;
-  for (const key of path.split(".")) {
-    if (Array.isArray(at))
-      at = at.find((item: unknown) => isObject(item) && item["name"] === key) ?? at[Number(key)];
-    else at = isObject(at) ? at[key] : undefined;
-  }
-  return at;
-}
-const isObject = (at: unknown): at is Record<string, unknown> => typeof at === "object" && at !== null;
-
-const clean = (loaded: LoadedConfig): LoadedConfig => {
-  assert.deepEqual(
-    loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),
-    [],
-  );
-  assert.ok(loaded.config);
-  return loaded;
-};
-
-const start = "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward: { terms: { correct: equation } }\n";
+import { clean, folder, load, start, value } from "../../support/loaded.ts";
 
 describe("defaults", () => {
   it("are those of preset grpo", () => {
@@ -131,6 +91,19 @@ describe("merging", () => {
         [1, 8],
         [0, 8],
       ],
+    );
+  });
+
+  it("gives a default back to a null inside a list", () => {
+    const { config } = clean(
+      load({
+        "a.gradus.yaml":
+          "tasks: [{ env: countdown, numbers: null, weight: }]\nreward: { terms: { correct: equation } }\nkl: [{ model: null, coefficient: , place: loss }]\n",
+      }),
+    );
+    assert.deepEqual(
+      [config?.top.kl[0]?.model, config?.top.kl[0]?.coefficient, config?.top.tasks[0]?.weight],
+      ["reference", 0.001, 1],
     );
   });
 
@@ -344,89 +317,5 @@ describe("extends", () => {
     assert.equal(diagnostics.length, 1);
     assert.match(diagnostics[0]?.message ?? "", /b\.yaml:1:21: This `\[` is never closed/);
     assert.deepEqual(diagnostics[0]?.range.start, { line: 0, character: 9 });
-  });
-});
-
-describe("origins", () => {
-  it("tell file, line and the way a value came", () => {
-    const { origins } = clean(
-      load({
-        "a.gradus.yaml": `extends: ./b.yaml\n${start}rollout:\n  prompts: 4\n`,
-        "b.yaml": "extends: dapo\nseed: 5\n",
-      }),
-    );
-    assert.deepEqual(origins["rollout.prompts"], { file: join(folder, "a.gradus.yaml"), line: 5, via: [] });
-    assert.deepEqual(origins["seed"], { file: join(folder, "b.yaml"), line: 2, via: ["./b.yaml"] });
-    assert.deepEqual(origins["objective.high"]?.via, ["./b.yaml", "dapo"]);
-    assert.match(origins["objective.high"]?.file ?? "", /presets\/dapo\.yaml$/);
-    assert.deepEqual(origins["tasks.countdown.numbers"]?.line, 2);
-    assert.deepEqual(origins["update.optimizer.lr"], { file: "default", line: 0, via: [] });
-  });
-});
-
-describe("values", () => {
-  it("count a stage's schedules in that stage and the others in the run", () => {
-    const ramp = "{ schedule: linear, from: 0, to: 1, over: 4 }";
-    const { config } = clean(
-      load({
-        "a.gradus.yaml": `${start}objective: { entropy: ${ramp} }\nstages: [{ name: a, steps: 5, rollout: { temperature: ${ramp} } }, { name: b, steps: 5 }]\n`,
-      }),
-    );
-    const [a] = config?.stages ?? [];
-    assert.deepEqual(a?.body.rollout.temperature, {
-      schedule: "linear",
-      from: 0,
-      to: 1,
-      over: 4,
-      start: 0,
-      clock: "stage",
-    });
-    assert.equal(typeof a?.body.objective.entropy === "object" && "clock" in a.body.objective.entropy, false);
-  });
-
-  it("let the learning rate fall over what it counts", () => {
-    const cosine = "update: { optimizer: { schedule: cosine } }";
-    const { config } = clean(
-      load({
-        "a.gradus.yaml": `${start}stages: [{ name: w, kind: sft, steps: 9, ${cosine} }, { name: a, steps: 5 }]\n${cosine}\n`,
-      }),
-    );
-    assert.deepEqual(
-      config?.stages.map(({ body }) => body.update.schedule),
-      [
-        { schedule: "cosine", from: 1, to: 0, over: 9, start: 0, clock: "stage" },
-        { schedule: "cosine", from: 1, to: 0, over: 5, start: 0 },
-      ],
-    );
-  });
-
-  it("never resolve a secret", () => {
-    process.env["GRADUS_TEST_SECRET"] = "hunter2";
-    const loaded = load({ "a.gradus.yaml": `${start}name: "\${env:GRADUS_TEST_SECRET}"\n` });
-    assert.equal(loaded.tree["name"], "${env:GRADUS_TEST_SECRET}");
-    assert.doesNotMatch(JSON.stringify(loaded.tree), /hunter2/);
-  });
-
-  it("expand anchors and merge keys, and survive an alias of itself", () => {
-    const loaded = clean(
-      load({
-        "a.gradus.yaml":
-          "tasks: [{ env: countdown }]\nreward:\n  terms:\n    a: &a { use: equation, weight: 2 }\n    b: { <<: *a, weight: 3 }\n",
-      }),
-    );
-    assert.deepEqual(
-      [value(loaded, "reward.terms.b.use"), value(loaded, "reward.terms.b.weight")],
-      ["equation", 3],
-    );
-    assert.equal(load({ "a.gradus.yaml": "tasks: &t [*t]\n" }).config, undefined);
-  });
-
-  it("survive any beginning of a file", () => {
-    const text = `extends: sec\n${start}kl: [{ model: reference, coefficient: { schedule: linear, from: 0, to: 1, over: 4 } }]\nstages:\n  - { name: easy, tasks: { countdown: { numbers: [3] } }, steps: 4 }\n`;
-    for (let end = 0; end <= text.length; end++)
-      assert.doesNotThrow(
-        () => loadConfig(join(folder, "cut.gradus.yaml"), { text: text.slice(0, end) }),
-        text.slice(0, end),
-      );
   });
 });

@@ -23,7 +23,11 @@ const manifestShape = z.object({
     views: z.record(z.string(), z.array(z.object({ id: z.string(), icon: z.string() }))),
     viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
     languages: z.array(
-      z.object({ id: z.string(), extensions: z.array(z.string()), configuration: z.string().optional() }),
+      z.object({
+        id: z.string(),
+        extensions: z.array(z.string()).optional(),
+        configuration: z.string().optional(),
+      }),
     ),
     grammars: z.array(z.object({ language: z.string(), path: z.string() })),
     configuration: z.object({

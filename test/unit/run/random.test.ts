@@ -13,7 +13,15 @@ test("a stream is its key: equal keys give equal draws, however much others have
 });
 
 test("keys that differ in one part, or in its type, give other streams", () => {
-  const firsts = [draws(1, 1, "a"), draws(1, 2, "a"), draws(1, 1, "b"), draws(1, 1, 0), draws(1, 1, "0"), draws(1, "1a"), draws(1, 1, "a", 0)].flat();
+  const firsts = [
+    draws(1, 1, "a"),
+    draws(1, 2, "a"),
+    draws(1, 1, "b"),
+    draws(1, 1, 0),
+    draws(1, 1, "0"),
+    draws(1, "1a"),
+    draws(1, 1, "a", 0),
+  ].flat();
   assert.equal(new Set(firsts).size, firsts.length);
 });
 
@@ -29,5 +37,6 @@ test("draws are uniform: mean, variance and the share of each of ten integers", 
 });
 
 test("an impossible bound is an error", () => {
-  for (const bound of [0, -1, 1.5, Number.NaN]) assert.throws(() => randomStream(1).integer(bound), RangeError);
+  for (const bound of [0, -1, 1.5, Number.NaN])
+    assert.throws(() => randomStream(1).integer(bound), RangeError);
 });

@@ -10,7 +10,9 @@ import { essence, ofKind, testRun } from "../../support/runFolder.ts";
 const temporary = (prefix: string): string => mkdtempSync(join(tmpdir(), prefix));
 
 /** `eval/<arm>/pass@k` and the like as a pattern. */
-const patterns = known.map(({ name }) => new RegExp(`^${name.replaceAll(/<\w+>/g, ".+").replace("@k", "@\\d+")}$`));
+const patterns = known.map(
+  ({ name }) => new RegExp(`^${name.replaceAll(/<\w+>/g, ".+").replace("@k", "@\\d+")}$`),
+);
 
 test("a run goes through its stages, records every step and ends finished", async () => {
   const run = testRun();
@@ -21,9 +23,25 @@ test("a run goes through its stages, records every step and ends finished", asyn
     assert.equal(start!.resumed_at, null);
     assert.equal(start!.steps, 20);
     assert.match(start!.authored, /name: minimal/);
-    assert.deepEqual(ofKind(records, "stage").map(({ name, step }) => [name, step]), [["warm-up", 0], ["practice", 10]]);
-    assert.deepEqual(ofKind(records, "metrics").map(({ step }) => step), Array.from({ length: 20 }, (_, step) => step));
-    assert.deepEqual(ofKind(records, "evaluation").map(({ role, step }) => [role, step]), [["first", 9], ["periodic", 14], ["last", 19]]);
+    assert.deepEqual(
+      ofKind(records, "stage").map(({ name, step }) => [name, step]),
+      [
+        ["warm-up", 0],
+        ["practice", 10],
+      ],
+    );
+    assert.deepEqual(
+      ofKind(records, "metrics").map(({ step }) => step),
+      Array.from({ length: 20 }, (_, step) => step),
+    );
+    assert.deepEqual(
+      ofKind(records, "evaluation").map(({ role, step }) => [role, step]),
+      [
+        ["first", 9],
+        ["periodic", 14],
+        ["last", 19],
+      ],
+    );
     assert.equal(ofKind(records, "rollout").length, 10 * 16);
     assert.equal(ofKind(records, "group").length, 10 * 4);
     assert.equal(ofKind(records, "end")[0]!.status, "finished");
@@ -38,21 +56,63 @@ test("every metric a run writes is one of the list, and a step of the policy wri
   try {
     assert.equal(await run.work(), 0, run.ending());
     const records = run.records();
-    const names = new Set([...ofKind(records, "metrics").flatMap(({ values }) => Object.keys(values)), ...ofKind(records, "evaluation").flatMap(({ metrics }) => Object.keys(metrics))]);
-    assert.deepEqual([...names].filter((name) => !patterns.some((pattern) => pattern.test(name))), []);
-    for (const wanted of ["reward/total", "reward/correct", "reward/correct/errors", "groups/mixed", "rollout/length", "rollout/truncated", "policy/entropy", "policy/kl/reference", "update/loss", "update/grad_norm", "update/clip_fraction", "mismatch/k3", "curriculum/reverse_text/2/share", "curriculum/reverse_text/2/estimate", "tokens/generated", "tokens/trained", "time/generate", "time/total", "eval/pass@1", "eval/pass@2", "eval/greedy", "eval/reverse_text/2/pass@1"]) {
+    const names = new Set([
+      ...ofKind(records, "metrics").flatMap(({ values }) => Object.keys(values)),
+      ...ofKind(records, "evaluation").flatMap(({ metrics }) => Object.keys(metrics)),
+    ]);
+    assert.deepEqual(
+      [...names].filter((name) => !patterns.some((pattern) => pattern.test(name))),
+      [],
+    );
+    for (const wanted of [
+      "reward/total",
+      "reward/correct",
+      "reward/correct/errors",
+      "groups/mixed",
+      "rollout/length",
+      "rollout/truncated",
+      "policy/entropy",
+      "policy/kl/reference",
+      "update/loss",
+      "update/grad_norm",
+      "update/clip_fraction",
+      "mismatch/k3",
+      "curriculum/reverse_text/2/share",
+      "curriculum/reverse_text/2/estimate",
+      "tokens/generated",
+      "tokens/trained",
+      "time/generate",
+      "time/total",
+      "eval/pass@1",
+      "eval/pass@2",
+      "eval/greedy",
+      "eval/reverse_text/2/pass@1",
+    ]) {
       assert.ok(names.has(wanted), `${wanted} is missing`);
     }
     const first = ofKind(records, "metrics").find(({ step }) => step === 10)!;
-    assert.ok(Math.abs(Number(first.values["policy/kl/reference"])) < 1e-6, "the reference is the policy as it enters the first rl stage");
-    assert.ok(Number(first.values["mismatch/k3"]) < 1e-6, "the sampler and the trainer agree on the same tokens");
+    assert.ok(
+      Math.abs(Number(first.values["policy/kl/reference"])) < 1e-6,
+      "the reference is the policy as it enters the first rl stage",
+    );
+    assert.ok(
+      Number(first.values["mismatch/k3"]) < 1e-6,
+      "the sampler and the trainer agree on the same tokens",
+    );
   } finally {
     run.remove();
   }
 });
 
 test("training from a checkpoint repeats the lost steps exactly", async () => {
-  const run = testRun(["kl=[{ model: reference, coefficient: 0.01 }]", "curriculum.sampler=boltzmann", "tasks.0.lengths=[1, 2]", "checkpoint.keep=9", "update.mini_batch=8", "update.epochs=2"]);
+  const run = testRun([
+    "kl=[{ model: reference, coefficient: 0.01 }]",
+    "curriculum.sampler=boltzmann",
+    "tasks.0.lengths=[1, 2]",
+    "checkpoint.keep=9",
+    "update.mini_batch=8",
+    "update.epochs=2",
+  ]);
   try {
     assert.equal(await run.work(), 0, run.ending());
     const whole = run.records();
@@ -61,7 +121,10 @@ test("training from a checkpoint repeats the lost steps exactly", async () => {
     assert.equal(await run.work(1), 0, run.ending(1));
     const again = run.records(1);
     assert.equal(ofKind(again, "start")[0]!.resumed_at, 15);
-    assert.deepEqual(ofKind(again, "metrics").map(({ step }) => step), [15, 16, 17, 18, 19]);
+    assert.deepEqual(
+      ofKind(again, "metrics").map(({ step }) => step),
+      [15, 16, 17, 18, 19],
+    );
     assert.deepEqual(essence(again, 15), essence(whole, 15));
     assert.deepEqual(ofKind(run.records(0), "metrics").length, 20, "the superseded attempt stays");
   } finally {
@@ -78,7 +141,13 @@ test("a stop is obeyed at a boundary, leaves a checkpoint, and a resumed run goe
     appendFileSync(control, '{"id":"c1","action":"checkpoint"}\n{"id":"s1","action":"stop"}\n');
     assert.equal(await stopped.work(), 0);
     assert.equal(ofKind(stopped.records(), "end")[0]!.status, "stopped");
-    assert.deepEqual(ofKind(stopped.records(), "acknowledge").map(({ id, accepted }) => [id, accepted]), [["c1", true], ["s1", true]]);
+    assert.deepEqual(
+      ofKind(stopped.records(), "acknowledge").map(({ id, accepted }) => [id, accepted]),
+      [
+        ["c1", true],
+        ["s1", true],
+      ],
+    );
     assert.equal(await stopped.work(1), 0);
     assert.equal(ofKind(stopped.records(1), "end")[0]!.status, "finished");
     assert.deepEqual(essence(stopped.records(1), 0), essence(straight.records(), 0));
@@ -91,7 +160,8 @@ test("a stop is obeyed at a boundary, leaves a checkpoint, and a resumed run goe
 test("an edited config does not reach a resumed run", async () => {
   const folder = temporary("gradus-config-");
   const file = join(folder, "own.gradus.yaml");
-  const text = "name: own\nmodel: { base: tiny, width: 16, layers: 1, heads: 1, hidden: 16, context: 16 }\ntasks:\n  - { env: reverse_text, lengths: [1] }\nrollout: { max_tokens: 4 }\nstages:\n  - { name: copy, kind: sft, steps: 4, batch: 4 }\ncheckpoint: { every: 2, keep: 9 }\n";
+  const text =
+    "name: own\nmodel: { base: tiny, width: 16, layers: 1, heads: 1, hidden: 16, context: 16 }\ntasks:\n  - { env: reverse_text, lengths: [1] }\nrollout: { max_tokens: 4 }\nstages:\n  - { name: copy, kind: sft, steps: 4, batch: 4 }\ncheckpoint: { every: 2, keep: 9 }\n";
   writeFileSync(file, text);
   const run = testRun([], file);
   try {
@@ -131,8 +201,15 @@ for (const [what, set, message] of [
 
 test("a reward that throws on some rollouts is an error there, never 0, and the run goes on", async () => {
   const folder = temporary("gradus-reward-");
-  writeFileSync(join(folder, "moody.ts"), "export function score({ index }) { if (index === 1) throw new Error('not today'); if (index === 2) return NaN; return index; }\n");
-  const run = testRun([`reward.terms.moody={ use: ${join(folder, "moody.ts")} }`, "stages.practice.steps=2", "stages.warm-up.steps=1"]);
+  writeFileSync(
+    join(folder, "moody.ts"),
+    "export function score({ index }) { if (index === 1) throw new Error('not today'); if (index === 2) return NaN; return index; }\n",
+  );
+  const run = testRun([
+    `reward.terms.moody={ use: ${join(folder, "moody.ts")} }`,
+    "stages.practice.steps=2",
+    "stages.warm-up.steps=1",
+  ]);
   try {
     assert.equal(await run.work(), 0, run.ending());
     const rollouts = ofKind(run.records(), "rollout");
@@ -144,7 +221,11 @@ test("a reward that throws on some rollouts is an error there, never 0, and the 
     }
     const [step] = ofKind(run.records(), "metrics").filter(({ step: n }) => n === 1);
     assert.equal(step!.values["reward/moody/errors"], 8);
-    assert.ok(ofKind(run.records(), "event").some(({ name, message }) => name === "reward-error" && message.includes("not today")));
+    assert.ok(
+      ofKind(run.records(), "event").some(
+        ({ name, message }) => name === "reward-error" && message.includes("not today"),
+      ),
+    );
     assert.equal(Object.keys(ofKind(run.records(), "start")[0]!.bundles).join(), "moody");
   } finally {
     run.remove();

@@ -7,8 +7,14 @@ test("with advantages scaled to zero a run generates, rewards and counts, and it
   try {
     assert.equal(await run.work(), 0, run.ending());
     const steps = ofKind(run.records(), "metrics").filter(({ step }) => step >= 20);
-    assert.ok(steps.every(({ values }) => values["update/grad_norm"] === 0 || values["update/grad_norm"] === undefined));
-    assert.ok(ofKind(run.records(), "rollout").every(({ row }) => row.advantage === 0 || row.advantage === null));
+    assert.ok(
+      steps.every(
+        ({ values }) => values["update/grad_norm"] === 0 || values["update/grad_norm"] === undefined,
+      ),
+    );
+    assert.ok(
+      ofKind(run.records(), "rollout").every(({ row }) => row.advantage === 0 || row.advantage === null),
+    );
     const [first, ...later] = ofKind(run.records(), "evaluation").map(({ metrics }) => metrics);
     for (const metrics of later) assert.deepEqual(metrics, first);
   } finally {

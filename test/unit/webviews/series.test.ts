@@ -12,7 +12,13 @@ import {
 import { readPanelState, wantedMetric } from "../../../shared/runPanel.ts";
 import { awaited, charts, warmingUp } from "../../../webviews/run/models.ts";
 import { secondsLeft, tiles } from "../../../webviews/run/tiles.ts";
-import { describeStep, nearest, summarize, tableRows } from "../../../webviews/shared/chartModel.ts";
+import {
+  describeStep,
+  formatTicks,
+  nearest,
+  summarize,
+  tableRows,
+} from "../../../webviews/shared/chartModel.ts";
 import { align, RunSeries, stack } from "../../../webviews/shared/series.ts";
 import { contrast, readable, withAlpha } from "../../../webviews/shared/color.ts";
 import { themeKind } from "../../../webviews/shared/theme.ts";
@@ -240,4 +246,12 @@ test("a chart colour that does not stand out is moved until it does, and others 
   assert.ok(contrast("rgb(209, 134, 22)", white) < 3);
   assert.ok(contrast(readable("rgb(209, 134, 22)", white, ink), white) >= 3);
   assert.equal(Math.round(contrast("rgb(0, 0, 0)", white)), 21);
+});
+
+test("ticks have as many digits as tell them apart", () => {
+  assert.deepEqual(formatTicks([0, 0.2, 0.4, 1], "number"), ["0", "0.2", "0.4", "1"]);
+  assert.deepEqual(formatTicks([4.532, 4.534], "number"), ["4.532", "4.534"]);
+  assert.deepEqual(formatTicks([-0.02, 0, 0.02], "number"), ["−0.02", "0", "0.02"]);
+  assert.deepEqual(formatTicks([0, 20, 40], "tokens"), ["0", "20", "40"]);
+  assert.deepEqual(formatTicks([0, 0.5], "fraction"), ["0 %", "50 %"]);
 });

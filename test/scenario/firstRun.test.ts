@@ -1,0 +1,161 @@
+/**
+ * A person's path through the editor: a broken config, its mend, ▶ Run, the chart moves, rollouts of a step, a reload
+ * without a gap, stop from the side bar. Pictures of the panel in a real editor in three themes.
+ */
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import {
+  runCommand,
+  startWorkbench,
+  until,
+  webviewOf,
+  withoutWorkbench,
+  type Workbench,
+} from "../support/workbench.ts";
+
+const skip = withoutWorkbench();
+let workbench: Workbench;
+let runtime: string;
+let page: Page;
+
+before(async () => {
+  if (skip !== false) return;
+  runtime = mkdtempSync(join(tmpdir(), "gradus-s-"));
+  workbench = await startWorkbench({
+    open: "test/fixtures/workbench/single",
+    extensionDevelopmentPath: process.cwd(),
+    viewport: { width: 1440, height: 900 },
+    // The daemon ends by itself once the window is gone and the run has ended.
+    env: { XDG_RUNTIME_DIR: runtime, GRADUS_IDLE_MS: "1500" },
+  });
+  page = workbench.page;
+});
+after(async () => {
+  await workbench?.stop();
+  if (runtime !== undefined) rmSync(runtime, { recursive: true, force: true });
+});
+
+const file = (): string => join(workbench.folder!, "tiny.gradus.yaml");
+const panel = () => webviewOf(page);
+const plot = (id: string): Locator => panel().locator(`[data-chart="${id}"]`).getByRole("slider");
+const lens = (text: RegExp): Locator => page.locator(".codelens-decoration a", { hasText: text });
+const lastStep = async (): Promise<number> =>
+  Number((await plot("entropy").getAttribute("aria-valuemax")) ?? -1);
+const shown = (locator: Locator, what: string, within = 30_000): Promise<true> =>
+  until(async () => (await locator.count()) > 0 && (await locator.first().isVisible()), what, within);
+
+async function theme(name: string): Promise<void> {
+  const folder = join(workbench.folder!, ".vscode");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "settings.json"), JSON.stringify({ "workbench.colorTheme": name }));
+}
+
+test("a broken config is underlined, and its fix mends it", { skip }, async () => {
+  const text = readFileSync(file(), "utf8").replace("use: exact_match", "use: exact_mach");
+  writeFileSync(file(), text);
+  await page.getByRole("treeitem", { name: "tiny.gradus.yaml" }).dblclick();
+  await shown(page.locator(".squiggly-error"), "the squiggle", 60_000);
+  await workbench.screenshot("scenario-1-squiggle");
+  await page.locator(".monaco-editor .view-lines").click();
+  await page.keyboard.press("F8");
+  await page.keyboard.press("Control+.");
+  await shown(page.locator(".action-widget"), "the quick fixes");
+  await page.keyboard.press("Enter");
+  await until(async () => (await page.locator(".squiggly-error").count()) === 0, "the squiggle to go");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+s");
+  await until(() => readFileSync(file(), "utf8").includes("use: exact_match"), "the mended file on disk");
+});
+
+test("▶ Run opens the panel, and its chart moves", { skip }, async () => {
+  await shown(lens(/Run/), "the lens above the config");
+  await lens(/Run/).first().click();
+  await shown(panel().getByRole("heading", { level: 1, name: "tiny" }), "the run's panel", 60_000);
+  await shown(plot("entropy"), "the first training step", 60_000);
+  const before = await lastStep();
+  await until(async () => (await lastStep()) >= before + 3, "three more points");
+  assert.match((await panel().getByRole("status").first().textContent())!, /Running/);
+  await workbench.screenshot("scenario-2-running");
+});
+
+test("Enter on a point opens the rollouts of its step", { skip }, async () => {
+  await plot("reward").focus();
+  await page.keyboard.press("ArrowLeft");
+  const step = await plot("reward").getAttribute("aria-valuenow");
+  await page.keyboard.press("Enter");
+  await shown(page.getByRole("tab", { name: `tiny · step ${step}` }), "the rollouts' tab");
+  await shown(page.locator(".view-line", { hasText: /in\straining|left\sout/ }), "the groups");
+  await workbench.screenshot("scenario-3-rollouts");
+  await page.keyboard.press("Control+w");
+});
+
+test("after a reload the run is still going, and its curve has no gap", { skip }, async () => {
+  const before = await lastStep();
+  await page.reload();
+  await shown(plot("entropy"), "the restored panel", 60_000);
+  await until(async () => (await lastStep()) >= before + 3, "steps after the reload", 60_000);
+  await panel().locator(`[data-chart="entropy"]`).getByRole("button", { name: "Entropy as a table" }).click();
+  const steps = (await panel().locator(`[data-chart="entropy"] tbody th`).allTextContents()).map(Number);
+  assert.deepEqual(
+    steps,
+    Array.from({ length: steps.length }, (_, i) => steps[0]! - i),
+  );
+  // The table lists the newest 400 steps; training begins after six steps of warm-up.
+  assert.equal(steps.at(-1), Math.max(6, steps[0]! - 399), "from the first step of training on");
+  assert.ok(steps[0]! >= before + 3);
+  await panel().locator(`[data-chart="entropy"]`).getByRole("button", { name: "Entropy as a table" }).click();
+});
+
+test("the panel follows the theme", { skip }, async () => {
+  await page.keyboard.press("Control+b");
+  await panel()
+    .locator("body")
+    .evaluate(() => scrollTo(0, 0));
+  for (const [name, title] of [
+    ["light", "Default Light Modern"],
+    ["high-contrast", "Default High Contrast"],
+    ["dark", "Default Dark Modern"],
+  ] as const) {
+    const kind = name === "light" ? "vscode-light" : name === "dark" ? "vscode-dark" : "vscode-high-contrast";
+    await theme(title);
+    await until(
+      async () => ((await panel().locator("body").getAttribute("class")) ?? "").split(" ").includes(kind),
+      `the theme ${title}`,
+    );
+    await workbench.screenshot(`scenario-panel-${name}`);
+  }
+  await page.keyboard.press("Control+b");
+});
+
+test("the run is stopped from the side bar", { skip }, async () => {
+  await page.getByRole("tab", { name: "Gradus" }).first().click();
+  const row = page.getByRole("treeitem", { name: /^tiny, running/ });
+  await shown(row, "the run in the side bar");
+  await row.hover();
+  await workbench.screenshot("scenario-4-side-bar");
+  await row.getByRole("button", { name: "Stop Run" }).click();
+  await shown(page.getByRole("treeitem", { name: /^tiny, stopped/ }), "the stopped run", 60_000);
+  await until(
+    async () => /Stopped/.test((await panel().getByRole("status").first().textContent()) ?? ""),
+    "the panel to say so",
+  );
+  await workbench.screenshot("scenario-5-stopped");
+});
+
+test("nothing is left behind, and nothing went wrong in the page", { skip }, async () => {
+  await runCommand(page, "Gradus: Stop Daemon");
+  await until(
+    async () =>
+      (await page.getByText("The daemon is stopped").count()) > 0 ||
+      (await page.getByRole("treeitem", { name: /^tiny, stopped/ }).count()) > 0,
+    "the view without a daemon",
+  );
+  assert.deepEqual(
+    workbench.pageErrors.filter((error) => /gradus|runPanel/i.test(error)),
+    [],
+  );
+});
