@@ -63,8 +63,9 @@ export class LiveBlock {
     return this.stream.columns > 0 ? this.stream.columns : 80;
   }
 
+  /** To the first column as well: an echoed `^C` has moved the cursor. */
   private clear(): string {
-    return this.height === 0 ? "" : `\u001b[${this.height}A\u001b[0J`;
+    return this.height === 0 ? "" : `\r\u001b[${this.height}A\u001b[0J`;
   }
 
   draw(lines: readonly string[]): void {
