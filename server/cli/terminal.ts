@@ -59,7 +59,8 @@ export class LiveBlock {
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
   get width(): number {
-    return this.stream.columns ?? 80;
+    // 0 in a terminal that does not tell its size.
+    return this.stream.columns > 0 ? this.stream.columns : 80;
   }
 
   private clear(): string {
