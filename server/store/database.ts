@@ -3,9 +3,10 @@
  * it knows which one is there. Rows are plain objects by column name; blobs are Buffers.
  */
 
-/** Whole numbers are exact up to 2^53; NaN is stored as NULL. */
-export type SqlValue = number | bigint | string | Uint8Array | null;
-/** In the order of the `?`, or one object for the `@names`. */
+/**
+ * Numbers (whole ones exact to 2^53; NaN is stored as NULL), bigints of 64 bits, texts, bytes, null: in the order of the
+ * `?`, or one object for the `@names`. Anything else is refused with an error.
+ */
 export type SqlValues = readonly unknown[];
 
 export interface Statement {
