@@ -92,7 +92,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
     process.exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
     return;
   }
-  process.exitCode = exit.failed;
+  process.exitCode = error instanceof UserError && error.detail.code === "usage" ? exit.usage : exit.failed;
   if (error instanceof UserError) {
     const { file, line, character, code, action } = error.detail;
     const place = file === undefined ? "" : `${file}:${(line ?? 0) + 1}:${(character ?? 0) + 1}: `;

@@ -1,9 +1,9 @@
 /** `gradus runs export`: a run in formats that other programs read. */
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { open } from "node:fs/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
-import { UserError } from "../../shared/errors.ts";
+import { UserError, messageOf } from "../../shared/errors.ts";
 import {
   evaluationsQuery,
   eventsQuery,
@@ -36,15 +36,34 @@ export async function exportRun(
   const write = { rollouts: exportRollouts, csv: exportCsv, json: exportJson }[chosen];
   if (write === undefined)
     throw new UserError(`There is no export format ${format}.`, { action: "Choose rollouts, csv or json." });
-  const stream = output === undefined ? process.stdout : createWriteStream(output);
+  if (output !== undefined) return toFile(output, (emit) => write(connection, run.id, emit));
   await write(connection, run.id, async (text) => {
-    if (!stream.write(text)) await once(stream, "drain");
+    if (!process.stdout.write(text)) await once(process.stdout, "drain");
   });
-  if (output !== undefined) {
-    stream.end();
-    await once(stream, "close");
+}
+
+async function toFile(output: string, act: (emit: Emit) => Promise<void>): Promise<void> {
+  const file = await open(output, "w").catch((error: unknown) => {
+    throw notWritten(output, error);
+  });
+  try {
+    await act(async (text) => {
+      await file.appendFile(text).catch((error: unknown) => {
+        throw notWritten(output, error);
+      });
+    });
+  } finally {
+    await file.close();
   }
 }
+
+const notWritten = (file: string, error: unknown): UserError =>
+  new UserError(`the export cannot be written: ${messageOf(error)}`, {
+    file,
+    code: "write",
+    cause: error,
+    action: "Name a file in a folder that exists and that you may write to.",
+  });
 
 async function exportRollouts(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
   let after: string | undefined;

@@ -6,6 +6,7 @@ import type { TrainablePolicy } from "../policy/index.ts";
 import { openCheckpoint, resolveCheckpoint } from "../run/checkpoints.ts";
 import type { Sample } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
+import { whole } from "./options.ts";
 
 const collected = (value: string, known: readonly string[]): string[] => [...known, value];
 
@@ -91,10 +92,10 @@ export const command: Command = {
     program
       .argument("<checkpoint>", "a checkpoint's folder, or a run's for its last one")
       .option("--prompt <text>", "answer this and end; may be given more than once", collected, [])
-      .option("-n, --count <n>", "answers to each prompt", "1")
+      .option("-n, --count <n>", "answers to each prompt", whole(1), 1)
       .option("--temperature <t>", "0 is greedy", "1")
-      .option("--max-tokens <n>", "longest answer", "64")
-      .option("--seed <n>", "of the draws", "1")
+      .option("--max-tokens <n>", "longest answer", whole(1), 64)
+      .option("--seed <n>", "of the draws", whole(), 1)
       .option("--json", "one JSON object a prompt")
       .action(async (checkpoint: string, given: unknown) => {
         const parsed = optionsSchema.safeParse(given);

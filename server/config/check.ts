@@ -41,10 +41,32 @@ export class Checker {
   /** Path → who wrote the value there, defaults of methods included. */
   readonly origins = new Map<string, Origin>();
 
-  constructor(private readonly report: Report) {}
+  private readonly seen = new Map<string, { shape: Shape; node: SourceNode; json: Json }>();
+
+  /** `above` has checked the tree that this one's was made from: what is the very same node is not checked again. */
+  constructor(
+    private readonly report: Report,
+    private readonly above?: Checker,
+  ) {}
 
   visit(shape: Shape, node: SourceNode, path: string): Json {
+    const known = this.above?.seen.get(path);
+    if (known?.node === node && known.shape === shape) {
+      if (shape.kind !== "value") this.adopt(path);
+      return known.json;
+    }
     this.origins.set(path, node.origin);
+    const json = this.visitNew(shape, node, path);
+    this.seen.set(path, { shape, node, json });
+    return json;
+  }
+
+  private adopt(path: string): void {
+    for (const [at, choice] of this.above?.choices ?? [])
+      if (at === path || at.startsWith(`${path}.`)) this.choices.set(at, choice);
+  }
+
+  private visitNew(shape: Shape, node: SourceNode, path: string): Json {
     switch (shape.kind) {
       case "map":
         return this.map(shape, node, path);

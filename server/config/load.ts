@@ -104,7 +104,7 @@ class Loader {
     );
     // Without stages the one there is has the top level's blocks: they have been checked.
     const checked = stages.map((stage) =>
-      stage.written === undefined ? undefined : this.checkStage(stage, { node: full, json, checker }),
+      stage.written === undefined ? undefined : this.checkStage(stage, checker),
     );
     const written = this.stagesJson(stages, checker);
     const tree = this.complete({ ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
@@ -153,23 +153,14 @@ class Loader {
   }
 
   /** A stage's blocks: what it inherits has been complained about at the top level already. */
-  private checkStage({ name, body }: StageTree, top: CheckedTree): CheckedTree {
+  private checkStage({ name, body }: StageTree, top: Checker): CheckedTree {
     const prefix = `stages.${name}`;
     const checker = new Checker((finding) => {
       if (finding.at.stage !== undefined)
         this.collector.report({ ...finding, key: `${prefix}.${finding.key}` });
-    });
-    const inherited = [...body.entries].filter(([key, { value }]) => child(top.node, key) === value);
-    const keys = new Set(inherited.map(([key]) => key));
-    const own = mapNode(
-      body.origin,
-      [...body.entries].filter(([key]) => !keys.has(key)),
-    );
-    const json = checker.visit({ kind: "map", fields: grammar.fields }, own, "");
-    for (const [path, choice] of top.checker.choices)
-      if (keys.has(path.split(".")[0] ?? "")) checker.choices.set(path, choice);
-    const above = Object.fromEntries(Object.entries(top.json).filter(([key]) => keys.has(key)));
-    return { node: body, json: { ...above, ...(isObject(json) ? json : {}) }, checker };
+    }, top);
+    const json = checker.visit({ kind: "map", fields: grammar.fields }, body, "");
+    return { node: body, json: isObject(json) ? json : {}, checker };
   }
 
   /** Each stage as written: its own keys checked, its overrides as they are. */

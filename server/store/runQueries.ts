@@ -1,5 +1,5 @@
 /** Questions about runs as wholes. */
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type {
@@ -55,7 +55,7 @@ export class RunQueries {
             `SELECT r.step, r.path, r.bytes FROM checkpoint r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step`,
           )
           .all(id),
-      ).map((checkpoint) => ({ ...checkpoint, path: join(runFolder(this.store, id), checkpoint.path) })),
+      ).map((checkpoint) => ({ ...checkpoint, path: resolve(runFolder(this.store, id), checkpoint.path) })),
       attempts: attempts.map((attempt) => ({
         attempt: attempt.attempt,
         startedAt: attempt.started_at ?? run.created_at,

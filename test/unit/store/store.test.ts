@@ -63,6 +63,17 @@ const plain = (first: number, count: number): (readonly [readonly Written[], num
 const values = (store: Store, run: string, metric = "reward/total") =>
   store.queries.series({ run, metrics: [metric], from: -1, maxPoints: 2000 }).series[0];
 
+test("a checkpoint's path is shown as recorded where it is absolute", () => {
+  const { folder, store } = newStore();
+  const path = join(runFolder(folder, "a"), "checkpoints/0");
+  write(folder, "a", 0, [
+    [[start()], -1],
+    [[...(plain(0, 1)[0]?.[0] ?? []), { kind: "checkpoint", step: 0, path, bytes: 7 }], 0],
+  ]);
+  store.ingestAll("a");
+  assert.deepEqual(store.queries.show({ run: "a" }).checkpoints, [{ step: 0, path, bytes: 7 }]);
+});
+
 test("SQLite is refused on the main thread", () => {
   assert.throws(() => openDatabase(":memory:"), /main thread/);
 });

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+/** Every installed copy of a package, wherever it is nested. */
+function installed(name: string): Map<string, string> {
+  const lock: unknown = JSON.parse(readFileSync("package-lock.json", "utf8"));
+  assert.ok(typeof lock === "object" && lock !== null && "packages" in lock);
+  const { packages } = lock;
+  assert.ok(typeof packages === "object" && packages !== null);
+  const copies = Object.entries(packages).filter(([path]) => path.endsWith(`node_modules/${name}`));
+  return new Map(copies.map(([path, { version }]: [string, { version: string }]) => [path, version]));
+}
+
+test("there is one copy of vscode-jsonrpc: descriptors of another would be refused at run time", () => {
+  assert.equal(installed("vscode-jsonrpc").size, 1, JSON.stringify([...installed("vscode-jsonrpc")]));
+  assert.deepEqual([...installed("vscode-jsonrpc").keys()], ["node_modules/vscode-jsonrpc"]);
+});
+
+test("there is one copy of zod: schemas of another are not recognised", () => {
+  const zods = [...installed("zod").keys()];
+  assert.deepEqual(zods, ["node_modules/zod"]);
+});
+
+test("a folder in which a newcomer may wonder what to touch says so", () => {
+  const tops = [
+    "server",
+    "shared",
+    "extension",
+    "webviews",
+    "presets",
+    "examples",
+    "bench",
+    "test",
+    "docs",
+    "scripts",
+  ];
+  const slots = readdirSync("server", { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join("server", name));
+  for (const folder of [...tops, ...slots, "shared/log", "shared/daemon", "test/fixtures"])
+    assert.ok(existsSync(join(folder, "README.md")), `${folder} has no README.md`);
+});
+
+test("no page links to a page that is not there", () => {
+  const pages = [
+    "README.md",
+    ...readdirSync("docs", { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join("docs", name)),
+  ];
+  for (const page of pages)
+    for (const [, target = ""] of readFileSync(page, "utf8").matchAll(
+      /(?<!!)\[[^\]]*\]\((?!https?:|#)([^)#\s]+)/g,
+    ))
+      assert.ok(existsSync(join(page, "..", target)), `${page} links to ${target}`);
+});
