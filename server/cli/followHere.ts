@@ -17,7 +17,7 @@ export interface FollowHereOptions {
 }
 
 /** Within this time a second Ctrl-C stops the run. */
-const secondPress = 1_500;
+const secondPress = 2_000;
 /** Completions are fetched at most so often, and so many are looked at. */
 const completionsEvery = 1_000;
 const candidates = 64;

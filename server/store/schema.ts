@@ -79,7 +79,12 @@ CREATE TABLE packed(
 `;
 
 /** Migration n brings a store from version n to n + 1. */
-const migrations: readonly string[] = [first, second];
+/** The daemon that serves this store: see owner.ts. */
+const third = `
+CREATE TABLE owner(only_one INTEGER PRIMARY KEY CHECK(only_one = 1), pid INTEGER NOT NULL, process_start TEXT NOT NULL) STRICT;
+`;
+
+const migrations: readonly string[] = [first, second, third];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [

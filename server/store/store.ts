@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import { openDatabase } from "./driver.ts";
 import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
 import { Ingest } from "./ingest.ts";
+import { claim, release } from "./owner.ts";
 import { queriesOf, type Queries } from "./queries.ts";
 import { migrate, runTables } from "./schema.ts";
 
@@ -17,16 +18,20 @@ export class Store {
   readonly driver: string;
   private readonly database: Database;
 
-  /** @param folder the `.gradus` folder; made when absent */
+  /**
+   * @param folder the `.gradus` folder; made when absent
+   * @param options owned: this process serves the store, and no other may meanwhile
+   */
   constructor(
     private readonly folder: string,
-    options: { readonly anyThread?: boolean } = {},
+    private readonly options: { readonly anyThread?: boolean; readonly owned?: boolean } = {},
   ) {
     mkdirSync(runsFolder(folder), { recursive: true });
     const opened = openDatabase(databasePath(folder), options);
     this.database = opened.database;
     this.driver = opened.driver;
     migrate(this.database, databasePath(folder));
+    if (options.owned === true) claim(this.database, databasePath(folder));
     this.ingest = new Ingest(this.database, folder);
     this.queries = queriesOf(this.database, folder);
   }
@@ -93,6 +98,7 @@ export class Store {
   }
 
   close(): void {
+    if (this.options.owned === true) release(this.database);
     this.database.pragma("wal_checkpoint(TRUNCATE)");
     this.database.close();
   }

@@ -131,7 +131,7 @@ export interface ThreadData {
 /** An error that ends a thread reaches the other side as its message alone. */
 function opened(folder: string): Store {
   try {
-    return new Store(folder);
+    return new Store(folder, { owned: true });
   } catch (error) {
     const action =
       error instanceof UserError ? ` ${error.detail.file ?? ""} ${error.detail.action ?? ""}` : "";

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterEach, beforeEach, test } from "node:test";
-import { connectExisting } from "../../shared/daemon/connect.ts";
+import { connectExisting, connectOrStart } from "../../shared/daemon/connect.ts";
 import { writeDiscovery } from "../../shared/daemon/discovery.ts";
 import { linkOver, shakeHands } from "../../shared/daemon/handshake.ts";
 import { takeLock } from "../../shared/daemon/lock.ts";
@@ -59,6 +59,24 @@ test("of several starters at once one daemon comes, its files closed to others a
     assert.ok(!readFileSync(`/proc/${found.pid}/environ`, "utf8").includes(found.token));
   }
   assert.equal((box.log().match(/serving/g) ?? []).length, 1);
+});
+
+test("a session with another runtime folder is told who serves the store, and leaves it alone", async () => {
+  const connection = await box.connect();
+  const { pid } = await ask(connection, daemonStatus, {});
+  const seen = process.env["XDG_RUNTIME_DIR"];
+  const other = join(box.base, "other");
+  mkdirSync(other, { mode: 0o700 });
+  process.env["XDG_RUNTIME_DIR"] = other;
+  try {
+    await assert.rejects(
+      connectOrStart(box.wish()),
+      new RegExp(`Another daemon \\(pid ${pid}\\) serves this store`),
+    );
+  } finally {
+    process.env["XDG_RUNTIME_DIR"] = seen;
+  }
+  assert.equal((await ask(connection, daemonStatus, {})).pid, pid);
 });
 
 test("a wrong token is refused and the connection closed; the daemon goes on", async () => {

@@ -1,11 +1,13 @@
 /** A workspace in a temporary folder with the bundled command line, a daemon and workers of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { isAlive } from "../../shared/daemon/process.ts";
+import { readWorker } from "../../shared/lease.ts";
 
 const cli = resolve("dist/cli.mjs");
 
@@ -61,7 +63,7 @@ export class Workspace {
 
   constructor() {
     cpSync(resolve("examples/minimal"), this.folder, { recursive: true });
-    mkdirSync(this.store);
+    mkdirSync(join(this.store, "runs"), { recursive: true });
   }
 
   start(...words: string[]): Talk {
@@ -85,8 +87,15 @@ export class Workspace {
       .parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
   }
 
+  /** Also after a failed assertion: a run that nobody stopped is killed, so that it neither works on nor writes here. */
   async remove(): Promise<void> {
     await this.start("daemon", "stop", "--force", "--json").ended;
+    for (const run of readdirSync(join(this.store, "runs"))) {
+      const worker = readWorker(this.runFolder(run));
+      if (worker === null || !isAlive(worker)) continue;
+      process.kill(worker.pid, "SIGKILL");
+      while (isAlive(worker)) await new Promise((done) => setTimeout(done, 20));
+    }
     for (const folder of [this.folder, this.runtime]) rmSync(folder, { recursive: true, force: true });
   }
 }
