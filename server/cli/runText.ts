@@ -1,4 +1,5 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
+import { resolve } from "node:path";
 import colours from "picocolors";
 import { print, printJson } from "./command.ts";
 import type { EvaluationMetrics, RunLine, RunReporter } from "./runLines.ts";
@@ -61,8 +62,15 @@ export function summaryLines(line: Line<"summary">): string[] {
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
     `stored in ${line.folder}`,
+    `open it in VS Code: code ${projectOf(line.folder)}, then Gradus in the activity bar`,
     ...(line.resume === null ? [] : [`go on with it: ${line.resume}`]),
   ];
+}
+
+/** `<project>/.gradus/runs/<id>` → the project, quoted where a shell needs it. */
+function projectOf(runFolder: string): string {
+  const project = resolve(runFolder, "..", "..", "..");
+  return /^[\w./:\\-]+$/.test(project) ? project : JSON.stringify(project);
 }
 
 /** Plain lines, for a file or a pipe. */
