@@ -6,22 +6,42 @@ import { complain, exit, type Command } from "./cli/command.ts";
 declare const GRADUS_VERSION: string;
 
 /** Loaded when called: `gradus validate` reads neither the store nor the engine. */
-const commands: Readonly<Record<string, { summary: string; hidden?: boolean; load: () => Promise<{ command: Command }> }>> = {
-  init: { summary: "write a commented starter config with a reward and its test", load: () => import("./cli/init.ts") },
+const commands: Readonly<
+  Record<string, { summary: string; hidden?: boolean; load: () => Promise<{ command: Command }> }>
+> = {
+  init: {
+    summary: "write a commented starter config with a reward and its test",
+    load: () => import("./cli/init.ts"),
+  },
   run: { summary: "start a run and follow it", load: () => import("./cli/run.ts") },
   validate: { summary: "check configs before anything runs", load: () => import("./cli/validate.ts") },
-  resolve: { summary: "print the resolved config, each value with where it came from", load: () => import("./cli/resolve.ts") },
-  explain: { summary: "rewards → advantages → loss and gradients on recorded rollouts", load: () => import("./cli/explain.ts") },
+  resolve: {
+    summary: "print the resolved config, each value with where it came from",
+    load: () => import("./cli/resolve.ts"),
+  },
+  explain: {
+    summary: "rewards → advantages → loss and gradients on recorded rollouts",
+    load: () => import("./cli/explain.ts"),
+  },
   reward: { summary: "re-score recorded rollouts", load: () => import("./cli/reward.ts") },
-  runs: { summary: "list, show, follow, stop, pause, resume, export, delete runs", load: () => import("./cli/runs.ts") },
+  runs: {
+    summary: "list, show, follow, stop, pause, resume, export, delete runs",
+    load: () => import("./cli/runs.ts"),
+  },
   rollouts: { summary: "print a run's rollouts", load: () => import("./cli/rollouts.ts") },
   sample: { summary: "talk to a checkpoint", load: () => import("./cli/sample.ts") },
   evaluate: { summary: "measure a checkpoint", load: () => import("./cli/evaluate.ts") },
   methods: { summary: "every method of every slot", load: () => import("./cli/methods.ts") },
   presets: { summary: "published methods as choices of options", load: () => import("./cli/presets.ts") },
   schema: { summary: "the JSON Schema of a config", load: () => import("./cli/schema.ts") },
-  daemon: { summary: "status, stop or logs of the daemon of this store", load: () => import("./cli/daemon.ts") },
-  doctor: { summary: "what compute was found, what is missing and the command that mends it", load: () => import("./cli/doctor.ts") },
+  daemon: {
+    summary: "status, stop or logs of the daemon of this store",
+    load: () => import("./cli/daemon.ts"),
+  },
+  doctor: {
+    summary: "what compute was found, what is missing and the command that mends it",
+    load: () => import("./cli/doctor.ts"),
+  },
   lsp: { summary: "the language server on stdio, for any editor", load: () => import("./cli/lsp.ts") },
   serve: { summary: "the daemon's process", hidden: true, load: () => import("./cli/serve.ts") },
   worker: { summary: "a run's process", hidden: true, load: () => import("./cli/worker.ts") },
@@ -31,7 +51,10 @@ async function main(argv: readonly string[]): Promise<void> {
   const program = new Program("gradus").version(GRADUS_VERSION).exitOverride().showHelpAfterError();
   const wanted = argv.find((word) => !word.startsWith("-"));
   for (const [name, { summary, hidden, load }] of Object.entries(commands)) {
-    const sub = program.command(name, { hidden: hidden ?? false }).description(summary).exitOverride();
+    const sub = program
+      .command(name, { hidden: hidden ?? false })
+      .description(summary)
+      .exitOverride();
     if (name === wanted) (await load()).command.configure(sub);
   }
   await program.parseAsync(argv, { from: "user" });
@@ -45,10 +68,17 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = exit.failed;
   if (error instanceof UserError) {
     const { file, line, character, code, action } = error.detail;
-    const place = file === undefined ? "" : `${file}:${(line ?? 0) + 1}:${(character ?? 0) + 1}: `;
+    const place =
+      file === undefined
+        ? ""
+        : line === undefined
+          ? `${file}: `
+          : `${file}:${line + 1}:${(character ?? 0) + 1}: `;
     complain(`${place}error: ${error.message}${code === undefined ? "" : ` [${code}]`}`);
     if (action !== undefined) complain(`  ${action}`);
     return;
   }
-  complain(`gradus: ${process.env["GRADUS_DEBUG"] === undefined ? messageOf(error) : error instanceof Error ? error.stack : String(error)}`);
+  complain(
+    `gradus: ${process.env["GRADUS_DEBUG"] === undefined ? messageOf(error) : error instanceof Error ? error.stack : String(error)}`,
+  );
 });

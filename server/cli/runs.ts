@@ -125,7 +125,7 @@ async function show(connection: MessageConnection, { id }: RunSummary, { json }:
 
 function describe(run: RunDetail): string[] {
   const metrics = (label: string, values: Readonly<Record<string, number>> | null): string[] =>
-    values === null
+    values === null || Object.keys(values).length === 0
       ? []
       : [
           `${label.padEnd(12)}${Object.entries(values)
