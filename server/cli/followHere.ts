@@ -18,6 +18,8 @@ export interface FollowHereOptions {
 
 /** Within this time a second Ctrl-C stops the run. */
 const secondPress = 1_500;
+/** Milliseconds after which a run that says nothing is asked for. */
+const lookEvery = 2_000;
 /** Completions are fetched at most so often, and so many are looked at. */
 const completionsEvery = 1_000;
 const candidates = 64;
@@ -31,6 +33,7 @@ export async function followHere(run: string, { store, json, history }: FollowHe
   const client = new DaemonClient({ connect: () => openDaemon(folder) });
   const reporter = reporterFor(json);
   const completions = new Completions(client, run, reporter);
+  let timer: NodeJS.Timeout | undefined;
   await client.start();
   try {
     const follower = new RunFollower(
@@ -46,10 +49,12 @@ export async function followHere(run: string, { store, json, history }: FollowHe
     );
     const left = interrupts(run, client, reporter);
     await client.follow(follower, [run]);
+    timer = setInterval(() => follower.look(), lookEvery);
     const summary = await Promise.race([follower.done, left]);
     if (summary === null) reporter.say(`Left. The run goes on: gradus runs follow ${run}`);
     else if (summary.status === "failed") process.exitCode = exit.failed;
   } finally {
+    clearInterval(timer);
     client.dispose();
   }
 }

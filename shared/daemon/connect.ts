@@ -1,6 +1,15 @@
 /** Finds the daemon of a store, and starts it where there is none: one daemon per store, however many start at once. */
 import { spawn as spawnProcess, type ChildProcess, type SpawnOptions } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  statfsSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { UserError } from "../errors.ts";
@@ -205,10 +214,14 @@ function openLog(path: string): number {
 function neverCame(wish: StartWish, reason: string): UserError {
   const path = daemonLog(wish.store);
   const tail = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").slice(-8).join("\n") : "";
+  const { bavail, bsize } = statfsSync(wish.store);
   return new UserError(`The daemon did not start: ${reason}.${tail === "" ? "" : `\n${tail}`}`, {
     file: path,
     code: "daemon-not-started",
-    action: "`gradus doctor` says what is missing; the daemon's log is above.",
+    action:
+      bavail * bsize < 1024 * 1024
+        ? `The disk of ${wish.store} is full: free space on it.`
+        : "`gradus doctor` says what is missing; the daemon's log is above.",
   });
 }
 
