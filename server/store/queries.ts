@@ -2,7 +2,7 @@
  * Answers to every question of the protocol. A run's rows are those of all its attempts, each up to where a later
  * attempt began again.
  */
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import type {
@@ -80,7 +80,7 @@ export class Queries {
         this.sql(
           `SELECT r.step, r.path, r.bytes FROM checkpoint r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step`,
         ).all(id),
-      ).map((checkpoint) => ({ ...checkpoint, path: join(runFolder(this.store, id), checkpoint.path) })),
+      ).map((checkpoint) => ({ ...checkpoint, path: resolve(runFolder(this.store, id), checkpoint.path) })),
       attempts: attempts.map((attempt) => ({
         attempt: attempt.attempt,
         startedAt: attempt.started_at ?? run.created_at,
