@@ -147,6 +147,7 @@ export class Supervisor {
   private launch(run: string, file: string, attempt: number): void {
     startWorker(this.program, this.folder(run), file, attempt, () => void this.settle(run));
     this.live.add(run);
+    this.unsettled.delete(run);
   }
 
   /** The next attempt, from the last checkpoint. */

@@ -49,11 +49,15 @@ export class Ingest {
       ...emptyRun(id, file?.createdAt ?? new Date().toISOString()),
       ...(file === null ? {} : { name: file.name, file: file.file, seed: file.seed ?? null }),
     };
-    this.database.transaction(() => {
-      this.runs.add(run, startKey);
-      this.apply.change(id, "created", -1);
-    })();
-    return run;
+    this.database
+      .transaction(() => {
+        // A daemon of another runtime folder may serve this store, too, and have seen the run's folder first.
+        if (this.runs.read(id) !== undefined) return;
+        this.runs.add(run, startKey);
+        this.apply.change(id, "created", -1);
+      })
+      .immediate();
+    return this.runs.read(id) ?? run;
   }
 
   /** One slice of one run; true while there is more to read. Attempts are read in order: a resumed one comes after what it resumes. */
