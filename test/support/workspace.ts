@@ -19,6 +19,8 @@ export type Line = z.output<typeof lineSchema>;
 
 export class Talk {
   readonly lines: Line[] = [];
+  /** The whole of stdout: a command that writes one JSON value writes it so. */
+  text = "";
   stderr = "";
   readonly ended: Promise<number | null>;
   private changed: () => void = () => undefined;
@@ -26,6 +28,7 @@ export class Talk {
   constructor(readonly child: ChildProcess) {
     const done = once(child, "close");
     createInterface({ input: child.stdout! }).on("line", (text) => {
+      this.text += `${text}\n`;
       this.lines.push(lineSchema.parse(JSON.parse(text)));
       this.changed();
     });
@@ -54,12 +57,18 @@ export class Talk {
 }
 
 export class Workspace {
-  readonly folder = mkdtempSync(join(tmpdir(), "gradus-ws-"));
+  private readonly base = mkdtempSync(join(tmpdir(), "gradus-ws-"));
+  readonly folder: string;
   private readonly runtime = mkdtempSync(join(tmpdir(), "gradus-rt-"));
-  readonly config = join(this.folder, "minimal.gradus.yaml");
-  readonly store = join(this.folder, ".gradus");
+  readonly config: string;
+  readonly store: string;
 
-  constructor() {
+  /** @param inside a folder to make below the temporary one, for paths of a special kind */
+  constructor(inside = ".") {
+    this.folder = join(this.base, inside);
+    this.config = join(this.folder, "minimal.gradus.yaml");
+    this.store = join(this.folder, ".gradus");
+    mkdirSync(this.folder, { recursive: true });
     cpSync(resolve("examples/minimal"), this.folder, { recursive: true });
     mkdirSync(this.store);
   }
@@ -85,8 +94,13 @@ export class Workspace {
       .parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
   }
 
-  async remove(): Promise<void> {
+  /** Ends the daemon; runs go on. */
+  async end(): Promise<void> {
     await this.start("daemon", "stop", "--force", "--json").ended;
-    for (const folder of [this.folder, this.runtime]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
+    for (const folder of [this.base, this.runtime]) rmSync(folder, { recursive: true, force: true });
   }
 }
