@@ -1,6 +1,5 @@
 import type { Command as Program } from "commander";
 import {
-  liveStatuses,
   runsControl,
   runsDelete,
   runsList,
@@ -179,16 +178,7 @@ async function resume(connection: MessageConnection, { id }: RunSummary, { json 
   print(`${id} goes on as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
 }
 
-async function remove(
-  connection: MessageConnection,
-  { id, status }: RunSummary,
-  { json }: Options,
-): Promise<void> {
-  if (liveStatuses.includes(status))
-    throw new UserError(`${id} is live (${status}) and cannot be deleted.`, {
-      code: "busy",
-      action: `Stop it first: gradus runs stop ${id}`,
-    });
+async function remove(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
   const answer = await ask(connection, runsDelete, { run: id });
   if (json === true) return printJson({ run: id, ...answer });
   print(`${id} is deleted.`);

@@ -34,7 +34,7 @@ import {
 } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
-import { interruption, unwritable } from "./interruption.ts";
+import { goneFolder, interruption, unwritable } from "./interruption.ts";
 import { startWorker, type WorkerProgram } from "./worker.ts";
 
 /** How often a worker's process is looked for. */
@@ -48,6 +48,7 @@ export class Supervisor {
   private readonly live = new Set<string>();
   /** Runs being settled, resumed or deleted: one hand at a time. */
   private readonly busy = new Set<string>();
+  private readonly settling = new Map<string, Promise<void>>();
   /** Runs that have ended while the store cannot be written: why. */
   private readonly unsettled = new Map<string, string>();
   private readonly starting = new Map<string, Promise<ResultOf<typeof runsStart>>>();
@@ -155,6 +156,12 @@ export class Supervisor {
     const summary = await this.known(run);
     return this.alone(run, async () => {
       this.refuseLive(run, "resumed");
+      if (!existsSync(this.folder(run)))
+        throw new UserError(goneFolder(run, this.folder(run)), {
+          file: this.folder(run),
+          code: "refused",
+          action: "Put the folder back, or delete what the store still lists.",
+        });
       if (summary.status === "finished")
         throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
           code: "refused",
@@ -239,10 +246,17 @@ export class Supervisor {
   /** The worker is gone: everything it wrote is read first, and only then is it said that it did not finish. */
   private async settle(run: string): Promise<void> {
     if (this.busy.has(run)) return;
+    const work = this.settleAlone(run);
+    this.settling.set(run, work);
+    await work;
+    this.settling.delete(run);
+  }
+
+  private async settleAlone(run: string): Promise<void> {
     this.busy.add(run);
     try {
       const folder = this.folder(run);
-      if (workerIsAlive(folder) || !existsSync(folder)) return;
+      if (workerIsAlive(folder)) return;
       await this.remote.call("drain", run);
       const status = (await this.remote.call("summary", run))?.status;
       if (status === "stopping")
@@ -253,7 +267,7 @@ export class Supervisor {
           "Stopped at once: the step in flight was dropped.",
         );
       else if (status !== undefined && isLive(status))
-        await this.remote.call("setStatus", run, "interrupted", interruption(run, folder));
+        await this.remote.call("setStatus", run, "interrupted", ended(run, folder));
       this.live.delete(run);
       this.unsettled.delete(run);
     } catch (error) {
@@ -302,6 +316,8 @@ export class Supervisor {
   }
 
   private async alone<Result>(run: string, act: () => Promise<Result>): Promise<Result> {
+    // Its end is being taken in: a moment, and nobody's request.
+    await this.settling.get(run);
     if (this.busy.has(run))
       throw new UserError(`Run ${run} is being worked on by another request.`, {
         code: "busy",
@@ -315,6 +331,9 @@ export class Supervisor {
     }
   }
 }
+
+const ended = (run: string, folder: string): string =>
+  existsSync(folder) ? interruption(run, folder) : goneFolder(run, folder);
 
 /** Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`. */
 export function newRunId(name: string, createdAt: string): string {

@@ -1,11 +1,13 @@
 /** A workspace in a temporary folder with the bundled command line, a daemon and workers of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { isAlive } from "../../shared/daemon/process.ts";
+import { readWorker } from "../../shared/lease.ts";
 
 const cli = resolve("dist/cli.mjs");
 
@@ -101,6 +103,10 @@ export class Workspace {
 
   async remove(): Promise<void> {
     await this.end();
-    for (const folder of [this.base, this.runtime]) rmSync(folder, { recursive: true, force: true });
+    const runs = join(this.store, "runs");
+    const workers = existsSync(runs) ? readdirSync(runs).map((run) => readWorker(this.runFolder(run))) : [];
+    for (const worker of workers) if (worker !== null && isAlive(worker)) process.kill(worker.pid, "SIGKILL");
+    for (const folder of [this.base, this.runtime])
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
