@@ -1,7 +1,8 @@
-/** Tokens a second of training and decoding: `node scripts/bench.mjs engine [width,layers,heads,hidden] [length,rows] [lanes]`. */
+/** Tokens a second of training and decoding: `npm run bench -- engine [width,layers,heads,hidden] [length,rows] [lanes]`. */
 import { openLanguageModel } from "../server/policy/index.ts";
 import { Stream } from "../server/policy/random.ts";
 import type { Batch, Weigh } from "../server/seams.ts";
+import { measured } from "./report.ts";
 
 const numbers = (index: number, otherwise: string): number[] =>
   (process.argv[index] ?? otherwise).split(",").map(Number);
@@ -69,6 +70,12 @@ for (const fresh of [true, false]) {
     if (round > 1) times.push(performance.now() - start);
     if (round > 1) work.push(processor() - before);
   }
+  measured({
+    what: `update, ${mode}`,
+    value: count / Math.min(...times),
+    unit: "k tokens/s",
+    setting: `${rows} × ${length} tokens, width ${width}, ${layers} layers, best of ${rounds}`,
+  });
   console.log(
     `update, ${mode}: ${milliseconds(times)}, ${(count / Math.min(...times)).toFixed(2)} k tokens/s, ${least(work)}`,
   );
@@ -98,6 +105,12 @@ for (let round = 0; round < 5; round++) {
   decoding.push(processor() - before);
   speeds.push(written / (performance.now() - start));
 }
+measured({
+  what: "generate",
+  value: Math.max(...speeds),
+  unit: "k tokens/s",
+  setting: `${lanes} lanes of ${length} tokens, width ${width}, ${layers} layers, best of 5`,
+});
 console.log(
   `generate: ${milliseconds(durations)}, ${least(decoding)}, best ${Math.max(...speeds).toFixed(2)} k tokens/s; tensors ${policy.counters().tensors}; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
 );

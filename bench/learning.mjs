@@ -1,5 +1,5 @@
 // Does the example learn? Runs it for seeds 1 to 5, each beside its control (advantages scaled to zero), and prints a table.
-//   node bench/learning.mjs [--seeds 1,2,3] [--no-control] [--config FILE] [--set path=value]…
+//   npm run bench -- learning [--seeds 1,2,3] [--no-control] [--config FILE] [--set path=value]…
 // Needs a quiet machine for its seconds; the rest does not depend on it. Each run goes through `gradus run --json`.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { measured, median } from "./report.ts";
 
 const { values } = parseArgs({
   options: {
@@ -84,4 +85,20 @@ for (const result of results)
   console.log(
     `| ${result.seed} | ${result.control ? "control" : "example"} | ${cell(result.pass)} | ${cell(result.greedy)} | ${result.seconds.toFixed(0)} | ${verdict(result)} |`,
   );
+for (const control of [false, true]) {
+  const runs = results.filter((result) => result.control === control);
+  if (runs.length === 0) continue;
+  const gain = median(runs.map(({ pass }) => pass[1] - pass[0]));
+  const setting = `${runs.length} seeds`;
+  if (control) measured({ what: "the control's gain in pass@1", value: gain, unit: "", goal: 0.02, setting });
+  else
+    measured({
+      what: "the example's gain in pass@1",
+      value: gain,
+      unit: "",
+      goal: 0.1,
+      least: true,
+      setting,
+    });
+}
 if (results.some((result) => verdict(result) === "NO")) process.exitCode = 1;

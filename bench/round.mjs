@@ -1,26 +1,38 @@
-// One optimiser round of the example, against TRL's GRPOTrainer on the same cores: same model size, prompts, group and
-// lengths. The two sides take turns, and the median of the rounds counts; run it on a quiet machine.
-//   node bench/round.mjs [--rounds 3] [--steps 12] [--python python3] [--ours]
-import { spawn } from "node:child_process";
+// One optimiser round of the example beside one of TRL's GRPOTrainer, in turns on the same cores. `[--rounds 3] [--steps 12] [--python PATH] [--ours]`
+// Same model size, prompts, group and lengths; the median of the rounds counts. It needs a quiet machine.
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { measured, skipped } from "./report.ts";
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
     steps: { type: "string", default: "12" },
-    python: { type: "string", default: process.env.PYTHON ?? "python3" },
+    python: { type: "string", default: process.env.GRADUS_PEER_PYTHON ?? process.env.PYTHON ?? "python3" },
     /** Our side only: to see that it works. */
     ours: { type: "boolean", default: false },
   },
 });
 const steps = Number(values.steps);
+const peer = values.ours ? { missing: "--ours was given" } : { missing: missingPeer() };
 const leftOut = 2; // the first steps build graphs and caches, on both sides
 const store = mkdtempSync(join(tmpdir(), "gradus-round-"));
 mkdirSync(join(store, ".gradus"));
+
+/** Why the other side cannot run, if it cannot. */
+function missingPeer() {
+  const { status, error } = spawnSync(values.python, ["-c", "import datasets, torch, transformers, trl"], {
+    stdio: "ignore",
+  });
+  if (status === 0) return undefined;
+  return error === undefined
+    ? `${values.python} has no TRL: pip install torch trl transformers datasets, and name its Python by GRADUS_PEER_PYTHON`
+    : `${values.python} does not start: ${error.message}`;
+}
 
 async function lines(command, words, each) {
   const child = spawn(command, words, { stdio: ["ignore", "pipe", "inherit"] });
@@ -71,9 +83,9 @@ const result = { ours: [], theirs: [] };
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
     result.ours.push(median(await ours()));
-    if (!values.ours) result.theirs.push(median(await theirs()));
+    if (peer.missing === undefined) result.theirs.push(median(await theirs()));
     console.error(
-      `round ${round + 1}: gradus ${result.ours[round].toFixed(3)} s${values.ours ? "" : `, TRL ${result.theirs[round].toFixed(3)} s`}, load ${loadavg()[0].toFixed(1)}`,
+      `round ${round + 1}: gradus ${result.ours[round].toFixed(3)} s${peer.missing !== undefined ? "" : `, TRL ${result.theirs[round].toFixed(3)} s`}, load ${loadavg()[0].toFixed(1)}`,
     );
   }
 } finally {
@@ -81,18 +93,10 @@ try {
     stdio: "ignore",
   }).once("close", () => rmSync(store, { recursive: true, force: true }));
 }
-console.log(
-  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, 64 prompts × 8, at most 20 tokens`,
-);
-console.log("| side | seconds a round, median | rounds |\n|---|---|---|");
-console.log(
-  `| gradus | ${median(result.ours).toFixed(3)} | ${result.ours.map((s) => s.toFixed(3)).join(", ")} |`,
-);
-if (!values.ours) {
-  console.log(
-    `| TRL GRPOTrainer | ${median(result.theirs).toFixed(3)} | ${result.theirs.map((s) => s.toFixed(3)).join(", ")} |`,
-  );
-  console.log(
-    `\nratio: ${(median(result.theirs) / median(result.ours)).toFixed(2)}× (above 1: Gradus is faster)`,
-  );
-}
+const setting = `64 prompts × 8, at most 20 tokens, median of ${values.rounds} rounds`;
+measured({ what: "a round of the example", value: median(result.ours), unit: "s", setting });
+if (peer.missing === undefined) {
+  const ratio = median(result.theirs) / median(result.ours);
+  measured({ what: "the same round by TRL's GRPOTrainer", value: median(result.theirs), unit: "s", setting });
+  measured({ what: "TRL's time over ours", value: ratio, unit: "×", goal: 1, least: true, setting });
+} else skipped("the same round by TRL's GRPOTrainer", peer.missing);

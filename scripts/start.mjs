@@ -13,7 +13,7 @@ try {
     { cwd: home, stdio: "inherit" },
   );
   // The terminal sends Ctrl-C to the child as well, which detaches from the run; this process waits for it to say so.
-  process.removeAllListeners("SIGINT").on("SIGINT", () => undefined);
+  process.on("SIGINT", () => undefined);
   child.once("close", (status, signal) => void (process.exitCode = signal === null ? status : 1));
 } catch (error) {
   process.exitCode = report(error);

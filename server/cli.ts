@@ -1,5 +1,5 @@
 /** `gradus …`: also the entry of the daemon (`serve`), the language server (`lsp`) and a run's worker (`worker`). */
-import { Command as Program, CommanderError } from "commander";
+import { Command as Program, CommanderError, Help, type Option } from "commander";
 import { UserError, messageOf } from "../shared/errors.ts";
 import { complain, exit, type Command } from "./cli/command.ts";
 
@@ -42,14 +42,41 @@ const commands: Readonly<
     summary: "what compute was found, what is missing and the command that mends it",
     load: () => import("./cli/doctor.ts"),
   },
+  ...Object.fromEntries(
+    ["curriculum", "convert", "engine"].map((name) => [
+      name,
+      { summary: "arrives in a later version", hidden: true, load: () => import("./cli/later.ts") },
+    ]),
+  ),
   lsp: { summary: "the language server on stdio, for any editor", load: () => import("./cli/lsp.ts") },
   serve: { summary: "the daemon's process", hidden: true, load: () => import("./cli/serve.ts") },
   worker: { summary: "a run's process", hidden: true, load: () => import("./cli/worker.ts") },
 };
 
+/** An option that may be given many times starts from an empty list: nothing to tell. */
+const described = (option: Option): string =>
+  Array.isArray(option.defaultValue) ? option.description : new Help().optionDescription(option);
+
+/**
+ * `gradus … | head`: whoever read has gone, and nobody is there to be told. The daemon and a run's worker, whose output
+ * is a file, never end because of it.
+ */
+function leaveQuietly(wanted: string | undefined): void {
+  const stays = wanted === "serve" || wanted === "worker";
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (stays) return;
+      if (error.code === "EPIPE") process.exit(process.exitCode ?? exit.ok);
+      throw error;
+    });
+}
+
 async function main(argv: readonly string[]): Promise<void> {
   const program = new Program("gradus").version(GRADUS_VERSION).exitOverride().showHelpAfterError();
-  const wanted = argv.find((word) => !word.startsWith("-"));
+  program.configureHelp({ optionDescription: (option) => described(option) });
+  const [first, second] = argv.filter((word) => !word.startsWith("-"));
+  const wanted = first === "help" ? second : first;
+  leaveQuietly(wanted);
   for (const [name, { summary, hidden, load }] of Object.entries(commands)) {
     const sub = program
       .command(name, { hidden: hidden ?? false })

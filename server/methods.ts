@@ -11,11 +11,29 @@ import { combiners, rewardTerms } from "./reward/index.ts";
 import { taskSources } from "./tasks/index.ts";
 
 export const methods: readonly Declaration[] = [
-  ...taskSources, ...arms, ...signals, ...estimators, ...samplers, ...admissions, ...refills, ...guidances,
-  ...rewardTerms, ...combiners, ...baselines, ...scales, ...tokenWeights, ...masks, ...klEstimators,
-  ...objectives, ...aggregates, ...optimizers,
+  ...taskSources,
+  ...arms,
+  ...signals,
+  ...estimators,
+  ...samplers,
+  ...admissions,
+  ...refills,
+  ...guidances,
+  ...rewardTerms,
+  ...combiners,
+  ...baselines,
+  ...scales,
+  ...tokenWeights,
+  ...masks,
+  ...klEstimators,
+  ...objectives,
+  ...aggregates,
+  ...optimizers,
 ];
 
 /** The declaration of a slot by its name or an alias of it. */
 export const methodOf = <Slot extends SlotName>(slot: Slot, name: string): Declaration<Slot> | undefined =>
-  methods.find((method): method is Declaration<Slot> => method.slot === slot && (method.name === name || (method.aliases ?? []).includes(name)));
+  methods.find(
+    (method): method is Declaration<Slot> =>
+      method.slot === slot && (method.name === name || (method.aliases ?? []).includes(name)),
+  );

@@ -92,8 +92,13 @@ export function sqliteBinding(): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** Which SQLite package to open a store with: better-sqlite3, or libsql where set-up found no way to build it. */
+/**
+ * Which SQLite package to open a store with: better-sqlite3, or libsql where set-up found no way to build it.
+ * GRADUS_SQLITE names one whatever set-up found: for tests, and to try the other one.
+ */
 export function sqliteDriver(): "better-sqlite3" | "libsql" {
+  const named = process.env["GRADUS_SQLITE"];
+  if (named === "better-sqlite3" || named === "libsql") return named;
   return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql"
     ? "libsql"
     : "better-sqlite3";

@@ -1,6 +1,6 @@
 /** Recorded rollouts as the algorithm reads them: rows from a file, and rows as a batch. */
 import { open } from "node:fs/promises";
-import { UserError, messageOf } from "../shared/errors.ts";
+import { UserError, readFailure } from "../shared/errors.ts";
 import {
   fromWire,
   parseRollout,
@@ -29,7 +29,7 @@ export async function readRollouts(file: string): Promise<RecordedRow[]> {
     }
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError(`the rollouts can't be read: ${messageOf(error)}`, {
+    throw new UserError(`the rollouts can't be read: ${readFailure(error)}`, {
       file,
       code: "rollouts-missing",
       cause: error,

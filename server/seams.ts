@@ -280,7 +280,12 @@ export interface Models {
 export interface Learner {
   readonly model: Model;
   readonly when: "before_advantage" | "after_advantage";
-  train(models: Models, batch: Batch, rewards: Rewards, clock: Clock): Promise<Readonly<Record<string, number>>>;
+  train(
+    models: Models,
+    batch: Batch,
+    rewards: Rewards,
+    clock: Clock,
+  ): Promise<Readonly<Record<string, number>>>;
 }
 
 // ───────────────────────────────────────────────────────────────── reward
@@ -328,7 +333,11 @@ export interface RewardContext {
 
 export type TermValue =
   | { readonly kind: "value"; readonly value: number }
-  | { readonly kind: "values"; readonly level: Exclude<Level, "response">; readonly values: readonly number[] }
+  | {
+      readonly kind: "values";
+      readonly level: Exclude<Level, "response">;
+      readonly values: readonly number[];
+    }
   | { readonly kind: "none" }
   | { readonly kind: "error"; readonly message: string };
 
@@ -374,7 +383,12 @@ export type Admission = (group: Group) => Verdict;
 
 /** How many more groups to ask for after rejections; 0 ends the refill. */
 export interface Refill extends Partial<Stateful> {
-  more(state: { readonly wanted: number; readonly admitted: number; readonly drawn: number; readonly round: number }): number;
+  more(state: {
+    readonly wanted: number;
+    readonly admitted: number;
+    readonly drawn: number;
+    readonly round: number;
+  }): number;
 }
 
 // ───────────────────────────────────────────────────────────────── guidance
@@ -388,7 +402,12 @@ export interface Help {
 }
 export interface Guidance {
   /** null: no help. */
-  help(task: Task, group: Group | undefined, index: number, context: { readonly models: Models; readonly clock: Clock; readonly random: Random }): Promise<Help | null>;
+  help(
+    task: Task,
+    group: Group | undefined,
+    index: number,
+    context: { readonly models: Models; readonly clock: Clock; readonly random: Random },
+  ): Promise<Help | null>;
 }
 
 // ───────────────────────────────────────────────────────────────── advantage, mask, kl, objective

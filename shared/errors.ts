@@ -18,4 +18,13 @@ export class UserError extends Error {
   }
 }
 
+/** Why a file could not be read, in words: "there is no such file". */
+export function readFailure(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
+  if (code === "EISDIR") return "it is a folder";
+  if (code === "EACCES" || code === "EPERM") return "you may not read it";
+  return messageOf(error);
+}
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

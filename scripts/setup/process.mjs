@@ -3,14 +3,26 @@ import { spawn, spawnSync } from "node:child_process";
 
 const running = new Set();
 
-/** Ends children when set-up itself ends early: a compiler must not go on under a lock nobody holds. */
+/**
+ * Ends children when set-up itself ends early: a compiler must not go on under a lock nobody holds. Only while there
+ * are children: `bin/gradus` runs on in this process, and there a Ctrl-C means something else.
+ */
 process.on("exit", () => running.forEach((child) => child.kill("SIGTERM")));
-for (const [signal, number] of [
+const endings = [
   ["SIGHUP", 1],
   ["SIGINT", 2],
   ["SIGTERM", 15],
-])
-  process.on(signal, () => process.exit(128 + number));
+].map(([signal, number]) => [signal, () => process.exit(128 + number)]);
+
+function started(child) {
+  if (running.size === 0) for (const [signal, end] of endings) process.on(signal, end);
+  running.add(child);
+}
+
+function ended(child) {
+  running.delete(child);
+  if (running.size === 0) for (const [signal, end] of endings) process.removeListener(signal, end);
+}
 
 export const say = (text) => void process.stderr.write(`gradus set-up: ${text}\n`);
 
@@ -34,7 +46,7 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    running.add(child);
+    started(child);
     const parts = [];
     const keep = (chunk) => {
       parts.push(chunk);
@@ -45,7 +57,7 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
     const timer = setTimeout(() => child.kill("SIGKILL"), timeout);
     const end = (status, extra = "") => {
       clearTimeout(timer);
-      running.delete(child);
+      ended(child);
       resolve({ status, output: Buffer.concat(parts).toString("utf8") + extra });
     };
     child.once("error", (error) => end(127, error.message));

@@ -42,15 +42,20 @@ function keep(root) {
   return true;
 }
 
-async function fallBack(root, output) {
-  say(`better-sqlite3 could not be built; taking libsql ${versions.libsql} instead\n${lastLines(output, 6)}`);
+/** Puts libsql, which comes prebuilt, beside the packages of `root` and opens a database with it. */
+export async function installLibsql(root) {
   const folder = join(dataFolder(), "native", `libsql-${versions.libsql}`);
   const installed = join(folder, "node_modules", "libsql");
   if (!existsSync(installed)) await installAside(folder, `libsql@${versions.libsql}`, "installing libsql");
   const link = join(modulesOf(root), "libsql");
   rmSync(link, { force: true, recursive: true });
   symlinkSync(installed, link, "junction");
-  const { status, output: said } = await proves(root, "libsql");
+  return proves(root, "libsql");
+}
+
+async function fallBack(root, output) {
+  say(`better-sqlite3 could not be built; taking libsql ${versions.libsql} instead\n${lastLines(output, 6)}`);
+  const { status, output: said } = await installLibsql(root);
   if (status !== 0)
     throw new SetupError(
       `no SQLite: libsql does not open a database\n${lastLines(said)}`,

@@ -10,13 +10,14 @@ import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { UserError } from "../../shared/errors.ts";
 import { daemonShutdown, daemonStatus, type DaemonStatus } from "../../shared/protocol.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
+import { whole } from "./options.ts";
 import { presentDaemon, storeOf } from "./store.ts";
 
 interface Options {
   readonly store?: string;
   readonly json?: boolean;
   readonly force?: boolean;
-  readonly lines?: string;
+  readonly lines?: number;
 }
 
 export const command: Command = {
@@ -27,7 +28,7 @@ export const command: Command = {
       "--force",
       "even with live runs",
     );
-    sub(program, "logs", "the end of its log", logs).option("--lines <n>", "how many lines", "100");
+    sub(program, "logs", "the end of its log", logs).option("--lines <n>", "how many lines", whole(1), 100);
   },
 };
 
@@ -96,17 +97,14 @@ async function stop(store: string, { json, force }: Options): Promise<void> {
   else print("The daemon has ended.");
 }
 
-function logs(store: string, { lines: count, json }: Options): void {
+function logs(store: string, { lines: count = 100, json }: Options): void {
   const path = daemonLog(store);
   if (!existsSync(path))
     throw new UserError(`There is no log at ${path}.`, {
       file: path,
       action: "No daemon has served this store yet.",
     });
-  const wanted = readFileSync(path, "utf8")
-    .trimEnd()
-    .split("\n")
-    .slice(-Math.max(1, Number(count) || 100));
+  const wanted = readFileSync(path, "utf8").trimEnd().split("\n").slice(-count);
   if (json === true) printJson({ log: path, lines: wanted });
   else print(wanted.join("\n"));
 }

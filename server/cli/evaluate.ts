@@ -9,6 +9,7 @@ import { heldOut, Parts } from "../run/stage.ts";
 import type { EvaluationReport } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { collect, complainAbout } from "./findings.ts";
+import { whole } from "./options.ts";
 import { fixed } from "./terminal.ts";
 
 async function examine(checkpoint: string, config: RunConfig): Promise<EvaluationReport> {
@@ -41,7 +42,7 @@ export const command: Command = {
       .argument("<checkpoint>", "a checkpoint's folder, or a run's for its last one")
       .argument("<file>", "the config whose tasks, rewards and `evaluation` measure it")
       .option("--set <path=value>", "measure with this value set", collect, [])
-      .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", Number)
+      .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", whole())
       .option("--json", "one JSON value")
       .action(
         async (

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { InvalidArgumentError } from "commander";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { listPresets, presetNamed } from "../config/index.ts";
 import { nearest } from "../config/suggest.ts";
@@ -11,8 +12,8 @@ export const command: Command = {
   name: "init",
   configure: (program) => {
     program
-      .argument("[folder]", "where to write", ".")
-      .option("--from <preset>", "the published method to start from", "sec")
+      .argument("[folder]", "where to write", folderName, ".")
+      .option("--from <preset>", "the published method to start from", knownPreset, "sec")
       .option("--json", "one JSON value: the files written")
       .action((folder: string, { from, json }: { from: string; json?: boolean }) => {
         const written = write(folder, from);
@@ -24,16 +25,26 @@ export const command: Command = {
   },
 };
 
+function knownPreset(id: string): string {
+  if (presetNamed(id) !== undefined) return id;
+  const ids = listPresets().map((preset) => preset.id);
+  const meant = nearest(id, ids);
+  throw new InvalidArgumentError(
+    `${meant === undefined ? "" : `Did you mean \`${meant}\`? `}Presets: ${ids.join(", ")}.`,
+  );
+}
+
+/** `gradus init my.gradus.yaml` would make a folder of that name. */
+function folderName(name: string): string {
+  if (/\.ya?ml$/.test(name) && !existsSync(name))
+    throw new InvalidArgumentError(
+      `Name the folder to write into; the config is always called ${configName}.`,
+    );
+  return name;
+}
+
 /** Writes every file or, where one is there already, none. */
 function write(folder: string, preset: string): string[] {
-  if (presetNamed(preset) === undefined) {
-    const ids = listPresets().map(({ id }) => id);
-    const meant = nearest(preset, ids);
-    throw new UserError(`there is no preset \`${preset}\``, {
-      code: "preset",
-      action: `${meant === undefined ? "" : `Did you mean \`${meant}\`? `}Choose one of ${ids.join(", ")}.`,
-    });
-  }
   const wanted = Object.entries(files(preset)).map(([name, text]) => ({ path: join(folder, name), text }));
   const there = wanted.filter(({ path }) => existsSync(path));
   if (there.length > 0) {

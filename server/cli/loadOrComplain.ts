@@ -4,7 +4,11 @@ import { exit } from "./command.ts";
 import { complainAbout } from "./findings.ts";
 
 /** The config of a file; with errors, they are told on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions. */
-export function loadOrComplain(file: string, set: readonly string[], recorded = false): RunConfig | undefined {
+export function loadOrComplain(
+  file: string,
+  set: readonly string[],
+  recorded = false,
+): RunConfig | undefined {
   const { config, diagnostics } = loadConfig(file, { set, recorded });
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;

@@ -1,5 +1,7 @@
+import { InvalidArgumentError } from "commander";
 import pc from "picocolors";
 import { paramsSchema } from "../config/jsonSchema.ts";
+import { nearest } from "../config/suggest.ts";
 import { methods } from "../methods.ts";
 import { print, printJson, type Command } from "./command.ts";
 
@@ -7,7 +9,7 @@ export const command: Command = {
   name: "methods",
   configure: (program) => {
     program
-      .argument("[slot]", "only the methods of one slot")
+      .argument("[slot]", "only the methods of one slot", knownSlot)
       .option("--json", "one JSON list")
       .action((slot: string | undefined, { json }: { json?: boolean }) => {
         const shown = methods.filter((method) => slot === undefined || method.slot === slot);
@@ -16,6 +18,15 @@ export const command: Command = {
       });
   },
 };
+
+function knownSlot(slot: string): string {
+  const slots = [...new Set(methods.map((method) => method.slot))];
+  if (slots.some((name) => name === slot)) return slot;
+  const meant = nearest(slot, slots);
+  throw new InvalidArgumentError(
+    `${meant === undefined ? "" : `Did you mean \`${meant}\`? `}Slots: ${slots.join(", ")}.`,
+  );
+}
 
 const plain = (method: (typeof methods)[number]): Readonly<Record<string, unknown>> => ({
   slot: method.slot,

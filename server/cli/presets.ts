@@ -9,7 +9,9 @@ export const command: Command = {
       if (json === true) printJson(presets.map(({ file: _, ...preset }) => preset));
       else
         for (const { id, title, status } of presets)
-          print(`${id.padEnd(14)} ${title}${status === "exact" ? "" : ` (${status})`}`);
+          print(
+            `${id.padEnd(Math.max(...presets.map((preset) => preset.id.length)))}  ${title}${status === "exact" ? "" : ` (${status})`}`,
+          );
     });
   },
 };

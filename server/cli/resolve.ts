@@ -3,6 +3,7 @@ import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
 import { loadConfig, type ValueOrigin } from "../config/index.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { collect, complainAbout } from "./findings.ts";
+import { whole } from "./options.ts";
 
 interface Options {
   readonly json?: boolean;
@@ -17,8 +18,8 @@ export const command: Command = {
     program
       .argument("<file>", "the config")
       .option("--set <path=value>", "resolve with this value set", collect, [])
-      .option("--steps <n>", "at most so many rl steps", Number)
-      .option("--seed <n>", "the seed", Number)
+      .option("--steps <n>", "at most so many rl steps", whole(1))
+      .option("--seed <n>", "the seed", whole())
       .option("--json", "one JSON value: config and origins")
       .action((file: string, { json, set, steps, seed }: Options) => {
         const options = {

@@ -1,18 +1,18 @@
 import { once } from "node:events";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
-import { UserError } from "../../shared/errors.ts";
 import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
+import { whole } from "./options.ts";
 import { findRun, withDaemon } from "./store.ts";
 
 interface Options {
   readonly store?: string;
   readonly json?: boolean;
-  readonly step?: string;
+  readonly step?: number;
   readonly where?: string;
-  readonly limit?: string;
+  readonly limit?: number;
 }
 
 const page = 256;
@@ -22,9 +22,9 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<run>", "its id, the beginning of it, its name, or `last`")
-      .option("--step <n>", "only this step")
+      .option("--step <n>", "only this step", whole(-1))
       .option("--where <expression>", "e.g. 'reward > 0.5 && finish == \"length\"'")
-      .option("--limit <n>", "at most so many")
+      .option("--limit <n>", "at most so many", whole(1))
       .option("--store <folder>", "the store, or a folder in its workspace")
       .option("--json", "one rollout a line, with its tokens")
       .action((words: string, options: Options) =>
@@ -35,24 +35,15 @@ export const command: Command = {
   },
 };
 
-function whole(name: string, text: string | undefined, least: number): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least)
-    throw new UserError(`--${name} takes a whole number from ${least} on, not ${text}.`, {});
-  return value;
-}
-
 async function list(
   connection: MessageConnection,
   run: string,
-  { json, step, where, limit }: Options,
+  { json, step, where, limit: most = Number.POSITIVE_INFINITY }: Options,
 ): Promise<void> {
-  const [atStep, most] = [whole("step", step, -1), whole("limit", limit, 1) ?? Number.POSITIVE_INFINITY];
   const wish: InputOf<typeof rolloutsQuery> = {
     run,
     tokens: json === true,
-    ...(atStep === undefined ? {} : { step: atStep }),
+    ...(step === undefined ? {} : { step }),
     ...(where === undefined ? {} : { where }),
   };
   let after: string | undefined;

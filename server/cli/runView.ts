@@ -86,7 +86,7 @@ export class LiveView implements RunReporter {
     const width = Math.max(40, this.block.width - 1);
     const percent = this.total > 0 ? Math.floor((100 * this.done) / this.total) : 0;
     const pace = this.seconds.at(-1);
-    const head = `${colours.bold(this.stage.padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.min(30, width - 50)))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
+    const head = `${colours.bold(this.stage.padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.max(8, Math.min(30, width - 50))))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
     this.block.draw([head, this.curve(width), ...this.curriculum(width), ...this.shown(width)]);
   }
 
@@ -94,7 +94,7 @@ export class LiveView implements RunReporter {
     const supervised = this.last["reward/total"] === undefined;
     const name = supervised ? "loss" : "reward";
     const value = this.last[supervised ? "update/loss" : "reward/total"] ?? Number.NaN;
-    return `${name.padEnd(9)} ${colours.green(sparkline(this.rewards, Math.min(60, width - 22)))} ${fixed(value)}`;
+    return `${name.padEnd(9)} ${colours.green(sparkline(this.rewards, Math.max(8, Math.min(60, width - 22))))} ${fixed(value)}`;
   }
 
   private curriculum(width: number): string[] {

@@ -1,4 +1,5 @@
-import type { Command as Program } from "commander";
+import { Option, type Command as Program } from "commander";
+import { existsSync } from "node:fs";
 import {
   runsControl,
   runsDelete,
@@ -14,7 +15,8 @@ import type { MessageConnection } from "vscode-jsonrpc/node";
 import { print, printJson, type Command } from "./command.ts";
 import { exportRun } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
-import { findRun, withDaemon } from "./store.ts";
+import { whole } from "./options.ts";
+import { findRun, storeOf, withDaemon } from "./store.ts";
 
 interface Options {
   readonly store?: string;
@@ -26,8 +28,8 @@ export const command: Command = {
   name: "runs",
   configure: (program) => {
     common(program.command("list", { isDefault: true }).description("the runs of this store, latest first"))
-      .option("--limit <n>", "how many", "50")
-      .action((options: Options & { limit: string }) => list(options));
+      .option("--limit <n>", "how many", whole(1), 50)
+      .action((options: Options & { limit: number }) => list(options));
     ofRun(program, "show", "everything known about a run", show);
     ofRun<{ history: boolean }>(
       program,
@@ -58,7 +60,11 @@ export const command: Command = {
       "its rollouts (JSONL), metrics (CSV) or everything but rollouts (JSON)",
       exportRun,
     )
-      .option("--format <format>", "rollouts, csv or json", "rollouts")
+      .addOption(
+        new Option("--format <format>", "what to write")
+          .choices(["rollouts", "csv", "json"])
+          .default("rollouts"),
+      )
       .option("--output <file>", "instead of stdout");
     for (const name of ["fork", "compare", "import", "gc"]) later(program, name);
   },
@@ -94,14 +100,15 @@ function later(program: Program, name: string): void {
     });
 }
 
-async function list({ store, json, limit }: Options & { readonly limit: string }): Promise<void> {
-  const wanted = Number(limit);
-  if (!Number.isInteger(wanted) || wanted < 1)
-    throw new UserError(`--limit takes a whole number from 1 on, not ${limit}.`, {});
+const noRuns = "No runs yet. Start one: gradus run FILE";
+
+async function list({ store, json, limit }: Options & { readonly limit: number }): Promise<void> {
+  // Before the first run there is neither a store nor a reason to start a daemon.
+  if (!existsSync(storeOf(store))) return json === true ? printJson({ runs: [] }) : print(noRuns);
   await withDaemon(store, async (connection) => {
-    const { runs } = await ask(connection, runsList, { limit: wanted });
+    const { runs } = await ask(connection, runsList, { limit });
     if (json === true) return printJson({ runs });
-    if (runs.length === 0) return print("No runs yet. Start one: gradus run FILE");
+    if (runs.length === 0) return print(noRuns);
     const width = Math.max(...runs.map(({ id }) => id.length));
     for (const run of runs)
       print(

@@ -59,11 +59,13 @@ export class LiveBlock {
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
   get width(): number {
-    return this.stream.columns ?? 80;
+    // 0 in a terminal that does not tell its size.
+    return this.stream.columns > 0 ? this.stream.columns : 80;
   }
 
+  /** To the first column as well: an echoed `^C` has moved the cursor. */
   private clear(): string {
-    return this.height === 0 ? "" : `\u001b[${this.height}A\u001b[0J`;
+    return this.height === 0 ? "" : `\r\u001b[${this.height}A\u001b[0J`;
   }
 
   draw(lines: readonly string[]): void {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Option } from "commander";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { UserError, readFailure } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { foreignKind, type ConfigKind } from "../config/foreign.ts";
 import { loadConfig, type Diagnostic } from "../config/index.ts";
@@ -68,7 +68,7 @@ function check(file: string, set: readonly string[]): Checked {
     return {
       file,
       kind: "gradus",
-      diagnostics: [broken(`The file cannot be read: ${messageOf(error)}.`, "missing-file")],
+      diagnostics: [broken(`The file cannot be read: ${readFailure(error)}.`, "missing-file")],
     };
   }
 }

@@ -5,8 +5,26 @@
  */
 import { z } from "zod";
 import type {
-  Admission, Advantage, Aggregate, Arms, Clock, Combine, Estimator, Guidance, KlEstimator, Mask, Models, Objective,
-  Random, Refill, RewardTerm, Sampler, Signal, TaskSource, Tokenizer, TokenWeight,
+  Admission,
+  Advantage,
+  Aggregate,
+  Arms,
+  Clock,
+  Combine,
+  Estimator,
+  Guidance,
+  KlEstimator,
+  Mask,
+  Models,
+  Objective,
+  Random,
+  Refill,
+  RewardTerm,
+  Sampler,
+  Signal,
+  TaskSource,
+  Tokenizer,
+  TokenWeight,
 } from "../seams.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
@@ -36,7 +54,11 @@ export type SlotName = keyof SlotMethods;
 /** Row advantages before scaling: NaN where a row has none. `totals` is the combined reward per row (NaN: none). */
 export type AdvantageBaseline = (totals: Float64Array, groups: GroupsOfRows) => Float64Array;
 /** Divides centred rewards by a spread; rows with no advantage stay NaN. */
-export type AdvantageScale = (centred: Float64Array, totals: Float64Array, groups: GroupsOfRows) => Float64Array;
+export type AdvantageScale = (
+  centred: Float64Array,
+  totals: Float64Array,
+  groups: GroupsOfRows,
+) => Float64Array;
 /** `rows[g]` lists the rows of group g that have a reward. */
 export interface GroupsOfRows {
   readonly rows: readonly Int32Array[];
@@ -85,7 +107,9 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
 
 const declare =
   <Slot extends SlotName>(slot: Slot) =>
-  <Params extends z.ZodObject>(method: Omit<Declaration<Slot, Params>, "slot">): Declaration<Slot, Params> => ({ slot, ...method });
+  <Params extends z.ZodObject>(
+    method: Omit<Declaration<Slot, Params>, "slot">,
+  ): Declaration<Slot, Params> => ({ slot, ...method });
 
 export const taskSource = declare("task");
 export const arms = declare("arms");
@@ -110,12 +134,17 @@ export const optimizer = declare("optimizer");
 
 /** How a number moves over steps: constant, or from → to. */
 export const scheduleSchema = z.strictObject({
-  schedule: z.enum(["linear", "cosine", "sigmoid", "exponential", "steps"]).describe("Shape of the path from `from` to `to`."),
+  schedule: z
+    .enum(["linear", "cosine", "sigmoid", "exponential", "steps"])
+    .describe("Shape of the path from `from` to `to`."),
   from: z.number().describe("Value until `start`."),
   to: z.number().describe("Value from `start` + `over` on."),
   over: z.number().positive().describe("Length of the change, in steps."),
   start: z.number().nonnegative().default(0).describe("Step at which the change begins."),
-  at: z.array(z.number()).optional().describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
+  at: z
+    .array(z.number())
+    .optional()
+    .describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
 });
 export type ScheduleSpec = z.output<typeof scheduleSchema> & { readonly clock?: "run" | "stage" };
 
@@ -123,7 +152,8 @@ export type ScheduleSpec = z.output<typeof scheduleSchema> & { readonly clock?: 
 export type Scheduled = number | ScheduleSpec;
 
 /** A parameter that can take a schedule: a number, or `{ schedule, from, to, over, start }`. */
-export const schedulable = (value: z.ZodType<number>) => z.union([value, scheduleSchema]).meta({ schedulable: true });
+export const schedulable = (value: z.ZodType<number>) =>
+  z.union([value, scheduleSchema]).meta({ schedulable: true });
 
 /** The value of a scheduled number at a moment. A schedule written inside a stage counts that stage's steps. */
 export function valueAt(value: Scheduled, clock: Clock): number {
@@ -143,7 +173,7 @@ export function valueAt(value: Scheduled, clock: Clock): number {
     }
     case "exponential":
       if (from * to > 0) return from * (to / from) ** t;
-      return from + (to - from) * (1 - Math.exp(-5 * t)) / (1 - Math.exp(-5));
+      return from + ((to - from) * (1 - Math.exp(-5 * t))) / (1 - Math.exp(-5));
     case "steps": {
       const jumps = value.at ?? [0.2, 0.4, 0.6, 0.8, 1];
       const passed = jumps.filter((jump) => t >= jump && now >= value.start).length;

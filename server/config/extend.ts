@@ -1,7 +1,7 @@
 /** A config's file and everything it extends, merged left to right, the file itself last. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
-import { messageOf } from "../../shared/errors.ts";
+import { readFailure } from "../../shared/errors.ts";
 import { grammar } from "./grammar.ts";
 import { merge } from "./merge.ts";
 import {
@@ -143,7 +143,7 @@ export class Extender {
     } catch (error) {
       this.report({
         rule: "extends",
-        message: `\`${name}\` cannot be read: ${messageOf(error)}.`,
+        message: `\`${name}\` cannot be read: ${readFailure(error)}.`,
         key,
         at: item.origin,
       });

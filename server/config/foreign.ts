@@ -9,7 +9,11 @@ const signs: Readonly<Record<Exclude<ConfigKind, "gradus">, readonly string[]>> 
   openrlhf: ["actor_num_nodes", "prompt_data", "advantage_estimator", "remote_rm_url", "pretrain"],
 };
 
+/** Some key of another trainer at a line's beginning: nearly every Gradus config is told from the others without parsing. */
+const anySign = new RegExp(`^\\s*[{"']*(?:${Object.values(signs).flat().join("|")})\\b`, "m");
+
 export function foreignKind(text: string): ConfigKind {
+  if (!anySign.test(text)) return "gradus";
   const { contents } = parseDocument(text, { logLevel: "silent" });
   if (!isMap(contents)) return "gradus";
   const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));

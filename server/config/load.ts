@@ -1,13 +1,14 @@
 /** Reads a config: `extends`, `--set`, defaults, stages, checks, rules. The editor, the command line and the run all call this. */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { UserError, readFailure } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { parseAssignment } from "./address.ts";
 import { buildBody, buildRun, buildStage, stemOf, type CheckedTree } from "./build.ts";
 import { Checker } from "./check.ts";
 import type { Diagnostic, Range } from "./diagnostic.ts";
 import { Extender } from "./extend.ts";
+import { foreignKind, type ConfigKind } from "./foreign.ts";
 import { grammar, stageItem } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
 import {
@@ -90,7 +91,10 @@ class Loader {
   }
 
   load(): LoadedConfig {
-    const root = this.merged(this.options.text ?? readText(this.file));
+    const text = this.options.text ?? readText(this.file);
+    const kind = foreignKind(text);
+    const root = this.merged(kind === "gradus" ? text : "");
+    if (kind !== "gradus") return this.foreign(root, kind);
     if (this.extender.broken) return this.result(root, {}, new Map(), undefined);
     const full = withDefaults(root);
     const checker = new Checker(this.collector.report);
@@ -99,12 +103,25 @@ class Loader {
       this.mergeProblem({ ...problem, path: problem.path || stage }),
     );
     // Without stages the one there is has the top level's blocks: they have been checked.
-    const checked = stages.map((stage) => (stage.written === undefined ? undefined : this.checkStage(stage)));
+    const checked = stages.map((stage) =>
+      stage.written === undefined ? undefined : this.checkStage(stage, { node: full, json, checker }),
+    );
     const written = this.stagesJson(stages, checker);
     const tree = this.complete({ ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
     const top: CheckedTree = { node: full, json: tree, checker };
     const config = this.collector.blocked ? undefined : this.build(top, stages, checked, written);
     return this.result(full, tree, checker.origins, config);
+  }
+
+  /** Somebody else's config: to call each of its keys unknown would help nobody. */
+  private foreign(root: MapNode, kind: Exclude<ConfigKind, "gradus">): LoadedConfig {
+    this.collector.report({
+      rule: "not-yet",
+      message: `This looks like a ${kind} config. This version of Gradus reads only its own; nothing in the file was checked.`,
+      key: "",
+      at: root.origin,
+    });
+    return this.result(root, {}, new Map(), undefined);
   }
 
   /** Everything anybody wrote, without the defaults. */
@@ -136,14 +153,23 @@ class Loader {
   }
 
   /** A stage's blocks: what it inherits has been complained about at the top level already. */
-  private checkStage({ name, body }: StageTree): CheckedTree {
+  private checkStage({ name, body }: StageTree, top: CheckedTree): CheckedTree {
     const prefix = `stages.${name}`;
     const checker = new Checker((finding) => {
       if (finding.at.stage !== undefined)
         this.collector.report({ ...finding, key: `${prefix}.${finding.key}` });
     });
-    const json = checker.visit({ kind: "map", fields: grammar.fields }, body, "");
-    return { node: body, json: isObject(json) ? json : {}, checker };
+    const inherited = [...body.entries].filter(([key, { value }]) => child(top.node, key) === value);
+    const keys = new Set(inherited.map(([key]) => key));
+    const own = mapNode(
+      body.origin,
+      [...body.entries].filter(([key]) => !keys.has(key)),
+    );
+    const json = checker.visit({ kind: "map", fields: grammar.fields }, own, "");
+    for (const [path, choice] of top.checker.choices)
+      if (keys.has(path.split(".")[0] ?? "")) checker.choices.set(path, choice);
+    const above = Object.fromEntries(Object.entries(top.json).filter(([key]) => keys.has(key)));
+    return { node: body, json: { ...above, ...(isObject(json) ? json : {}) }, checker };
   }
 
   /** Each stage as written: its own keys checked, its overrides as they are. */
@@ -288,7 +314,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(`the config cannot be read: ${messageOf(error)}`, {
+    throw new UserError(`the config cannot be read: ${readFailure(error)}`, {
       file,
       code: "missing-file",
       cause: error,

@@ -33,7 +33,8 @@ export function parseSource(file: string, text: string, origin: Omit<Origin, "ra
     lineCounter: lines,
     uniqueKeys: true,
     prettyErrors: false,
-    logLevel: "silent",
+    // "silent" would also keep quiet about a second document; nothing is printed at this level either.
+    logLevel: "error",
   });
   const position = (offset: number): { line: number; character: number } => {
     const { line, col } = lines.linePos(Math.min(offset, text.length));

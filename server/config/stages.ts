@@ -57,11 +57,21 @@ export function stageTrees(
     const name = textOf(child(item, "name")) ?? String(index);
     const marked = mapOrigins(bodyOf(item), (origin) => changed(origin, { stage: name }));
     const merged = merge(top, marked, grammar, (problem) => report(problem, name), `stages.${name}`);
-    const body = merged.kind === "map" ? bodyOf(withDefaults(merged)) : top;
+    const body = merged.kind === "map" ? inheriting(top, bodyOf(withDefaults(merged)), marked) : top;
     const kind = textOf(child(item, "kind")) === "sft" ? "sft" : "rl";
     return { name, kind, steps: numberOf(child(item, "steps")) ?? fallback, written: item, body };
   });
 }
+
+/** Blocks that the stage did not write stay the very nodes of the top level: what was found out about them holds. */
+const inheriting = (top: MapNode, body: MapNode, written: MapNode): MapNode =>
+  mapNode(
+    body.origin,
+    [...body.entries].map(([key, own]) => [
+      key,
+      written.entries.has(key) ? own : (top.entries.get(key) ?? own),
+    ]),
+  );
 
 export const numberOf = (node: SourceNode | undefined): number | undefined =>
   node?.kind === "scalar" && typeof node.value === "number" ? node.value : undefined;

@@ -140,8 +140,14 @@ const database = new Database(":memory:", binding ? { nativeBinding: binding } :
 const { version } = database.prepare("select sqlite_version() as version").get();
 console.log("SQLite " + version);`;
 
-export async function checkSqlite(): Promise<Check> {
+/** Why it is not better-sqlite3, and what it cannot do as well. */
+function whyLibsql(): string {
   const record = setupRecord()?.sqlite;
+  const reason = record?.driver === "libsql" ? record.reason : "named by GRADUS_SQLITE";
+  return `${reason}; with it a NUL character ends a group's, task's or metric's name in answers; the logs keep it`;
+}
+
+export async function checkSqlite(): Promise<Check> {
   const driver = sqliteDriver();
   const binding = driver === "better-sqlite3" ? sqliteBinding() : undefined;
   const { status, stdout, stderr } = await run(process.execPath, [
@@ -160,7 +166,7 @@ export async function checkSqlite(): Promise<Check> {
   return {
     name: "SQLite",
     status: "ok",
-    detail: `${driver} ${nativeVersion(driver)}, ${stdout}${record?.driver === "libsql" ? ` (${record.reason})` : ""}`,
+    detail: `${driver} ${nativeVersion(driver)}, ${stdout}${driver === "libsql" ? ` (${whyLibsql()})` : ""}`,
   };
 }
 

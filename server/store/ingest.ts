@@ -4,7 +4,7 @@
  */
 import { attemptsOf, readCommitted, type LogPosition, type LogProblem } from "../../shared/log/reader.ts";
 import { Apply } from "./apply.ts";
-import type { Database, Statement } from "./driver.ts";
+import type { Database, Statement } from "./database.ts";
 import { readRunFile, runFolder } from "./files.ts";
 import { emptyRun, RunRows, type RunState } from "./runState.ts";
 
@@ -49,14 +49,12 @@ export class Ingest {
       ...emptyRun(id, file?.createdAt ?? new Date().toISOString()),
       ...(file === null ? {} : { name: file.name, file: file.file, seed: file.seed ?? null }),
     };
-    this.database
-      .transaction(() => {
-        // A daemon of another runtime folder may serve this store, too, and have seen the run's folder first.
-        if (this.runs.read(id) !== undefined) return;
-        this.runs.add(run, startKey);
-        this.apply.change(id, "created", -1);
-      })
-      .immediate();
+    this.database.transaction(() => {
+      // A daemon of another runtime folder may serve this store, too, and have seen the run's folder first.
+      if (this.runs.read(id) !== undefined) return;
+      this.runs.add(run, startKey);
+      this.apply.changes.add(id, "created", -1);
+    });
     return this.runs.read(id) ?? run;
   }
 
@@ -111,7 +109,7 @@ export class Ingest {
 
   private atomically(work: () => void): void {
     try {
-      this.database.transaction(work).immediate();
+      this.database.transaction(work);
     } catch (error) {
       this.apply.forget();
       throw error;
@@ -136,16 +134,16 @@ export class Ingest {
         ...(status === "starting" ? { ended_at: null } : {}),
       });
       this.runs.write(run);
-      this.apply.change(id, "status", run.step);
+      this.apply.changes.add(id, "status", run.step);
     });
   }
 
   changeDeleted(id: string): void {
-    this.apply.change(id, "deleted", -1);
+    this.apply.changes.add(id, "deleted", -1);
   }
 
   private problem(run: RunState, attempt: number, { name, severity, message, file }: LogProblem): void {
-    this.apply.event(run.id, attempt, {
+    this.apply.rows.event(run.id, attempt, {
       kind: "event",
       step: run.step,
       time: Date.now() / 1000,

@@ -1,6 +1,6 @@
 /** The row of a run while its log is applied: read at the start of a transaction, written once at its end. */
 import type { RunStatus } from "../../shared/protocol.ts";
-import type { Database, Statement } from "./driver.ts";
+import type { Database, Statement } from "./database.ts";
 
 export interface RunState {
   readonly id: string;

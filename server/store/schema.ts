@@ -3,7 +3,7 @@
  * (run, attempt, step, ordinal); the transaction that inserts them advances the attempt's position in its log.
  */
 import { UserError } from "../../shared/errors.ts";
-import type { Database } from "./driver.ts";
+import type { Database } from "./database.ts";
 
 const first = `
 CREATE TABLE run(
@@ -66,10 +66,22 @@ CREATE TABLE stage(
 CREATE TABLE change(cursor INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, kind TEXT NOT NULL, step INTEGER NOT NULL, metrics TEXT) STRICT;
 `;
 
-/** Migration n brings a store from version n to n + 1. */
-const migrations: readonly string[] = [first];
+/**
+ * Points of one series and attempt that have come to rest, some hundreds to a row: `points` holds the steps, ascending,
+ * then the values, as little-endian float64; NaN is NaN. Rows of one series and attempt do not overlap. What `point`
+ * holds beside them is newer. See points.ts.
+ */
+const second = `
+CREATE TABLE packed(
+  series INTEGER NOT NULL, attempt INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, points BLOB NOT NULL,
+  PRIMARY KEY(series, attempt, first)
+) STRICT;
+`;
 
-/** Tables whose rows belong to one run by its column `run`; `point` hangs on `series`. */
+/** Migration n brings a store from version n to n + 1. */
+const migrations: readonly string[] = [first, second];
+
+/** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [
   "clock",
   "grp",
@@ -84,7 +96,7 @@ export const runTables = [
 ] as const;
 
 export function migrate(database: Database, path: string): void {
-  const version = Number(database.pragma("user_version", { simple: true }));
+  const version = Number(database.pragma("user_version"));
   if (version > migrations.length) {
     throw new UserError(
       `The store was written by a later Gradus (schema ${version}; this one knows ${migrations.length}).`,
@@ -100,7 +112,7 @@ export function migrate(database: Database, path: string): void {
       database.exec(migration);
       if (version + index === 0) seedCursor(database);
       database.pragma(`user_version = ${version + index + 1}`);
-    })(),
+    }),
   );
 }
 

@@ -1,11 +1,14 @@
 /** Reducing a series to what a chart can show, without losing a spike. */
 
 export interface Points {
+  readonly steps: ArrayLike<number>;
+  /** null, NaN or infinite where there is nothing to draw. */
+  readonly values: ArrayLike<number | null>;
+}
+export interface Reduced {
   readonly steps: readonly number[];
   /** null where the value is not finite. */
   readonly values: readonly (number | null)[];
-}
-export interface Reduced extends Points {
   readonly low?: readonly (number | null)[];
   readonly high?: readonly (number | null)[];
 }
@@ -17,61 +20,72 @@ export interface Reduced extends Points {
  */
 export function reduce(points: Points, maximum: number): Reduced {
   const count = points.steps.length;
-  if (count <= maximum) return points;
-  if (maximum < 4)
-    return picked(points, [...new Set([0, count - 1])].slice(-maximum), () => extremes(points, 0, count));
+  if (count <= maximum)
+    return { steps: Array.from(points.steps), values: Array.from(points.values, finiteOrNull) };
+  const picked = new Picked(points);
+  if (maximum < 4) {
+    const { lowest, highest } = ends(points, 0, count);
+    for (const index of [0, count - 1].slice(-maximum)) picked.add(index, lowest, highest);
+    return picked;
+  }
   const buckets = Math.floor((maximum - 2) / 2);
-  const chosen: number[] = [0];
-  const bounds = new Map<number, readonly [number | null, number | null]>();
+  picked.add(0, 0, 0);
   for (let bucket = 0; bucket < buckets; bucket++) {
     const begin = 1 + Math.floor((bucket * (count - 2)) / buckets);
     const end = 1 + Math.floor(((bucket + 1) * (count - 2)) / buckets);
     const { lowest, highest } = ends(points, begin, end);
-    const pair = lowest === highest ? [lowest] : lowest < highest ? [lowest, highest] : [highest, lowest];
-    for (const index of pair)
-      bounds.set(index, [points.values[lowest] ?? null, points.values[highest] ?? null]);
-    chosen.push(...pair);
+    picked.add(Math.min(lowest, highest), lowest, highest);
+    if (lowest !== highest) picked.add(Math.max(lowest, highest), lowest, highest);
   }
-  chosen.push(count - 1);
-  return picked(
-    points,
-    chosen,
-    (index) => bounds.get(index) ?? [points.values[index] ?? null, points.values[index] ?? null],
-  );
+  picked.add(count - 1, count - 1, count - 1);
+  return picked;
 }
+
+const finiteOrNull = (value: number | null | undefined): number | null =>
+  value !== null && value !== undefined && Number.isFinite(value) ? value : null;
 
 /** Indexes of the least and greatest finite value in [begin, end); `begin` for both where there is none. */
 function ends(
-  points: Points,
+  { values }: Points,
   begin: number,
   end: number,
 ): { readonly lowest: number; readonly highest: number } {
-  let lowest = -1;
-  let highest = -1;
+  let lowest = begin;
+  let highest = begin;
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = Number.NEGATIVE_INFINITY;
   for (let index = begin; index < end; index++) {
-    const value = points.values[index];
-    if (value === null || value === undefined) continue;
-    if (lowest === -1 || value < (points.values[lowest] ?? 0)) lowest = index;
-    if (highest === -1 || value > (points.values[highest] ?? 0)) highest = index;
+    const value = values[index];
+    if (value === null || value === undefined || !Number.isFinite(value)) continue;
+    if (value < least) {
+      least = value;
+      lowest = index;
+    }
+    if (value > greatest) {
+      greatest = value;
+      highest = index;
+    }
   }
-  return lowest === -1 ? { lowest: begin, highest: begin } : { lowest, highest };
+  return { lowest, highest };
 }
 
-function extremes(points: Points, begin: number, end: number): readonly [number | null, number | null] {
-  const { lowest, highest } = ends(points, begin, end);
-  return [points.values[lowest] ?? null, points.values[highest] ?? null];
-}
+class Picked {
+  readonly steps: number[] = [];
+  readonly values: (number | null)[] = [];
+  readonly low: (number | null)[] = [];
+  readonly high: (number | null)[] = [];
+  readonly #points: Points;
 
-function picked(
-  points: Points,
-  indexes: readonly number[],
-  bounds: (index: number) => readonly [number | null, number | null],
-): Reduced {
-  const pairs = indexes.map(bounds);
-  return {
-    steps: indexes.map((index) => points.steps[index] ?? 0),
-    values: indexes.map((index) => points.values[index] ?? null),
-    low: pairs.map(([low]) => low),
-    high: pairs.map(([, high]) => high),
-  };
+  constructor(points: Points) {
+    this.#points = points;
+  }
+
+  /** The point at an index, and those that bound its bucket. */
+  add(index: number, lowest: number, highest: number): void {
+    const { steps, values } = this.#points;
+    this.steps.push(steps[index] ?? 0);
+    this.values.push(finiteOrNull(values[index]));
+    this.low.push(finiteOrNull(values[lowest]));
+    this.high.push(finiteOrNull(values[highest]));
+  }
 }

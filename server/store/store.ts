@@ -1,10 +1,11 @@
 /** A store opened in this thread: its tables, what reads the logs into them, and what answers from them. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import type { RunStatus } from "../../shared/protocol.ts";
-import { openDatabase, type Database } from "./driver.ts";
+import type { Database } from "./database.ts";
+import { openDatabase } from "./driver.ts";
 import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
 import { Ingest } from "./ingest.ts";
-import { Queries } from "./queries.ts";
+import { queriesOf, type Queries } from "./queries.ts";
 import { migrate, runTables } from "./schema.ts";
 
 /** Rows deleted in one go. */
@@ -27,7 +28,7 @@ export class Store {
     this.driver = opened.driver;
     migrate(this.database, databasePath(folder));
     this.ingest = new Ingest(this.database, folder);
-    this.queries = new Queries(this.database, folder);
+    this.queries = queriesOf(this.database, folder);
   }
 
   /** Runs whose folders are there; those not known yet become known. */
@@ -58,17 +59,12 @@ export class Store {
     this.database.transaction(() => {
       this.database.prepare("DELETE FROM run WHERE id = ?").run(run);
       this.ingest.changeDeleted(run);
-    })();
+    });
     this.ingest.forget();
   }
 
   purge(run: string): boolean {
-    const points = this.database
-      .prepare(
-        "DELETE FROM point WHERE (series, attempt, step) IN (SELECT p.series, p.attempt, p.step FROM series s JOIN point p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
-      )
-      .run(run, purgeRows);
-    if (points.changes > 0) return true;
+    if (this.purgePoints(run)) return true;
     for (const table of runTables) {
       const key =
         table === "rollout" || table === "prompt" || table === "series"
@@ -87,6 +83,13 @@ export class Store {
       if (changes > 0) return true;
     }
     return false;
+  }
+
+  private purgePoints(run: string): boolean {
+    return [
+      "DELETE FROM point WHERE (series, attempt, step) IN (SELECT p.series, p.attempt, p.step FROM series s JOIN point p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
+      "DELETE FROM packed WHERE rowid IN (SELECT p.rowid FROM series s JOIN packed p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
+    ].some((sql) => this.database.prepare(sql).run(run, purgeRows).changes > 0);
   }
 
   close(): void {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { taskSource, type MethodContext } from "../config/declaration.ts";
 import type { Random, Saved, Task, TaskSource } from "../seams.ts";
@@ -84,7 +84,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(`the dataset can't be read: ${messageOf(error)}`, {
+    throw new UserError(`the dataset can't be read: ${readFailure(error)}`, {
       file,
       code: "dataset-missing",
       cause: error,

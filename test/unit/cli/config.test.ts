@@ -154,7 +154,7 @@ describe("gradus init", () => {
 
   it("offers the nearest preset", async () => {
     const { stderr, code } = await gradus(["init", "other", "--from", "dappo"], folder);
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, /Did you mean `dapo`/);
   });
 });

@@ -98,6 +98,9 @@ test("libsql is taken only where it was recorded and no binding was built", () =
   writeFileSync(built, "");
   assert.equal(sqliteBinding(), built);
   assert.equal(sqliteDriver(), "better-sqlite3");
+  process.env["GRADUS_SQLITE"] = "libsql";
+  assert.equal(sqliteDriver(), "libsql");
+  delete process.env["GRADUS_SQLITE"];
 });
 
 test("SQLite is proved by opening a database", async () => {

@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
 import { openDatabase } from "../../../server/store/driver.ts";
 import { runFolder } from "../../../server/store/files.ts";
+import { packEvery } from "../../../server/store/points.ts";
 import { Store } from "../../../server/store/store.ts";
 import {
   acknowledge,
@@ -140,6 +141,34 @@ test("a rollout comes back with its tokens, what does not exist as null", () => 
     store.queries.rollouts({ run: "a", step: 0, tokens: false, limit: 10 }).rollouts[0]?.tokens,
     undefined,
   );
+});
+
+test("texts of a model and of a verifier come back whole, a NUL among them", () => {
+  const { folder, store } = newStore();
+  const text = "before\0after é";
+  write(folder, "a", 0, [
+    [[start()], -1],
+    [
+      [
+        {
+          kind: "rollout",
+          step: 0,
+          index: 0,
+          row: { step: 0, group: "g", index: 0, prompt: text, response: text, errors: { correct: text } },
+          columns: {},
+        },
+        { kind: "event", step: 0, time: 1, severity: "warning", name: "n", message: text, action: text },
+      ],
+      0,
+    ],
+  ]);
+  store.ingestAll("a");
+  const [row] = store.queries.rollouts({ run: "a", tokens: false, limit: 1 }).rollouts;
+  assert.deepEqual([row?.prompt, row?.response, row?.errors], [text, text, { correct: text }]);
+  const [stored] = store.queries.events({ run: "a", limit: 1 }).events;
+  assert.deepEqual([stored?.message, stored?.action], [text, text]);
+  const where = 'response contains "after"';
+  assert.equal(store.queries.rollouts({ run: "a", where, tokens: false, limit: 1 }).total, 1);
 });
 
 test("a reader that stops between any two slices, in a store opened again, repeats and misses nothing", () => {
@@ -287,7 +316,8 @@ test("a deleted run leaves nothing behind, and others as they were", () => {
   for (const run of ["a", "b"]) {
     write(folder, run, 0, [
       [[{ ...start(), run } as Written], -1],
-      ...plain(0, 5),
+      ...Array.from({ length: packEvery }, (_, step) => [[metrics(step)], step] as const),
+      ...plain(packEvery, 5),
       [[event(4), evaluation(4, "last"), checkpoint(4), stage(4)], 4],
     ]);
     store.ingestAll(run);
@@ -295,8 +325,9 @@ test("a deleted run leaves nothing behind, and others as they were", () => {
   store.forgetRun("a");
   while (store.purge("a"));
   assert.throws(() => store.queries.show({ run: "a" }));
-  assert.equal(values(store, "b")?.total, 5);
+  assert.equal(values(store, "b")?.total, packEvery + 5);
   const raw = openDatabase(join(folder, "store.sqlite"), { anyThread: true, readonly: true }).database;
+  assert.deepEqual(raw.prepare("SELECT count(DISTINCT series) AS n FROM packed").get(), { n: 1 });
   for (const table of [
     "attempt",
     "series",
@@ -313,6 +344,10 @@ test("a deleted run leaves nothing behind, and others as they were", () => {
   }
   assert.deepEqual(
     raw.prepare("SELECT count(*) AS n FROM point WHERE series NOT IN (SELECT id FROM series)").get(),
+    { n: 0 },
+  );
+  assert.deepEqual(
+    raw.prepare("SELECT count(*) AS n FROM packed WHERE series NOT IN (SELECT id FROM series)").get(),
     { n: 0 },
   );
   raw.close();

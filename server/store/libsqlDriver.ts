@@ -1,0 +1,140 @@
+/**
+ * libsql behind the store's interface. Found in 0.5.29, and why this file is more than a list of names:
+ *
+ * - A value it has no type for (a boolean, an object) aborts the process, as do values by name for a `?`; values that are
+ *   missing become NULL. So they are checked against the statement's text before they reach it.
+ * - `readonly` is ignored, and a file that is to be read only would be made.
+ * - `get` leaves its statement in the middle: locks stay, a later commit or checkpoint fails. Only `all` is used; it
+ *   runs to the end. `get` also adds `_metadata` to the row.
+ * - Blobs come as ArrayBuffers. `raw`, `pluck` and `iterate` are never used.
+ * - A text is cut at its first NUL when it is read, though it is stored whole: queries read texts that may hold one as
+ *   blobs (`wholeText` in statements.ts).
+ * - Statements go on working after `close`, and keep the file open until they are collected.
+ */
+import { existsSync } from "node:fs";
+import type { Database, SqlValues, Statement } from "./database.ts";
+
+interface LibsqlStatement {
+  run(values: unknown): { readonly changes: number; readonly lastInsertRowid: number | bigint };
+  all(values: unknown): Record<string, unknown>[];
+}
+interface LibsqlDatabase {
+  readonly inTransaction: boolean;
+  exec(sql: string): void;
+  prepare(sql: string): LibsqlStatement;
+  close(): void;
+}
+export type LibsqlConstructor = new (path: string) => LibsqlDatabase;
+
+class LibsqlAdapter implements Database {
+  private open = true;
+
+  constructor(private readonly database: LibsqlDatabase) {}
+
+  exec(sql: string): void {
+    this.mustBeOpen();
+    this.database.exec(sql);
+  }
+
+  prepare(sql: string): Statement {
+    this.mustBeOpen();
+    const statement = this.database.prepare(sql);
+    const wanted = placeholdersOf(sql);
+    const all = (values: SqlValues): Record<string, unknown>[] => {
+      this.mustBeOpen();
+      const rows = statement.all(bindable(values, wanted));
+      rows.forEach(blobsToBuffers);
+      return rows;
+    };
+    return {
+      run: (...values) => {
+        this.mustBeOpen();
+        const { changes, lastInsertRowid } = statement.run(bindable(values, wanted));
+        return { changes, lastInsertRowid };
+      },
+      get: (...values) => all(values)[0],
+      all: (...values) => all(values),
+    };
+  }
+
+  transaction<Result>(work: () => Result): Result {
+    this.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // Some failures, such as a full disk, have ended the transaction already.
+      if (this.database.inTransaction) this.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  pragma(text: string): unknown {
+    const row: unknown = this.prepare(`PRAGMA ${text}`).get();
+    return typeof row === "object" && row !== null ? Object.values(row)[0] : undefined;
+  }
+
+  close(): void {
+    this.open = false;
+    this.database.close();
+  }
+
+  private mustBeOpen(): void {
+    if (!this.open) throw new TypeError("The database connection is not open");
+  }
+}
+
+/** @throws Error when the file cannot be opened, or is absent and to be read only */
+export function openLibsql(construct: LibsqlConstructor, path: string, readonly: boolean): Database {
+  if (readonly && !existsSync(path)) throw new Error("unable to open database file");
+  const database = new LibsqlAdapter(new construct(path));
+  if (readonly) database.exec("PRAGMA query_only = ON");
+  return database;
+}
+
+interface Placeholders {
+  readonly count: number;
+  readonly names: readonly string[];
+}
+
+function placeholdersOf(sql: string): Placeholders {
+  const bare = sql.replace(/'[^']*'|"[^"]*"|--.*/g, "");
+  return {
+    count: bare.split("?").length - 1,
+    names: [...bare.matchAll(/@(\w+)/g)].map(([, name]) => name ?? ""),
+  };
+}
+
+/** One array or one object: a lone null or Buffer would be taken for named values. */
+function bindable(values: SqlValues, { count, names }: Placeholders): unknown {
+  const [first] = values;
+  if (values.length === 1 && isNamed(first) && names.length > 0 && count === 0) {
+    for (const name of names) {
+      if (!(name in first)) throw new RangeError(`Missing named parameter "${name}"`);
+      check(first[name], `@${name}`);
+    }
+    return Object.fromEntries(names.map((name) => [name, first[name]]));
+  }
+  if (values.length !== count || names.length > 0)
+    throw new RangeError(`The statement takes ${count + names.length} values, not ${values.length}`);
+  values.forEach((value, index) => check(value, `value ${index + 1}`));
+  return values;
+}
+
+const isNamed = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function check(value: unknown, which: string): void {
+  if (value === null || value === undefined || typeof value === "number" || typeof value === "string") return;
+  if (value instanceof Uint8Array) return;
+  if (typeof value === "bigint" && BigInt.asIntN(64, value) === value) return;
+  throw new TypeError(`SQLite cannot store ${which}, a ${typeof value}`);
+}
+
+function blobsToBuffers(row: Record<string, unknown>): void {
+  for (const name in row) {
+    const value = row[name];
+    if (value instanceof ArrayBuffer) row[name] = Buffer.from(value);
+  }
+}

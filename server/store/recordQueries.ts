@@ -1,0 +1,158 @@
+/** Questions about what a run recorded step by step: groups, rollouts, events, evaluations. */
+import { UserError } from "../../shared/errors.ts";
+import type { Json } from "../../shared/json.ts";
+import type {
+  EvaluationRow,
+  EventRow,
+  GroupRow,
+  ParamsOf,
+  ResultOf,
+  evaluationsQuery,
+  eventsQuery,
+  groupsQuery,
+  rolloutsQuery,
+} from "../../shared/protocol.ts";
+import type { RolloutRow } from "../../shared/rollouts.ts";
+import { unpackColumns } from "./columns.ts";
+import { effective, type RunQueries } from "./runQueries.ts";
+import { row, rows, textOf, wholeText, type Statements, type WholeText } from "./statements.ts";
+import { compileWhere } from "./where.ts";
+
+export class RecordQueries {
+  constructor(
+    private readonly statements: Statements,
+    private readonly runs: RunQueries,
+  ) {}
+
+  groups({ run, step }: ParamsOf<typeof groupsQuery>): ResultOf<typeof groupsQuery> {
+    this.runs.known(run);
+    const found = rows<GroupRow & { admitted: number | boolean }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.name AS "group", r.task, r.arm, r.admitted, r.reason, r.successes, r.size FROM grp r ${effective} WHERE r.run = ? AND r.step = ? ORDER BY r.attempt, r.ordinal`,
+        )
+        .all(run, step),
+    );
+    return { groups: found.map((group) => ({ ...group, admitted: Boolean(group.admitted) })) };
+  }
+
+  rollouts({
+    run,
+    step,
+    where,
+    tokens,
+    limit,
+    after,
+  }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
+    this.runs.known(run);
+    const condition = where === undefined || where.trim() === "" ? undefined : compileWhere(where);
+    const filter = `r.run = ?${step === undefined ? "" : " AND r.step = ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
+    const values = [run, ...(step === undefined ? [] : [step]), ...(condition?.parameters ?? [])];
+    const from = `FROM rollout r ${effective} LEFT JOIN prompt p ON p.id = r.prompt WHERE ${filter}`;
+    const total =
+      row<{ n: number }>(this.statements.once(`SELECT count(*) AS n ${from}`).get(...values))?.n ?? 0;
+    const [attempt, atStep, ordinal] = cursorOf(after);
+    const found = rows<RolloutRowOfTable>(
+      this.statements
+        .once(
+          `SELECT r.attempt, r.step, r.ordinal, r.body, ${wholeText("r.response", "response")}, ${wholeText("p.text", "prompt")}${tokens ? ", r.columns" : ""} ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
+        )
+        .all(...values, attempt, atStep, ordinal, limit + 1),
+    );
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    return {
+      rollouts: found.slice(0, limit).map((item) => rolloutOf(run, item)),
+      total,
+      next: last === undefined ? null : `${last.attempt}:${last.step}:${last.ordinal}`,
+    };
+  }
+
+  /** Of every attempt: what happened stays told. */
+  events({ run, limit }: ParamsOf<typeof eventsQuery>): ResultOf<typeof eventsQuery> {
+    this.runs.known(run);
+    const found = rows<EventRowOfTable>(
+      this.statements
+        .of(
+          `SELECT attempt, step, time, severity, name, ${wholeText("message", "message")}, ${wholeText("action", "action")}, data FROM event WHERE run = ? ORDER BY attempt DESC, step DESC, ordinal DESC LIMIT ?`,
+        )
+        .all(run, limit),
+    );
+    return {
+      events: found.toReversed().map(({ attempt, step, time, severity, name, message, action, data }) => ({
+        run,
+        attempt,
+        step,
+        time,
+        severity,
+        name,
+        message: textOf(message),
+        action: textOf(action),
+        data: parse<Json>(data),
+      })),
+    };
+  }
+
+  evaluations({ run }: ParamsOf<typeof evaluationsQuery>): ResultOf<typeof evaluationsQuery> {
+    this.runs.known(run);
+    const found = rows<{ step: number; role: EvaluationRow["role"]; metrics: string }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.role, r.metrics FROM evaluation r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step, r.ordinal`,
+        )
+        .all(run),
+    );
+    return {
+      evaluations: found.map(({ step, role, metrics }) => ({
+        step,
+        role,
+        metrics: parse<Record<string, number>>(metrics),
+      })),
+    };
+  }
+}
+
+interface EventRowOfTable extends Omit<EventRow, "data" | "message" | "action"> {
+  readonly message: Buffer;
+  readonly action: WholeText;
+  readonly data: string;
+}
+interface RolloutRowOfTable {
+  readonly attempt: number;
+  readonly step: number;
+  readonly ordinal: number;
+  readonly body: string;
+  readonly response: WholeText;
+  readonly prompt: WholeText;
+  readonly columns?: Buffer | null;
+}
+
+const parse = <Value>(text: string): Value => JSON.parse(text);
+
+function cursorOf(after: string | undefined): readonly [number, number, number] {
+  if (after === undefined) return [-1, -1, -1];
+  const [attempt, step, ordinal] = after.split(":").map(Number);
+  if (
+    attempt === undefined ||
+    step === undefined ||
+    ordinal === undefined ||
+    ![attempt, step, ordinal].every(Number.isInteger)
+  ) {
+    throw new UserError(`"${after}" is not a place to go on from.`, {
+      code: "refused",
+      action: "Pass the `next` of the answer before.",
+    });
+  }
+  return [attempt, step, ordinal];
+}
+
+function rolloutOf(run: string, { attempt, body, response, prompt, columns }: RolloutRowOfTable): RolloutRow {
+  const fields = parse<RolloutRow>(body);
+  return {
+    run,
+    ...fields,
+    attempt,
+    ...(prompt === null ? {} : { prompt: textOf(prompt) }),
+    ...(response === null ? {} : { response: textOf(response) }),
+    ...(columns === undefined || columns === null ? {} : unpackColumns(columns)),
+  };
+}

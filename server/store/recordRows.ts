@@ -1,0 +1,148 @@
+/** Records of a step that become rows as they are. Inside a transaction only. */
+import type {
+  EvaluationRecord,
+  EventRecord,
+  GroupRecord,
+  MetricsRecord,
+  RolloutRecordLog,
+} from "../../shared/log/records.ts";
+import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
+import type { Changes } from "./changes.ts";
+import { packColumns } from "./columns.ts";
+import type { Ids } from "./ids.ts";
+import { PointWriter } from "./points.ts";
+import type { RunState } from "./runState.ts";
+import type { Statements } from "./statements.ts";
+
+const headlineNames = ["reward/total", "eval/pass@1"];
+
+/** SQLite keeps infinities; NaN becomes NULL. */
+const real = (value: MaybeNumber | undefined): number | null => {
+  if (value === undefined || value === null) return null;
+  const number = fromWire(value);
+  return Number.isNaN(number) ? null : number;
+};
+const flag = (value: boolean | undefined): number | null => (value === undefined ? null : Number(value));
+
+export class RecordRows {
+  private readonly points: PointWriter;
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly ids: Ids,
+    private readonly changes: Changes,
+  ) {
+    this.points = new PointWriter(statements);
+  }
+
+  forget(): void {
+    this.points.forget();
+  }
+
+  metrics(run: RunState, attempt: number, record: MetricsRecord): void {
+    const headline: Record<string, number> = JSON.parse(run.headline);
+    for (const [name, wire] of Object.entries(record.values)) {
+      const value = fromWire(wire);
+      this.points.add(this.ids.series(run.id, name), attempt, record.step, value);
+      if (headlineNames.includes(name) && Number.isFinite(value)) headline[name] = value;
+    }
+    run.headline = JSON.stringify(headline);
+    this.statements.run(
+      "INSERT OR REPLACE INTO clock VALUES (?, ?, ?, ?)",
+      run.id,
+      attempt,
+      record.step,
+      record.time,
+    );
+  }
+
+  group(run: string, attempt: number, record: GroupRecord): void {
+    const { step, group, task, arm, admitted, reason, successes, size, signal } = record;
+    this.statements.run(
+      "INSERT INTO grp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      run,
+      attempt,
+      step,
+      this.ids.ordinal("grp", run, attempt, step),
+      group,
+      task,
+      arm,
+      Number(admitted),
+      reason,
+      successes,
+      size,
+      real(signal),
+    );
+  }
+
+  rollout(run: string, attempt: number, { step, row, columns }: RolloutRecordLog): void {
+    const { prompt, response, run: _, ...body } = row;
+    const ordinal = this.ids.ordinal("rollout", run, attempt, step);
+    const packed = packColumns(columns);
+    this.statements.run(
+      `INSERT INTO rollout(run, attempt, step, ordinal, name, idx, task, env, arm, prompt, response, finish, source, use, reward, advantage, admitted, tokens, body, columns)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      run,
+      attempt,
+      step,
+      ordinal,
+      row.group,
+      row.index,
+      row.task?.id ?? null,
+      row.task?.env ?? null,
+      row.task?.arm ?? null,
+      prompt === undefined ? null : this.ids.prompt(run, prompt),
+      response ?? null,
+      row.finish ?? null,
+      row.source ?? null,
+      row.use ?? null,
+      real(row.reward),
+      real(row.advantage),
+      flag(row.admitted),
+      columns.tokens?.length ?? null,
+      JSON.stringify(body),
+      packed,
+    );
+  }
+
+  event(run: string, attempt: number, record: EventRecord): void {
+    const { step, time, severity, name, message, action, data } = record;
+    this.statements.run(
+      "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      run,
+      attempt,
+      step,
+      this.ids.ordinal("event", run, attempt, step),
+      time,
+      severity,
+      name,
+      message,
+      action ?? null,
+      JSON.stringify(data ?? null),
+    );
+    this.changes.add(run, "event", step);
+  }
+
+  evaluation(run: RunState, attempt: number, record: EvaluationRecord): void {
+    const metrics = JSON.stringify(record.metrics);
+    this.statements.run(
+      "INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?)",
+      run.id,
+      attempt,
+      record.step,
+      this.ids.ordinal("evaluation", run.id, attempt, record.step),
+      record.time,
+      record.role,
+      metrics,
+    );
+    if (record.role === "first") run.first = metrics;
+    if (record.role === "last") run.last = metrics;
+    const pass = record.metrics["eval/pass@1"];
+    if (pass !== undefined)
+      run.headline = JSON.stringify({ ...JSON.parse(run.headline), "eval/pass@1": pass });
+    for (const [name, value] of Object.entries(record.metrics)) {
+      this.points.add(this.ids.series(run.id, name), attempt, record.step, real(value) ?? Number.NaN);
+    }
+    this.changes.add(run.id, "evaluation", record.step, record.metrics);
+  }
+}

@@ -1,0 +1,129 @@
+/** Questions about runs as wholes. */
+import { resolve } from "node:path";
+import { UserError } from "../../shared/errors.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type {
+  ConfigLens,
+  ParamsOf,
+  ResultOf,
+  RunDetail,
+  RunStatus,
+  RunSummary,
+  runsList,
+} from "../../shared/protocol.ts";
+import { runFolder } from "./files.ts";
+import { asRun, type RunState } from "./runState.ts";
+import { row, rows, type Statements } from "./statements.ts";
+
+/** Joins a table `r` with its attempt `a` and keeps what no later attempt replaced. */
+export const effective =
+  "JOIN attempt a ON a.run = r.run AND a.attempt = r.attempt AND (a.superseded_from IS NULL OR r.step < a.superseded_from)";
+
+export class RunQueries {
+  constructor(
+    private readonly statements: Statements,
+    private readonly store: string,
+  ) {}
+
+  list({ limit }: ParamsOf<typeof runsList>): ResultOf<typeof runsList> {
+    return {
+      runs: this.statements
+        .of("SELECT * FROM run ORDER BY created_at DESC, id DESC LIMIT ?")
+        .all(limit)
+        .map(asRun)
+        .map(summaryOf),
+    };
+  }
+
+  show({ run: id }: { readonly run: string }): RunDetail {
+    const run = this.known(id);
+    const attempts = rows<{
+      attempt: number;
+      started_at: string | null;
+      resumed_at: number | null;
+      last_step: number;
+    }>(this.statements.of("SELECT * FROM attempt WHERE run = ? ORDER BY attempt").all(id));
+    return {
+      ...summaryOf(run),
+      folder: runFolder(this.store, id),
+      authored: run.authored,
+      config: parse<JsonObject>(run.config),
+      git: run.git === null ? null : parse<{ commit: string; dirty: boolean }>(run.git),
+      checkpoints: rows<{ step: number; path: string; bytes: number }>(
+        this.statements
+          .of(
+            `SELECT r.step, r.path, r.bytes FROM checkpoint r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step`,
+          )
+          .all(id),
+      ).map((checkpoint) => ({ ...checkpoint, path: resolve(runFolder(this.store, id), checkpoint.path) })),
+      attempts: attempts.map((attempt) => ({
+        attempt: attempt.attempt,
+        startedAt: attempt.started_at ?? run.created_at,
+        resumedAt: attempt.resumed_at,
+        lastStep: attempt.last_step,
+      })),
+      stages: rows(
+        this.statements
+          .of(
+            `SELECT r.step, r.name, r.stage_kind AS kind FROM stage r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step, r.ordinal`,
+          )
+          .all(id),
+      ),
+      backendReason: run.backend_reason,
+    };
+  }
+
+  summary(id: string): RunSummary | null {
+    const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
+    return found === undefined ? null : summaryOf(asRun(found));
+  }
+
+  byStartKey(key: string): string | null {
+    return (
+      row<{ id: string }>(this.statements.of("SELECT id FROM run WHERE start_key = ?").get(key))?.id ?? null
+    );
+  }
+
+  lens(file: string): Pick<ConfigLens, "lastRun"> {
+    const found = this.statements
+      .of("SELECT * FROM run WHERE file = ? ORDER BY created_at DESC LIMIT 1")
+      .get(file);
+    return { lastRun: found === undefined ? null : summaryOf(asRun(found)) };
+  }
+
+  /** @throws UserError when there is no such run */
+  known(id: string): RunState {
+    const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
+    if (found === undefined)
+      throw new UserError(`There is no run ${id} in this store.`, {
+        code: "unknownRun",
+        action: "List the runs: gradus runs list.",
+      });
+    return asRun(found);
+  }
+}
+
+const parse = <Value>(text: string): Value => JSON.parse(text);
+
+function summaryOf(run: RunState): RunSummary {
+  const numbers = (text: string | null): Record<string, number> | null =>
+    text === null ? null : parse<Record<string, number>>(text);
+  const status: RunStatus = run.status;
+  return {
+    id: run.id,
+    name: run.name,
+    file: run.file,
+    status,
+    message: run.message,
+    attempt: run.attempt,
+    step: run.step,
+    steps: run.steps,
+    stage: run.stage,
+    startedAt: run.started_at ?? run.created_at,
+    endedAt: run.ended_at,
+    backend: run.backend,
+    headline: numbers(run.headline) ?? {},
+    first: numbers(run.first),
+    last: numbers(run.last),
+  };
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fewOf } from "../../../server/cli/followHere.ts";
+import { bar, duration, oneLine, sparkline } from "../../../server/cli/terminal.ts";
+
+test("a sparkline spans its own range, keeps the last values and leaves gaps", () => {
+  assert.equal(sparkline([0, 1, 2, 3, 4, 5, 6, 7], 8), "▁▂▃▄▅▆▇█");
+  assert.equal(sparkline([9, 9, 0, 7], 2), "▁█");
+  assert.equal(sparkline([0, Number.NaN, 7], 8), "▁ █");
+  assert.equal(sparkline([], 8), "");
+  assert.equal(sparkline([2, 2], 8), "▄▄");
+});
+
+test("a bar is as long as asked, whatever it is given", () => {
+  for (const [done, total] of [
+    [0, 10],
+    [5, 10],
+    [10, 10],
+    [20, 10],
+    [0, 0],
+  ] as const)
+    assert.equal([...bar(done, total, 10)].length, 10);
+  assert.equal(bar(5, 10, 4), "██░░");
+});
+
+test("durations and lines are written for people", () => {
+  assert.deepEqual([59, 61, 3700, Number.NaN].map(duration), ["59 s", "1 min 01 s", "1 h 01 min", "–"]);
+  assert.equal(oneLine("a\nb\u0007c", 10), "a⏎b·c");
+  assert.equal(oneLine("abcdef", 4), "abc…");
+});
+
+test("the completions shown are the best, one between and the worst, each once", () => {
+  const rows = [3, 1, 2, null].map((reward) => ({
+    prompt: "",
+    response: "",
+    reward,
+    finish: "stop" as const,
+  }));
+  assert.deepEqual(
+    fewOf(rows).map(({ reward }) => reward),
+    [3, 2, 1],
+  );
+  assert.deepEqual(
+    fewOf(rows.slice(0, 1)).map(({ reward }) => reward),
+    [3],
+  );
+  assert.deepEqual(fewOf([]), []);
+});
