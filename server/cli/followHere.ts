@@ -61,8 +61,7 @@ export async function followHere(run: string, { store, json, history }: FollowHe
 
 /** One Ctrl-C leaves the run going; two ask it to stop, and its end is waited for; a third leaves at once. */
 async function interrupts(run: string, client: DaemonClient, reporter: RunReporter): Promise<null> {
-  const press = (): Promise<"pressed"> =>
-    new Promise((resolve) => process.once("SIGINT", () => resolve("pressed")));
+  const press = presses();
   await press();
   reporter.say("Leaving; press Ctrl-C once more to stop the run.");
   if ((await Promise.race([press(), wait(secondPress, "left" as const)])) === "left") return null;
@@ -70,6 +69,24 @@ async function interrupts(run: string, client: DaemonClient, reporter: RunReport
   reporter.say("Stopping after the step in flight, with a checkpoint.");
   await press();
   return null;
+}
+
+/**
+ * The next Ctrl-C, each told once. One listener for good: between two of `once` the signal would have its old meaning,
+ * and end this process.
+ */
+function presses(): () => Promise<"pressed"> {
+  let count = 0;
+  let told: () => void = () => undefined;
+  process.on("SIGINT", () => {
+    count += 1;
+    told();
+  });
+  return async () => {
+    while (count === 0) await new Promise<void>((resolve) => (told = resolve));
+    count -= 1;
+    return "pressed";
+  };
 }
 
 /** A few rollouts of the last step, for a reporter that shows them: the best, the worst and one between. */
