@@ -95,7 +95,12 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = error instanceof UserError && error.detail.code === "usage" ? exit.usage : exit.failed;
   if (error instanceof UserError) {
     const { file, line, character, code, action } = error.detail;
-    const place = file === undefined ? "" : `${file}:${(line ?? 0) + 1}:${(character ?? 0) + 1}: `;
+    const place =
+      file === undefined
+        ? ""
+        : line === undefined
+          ? `${file}: `
+          : `${file}:${line + 1}:${(character ?? 0) + 1}: `;
     complain(`${place}error: ${error.message}${code === undefined ? "" : ` [${code}]`}`);
     if (action !== undefined) complain(`  ${action}`);
     return;

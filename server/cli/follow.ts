@@ -62,6 +62,11 @@ export class RunFollower implements FeedListener {
     this.queue(() => this.catchUp());
   }
 
+  /** Asks how the run is though nothing was told: a store that cannot be written tells nothing. */
+  look(): void {
+    this.queue(async () => (this.started ? this.settle(await this.detail()) : this.catchUp()));
+  }
+
   private queue(act: () => Promise<void>): void {
     this.work = this.work.then(async () => {
       if (!this.ended) await act();

@@ -18,6 +18,8 @@ export interface FollowHereOptions {
 
 /** Within this time a second Ctrl-C stops the run. */
 const secondPress = 2_000;
+/** Milliseconds after which a run that says nothing is asked for. */
+const lookEvery = 2_000;
 /** Completions are fetched at most so often, and so many are looked at. */
 const completionsEvery = 1_000;
 const candidates = 64;
@@ -31,6 +33,7 @@ export async function followHere(run: string, { store, json, history }: FollowHe
   const client = new DaemonClient({ connect: () => openDaemon(folder) });
   const reporter = reporterFor(json);
   const completions = new Completions(client, run, reporter);
+  let timer: NodeJS.Timeout | undefined;
   await client.start();
   try {
     const follower = new RunFollower(
@@ -46,18 +49,19 @@ export async function followHere(run: string, { store, json, history }: FollowHe
     );
     const left = interrupts(run, client, reporter);
     await client.follow(follower, [run]);
+    timer = setInterval(() => follower.look(), lookEvery);
     const summary = await Promise.race([follower.done, left]);
     if (summary === null) reporter.say(`Left. The run goes on: gradus runs follow ${run}`);
     else if (summary.status === "failed") process.exitCode = exit.failed;
   } finally {
+    clearInterval(timer);
     client.dispose();
   }
 }
 
 /** One Ctrl-C leaves the run going; two ask it to stop, and its end is waited for; a third leaves at once. */
 async function interrupts(run: string, client: DaemonClient, reporter: RunReporter): Promise<null> {
-  const press = (): Promise<"pressed"> =>
-    new Promise((resolve) => process.once("SIGINT", () => resolve("pressed")));
+  const press = presses();
   await press();
   reporter.say("Leaving; press Ctrl-C once more to stop the run.");
   if ((await Promise.race([press(), wait(secondPress, "left" as const)])) === "left") return null;
@@ -65,6 +69,24 @@ async function interrupts(run: string, client: DaemonClient, reporter: RunReport
   reporter.say("Stopping after the step in flight, with a checkpoint.");
   await press();
   return null;
+}
+
+/**
+ * The next Ctrl-C, each told once. One listener for good: between two of `once` the signal would have its old meaning,
+ * and end this process.
+ */
+function presses(): () => Promise<"pressed"> {
+  let count = 0;
+  let told: () => void = () => undefined;
+  process.on("SIGINT", () => {
+    count += 1;
+    told();
+  });
+  return async () => {
+    while (count === 0) await new Promise<void>((resolve) => (told = resolve));
+    count -= 1;
+    return "pressed";
+  };
 }
 
 /** A few rollouts of the last step, for a reporter that shows them: the best, the worst and one between. */

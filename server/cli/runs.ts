@@ -1,7 +1,6 @@
 import { Option, type Command as Program } from "commander";
 import { existsSync } from "node:fs";
 import {
-  liveStatuses,
   runsControl,
   runsDelete,
   runsList,
@@ -132,7 +131,7 @@ async function show(connection: MessageConnection, { id }: RunSummary, { json }:
 
 function describe(run: RunDetail): string[] {
   const metrics = (label: string, values: Readonly<Record<string, number>> | null): string[] =>
-    values === null
+    values === null || Object.keys(values).length === 0
       ? []
       : [
           `${label.padEnd(12)}${Object.entries(values)
@@ -186,16 +185,7 @@ async function resume(connection: MessageConnection, { id }: RunSummary, { json 
   print(`${id} goes on as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
 }
 
-async function remove(
-  connection: MessageConnection,
-  { id, status }: RunSummary,
-  { json }: Options,
-): Promise<void> {
-  if (liveStatuses.includes(status))
-    throw new UserError(`${id} is live (${status}) and cannot be deleted.`, {
-      code: "busy",
-      action: `Stop it first: gradus runs stop ${id}`,
-    });
+async function remove(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
   const answer = await ask(connection, runsDelete, { run: id });
   if (json === true) return printJson({ run: id, ...answer });
   print(`${id} is deleted.`);

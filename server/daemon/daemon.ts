@@ -3,7 +3,7 @@
  * parses and routes; SQLite is in its own thread, training in its own processes.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -209,7 +209,11 @@ class StoreDaemon {
   }
 }
 
-/** Standard error is the daemon's log file. */
+/** Standard error is the daemon's log file. One that cannot grow (a full disk) must not end the daemon. */
 export function log(text: string): void {
-  process.stderr.write(`${new Date().toISOString()} ${text}\n`);
+  try {
+    writeSync(process.stderr.fd, `${new Date().toISOString()} ${text}\n`);
+  } catch {
+    return; // there is no other place to say it
+  }
 }

@@ -43,8 +43,13 @@ export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: 
     ...answers(protocol.runsControl, (parameters) => supervisor.control(parameters)),
     ...answers(protocol.runsResume, (parameters) => supervisor.resume(parameters)),
     ...answers(protocol.runsDelete, (parameters) => supervisor.delete(parameters)),
-    ...answers(protocol.runsList, (parameters) => remote.call("list", parameters)),
-    ...answers(protocol.runsShow, (parameters) => remote.call("show", parameters)),
+    ...answers(protocol.runsList, async (parameters) => {
+      const { runs, ...rest } = await remote.call("list", parameters);
+      return { ...rest, runs: runs.map((run) => supervisor.seen(run)) };
+    }),
+    ...answers(protocol.runsShow, async (parameters) =>
+      supervisor.seen(await remote.call("show", parameters)),
+    ),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),

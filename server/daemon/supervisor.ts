@@ -3,7 +3,7 @@
  * daemon that is killed costs nothing, the next one adopts what it finds.
  */
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readLock } from "../../shared/daemon/lock.ts";
@@ -23,10 +23,19 @@ import {
   type runsStart,
 } from "../../shared/protocol.ts";
 import type { RunFile } from "../../shared/run.ts";
-import { controlPath, readRunFile, runFilePath, runFolder, runsFolder, trashPrefix } from "../store/files.ts";
+import {
+  authoredPath,
+  controlPath,
+  readRunFile,
+  runFilePath,
+  runFolder,
+  runsFolder,
+  trashPrefix,
+} from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
-import { startWorker, workerLogTail, type WorkerProgram } from "./worker.ts";
+import { goneFolder, interruption, unwritable } from "./interruption.ts";
+import { startWorker, type WorkerProgram } from "./worker.ts";
 
 /** How often a worker's process is looked for. */
 const lookEvery = 500;
@@ -39,6 +48,9 @@ export class Supervisor {
   private readonly live = new Set<string>();
   /** Runs being settled, resumed or deleted: one hand at a time. */
   private readonly busy = new Set<string>();
+  private readonly settling = new Map<string, Promise<void>>();
+  /** Runs that have ended while the store cannot be written: why. */
+  private readonly unsettled = new Map<string, string>();
   private readonly starting = new Map<string, Promise<ResultOf<typeof runsStart>>>();
   private readonly timer: NodeJS.Timeout;
 
@@ -101,9 +113,7 @@ export class Supervisor {
 
   private makeFolder(name: string, { file, set, steps, seed }: ParamsOf<typeof runsStart>): string {
     const createdAt = new Date().toISOString();
-    mkdirSync(runsFolder(this.store), { recursive: true });
     const id = newRunId(name, createdAt);
-    mkdirSync(this.folder(id));
     const content: RunFile = {
       id,
       file,
@@ -113,15 +123,32 @@ export class Supervisor {
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
     };
-    const draft = `${runFilePath(this.folder(id))}.new`;
-    writeFileSync(draft, JSON.stringify(content, null, 2));
-    renameSync(draft, runFilePath(this.folder(id)));
+    this.writeRunFile(this.folder(id), content);
     return id;
+  }
+
+  /** All or nothing: what cannot be written leaves no folder behind. */
+  private writeRunFile(folder: string, content: RunFile): void {
+    const draft = `${runFilePath(folder)}.new`;
+    try {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(draft, JSON.stringify(content, null, 2));
+      renameSync(draft, runFilePath(folder));
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw new UserError(`The run's folder cannot be written: ${messageOf(error)}.`, {
+        file: folder,
+        code: "refused",
+        cause: error,
+        action: "Free space on this disk or mend the folder's permissions, then start the run again.",
+      });
+    }
   }
 
   private launch(run: string, file: string, attempt: number): void {
     startWorker(this.program, this.folder(run), file, attempt, () => void this.settle(run));
     this.live.add(run);
+    this.unsettled.delete(run);
   }
 
   /** The next attempt, from the last checkpoint. */
@@ -129,13 +156,19 @@ export class Supervisor {
     const summary = await this.known(run);
     return this.alone(run, async () => {
       this.refuseLive(run, "resumed");
+      if (!existsSync(this.folder(run)))
+        throw new UserError(goneFolder(run, this.folder(run)), {
+          file: this.folder(run),
+          code: "refused",
+          action: "Put the folder back, or delete what the store still lists.",
+        });
       if (summary.status === "finished")
         throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
           code: "refused",
           action: "Start a new run of its config: gradus run.",
         });
       const file = readRunFile(this.folder(run))?.file ?? summary.file;
-      if (!existsSync(file))
+      if (!existsSync(file) && !existsSync(authoredPath(this.folder(run))))
         throw new UserError(`The run's config ${file} is gone.`, {
           file,
           code: "refused",
@@ -143,6 +176,8 @@ export class Supervisor {
         });
       const attempt =
         Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
+      // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
+      await this.remote.call("drain", run);
       await this.remote.call("setStatus", run, "starting", null, attempt);
       this.launch(run, file, attempt);
       this.log(`run ${run} resumed as attempt ${attempt}`);
@@ -211,10 +246,17 @@ export class Supervisor {
   /** The worker is gone: everything it wrote is read first, and only then is it said that it did not finish. */
   private async settle(run: string): Promise<void> {
     if (this.busy.has(run)) return;
+    const work = this.settleAlone(run);
+    this.settling.set(run, work);
+    await work;
+    this.settling.delete(run);
+  }
+
+  private async settleAlone(run: string): Promise<void> {
     this.busy.add(run);
     try {
       const folder = this.folder(run);
-      if (workerIsAlive(folder) || !existsSync(folder)) return;
+      if (workerIsAlive(folder)) return;
       await this.remote.call("drain", run);
       const status = (await this.remote.call("summary", run))?.status;
       if (status === "stopping")
@@ -225,13 +267,23 @@ export class Supervisor {
           "Stopped at once: the step in flight was dropped.",
         );
       else if (status !== undefined && isLive(status))
-        await this.remote.call("setStatus", run, "interrupted", interruption(run, folder));
+        await this.remote.call("setStatus", run, "interrupted", ended(run, folder));
       this.live.delete(run);
+      this.unsettled.delete(run);
     } catch (error) {
-      this.log(`settling ${run}: ${messageOf(error)}`);
+      // Tried again until it succeeds; said once.
+      const message = unwritable(run, this.folder(run), messageOf(error));
+      if (this.unsettled.get(run) !== message) this.log(`settling ${run}: ${messageOf(error)}`);
+      this.unsettled.set(run, message);
     } finally {
       this.busy.delete(run);
     }
+  }
+
+  /** As the store tells it, but for a run that has ended and whose end the store could not take in. */
+  seen<Run extends RunSummary>(run: Run): Run {
+    const message = this.unsettled.get(run.id);
+    return message === undefined || !isLive(run.status) ? run : { ...run, status: "interrupted", message };
   }
 
   // ───────────────────────────────────────────── small things
@@ -264,6 +316,8 @@ export class Supervisor {
   }
 
   private async alone<Result>(run: string, act: () => Promise<Result>): Promise<Result> {
+    // Its end is being taken in: a moment, and nobody's request.
+    await this.settling.get(run);
     if (this.busy.has(run))
       throw new UserError(`Run ${run} is being worked on by another request.`, {
         code: "busy",
@@ -278,11 +332,8 @@ export class Supervisor {
   }
 }
 
-function interruption(run: string, folder: string): string {
-  const pid = readWorker(folder)?.pid;
-  const tail = workerLogTail(folder, 3);
-  return `The run's process${pid === undefined ? " never started" : ` (pid ${pid}) ended without finishing`}. Resume it from its last checkpoint: gradus runs resume ${run}.${tail === "" ? "" : ` It last said: ${tail}`}`;
-}
+const ended = (run: string, folder: string): string =>
+  existsSync(folder) ? interruption(run, folder) : goneFolder(run, folder);
 
 /** Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`. */
 export function newRunId(name: string, createdAt: string): string {

@@ -70,8 +70,16 @@ export function startWorker(
   }
 }
 
+/** What TensorFlow says of itself at every start: `I0000 …`, and that it does so. */
+const chatter = /^([IW]\d{4} |WARNING: All log messages before absl|\d{4}-\d\d-\d\d [\d:.]+: [IW] )/;
+
 /** The last lines that the worker printed, for a message. */
 export function workerLogTail(runFolder: string, lines: number): string {
   const path = workerLogPath(runFolder);
-  return existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").slice(-lines).join("\n") : "";
+  if (!existsSync(path)) return "";
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !chatter.test(line))
+    .slice(-lines)
+    .join("\n");
 }

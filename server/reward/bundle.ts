@@ -42,6 +42,8 @@ async function build(file: string, term: string): Promise<string> {
       target: "node20",
       format: "esm",
       sourcemap: "inline",
+      // A stack names the user's file, not the folder that the bundle lies in.
+      sourceRoot: `${pathToFileURL(dirname(file)).href}/`,
       logLevel: "silent",
       // The bundle lies elsewhere; code that reads files beside itself must still find them.
       define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },

@@ -3,6 +3,7 @@
  * stdout is the user's own. It may be killed at any moment and holds nothing worth keeping.
  */
 import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import type { TermValue } from "../seams.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 
@@ -98,7 +99,18 @@ async function judge(input: ScoreInput): Promise<TermValue> {
   }
 }
 
+/** Looked for in a thread of its own: a function that never returns leaves this one no time to hear of the parent's death. */
+const watchParent = `
+  const parent = ${process.ppid};
+  const gone = () => {
+    try { process.kill(parent, 0); } catch { return true; }
+    return process.platform !== "win32" && process.ppid !== parent;
+  };
+  setInterval(() => { if (gone()) process.kill(process.pid, "SIGKILL"); }, 500);
+`;
+
 if (process.send !== undefined) {
+  new Worker(watchParent, { eval: true }).unref();
   process.on("message", (message: ToHost) => {
     if (message.kind === "load") void load(message.bundle, message.export).then(say);
     else void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));

@@ -16,6 +16,7 @@ export const python = rewardTerm({
     throw new UserError(
       `reward term "${context.name ?? name}" is Python (${file}:${name}), and this version runs only TypeScript and JavaScript rewards`,
       {
+        file,
         code: "python-reward",
         action: `Write it as \`export function score({ prompt, response, task })\` in a .ts file, or remove the term with --set reward.terms.${context.name ?? name}=null.`,
       },

@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Json } from "../../shared/json.ts";
 import type { Saved } from "../seams.ts";
@@ -79,12 +80,59 @@ function writeState(folder: string, state: RunState): void {
   );
 }
 
+const stateSchema: z.ZodType<StateFile> = z.object({
+  step: z.number().int(),
+  loop: z.json(),
+  parts: z.record(z.string(), z.json()),
+  arrays: z.array(
+    z.object({
+      part: z.string(),
+      name: z.string(),
+      type: z.enum(["Float64Array", "Float32Array", "Int32Array"]),
+      length: z.number().int().nonnegative(),
+    }),
+  ),
+});
+
+function stateFile(path: string): StateFile {
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    throw damaged(path, messageOf(error), error);
+  }
+}
+
+const damaged = (file: string, message: string, cause?: unknown): UserError =>
+  new UserError(`${file} is missing or damaged: ${message}`, {
+    file,
+    code: "checkpoint-damaged",
+    cause,
+    action: "Use an earlier checkpoint of the run.",
+  });
+
+function arraysFile(path: string, wanted: number): Buffer {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw damaged(path, messageOf(error), error);
+  }
+  if (bytes.length !== wanted) throw damaged(path, `it has ${bytes.length} bytes where ${wanted} are due`);
+  return bytes;
+}
+
+const bytesOf = ({ type, length }: ArrayEntry): number => length * types[type].BYTES_PER_ELEMENT;
+
+/** @throws UserError naming the file that is missing, cut short or no state */
 export function readState(folder: string): RunState {
-  const file = JSON.parse(readFileSync(join(folder, "state.json"), "utf8")) as StateFile;
-  const bytes = readFileSync(join(folder, "state.bin"));
+  const file = stateFile(join(folder, "state.json"));
+  const bytes = arraysFile(
+    join(folder, "state.bin"),
+    file.arrays.reduce((sum, entry) => sum + bytesOf(entry), 0),
+  );
   let at = 0;
   const arrays = file.arrays.map((entry) => {
-    const size = entry.length * types[entry.type].BYTES_PER_ELEMENT;
+    const size = bytesOf(entry);
     const copy = new Uint8Array(bytes.subarray(at, at + size));
     at += size;
     return { ...entry, array: new types[entry.type](copy.buffer) };

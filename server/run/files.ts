@@ -1,5 +1,5 @@
 /** The files of a run's folder that are not the log: what was asked for, and the config as it was then. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -47,7 +47,7 @@ export interface StoredConfig extends LoadedConfig {
 /** The config of a run: read from its file by the first attempt and kept, so that later edits don't reach a resumed run. */
 export function storedConfig(folder: string, run: RunFile): StoredConfig {
   const kept = existsSync(authoredPath(folder));
-  const authored = readFileSync(kept ? authoredPath(folder) : run.file, "utf8");
+  const authored = kept ? readFileSync(authoredPath(folder), "utf8") : authoredOf(run);
   const loaded = loadConfig(run.file, {
     text: authored,
     set: run.set,
@@ -56,10 +56,40 @@ export function storedConfig(folder: string, run: RunFile): StoredConfig {
     ...(run.seed === undefined ? {} : { seed: run.seed }),
   });
   if (kept) return { ...loaded, authored, changed: differs(resolvedPath(folder), loaded.tree) };
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(authoredPath(folder), authored);
-  writeFileSync(resolvedPath(folder), JSON.stringify(loaded.tree));
+  keep(resolvedPath(folder), JSON.stringify(loaded.tree));
+  keep(authoredPath(folder), authored);
   return { ...loaded, authored, changed: false };
+}
+
+function authoredOf(run: RunFile): string {
+  try {
+    return readFileSync(run.file, "utf8");
+  } catch (error) {
+    throw new UserError(`The config cannot be read: ${messageOf(error)}.`, {
+      file: run.file,
+      code: "missing-file",
+      cause: error,
+      action: "Put the file back where it was, then resume the run.",
+    });
+  }
+}
+
+/** Temporary name and rename: a full disk leaves no half of a config for a resumed run to read. */
+function keep(path: string, text: string): void {
+  const draft = `${path}.new`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(draft, text);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new UserError(`The run's config cannot be kept: ${messageOf(error)}.`, {
+      file: path,
+      code: "config-not-kept",
+      cause: error,
+      action: "Free space on this disk or mend the folder's permissions, then resume the run.",
+    });
+  }
 }
 
 function differs(path: string, tree: JsonObject): boolean {

@@ -121,16 +121,20 @@ function recordGroups(
 }
 
 /** Each message once a step, with how often it came. */
-function recordErrors({ session, step }: Place, { scored }: Collected): void {
+function recordErrors({ session, step }: Place, { scored, batch }: Collected): void {
   const counts = new Map<string, number>();
   for (const { term, message } of scoringErrors(scored.rewards.terms)) {
     const text = `Reward term ${term} failed: ${message}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   for (const [text, count] of counts) {
-    session.recorder.event("warning", "reward-error", count === 1 ? text : `${text} (${count} rollouts)`, {
+    const all = count === batch.rows;
+    const which = all ? " (every rollout of the step)" : count === 1 ? "" : ` (${count} rollouts)`;
+    session.recorder.event(all ? "error" : "warning", "reward-error", `${text}${which}`, {
       step,
-      action: "The rollout was left out of its group. Mend the reward, then start again or resume.",
+      action: all
+        ? "Where the term has a weight, nothing is trained in this step. Stop the run, mend the reward, then start again or resume."
+        : "The rollout was left out of its group. Mend the reward, then start again or resume.",
       data: { count },
     });
   }

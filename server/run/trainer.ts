@@ -1,5 +1,5 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
 import { valueAt } from "../config/declaration.ts";
@@ -172,7 +172,7 @@ export class Trainer implements Driver {
       (folder) => policy.save(join(folder, policyFolder)),
       config.checkpoint.keep,
     );
-    recorder.append({ kind: "checkpoint", step: lastStep(state), path, bytes });
+    recorder.append({ kind: "checkpoint", step: lastStep(state), path: relative(this.folder, path), bytes });
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {

@@ -43,8 +43,11 @@ export async function work(options: WorkerOptions): Promise<number> {
   try {
     return await attemptRun(options, run, lease, writer);
   } finally {
-    writer.close();
-    lease.release();
+    try {
+      writer.close();
+    } finally {
+      lease.release();
+    }
   }
 }
 
@@ -73,7 +76,7 @@ async function attemptRun(
       : failed(recorder, error);
   }
   process.off("SIGTERM", stop);
-  for (const close of closers.reverse()) await close();
+  for (const close of closers.reverse()) await closed(close);
   recorder.append({
     kind: "end",
     step: recorder.step,
@@ -86,18 +89,30 @@ async function attemptRun(
   return ending.status === "failed" ? 1 : 0;
 }
 
+/** What cannot be closed must not cost the run its `end`. */
+async function closed(close: Open["closers"][number]): Promise<void> {
+  try {
+    await close();
+  } catch (error) {
+    process.stderr.write(`closing: ${messageOf(error)}\n`);
+  }
+}
+
 function failed(recorder: Recorder, error: unknown): Ending {
   const detail = error instanceof UserError ? error.detail : {};
-  const place =
-    detail.file === undefined
-      ? ""
-      : ` (${detail.file}${detail.line === undefined ? "" : `:${detail.line + 1}`})`;
-  const message = `${messageOf(error)}${place}`;
+  const message = sentence(messageOf(error), detail);
   if (!(error instanceof UserError))
     process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
   const action = detail.action ?? "This is a defect of Gradus: the worker's log beside the run says where.";
   recorder.event("error", detail.code ?? "failed", message, { action });
   return { status: "failed", message: `${message} ${action}` };
+}
+
+/** With the place, where the message itself does not name it. */
+function sentence(message: string, { file, line }: UserError["detail"]): string {
+  const place = line === undefined ? file : `${file}:${line + 1}`;
+  const whole = place === undefined || message.includes(place) ? message : `${message} (${place})`;
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** The config, or what is wrong with it. */
@@ -134,14 +149,15 @@ const startRecord = (
 
 /** Opens the policy, loads rewards, takes up the last checkpoint, and writes the start record: also where that fails. */
 async function begin(options: WorkerOptions, open: Open): Promise<Loop> {
-  const resumed = options.attempt === 0 ? undefined : lastCheckpoint(options.folder);
-  open.recorder.step = resumed?.step ?? -1;
+  let resumed: RunState | undefined;
   let start: Pick<StartRecord, "backend" | "bundles"> = {
     backend: { name: "none", reason: "the run failed before one was opened", device: "" },
     bundles: {},
   };
   const note = (more: Partial<typeof start>): void => void (start = { ...start, ...more });
   try {
+    if (options.attempt > 0) resumed = await lastCheckpoint(options.folder);
+    open.recorder.step = resumed?.step ?? -1;
     return await assembled(options, open, resumed, note);
   } finally {
     open.recorder.append({ ...startRecord(options, open, resumed), ...start });
@@ -174,8 +190,10 @@ async function assembled(
   closers.push(() => trainer.parts.close());
   note({ bundles: await trainer.prepare() });
   if (resumed === undefined) return new Loop(session, trainer, beginning);
-  const state = readLoopState(resumed.loop);
-  await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed.parts);
+  const state = await whole(options.folder, resumed.step, async () => {
+    await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed.parts);
+    return readLoopState(resumed.loop);
+  });
   if (state.entered) await trainer.enter(state.stage, state);
   if (open.stored.changed)
     recorder.event(
@@ -187,7 +205,25 @@ async function assembled(
 }
 
 /** The newest whole checkpoint; undefined: start again from the beginning. */
-function lastCheckpoint(folder: string): RunState | undefined {
+async function lastCheckpoint(folder: string): Promise<RunState | undefined> {
   const step = checkpointSteps(folder).at(-1);
-  return step === undefined ? undefined : readState(checkpointFolder(folder, step));
+  return step === undefined
+    ? undefined
+    : whole(folder, step, () => Promise.resolve(readState(checkpointFolder(folder, step))));
+}
+
+/** Reads a checkpoint. @throws UserError where a part of it is missing or damaged, with what the run can go on from instead */
+async function whole<Part>(folder: string, step: number, read: () => Promise<Part>): Promise<Part> {
+  try {
+    return await read();
+  } catch (error) {
+    const path = checkpointFolder(folder, step);
+    const before = checkpointSteps(folder).at(-2);
+    throw new UserError(`The checkpoint of step ${step} cannot be read: ${messageOf(error)}`, {
+      file: error instanceof UserError ? (error.detail.file ?? path) : path,
+      code: "checkpoint-damaged",
+      cause: error,
+      action: `Move ${path} away, then resume the run: it goes on from ${before === undefined ? "its beginning" : `the checkpoint of step ${before}`}.`,
+    });
+  }
 }

@@ -8,6 +8,8 @@ export const databasePath = (store: string): string => join(store, "store.sqlite
 export const runsFolder = (store: string): string => join(store, "runs");
 export const runFolder = (store: string, run: string): string => join(runsFolder(store), run);
 export const runFilePath = (folder: string): string => join(folder, "run.json");
+/** The config as it was when the run began: what a resumed run goes by. */
+export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
 export const controlPath = (folder: string): string => join(folder, "control.jsonl");
 export const workerLogPath = (folder: string): string => join(folder, "worker.log");
 

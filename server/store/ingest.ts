@@ -50,10 +50,12 @@ export class Ingest {
       ...(file === null ? {} : { name: file.name, file: file.file, seed: file.seed ?? null }),
     };
     this.database.transaction(() => {
+      // A daemon of another runtime folder may serve this store, too, and have seen the run's folder first.
+      if (this.runs.read(id) !== undefined) return;
       this.runs.add(run, startKey);
       this.apply.changes.add(id, "created", -1);
     });
-    return run;
+    return this.runs.read(id) ?? run;
   }
 
   /** One slice of one run; true while there is more to read. Attempts are read in order: a resumed one comes after what it resumes. */

@@ -11,7 +11,11 @@ class StoreThread {
   /** Runs with something to read, oldest first; deleted runs with rows left. */
   private readonly reading = new Set<string>();
   private readonly purging = new Set<string>();
-  private readonly draining: { readonly run: string; readonly done: () => void }[] = [];
+  private readonly draining: {
+    readonly run: string;
+    readonly done: () => void;
+    readonly failed: (error: unknown) => void;
+  }[] = [];
   private scheduled = false;
   private announced: number;
 
@@ -64,7 +68,7 @@ class StoreThread {
 
   private drain(run: string): Promise<void> {
     this.read(run);
-    return new Promise((done) => this.draining.push({ run, done }));
+    return new Promise((done, failed) => this.draining.push({ run, done, failed }));
   }
 
   private forget(run: string): void {
@@ -91,7 +95,7 @@ class StoreThread {
       if (run.done !== true) this.sliceOf(run.value);
       else if (dead.done !== true && !this.store.purge(dead.value)) this.purging.delete(dead.value);
     } catch (error) {
-      if (run.done !== true) this.finished(run.value);
+      if (run.done !== true) this.finished(run.value, error);
       else if (dead.done !== true) this.purging.delete(dead.value);
       this.post({
         problem: `${run.done === true ? "deleting" : `reading the log of ${run.value}`}: ${messageOf(error)}`,
@@ -107,12 +111,14 @@ class StoreThread {
     else this.finished(run);
   }
 
-  private finished(run: string): void {
+  /** Whoever waits for the run to be read is told, also that it could not be. */
+  private finished(run: string, error?: unknown): void {
     this.reading.delete(run);
     const waiting = this.draining.filter((item) => item.run === run);
     for (const item of waiting) {
       this.draining.splice(this.draining.indexOf(item), 1);
-      item.done();
+      if (error === undefined) item.done();
+      else item.failed(error);
     }
   }
 

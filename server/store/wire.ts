@@ -23,7 +23,7 @@ export interface StoreCalls extends Pick<Queries, QueryName> {
   register(run: string, startKey: string | null): void;
   /** Reads the run's log in slices from now on; answers at once. */
   ingest(run: string): void;
-  /** Answers when everything that is in the run's log now has been read. */
+  /** Answers when everything that is in the run's log now has been read; fails where it cannot be. */
   drain(run: string): void;
   setStatus(run: string, status: RunStatus, message: string | null, attempt?: number): void;
   forgetRun(run: string): void;

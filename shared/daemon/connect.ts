@@ -1,9 +1,18 @@
 /** Finds the daemon of a store, and starts it where there is none: one daemon per store, however many start at once. */
 import { spawn as spawnProcess, type ChildProcess, type SpawnOptions } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  statfsSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { UserError } from "../errors.ts";
+import { UserError, messageOf } from "../errors.ts";
 import { protocolVersion, type Role } from "../protocol.ts";
 import { readDiscovery, type Discovery } from "./discovery.ts";
 import { shakeHands, type DaemonLink } from "./handshake.ts";
@@ -52,7 +61,7 @@ export async function connectExisting(wish: ConnectWish): Promise<DaemonLink | n
  * it attaches with mode `limited`. Of several starters one starts, the others wait and connect.
  */
 export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
-  mkdirSync(wish.store, { recursive: true });
+  makeStore(wish.store);
   const paths = runtimePaths(wish.store);
   const present = await attach(paths, wish);
   if (present !== null) {
@@ -61,6 +70,14 @@ export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
     if (!replaced) return limitedLink(paths, wish, present);
   }
   return start(paths, wish);
+}
+
+function makeStore(store: string): void {
+  try {
+    mkdirSync(store, { recursive: true });
+  } catch (error) {
+    throw notWritable(store, error);
+  }
 }
 
 /** A daemon is asked to leave through its own connection; the old one says no while runs are live. */
@@ -198,17 +215,33 @@ function spawned(wish: StartWish): ChildProcess {
 
 /** Appends; a log that has grown too long is set aside as `daemon.log.1`. */
 function openLog(path: string): number {
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(path, `${path}.1`);
-  return openSync(path, "a", 0o600);
+  try {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(path, `${path}.1`);
+    return openSync(path, "a", 0o600);
+  } catch (error) {
+    throw notWritable(dirname(path), error);
+  }
 }
+
+const notWritable = (store: string, error: unknown): UserError =>
+  new UserError(`The store ${store} cannot be written: ${messageOf(error)}.`, {
+    file: store,
+    code: "store-not-writable",
+    cause: error,
+    action: "Make the folder one that you may write to, or choose another with --store FOLDER.",
+  });
 
 function neverCame(wish: StartWish, reason: string): UserError {
   const path = daemonLog(wish.store);
   const tail = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").slice(-8).join("\n") : "";
+  const { bavail, bsize } = statfsSync(wish.store);
   return new UserError(`The daemon did not start: ${reason}.${tail === "" ? "" : `\n${tail}`}`, {
     file: path,
     code: "daemon-not-started",
-    action: "`gradus doctor` says what is missing; the daemon's log is above.",
+    action:
+      bavail * bsize < 1024 * 1024
+        ? `The disk of ${wish.store} is full: free space on it.`
+        : "`gradus doctor` says what is missing; the daemon's log is above.",
   });
 }
 

@@ -1,7 +1,7 @@
 /** A workspace in a temporary folder with the bundled command line, a daemon and workers of its own. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -21,6 +21,8 @@ export type Line = z.output<typeof lineSchema>;
 
 export class Talk {
   readonly lines: Line[] = [];
+  /** The whole of stdout: a command that writes one JSON value writes it so. */
+  text = "";
   stderr = "";
   readonly ended: Promise<number | null>;
   private changed: () => void = () => undefined;
@@ -28,6 +30,7 @@ export class Talk {
   constructor(readonly child: ChildProcess) {
     const done = once(child, "close");
     createInterface({ input: child.stdout! }).on("line", (text) => {
+      this.text += `${text}\n`;
       this.lines.push(lineSchema.parse(JSON.parse(text)));
       this.changed();
     });
@@ -56,14 +59,20 @@ export class Talk {
 }
 
 export class Workspace {
-  readonly folder = mkdtempSync(join(tmpdir(), "gradus-ws-"));
+  private readonly base = mkdtempSync(join(tmpdir(), "gradus-ws-"));
+  readonly folder: string;
   private readonly runtime = mkdtempSync(join(tmpdir(), "gradus-rt-"));
-  readonly config = join(this.folder, "minimal.gradus.yaml");
-  readonly store = join(this.folder, ".gradus");
+  readonly config: string;
+  readonly store: string;
 
-  constructor() {
+  /** @param inside a folder to make below the temporary one, for paths of a special kind */
+  constructor(inside = ".") {
+    this.folder = join(this.base, inside);
+    this.config = join(this.folder, "minimal.gradus.yaml");
+    this.store = join(this.folder, ".gradus");
+    mkdirSync(this.folder, { recursive: true });
     cpSync(resolve("examples/minimal"), this.folder, { recursive: true });
-    mkdirSync(join(this.store, "runs"), { recursive: true });
+    mkdirSync(this.store);
   }
 
   start(...words: string[]): Talk {
@@ -87,15 +96,17 @@ export class Workspace {
       .parse(JSON.parse(readFileSync(join(this.runFolder(run), "worker.json"), "utf8")));
   }
 
-  /** Also after a failed assertion: a run that nobody stopped is killed, so that it neither works on nor writes here. */
-  async remove(): Promise<void> {
+  /** Ends the daemon; runs go on. */
+  async end(): Promise<void> {
     await this.start("daemon", "stop", "--force", "--json").ended;
-    for (const run of readdirSync(join(this.store, "runs"))) {
-      const worker = readWorker(this.runFolder(run));
-      if (worker === null || !isAlive(worker)) continue;
-      process.kill(worker.pid, "SIGKILL");
-      while (isAlive(worker)) await new Promise((done) => setTimeout(done, 20));
-    }
-    for (const folder of [this.folder, this.runtime]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
+    const runs = join(this.store, "runs");
+    const workers = existsSync(runs) ? readdirSync(runs).map((run) => readWorker(this.runFolder(run))) : [];
+    for (const worker of workers) if (worker !== null && isAlive(worker)) process.kill(worker.pid, "SIGKILL");
+    for (const folder of [this.base, this.runtime])
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -1,0 +1,28 @@
+/** What is said of a run whose process ended without an `end` record. */
+import { statfsSync } from "node:fs";
+import { readWorker } from "../../shared/lease.ts";
+import { workerLogTail } from "./worker.ts";
+
+/** Less than this is too little for a step's records, and for the message that there is no room. */
+const leastBytes = 1024 * 1024;
+
+function isFull(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < leastBytes;
+}
+
+export function interruption(run: string, folder: string): string {
+  const pid = readWorker(folder)?.pid;
+  const tail = workerLogTail(folder, 3);
+  const what = `The run's process${pid === undefined ? " never started" : ` (pid ${pid}) ended without finishing`}.`;
+  const full = isFull(folder) ? ` The disk of ${folder} is full: free space on it first.` : "";
+  const last = tail === "" ? "" : ` It last said: ${tail}`;
+  return `${what}${full} Resume it from its last checkpoint: gradus runs resume ${run}.${last}`;
+}
+
+/** The run has ended, and the store cannot take that in yet. */
+export const unwritable = (run: string, folder: string, reason: string): string =>
+  `${interruption(run, folder)} The store cannot be written (${reason}); what the run has logged in ${folder} is kept and is read as soon as it can be.`;
+
+export const goneFolder = (run: string, folder: string): string =>
+  `The folder ${folder} of run ${run} is gone, and its log and checkpoints with it: gradus runs delete ${run} takes it off the list.`;

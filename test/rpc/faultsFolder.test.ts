@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { test } from "node:test";
+import { ask } from "../../shared/daemon/request.ts";
+import { runsDelete, runsList, runsResume } from "../../shared/protocol.ts";
+import { Sandbox, kill } from "./daemon.ts";
+
+test("a run whose folder was removed by hand is not resumed, does not stay live, and can be taken off the list", async () => {
+  const box = await Sandbox.make();
+  try {
+    const connection = await box.connect();
+    const stopped = await box.start(connection, 1000);
+    await box.reach(connection, stopped, ({ step }) => step > 2);
+    kill(box.workerOf(stopped), "SIGKILL");
+    await box.reach(connection, stopped, ({ status }) => status === "interrupted");
+    rmSync(box.folder(stopped), { recursive: true });
+    await assert.rejects(ask(connection, runsResume, { run: stopped }), /The folder .* is gone/);
+    assert.equal((await box.reach(connection, stopped, () => true)).status, "interrupted");
+
+    const live = await box.start(connection, 1000);
+    await box.reach(connection, live, ({ step }) => step > 2);
+    const worker = box.workerOf(live);
+    rmSync(box.folder(live), { recursive: true });
+    kill(worker, "SIGKILL");
+    const { message } = await box.reach(connection, live, ({ status }) => status === "interrupted");
+    assert.match(String(message), /is gone.*gradus runs delete/);
+
+    for (const run of [stopped, live]) await ask(connection, runsDelete, { run });
+    assert.deepEqual((await ask(connection, runsList, {})).runs, []);
+  } finally {
+    await box.end();
+  }
+});
