@@ -54,7 +54,7 @@ export async function openBackend(
         backend: {
           name: "native",
           device: runtime.device,
-          reason: choice === "native" ? "the config asks for it" : "native TensorFlow loads",
+          reason: choice === "native" ? "the config asks for it" : "TensorFlow's native library loads",
         },
       };
     }

@@ -33,13 +33,23 @@ export interface ChartModel {
   readonly empty: string | null;
 }
 
+/** Digits after the point that a spacing needs to be told whole: 1 for 0.2, 2 for 0.25. */
+function digitsOf(spacing: number): number {
+  const least = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  const whole = (digits: number): boolean => {
+    const scaled = spacing * 10 ** digits;
+    return Math.abs(scaled - Math.round(scaled)) < 1e-6 * scaled;
+  };
+  return [least, least + 1].find(whole) ?? least;
+}
+
 /** Ticks of an axis, with as many digits as tell them apart: 0.8 and 1, but 4.532 and 4.534. */
 export function formatTicks(ticks: readonly number[], format: Format): string[] {
   if (format === "fraction" || format === "seconds") return ticks.map((tick) => formatValue(tick, format));
   const spacing = Math.abs((ticks[1] ?? 1) - (ticks[0] ?? 0));
   const large = ticks.some((tick) => Math.abs(tick) >= 1e6);
   if (large || spacing === 0 || spacing < 1e-9) return ticks.map((tick) => formatNumber(tick));
-  const digits = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
+  const digits = digitsOf(spacing);
   const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   return ticks.map((tick) =>
     trim(tick.toFixed(digits))
