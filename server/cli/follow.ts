@@ -147,7 +147,8 @@ export class RunFollower implements FeedListener {
         );
       }
       for (const [step, metrics] of [...rows].sort(([a], [b]) => a - b)) this.step(step, metrics);
-      this.lastStep = Math.min(to, detail.step);
+      // The answer may hold steps that came after `detail`: never go back behind what was told.
+      this.lastStep = Math.max(this.lastStep, Math.min(to, detail.step));
     }
   }
 

@@ -96,7 +96,7 @@ export function summaryAt(step: number, changes: Partial<RunSummary> = {}): RunS
   return {
     id: "20261121-193000-k3q9",
     name: "countdown-sec",
-    file: "/work/countdown.gradus.yaml",
+    file: "/project/countdown.gradus.yaml",
     status: "running",
     message: null,
     attempt: 0,

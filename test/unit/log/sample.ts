@@ -9,7 +9,7 @@ export const start = (attempt = 0, resumedAt: number | null = null, run = "sampl
   attempt,
   resumed_at: resumedAt,
   name: "sample",
-  file: "/work/sample.gradus.yaml",
+  file: "/project/sample.gradus.yaml",
   authored: "name: sample\n",
   config: { name: "sample", steps: 4 },
   seed: 1,
