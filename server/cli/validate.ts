@@ -5,7 +5,7 @@ import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { foreignKind, type ConfigKind } from "../config/foreign.ts";
-import { loadConfig, type Diagnostic } from "../config/index.ts";
+import { allFindings, type Diagnostic } from "../config/index.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, formatted } from "./findings.ts";
 
@@ -61,7 +61,7 @@ function check(file: string, set: readonly string[]): Checked {
       const message = `This looks like a ${kind} config. This version of Gradus checks only its own; nothing in the file was checked.`;
       return { file, kind, diagnostics: [broken(message, "not-yet")] };
     }
-    return { file, kind, diagnostics: loadConfig(path, { text, set }).diagnostics };
+    return { file, kind, diagnostics: allFindings(path, { text, set }) };
   } catch (error) {
     if (error instanceof UserError)
       return { file, kind: "gradus", diagnostics: [broken(error.message, error.detail.code ?? "failed")] };

@@ -2,4 +2,5 @@
 export type { Diagnostic, Fix, Position, Range } from "./diagnostic.ts";
 export { createMethod } from "./create.ts";
 export { loadConfig, type LoadOptions, type LoadedConfig, type ValueOrigin } from "./load.ts";
+export { allFindings } from "./pastErrors.ts";
 export { listPresets, presetNamed, type Preset } from "./presets.ts";

@@ -59,6 +59,8 @@ export interface LoadedConfig {
   /** undefined when a diagnostic is an error. */
   readonly config: RunConfig | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** Whether every value could be read, so that the rules across fields were asked. */
+  readonly readable: boolean;
   /** The resolved tree as plain data; holds what could be read when there are errors. */
   readonly tree: JsonObject;
   /** By path as `--set` addresses it: `tasks.countdown.numbers`. */
@@ -79,6 +81,7 @@ export function loadConfig(file: string, options: LoadOptions = {}): LoadedConfi
 class Loader {
   private readonly collector: Collector;
   private readonly extender: Extender;
+  private readable = false;
 
   constructor(
     private readonly file: string,
@@ -109,7 +112,8 @@ class Loader {
     const written = this.stagesJson(stages, checker);
     const tree = this.complete({ ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
     const top: CheckedTree = { node: full, json: tree, checker };
-    const config = this.collector.blocked ? undefined : this.build(top, stages, checked, written);
+    this.readable = !this.collector.blocked;
+    const config = this.readable ? this.build(top, stages, checked, written) : undefined;
     return this.result(full, tree, checker.origins, config);
   }
 
@@ -272,6 +276,7 @@ class Loader {
     return {
       config,
       diagnostics,
+      readable: this.readable,
       tree,
       get origins() {
         return (plain ??= plainOrigins(origins));
