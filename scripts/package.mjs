@@ -28,7 +28,14 @@ async function main() {
     { what: "bundling", cwd: home },
   );
   mkdirSync(dirname(target), { recursive: true });
-  await createVSIX({ cwd: staging, packagePath: target, dependencies: false, allowMissingRepository: true });
+  await createVSIX({
+    cwd: staging,
+    packagePath: target,
+    dependencies: false,
+    allowMissingRepository: true,
+    // The README's picture is in the package: its link stays as it is.
+    rewriteRelativeLinks: false,
+  });
   console.log(`${target} (${(statSync(target).size / 1e6).toFixed(1)} MB)`);
 }
 

@@ -95,7 +95,9 @@ test("Enter on a point opens the rollouts of its step", { skip }, async () => {
 
 test("after a reload the run is still going, and its curve has no gap", { skip }, async () => {
   const before = await lastStep();
-  await page.reload();
+  // The command, not the page's own reload, which does not wait until the editor has written down what is open.
+  await runCommand(page, "Developer: Reload Window");
+  await page.waitForEvent("load", { timeout: 60_000 });
   await shown(plot("entropy"), "the restored panel", 60_000);
   await until(async () => (await lastStep()) >= before + 3, "steps after the reload", 60_000);
   await panel().locator(`[data-chart="entropy"]`).getByRole("button", { name: "Entropy as a table" }).click();
