@@ -38,12 +38,15 @@ async function lines(command, words, each) {
   const child = spawn(command, words, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
   for await (const text of createInterface({ input: child.stdout }))
-    if (text.startsWith("{")) each(JSON.parse(text));
+    if (text.startsWith('{"')) each(JSON.parse(text)); // trainers print Python's dicts as well
   const code = await ended;
   if (code !== 0) throw new Error(`${command} ${words[0]} ended with ${code}`);
 }
 
-/** Seconds of each practice step: every group is admitted, so that both sides train on as many rows. */
+/**
+ * Seconds of each practice step. Every group is admitted and brevity is paid, so that hardly a row has no gradient:
+ * rows without one are left out by this engine, and the other side has no such short cut.
+ */
 async function ours() {
   const warmUp = 150;
   const settings = [
@@ -53,6 +56,7 @@ async function ours() {
     "evaluation.every=1000000",
     "evaluation.prompts=8",
     "reward.terms.brevity=null",
+    "reward.terms.short={ use: length, weight: 0.1 }",
   ];
   const seconds = [];
   const words = [
@@ -65,7 +69,9 @@ async function ours() {
     ...settings.flatMap((one) => ["--set", one]),
   ];
   await lines(process.execPath, words, (line) => {
-    if (line.type === "step" && line.step >= warmUp + leftOut) seconds.push(line.metrics["time/total"]);
+    if (line.type !== "step" || line.step < warmUp + leftOut) return;
+    seconds.push(line.metrics["time/total"]);
+    trained.push(line.metrics["tokens/trained"] / line.metrics["tokens/generated"]);
   });
   return seconds;
 }
@@ -77,6 +83,9 @@ async function theirs() {
   });
   return seconds;
 }
+
+/** Of the tokens written, the share that is trained. */
+const trained = [];
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const result = { ours: [], theirs: [] };
@@ -95,6 +104,7 @@ try {
 }
 const setting = `64 prompts × 8, at most 20 tokens, median of ${values.rounds} rounds`;
 measured({ what: "a round of the example", value: median(result.ours), unit: "s", setting });
+measured({ what: "share of its tokens that train", value: median(trained), unit: "", setting });
 if (peer.missing === undefined) {
   const ratio = median(result.theirs) / median(result.ours);
   measured({ what: "the same round by TRL's GRPOTrainer", value: median(result.theirs), unit: "s", setting });
