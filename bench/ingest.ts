@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../shared/daemon/request.ts";
 import { logStart, readCommitted } from "../shared/log/reader.ts";
-import { runsControl, runsStart, subscribe } from "../shared/protocol.ts";
+import { runsControl, runsShow, runsStart, subscribe } from "../shared/protocol.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { measured, median, option } from "./report.ts";
 
@@ -50,10 +50,15 @@ try {
   const warm = 10;
   while (stepsOf(folder).length < warm) await wait(200);
   const length = median(stepsOf(folder).map(({ begin, end }) => end - begin));
+  const caughtUp = async (): Promise<void> => {
+    while ((await ask(connection, runsShow, { run })).step < stepsOf(folder).length - 2) await wait(20);
+  };
   const blocks: { attached: boolean; from: number; to: number }[] = [];
   for (let index = 0; index < 2 * Math.ceil(steps / block); index++) {
     const attached = index % 2 === 0;
     process.kill(link.hello.pid, attached ? "SIGCONT" : "SIGSTOP");
+    // What it slept through is read first: that is the last block's work, not this one's.
+    if (attached) await caughtUp();
     const from = Date.now();
     await wait(length * (block + 1));
     blocks.push({ attached, from, to: Date.now() });

@@ -7,7 +7,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, readdirSync } fro
 import { join } from "node:path";
 import { crc32 } from "./crc32.ts";
 import { decodeRecord, headerBytes, maxPayloadBytes, prefixBytes } from "./codec.ts";
-import { logVersion, magic, type LogRecord } from "./records.ts";
+import { kinds, logVersion, magic, type LogRecord } from "./records.ts";
 import { numbered, segmentPath } from "./writer.ts";
 
 export interface LogPosition {
@@ -111,7 +111,10 @@ interface Scan extends ReadResult {
   readonly damage?: LogProblem;
 }
 
-/** Reads once; where a checksum fails, reads again: the writer may just have cut a failed write back and repeated it. */
+/**
+ * Reads a budget's worth of whole steps, or one step that is larger. Records are decoded once a commit behind them is
+ * known: a step of many rollouts spans many budgets, and would else be decoded anew with each larger window.
+ */
 function scanSegment(
   descriptor: number,
   file: string,
@@ -121,15 +124,29 @@ function scanSegment(
 ): Scan {
   for (let window = budget; ; window *= 4) {
     const bytes = readAt(descriptor, from.offset, Math.min(window, size - from.offset));
-    const scan = parse(bytes, file, from);
-    if (scan.damage !== undefined) {
-      const again = parse(readAt(descriptor, from.offset, bytes.length), file, from);
-      if (again.damage?.offset === scan.damage.offset) return again;
-      continue;
-    }
     const whole = from.offset + bytes.length >= size;
-    if (scan.steps.length > 0 || whole) return { ...scan, more: !whole };
+    const end = commitEnd(bytes, from.offset === 0 ? headerBytes : 0, budget);
+    if (end === undefined && !whole) continue;
+    const steps = whole && (end ?? 0) < budget ? bytes : bytes.subarray(0, end);
+    const scan = parse(steps, file, from);
+    if (scan.damage === undefined) return { ...scan, more: steps.length < bytes.length || !whole };
+    // The writer may just have cut a failed write back and repeated it: read again before calling it damage.
+    const again = parse(readAt(descriptor, from.offset, steps.length), file, from);
+    if (again.damage?.offset === scan.damage.offset) return again;
   }
+}
+
+/** Where the first commit behind `enough` bytes ends, else the last one there is, by the records' prefixes alone. */
+function commitEnd(bytes: Buffer, start: number, enough: number): number | undefined {
+  let found: number | undefined;
+  for (let at = start; at + prefixBytes <= bytes.length && (found ?? 0) < enough;) {
+    const length = bytes.readUInt32LE(at);
+    const end = at + prefixBytes + length;
+    if (length > maxPayloadBytes || end > bytes.length) break;
+    if (bytes.readUInt8(at + 8) === kinds.commit) found = end;
+    at = end;
+  }
+  return found;
 }
 
 function readAt(descriptor: number, offset: number, length: number): Buffer {
