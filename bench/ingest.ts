@@ -50,8 +50,15 @@ try {
   const warm = 10;
   while (stepsOf(folder).length < warm) await wait(200);
   const length = median(stepsOf(folder).map(({ begin, end }) => end - begin));
+  /** While it catches up, the store's step runs ahead of what the run can make in that time. */
   const caughtUp = async (): Promise<void> => {
-    while ((await ask(connection, runsShow, { run })).step < stepsOf(folder).length - 2) await wait(20);
+    const look = 500;
+    for (let before = -Infinity; ;) {
+      const { step } = await ask(connection, runsShow, { run });
+      if (step - before < (1.5 * look) / length) return;
+      before = step;
+      await wait(look);
+    }
   };
   const blocks: { attached: boolean; from: number; to: number }[] = [];
   for (let index = 0; index < 2 * Math.ceil(steps / block); index++) {
