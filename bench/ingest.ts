@@ -7,15 +7,15 @@ import { runsControl, runsShow, runsStart, subscribe } from "../shared/protocol.
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { measured, median, option } from "./report.ts";
 
-/** Steps measured in each state; the run's sizes are those of examples/countdown, its policy an untrained one. */
+/** Steps measured in each state. */
 const steps = option("steps", 200);
 const block = option("block", 20);
 
 const config = `name: worker
 model: { base: tiny, width: 128, layers: 4, heads: 4, hidden: 384, context: 64 }
-tasks: [{ env: countdown, numbers: [3, 4] }]
-rollout: { prompts: ${option("prompts", 64)}, group: 8, max_tokens: 20 }
-reward: { terms: { correct: { use: equation }, short: { use: length, weight: 0.1 } } }
+tasks: [{ env: reverse_text, lengths: [2, 3] }]
+rollout: { prompts: 32, group: 8, max_tokens: 12 }
+reward: { terms: { correct: { use: exact_match } } }
 steps: 100000
 evaluation: { every: 100000, prompts: 4, pass_at: [1] }
 checkpoint: { every: 100000, every_seconds: 100000, keep: 1 }
