@@ -1,5 +1,6 @@
 /** A rollout's per-token arrays as one blob, in the log's own layout: a JSON header, NUL, raw little-endian arrays. */
 import {
+  bytesOf,
   columnFrom,
   littleEndian,
   typeOf,
@@ -10,7 +11,6 @@ import type { ColumnName } from "../../shared/log/records.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../shared/rollouts.ts";
 
 const origins = ["written", "given", "observed"] as const;
-const widths = { int32: 4, float32: 4, float64: 8, uint8: 1 } as const;
 
 /** null when there are none. */
 export function packColumns(columns: Readonly<Partial<Record<ColumnName, ColumnArray>>>): Buffer | null {
@@ -31,7 +31,7 @@ export function unpackColumns(blob: Buffer): Partial<RolloutRow> {
   let offset = end + 1;
   const row: Record<string, readonly (MaybeNumber | string)[]> = {};
   for (const { name, type, length } of headers) {
-    const bytes = length * widths[type];
+    const bytes = length * bytesOf[type];
     const column = columnFrom(type, blob.subarray(offset, offset + bytes));
     row[name] =
       name === "origin"

@@ -36,7 +36,8 @@ const columnOrder: readonly ColumnName[] = [
   "context",
   "train_context",
 ];
-const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
+/** Bytes of one element of a column. */
+export const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
 
 export function typeOf(column: ColumnArray): ColumnType {
   if (column instanceof Int32Array) return "int32";

@@ -9,6 +9,9 @@ import { homedir, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { findBrowser, launchBrowser } from "./browser.ts";
+import { until } from "./until.ts";
+
+export { until };
 
 export const codeServerVersion = "4.100.3";
 
@@ -90,21 +93,6 @@ const freePort = (): Promise<number> =>
       );
     });
   });
-
-/** Waits for a condition; never for a time. `what` is the sentence of the failure. */
-export async function until<T>(
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  what: string,
-  within = 20_000,
-): Promise<T> {
-  const end = Date.now() + within;
-  for (;;) {
-    const value = await look();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > end) throw new Error(`waited ${within / 1000} s for ${what}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
 
 function writeSettings(home: string, options: WorkbenchOptions): void {
   mkdirSync(join(home, "User"), { recursive: true });

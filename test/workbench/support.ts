@@ -3,6 +3,7 @@ import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 import { daemonShutdown } from "../../shared/protocol.ts";
 import type { Api } from "../../extension/extension.ts";
+import { until } from "../support/until.ts";
 
 export const id = "gradus.gradus";
 
@@ -12,20 +13,7 @@ export async function activated(): Promise<Api> {
   return extension.activate();
 }
 
-/** Waits for a condition; never for a time. */
-export async function until<T>(
-  look: () => T | undefined | false | PromiseLike<T | undefined | false>,
-  what: string,
-  within = 20_000,
-): Promise<T> {
-  const end = Date.now() + within;
-  for (;;) {
-    const value = await look();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > end) throw new Error(`waited ${within / 1000} s for ${what}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
+export { until };
 
 export const ready = (api: Api): Promise<true> =>
   until(
