@@ -1,4 +1,4 @@
-/** Whether a daemon that reads a run's log delays the run: step times of one run while the daemon sleeps and while it works, in blocks. `[--steps=200] [--block=20]` */
+/** Whether a daemon that reads a run's log delays the run: step times of one run while the daemon sleeps and while it works, in blocks. `[--steps=200] [--block=20] [--prompts=64] [--tokens=20]`: the example's sizes; 32 and 12 make steps ten times as short */
 import { writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../shared/daemon/request.ts";
@@ -10,12 +10,14 @@ import { measured, median, option } from "./report.ts";
 /** Steps measured in each state. */
 const steps = option("steps", 200);
 const block = option("block", 20);
+const prompts = option("prompts", 64);
+const maxTokens = option("tokens", 20);
 
 const config = `name: worker
 model: { base: tiny, width: 128, layers: 4, heads: 4, hidden: 384, context: 64 }
-tasks: [{ env: reverse_text, lengths: [2, 3] }]
-rollout: { prompts: 32, group: 8, max_tokens: 12 }
-reward: { terms: { correct: { use: exact_match } } }
+tasks: [{ env: countdown, numbers: [3, 4] }]
+rollout: { prompts: ${prompts}, group: 8, max_tokens: ${maxTokens} }
+reward: { terms: { correct: { use: equation } } }
 steps: 100000
 evaluation: { every: 100000, prompts: 4, pass_at: [1] }
 checkpoint: { every: 100000, every_seconds: 100000, keep: 1 }

@@ -1,11 +1,7 @@
 /** One committed step's records as rows. Called inside a transaction only. */
-import type {
-  AcknowledgeRecord,
-  EndRecord,
-  LogRecord,
-  MetricsRecord,
-  StartRecord,
-} from "../../shared/log/records.ts";
+import type { AcknowledgeRecord, EndRecord, MetricsRecord, StartRecord } from "../../shared/log/records.ts";
+import type { PlainRecord } from "../../shared/log/codec.ts";
+import type { CommittedStep, LogProblem } from "../../shared/log/reader.ts";
 import { fromWire } from "../../shared/rollouts.ts";
 import { Changes } from "./changes.ts";
 import type { Database } from "./database.ts";
@@ -30,12 +26,26 @@ export class Apply {
     this.rows = new RecordRows(this.statements, this.ids, this.changes);
   }
 
-  step(run: RunState, folder: string, attempt: number, step: number, records: readonly LogRecord[]): void {
+  step(
+    run: RunState,
+    folder: string,
+    attempt: number,
+    { step, records, begin, later, position }: CommittedStep<PlainRecord>,
+  ): void {
     let metrics: MetricsRecord | undefined;
     for (const record of records) {
       if (record.kind === "metrics") metrics = record;
       this.record(run, folder, attempt, record);
     }
+    if (later > 0)
+      this.statements.run(
+        "INSERT INTO unread VALUES (?, ?, ?, ?, ?)",
+        run.id,
+        attempt,
+        position.segment,
+        begin,
+        step,
+      );
     run.step = Math.max(run.step, step);
     this.statements.run(
       "UPDATE attempt SET last_step = max(last_step, ?) WHERE run = ? AND attempt = ?",
@@ -46,7 +56,7 @@ export class Apply {
     if (metrics !== undefined) this.changes.add(run.id, "step", metrics.step, metricsOf(metrics));
   }
 
-  private record(run: RunState, folder: string, attempt: number, record: LogRecord): void {
+  private record(run: RunState, folder: string, attempt: number, record: PlainRecord): void {
     switch (record.kind) {
       case "start":
         return this.start(run, attempt, record);
@@ -54,8 +64,6 @@ export class Apply {
         return this.rows.metrics(run, attempt, record);
       case "group":
         return this.rows.group(run.id, attempt, record);
-      case "rollout":
-        return this.rows.rollout(run.id, attempt, record);
       case "event":
         return this.rows.event(run.id, attempt, record);
       case "evaluation":
@@ -157,6 +165,18 @@ export class Apply {
       attempt,
     );
     this.changes.add(run.id, "status", record.step);
+  }
+
+  /** Damage in the log, as an event of the run. */
+  problem(run: string, attempt: number, step: number, { name, severity, message, file }: LogProblem): void {
+    this.rows.event(run, attempt, {
+      kind: "event",
+      step,
+      time: Date.now() / 1000,
+      severity,
+      name,
+      message: `${file}: ${message}`,
+    });
   }
 
   /** A run was deleted, or a transaction rolled back: ids found before may mean nothing any more. */

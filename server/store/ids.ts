@@ -7,6 +7,10 @@ type Numbered = "grp" | "rollout" | "event" | "evaluation" | "checkpoint" | "sta
 export class Ids {
   private readonly seriesIds = new Map<string, number>();
   private readonly promptIds = new Map<string, number>();
+  /** The prompt asked for last: a group's rollouts come one after the other. */
+  private lastPrompt: { readonly run: string; readonly text: string; readonly id: number } | undefined;
+  /** The next ordinal of the step that each table was last asked for. */
+  private readonly ordinals = new Map<Numbered, Counter>();
 
   constructor(private readonly statements: Statements) {}
 
@@ -14,6 +18,8 @@ export class Ids {
   forget(): void {
     this.seriesIds.clear();
     this.promptIds.clear();
+    this.lastPrompt = undefined;
+    this.ordinals.clear();
   }
 
   series(run: string, name: string): number {
@@ -29,6 +35,14 @@ export class Ids {
   }
 
   prompt(run: string, text: string): number {
+    const last = this.lastPrompt;
+    if (last?.run === run && last.text === text) return last.id;
+    const id = this.promptByHash(run, text);
+    this.lastPrompt = { run, text, id };
+    return id;
+  }
+
+  private promptByHash(run: string, text: string): number {
     const hash = createHash("sha1").update(text).digest();
     const key = `${run}\0${hash.toString("latin1")}`;
     const known = this.promptIds.get(key);
@@ -43,6 +57,14 @@ export class Ids {
 
   /** The next free number of a kind in a step: several commits may name one step. */
   ordinal(table: Numbered, run: string, attempt: number, step: number): number {
+    const counter = this.ordinals.get(table);
+    if (counter?.run === run && counter.attempt === attempt && counter.step === step) return counter.next++;
+    const next = this.firstFree(table, run, attempt, step);
+    this.ordinals.set(table, { run, attempt, step, next: next + 1 });
+    return next;
+  }
+
+  private firstFree(table: Numbered, run: string, attempt: number, step: number): number {
     const row: unknown = this.statements
       .of(
         `SELECT coalesce(max(ordinal), -1) + 1 AS id FROM ${table} WHERE run = ? AND attempt = ? AND step = ?`,
@@ -50,6 +72,13 @@ export class Ids {
       .get(run, attempt, step);
     return idOf(row);
   }
+}
+
+interface Counter {
+  readonly run: string;
+  readonly attempt: number;
+  readonly step: number;
+  next: number;
 }
 
 const idOf = (row: unknown): number => (row as { readonly id: number }).id;

@@ -2,14 +2,15 @@
  * From a run's log into the tables, exactly once: the transaction that inserts a step's rows also moves the attempt's
  * position behind that step's commit. A crash before it leaves nothing, after it everything.
  */
-import { attemptsOf, readCommitted, type LogPosition, type LogProblem } from "../../shared/log/reader.ts";
+import { attemptsOf, readPlain, type LogPosition } from "../../shared/log/reader.ts";
 import { Apply } from "./apply.ts";
 import type { Database, Statement } from "./database.ts";
 import { readRunFile, runFolder } from "./files.ts";
+import { UnreadRollouts } from "./unreadRollouts.ts";
 import { emptyRun, RunRows, type RunState } from "./runState.ts";
 
 /** Bytes of log a slice reads: a few milliseconds of inserts. */
-const sliceBytes = 16 * 1024;
+const sliceBytes = 64 * 1024;
 
 interface AttemptRow {
   readonly attempt: number;
@@ -19,6 +20,7 @@ interface AttemptRow {
 }
 
 export class Ingest {
+  readonly rollouts: UnreadRollouts;
   private readonly runs: RunRows;
   private readonly apply: Apply;
   private readonly attempts: Statement;
@@ -31,6 +33,7 @@ export class Ingest {
   ) {
     this.runs = new RunRows(database);
     this.apply = new Apply(database);
+    this.rollouts = new UnreadRollouts(database, store, this.apply);
     this.attempts = database.prepare("SELECT attempt, segment, offset, stopped FROM attempt WHERE run = ?");
     this.addAttempt = database.prepare(
       "INSERT INTO attempt(run, attempt, last_step, segment, offset, stopped) VALUES (?, ?, -1, 0, 0, 0)",
@@ -69,7 +72,7 @@ export class Ingest {
         row === undefined
           ? { segment: 0, offset: 0 }
           : { segment: row.segment, offset: row.offset, stopped: row.stopped === 1 };
-      const read = readCommitted(folder, attempt, from, sliceBytes);
+      const read = readPlain(folder, attempt, from, sliceBytes);
       const moved =
         read.position.segment !== from.segment ||
         read.position.offset !== from.offset ||
@@ -85,14 +88,13 @@ export class Ingest {
     attempt: number,
     isNew: boolean,
     from: LogPosition,
-    read: ReturnType<typeof readCommitted>,
+    read: ReturnType<typeof readPlain>,
   ): void {
     this.atomically(() => {
       const run = this.runs.read(id) ?? emptyRun(id, new Date().toISOString());
       if (isNew) this.addAttempt.run(id, attempt);
-      for (const step of read.steps)
-        this.apply.step(run, runFolder(this.store, id), attempt, step.step, step.records);
-      for (const problem of read.problems) this.problem(run, attempt, problem);
+      for (const step of read.steps) this.apply.step(run, runFolder(this.store, id), attempt, step);
+      for (const problem of read.problems) this.apply.problem(run.id, attempt, run.step, problem);
       const { changes } = this.advance.run({
         run: id,
         attempt,
@@ -140,17 +142,6 @@ export class Ingest {
 
   changeDeleted(id: string): void {
     this.apply.changes.add(id, "deleted", -1);
-  }
-
-  private problem(run: RunState, attempt: number, { name, severity, message, file }: LogProblem): void {
-    this.apply.rows.event(run.id, attempt, {
-      kind: "event",
-      step: run.step,
-      time: Date.now() / 1000,
-      severity,
-      name,
-      message: `${file}: ${message}`,
-    });
   }
 }
 

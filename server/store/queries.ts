@@ -8,15 +8,16 @@ import { MetricQueries } from "./metricQueries.ts";
 import { RecordQueries } from "./recordQueries.ts";
 import { RunQueries } from "./runQueries.ts";
 import { Statements } from "./statements.ts";
+import type { UnreadRollouts } from "./unreadRollouts.ts";
 
 export type Queries = ReturnType<typeof queriesOf>;
 
 /** @param store the `.gradus` folder */
-export function queriesOf(database: Database, store: string) {
+export function queriesOf(database: Database, store: string, unread: UnreadRollouts) {
   const statements = new Statements(database);
   const runs = new RunQueries(statements, store);
   const metrics = new MetricQueries(statements, runs);
-  const records = new RecordQueries(statements, runs);
+  const records = new RecordQueries(statements, runs, store, unread);
   const feed = new FeedQueries(statements, runs);
   return {
     list: runs.list.bind(runs),

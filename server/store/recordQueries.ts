@@ -12,16 +12,21 @@ import type {
   groupsQuery,
   rolloutsQuery,
 } from "../../shared/protocol.ts";
+import { RecordReader, type RecordPlace } from "../../shared/log/recordAt.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
-import { unpackColumns } from "./columns.ts";
+import { rowOf } from "./rolloutRow.ts";
+import { runFolder } from "./files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { row, rows, textOf, wholeText, type Statements, type WholeText } from "./statements.ts";
+import type { UnreadRollouts } from "./unreadRollouts.ts";
 import { compileWhere } from "./where.ts";
 
 export class RecordQueries {
   constructor(
     private readonly statements: Statements,
     private readonly runs: RunQueries,
+    private readonly store: string,
+    private readonly unread: UnreadRollouts,
   ) {}
 
   groups({ run, step }: ParamsOf<typeof groupsQuery>): ResultOf<typeof groupsQuery> {
@@ -45,6 +50,7 @@ export class RecordQueries {
     after,
   }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
     this.runs.known(run);
+    while (this.unread.next(run, step));
     const condition = where === undefined || where.trim() === "" ? undefined : compileWhere(where);
     const filter = `r.run = ?${step === undefined ? "" : " AND r.step = ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
     const values = [run, ...(step === undefined ? [] : [step]), ...(condition?.parameters ?? [])];
@@ -55,16 +61,26 @@ export class RecordQueries {
     const found = rows<RolloutRowOfTable>(
       this.statements
         .once(
-          `SELECT r.attempt, r.step, r.ordinal, r.body, ${wholeText("r.response", "response")}, ${wholeText("p.text", "prompt")}${tokens ? ", r.columns" : ""} ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
+          `SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
         )
         .all(...values, attempt, atStep, ordinal, limit + 1),
     );
     const last = found.length > limit ? found[limit - 1] : undefined;
     return {
-      rollouts: found.slice(0, limit).map((item) => rolloutOf(run, item)),
+      rollouts: this.recorded(run, found.slice(0, limit), tokens),
       total,
       next: last === undefined ? null : `${last.attempt}:${last.step}:${last.ordinal}`,
     };
+  }
+
+  /** From the run's log, where the rows say that they lie. */
+  private recorded(run: string, places: readonly RecordPlace[], tokens: boolean): readonly RolloutRow[] {
+    const log = new RecordReader(runFolder(this.store, run));
+    try {
+      return places.map((place) => ({ ...rowOf(log.rollout(place), tokens), run, attempt: place.attempt }));
+    } finally {
+      log.close();
+    }
   }
 
   /** Of every attempt: what happened stays told. */
@@ -116,14 +132,9 @@ interface EventRowOfTable extends Omit<EventRow, "data" | "message" | "action"> 
   readonly action: WholeText;
   readonly data: string;
 }
-interface RolloutRowOfTable {
-  readonly attempt: number;
+interface RolloutRowOfTable extends RecordPlace {
   readonly step: number;
   readonly ordinal: number;
-  readonly body: string;
-  readonly response: WholeText;
-  readonly prompt: WholeText;
-  readonly columns?: Buffer | null;
 }
 
 const parse = <Value>(text: string): Value => JSON.parse(text);
@@ -143,16 +154,4 @@ function cursorOf(after: string | undefined): readonly [number, number, number] 
     });
   }
   return [attempt, step, ordinal];
-}
-
-function rolloutOf(run: string, { attempt, body, response, prompt, columns }: RolloutRowOfTable): RolloutRow {
-  const fields = parse<RolloutRow>(body);
-  return {
-    run,
-    ...fields,
-    attempt,
-    ...(prompt === null ? {} : { prompt: textOf(prompt) }),
-    ...(response === null ? {} : { response: textOf(response) }),
-    ...(columns === undefined || columns === null ? {} : unpackColumns(columns)),
-  };
 }

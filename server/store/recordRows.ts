@@ -1,14 +1,9 @@
 /** Records of a step that become rows as they are. Inside a transaction only. */
-import type {
-  EvaluationRecord,
-  EventRecord,
-  GroupRecord,
-  MetricsRecord,
-  RolloutRecordLog,
-} from "../../shared/log/records.ts";
+import type { EvaluationRecord, EventRecord, GroupRecord, MetricsRecord } from "../../shared/log/records.ts";
+import type { RolloutHead } from "../../shared/log/codec.ts";
+import type { RecordPlace } from "../../shared/log/recordAt.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
 import type { Changes } from "./changes.ts";
-import { packColumns } from "./columns.ts";
 import type { Ids } from "./ids.ts";
 import { PointWriter } from "./points.ts";
 import type { RunState } from "./runState.ts";
@@ -75,33 +70,31 @@ export class RecordRows {
     );
   }
 
-  rollout(run: string, attempt: number, { step, row, columns }: RolloutRecordLog): void {
-    const { prompt, response, run: _, ...body } = row;
-    const ordinal = this.ids.ordinal("rollout", run, attempt, step);
-    const packed = packColumns(columns);
+  rollout(run: string, place: RecordPlace, { step, row, lengths }: RolloutHead): void {
+    const { rewards, errors } = row;
     this.statements.run(
-      `INSERT INTO rollout(run, attempt, step, ordinal, name, idx, task, env, arm, prompt, response, finish, source, use, reward, advantage, admitted, tokens, body, columns)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       run,
-      attempt,
+      place.attempt,
       step,
-      ordinal,
+      this.ids.ordinal("rollout", run, place.attempt, step),
+      place.segment,
+      place.offset,
       row.group,
       row.index,
       row.task?.id ?? null,
       row.task?.env ?? null,
       row.task?.arm ?? null,
-      prompt === undefined ? null : this.ids.prompt(run, prompt),
-      response ?? null,
+      row.prompt === undefined ? null : this.ids.prompt(run, row.prompt),
+      row.response ?? null,
       row.finish ?? null,
       row.source ?? null,
       row.use ?? null,
       real(row.reward),
       real(row.advantage),
       flag(row.admitted),
-      columns.tokens?.length ?? null,
-      JSON.stringify(body),
-      packed,
+      lengths.tokens ?? null,
+      JSON.stringify({ rewards, errors }),
     );
   }
 

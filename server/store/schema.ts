@@ -78,18 +78,41 @@ CREATE TABLE packed(
 ) STRICT;
 `;
 
-/** Migration n brings a store from version n to n + 1. */
 /** The daemon that serves this store: see owner.ts. */
 const third = `
 CREATE TABLE owner(only_one INTEGER PRIMARY KEY CHECK(only_one = 1), pid INTEGER NOT NULL, process_start TEXT NOT NULL) STRICT;
 `;
 
-const migrations: readonly string[] = [first, second, third];
+/**
+ * Reading a live run must not slow it down, and rollouts are most of its log: a row holds what is searched and where the
+ * record lies (`segment`, `offset`), and is made when somebody asks or the run has ended. Until then its step is
+ * `unread`. An older store is read again.
+ */
+const fourth = `
+DROP TABLE rollout;
+CREATE TABLE rollout(
+  id INTEGER PRIMARY KEY, run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  segment INTEGER NOT NULL, offset INTEGER NOT NULL,
+  name TEXT NOT NULL, idx INTEGER NOT NULL, task TEXT, env TEXT, arm TEXT, prompt INTEGER, response TEXT, finish TEXT, source TEXT, use TEXT,
+  reward REAL, advantage REAL, admitted INTEGER, tokens INTEGER, terms TEXT NOT NULL,
+  UNIQUE(run, attempt, step, ordinal)
+) STRICT;
+CREATE TABLE unread(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, step INTEGER NOT NULL,
+  PRIMARY KEY(run, attempt, segment, offset)
+) STRICT, WITHOUT ROWID;
+${["prompt", "point", "packed", "series", "clock", "grp", "event", "evaluation", "checkpoint", "stage"].map((table) => `DELETE FROM ${table};`).join("\n")}
+UPDATE attempt SET superseded_from = NULL, last_step = -1, ended = NULL, segment = 0, offset = 0, stopped = 0;
+`;
+
+/** Migration n brings a store from version n to n + 1. */
+const migrations: readonly string[] = [first, second, third, fourth];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [
   "clock",
   "grp",
+  "unread",
   "rollout",
   "prompt",
   "event",
@@ -100,7 +123,8 @@ export const runTables = [
   "attempt",
 ] as const;
 
-export function migrate(database: Database, path: string): void {
+/** @param to the version wanted: an older one only where a test makes an old store */
+export function migrate(database: Database, path: string, to = migrations.length): void {
   const version = Number(database.pragma("user_version"));
   if (version > migrations.length) {
     throw new UserError(
@@ -112,7 +136,7 @@ export function migrate(database: Database, path: string): void {
       },
     );
   }
-  migrations.slice(version).forEach((migration, index) =>
+  migrations.slice(version, to).forEach((migration, index) =>
     database.transaction(() => {
       database.exec(migration);
       if (version + index === 0) seedCursor(database);

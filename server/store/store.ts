@@ -33,7 +33,7 @@ export class Store {
     migrate(this.database, databasePath(folder));
     if (options.owned === true) claim(this.database, databasePath(folder));
     this.ingest = new Ingest(this.database, folder);
-    this.queries = queriesOf(this.database, folder);
+    this.queries = queriesOf(this.database, folder, this.ingest.rollouts);
   }
 
   /** Runs whose folders are there; those not known yet become known. */
@@ -78,7 +78,9 @@ export class Store {
             ? "(run, attempt, step)"
             : table === "attempt"
               ? "(run, attempt)"
-              : "(run, attempt, step, ordinal)";
+              : table === "unread"
+                ? "(run, attempt, segment, offset)"
+                : "(run, attempt, step, ordinal)";
       const chosen = key.replace(/[()]/g, "");
       const { changes } = this.database
         .prepare(

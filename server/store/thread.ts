@@ -2,15 +2,28 @@
  * The worker thread that owns SQLite. Questions are answered as they come; logs are read in slices of a few
  * milliseconds in between, so a question never waits for more than one slice.
  */
+import { setImmediate as immediately } from "node:timers";
+import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { UserError, messageOf } from "../../shared/errors.ts";
+import { isLive } from "../../shared/runStatus.ts";
+import type { Queries } from "./queries.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
+
+type OwnName = Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts";
+type OwnCalls = {
+  readonly [Name in OwnName]: (
+    ...parameters: Parameters<StoreCalls[Name]>
+  ) => ReturnType<StoreCalls[Name]> | Promise<ReturnType<StoreCalls[Name]>>;
+};
 
 class StoreThread {
   /** Runs with something to read, oldest first; deleted runs with rows left. */
   private readonly reading = new Set<string>();
   private readonly purging = new Set<string>();
+  /** Runs that have ended and have rollouts without rows. */
+  private readonly indexing = new Set<string>();
   private readonly draining: {
     readonly run: string;
     readonly done: () => void;
@@ -44,13 +57,17 @@ class StoreThread {
 
   private calls(name: CallName, parameters: readonly unknown[]): unknown {
     const { queries, ingest } = this.store;
-    const own: Omit<StoreCalls, keyof typeof queries> & Pick<StoreCalls, "scan"> = {
+    const own: OwnCalls = {
       scan: () => this.store.scan(),
       trashed: () => this.store.trashed(),
       register: (run, key) => void ingest.register(run, key),
       ingest: (run) => this.read(run),
       drain: (run) => this.drain(run),
-      setStatus: (run, status, message, attempt) => ingest.setStatus(run, status, message, attempt),
+      rollouts: (parameters) => this.rollouts(parameters),
+      setStatus: (run, status, message, attempt) => {
+        ingest.setStatus(run, status, message, attempt);
+        this.read(run);
+      },
       forgetRun: (run) => this.forget(run),
       driver: () => this.store.driver,
       close: () => this.store.close(),
@@ -66,6 +83,14 @@ class StoreThread {
     this.schedule();
   }
 
+  /** Rows are made a step at a time, so that other questions are answered in between. */
+  private async rollouts(
+    parameters: Parameters<StoreCalls["rollouts"]>[0],
+  ): Promise<ReturnType<StoreCalls["rollouts"]>> {
+    while (this.store.ingest.rollouts.next(parameters.run, parameters.step)) await setImmediate();
+    return this.store.queries.rollouts(parameters);
+  }
+
   private drain(run: string): Promise<void> {
     this.read(run);
     return new Promise((done, failed) => this.draining.push({ run, done, failed }));
@@ -73,6 +98,7 @@ class StoreThread {
 
   private forget(run: string): void {
     this.reading.delete(run);
+    this.indexing.delete(run);
     this.store.forgetRun(run);
     this.purging.add(run);
     this.schedule();
@@ -81,7 +107,7 @@ class StoreThread {
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    setImmediate(() => {
+    immediately(() => {
       this.scheduled = false;
       this.slice();
     });
@@ -90,19 +116,41 @@ class StoreThread {
   /** One slice of one run, then the next: a long log does not keep a short one waiting. */
   private slice(): void {
     const run = this.reading.values().next();
-    const dead = this.purging.values().next();
-    try {
-      if (run.done !== true) this.sliceOf(run.value);
-      else if (dead.done !== true && !this.store.purge(dead.value)) this.purging.delete(dead.value);
-    } catch (error) {
-      if (run.done !== true) this.finished(run.value, error);
-      else if (dead.done !== true) this.purging.delete(dead.value);
-      this.post({
-        problem: `${run.done === true ? "deleting" : `reading the log of ${run.value}`}: ${messageOf(error)}`,
-      });
-    }
+    if (run.done !== true)
+      this.attempt(
+        `reading the log of ${run.value}`,
+        () => this.sliceOf(run.value),
+        (error) => this.finished(run.value, error),
+      );
+    else this.tidy();
     this.announce();
-    if (this.reading.size > 0 || this.purging.size > 0) this.schedule();
+    if (this.reading.size > 0 || this.purging.size > 0 || this.indexing.size > 0) this.schedule();
+  }
+
+  /** What can wait while there is something to read. */
+  private tidy(): void {
+    const dead = this.purging.values().next();
+    const ended = this.indexing.values().next();
+    if (dead.done !== true) {
+      const stop = (): unknown => this.purging.delete(dead.value);
+      this.attempt("deleting", () => void (this.store.purge(dead.value) || stop()), stop);
+    } else if (ended.done !== true) {
+      const stop = (): unknown => this.indexing.delete(ended.value);
+      this.attempt(
+        `reading the rollouts of ${ended.value}`,
+        () => void (this.store.ingest.rollouts.next(ended.value) || stop()),
+        stop,
+      );
+    }
+  }
+
+  private attempt(what: string, work: () => void, failed: (error: unknown) => void): void {
+    try {
+      work();
+    } catch (error) {
+      failed(error);
+      this.post({ problem: `${what}: ${messageOf(error)}` });
+    }
   }
 
   private sliceOf(run: string): void {
@@ -114,6 +162,8 @@ class StoreThread {
   /** Whoever waits for the run to be read is told, also that it could not be. */
   private finished(run: string, error?: unknown): void {
     this.reading.delete(run);
+    const summary = this.store.queries.summary(run);
+    if (error === undefined && summary !== null && !isLive(summary.status)) this.indexing.add(run);
     const waiting = this.draining.filter((item) => item.run === run);
     for (const item of waiting) {
       this.draining.splice(this.draining.indexOf(item), 1);

@@ -179,10 +179,10 @@ class Parser {
     if (term === undefined || (table !== "rewards" && table !== "errors"))
       throw this.problem(`is not known; there are ${names}`, token);
     this.parameters.push(`$.${table}.${JSON.stringify(term)}`);
-    if (table === "errors") return "json_extract(r.body, ?)";
+    if (table === "errors") return "json_extract(r.terms, ?)";
     // Only a plain number counts: "NaN" is stored as a text, and values per token as an object.
     this.parameters.push(this.parameters.at(-1) ?? "");
-    return "CASE WHEN json_type(r.body, ?) IN ('integer', 'real') THEN json_extract(r.body, ?) END";
+    return "CASE WHEN json_type(r.terms, ?) IN ('integer', 'real') THEN json_extract(r.terms, ?) END";
   }
 
   /** `rewards.correct` or `rewards["any name"]`. */

@@ -3,7 +3,15 @@ import { endianness } from "node:os";
 import { UserError } from "../errors.ts";
 import { toWire } from "../rollouts.ts";
 import { crc32 } from "./crc32.ts";
-import { kinds, logVersion, magic, type ColumnName, type Kind, type LogRecord } from "./records.ts";
+import {
+  kinds,
+  logVersion,
+  magic,
+  type ColumnName,
+  type Kind,
+  type LogRecord,
+  type RolloutRecordLog,
+} from "./records.ts";
 import { conforms } from "./schema.ts";
 
 export const headerBytes = magic.length + 4;
@@ -118,21 +126,50 @@ function isKind(name: string): name is Kind {
   return name in kinds;
 }
 
-/** A decoded record; `unknown` for a kind of a later version, `malformed` where the checksum holds but the fields do not. */
-export type Decoded =
-  | { readonly state: "record"; readonly record: LogRecord }
-  | { readonly state: "unknown" }
+/**
+ * A decoded record; `unknown` for a kind that this reader does not know or does not want, `later` for a rollout that it
+ * leaves to another pass, `malformed` where the checksum holds but the fields do not.
+ */
+export type Decoded<Item = LogRecord> =
+  | { readonly state: "record"; readonly record: Item }
+  | { readonly state: "unknown" | "later" }
   | { readonly state: "malformed"; readonly reason: string };
 
+/** A rollout whose columns are still bytes. */
+export interface RolloutHead {
+  readonly kind: "rollout";
+  readonly step: number;
+  readonly index: number;
+  readonly row: RolloutRecordLog["row"];
+  /** Elements of each column. */
+  readonly lengths: Readonly<Partial<Record<ColumnName, number>>>;
+}
+export type PlainRecord = Exclude<LogRecord, RolloutRecordLog>;
+
+/** Everything in a record. */
 export function decodeRecord(kindNumber: number, payload: Buffer): Decoded {
   const kind = kindOf.get(kindNumber);
   if (kind === undefined) return { state: "unknown" };
+  return kind === "rollout" ? decode(kind, payload, wholeRollout) : decode(kind, payload, plainRecord(kind));
+}
+
+/** All but the rollouts, which are most of a log. */
+export function decodePlain(kindNumber: number, payload: Buffer): Decoded<PlainRecord> {
+  const kind = kindOf.get(kindNumber);
+  if (kind === undefined) return { state: "unknown" };
+  return kind === "rollout" ? { state: "later" } : decode(kind, payload, plainRecord(kind));
+}
+
+/** Only the rollouts, without their columns, and the commits. */
+export function decodeRolloutHead(kindNumber: number, payload: Buffer): Decoded<RolloutHead | PlainRecord> {
+  const kind = kindOf.get(kindNumber);
+  if (kind === "rollout") return decode(kind, payload, rolloutHead);
+  return kind === "commit" ? decode(kind, payload, plainRecord(kind)) : { state: "unknown" };
+}
+
+function decode<Item>(kind: Kind, payload: Buffer, read: (payload: Buffer) => Item): Decoded<Item> {
   try {
-    const record =
-      kind === "rollout" ? decodeRollout(payload) : { kind, ...parseObject(payload.toString("utf8")) };
-    const problem = conforms(record);
-    if (problem.ok) return { state: "record", record: problem.record };
-    return { state: "malformed", reason: `${kind}: ${problem.reason}` };
+    return { state: "record", record: read(payload) };
   } catch (error) {
     return {
       state: "malformed",
@@ -141,38 +178,76 @@ export function decodeRecord(kindNumber: number, payload: Buffer): Decoded {
   }
 }
 
+const plainRecord =
+  (kind: Kind) =>
+  (payload: Buffer): PlainRecord => {
+    const conforming = conforms({ kind, ...parseObject(payload.toString("utf8")) });
+    if (conforming.ok) return conforming.record;
+    throw new TypeError(conforming.reason);
+  };
+
 function parseObject(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new TypeError("the payload is not an object");
-  return { ...value };
+  if (!isObject(value)) throw new TypeError("the payload is not an object");
+  return value;
 }
 
-function decodeRollout(payload: Buffer): Record<string, unknown> {
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** By hand, where the other kinds have a zod schema: there are hundreds of rollouts in a step. */
+function checkedRollout(fields: Record<string, unknown>): Pick<RolloutHead, "step" | "index" | "row"> {
+  const { step, index, row } = fields;
+  if (!isWhole(step)) throw new TypeError("step: expected a whole number");
+  if (!isWhole(index)) throw new TypeError("index: expected a whole number");
+  if (!isRow(row)) throw new TypeError("row: expected an object with step, group and index");
+  return { step, index, row };
+}
+
+const isWhole = (value: unknown): value is number => Number.isInteger(value);
+const isRow = (value: unknown): value is RolloutRecordLog["row"] =>
+  isObject(value) && isWhole(value["step"]) && typeof value["group"] === "string" && isWhole(value["index"]);
+
+/** The header of a rollout's payload, and where each column lies behind it. */
+function rolloutLayout(payload: Buffer) {
   const end = payload.indexOf(0);
   const header = parseObject(payload.toString("utf8", 0, end === -1 ? payload.length : end));
   const listed: unknown[] = Array.isArray(header["columns"]) ? header["columns"] : [];
-  const columns: Record<string, ColumnArray> = {};
   let offset = end === -1 ? payload.length : end + 1;
-  for (const item of listed) {
+  const columns = listed.map((item) => {
     const { name, type, length } = columnHeader(item);
-    const bytes = length * bytesOf[type];
-    if (offset + bytes > payload.length) throw new RangeError(`column ${name} reaches past the record's end`);
-    columns[name] = columnFrom(type, payload.subarray(offset, offset + bytes));
-    offset += bytes;
-  }
-  return { kind: "rollout", step: header["step"], index: header["index"], row: header["row"], columns };
+    const start = offset;
+    offset += length * bytesOf[type];
+    if (offset > payload.length) throw new RangeError(`column ${name} reaches past the record's end`);
+    return { name, type, length, start, end: offset };
+  });
+  return { ...checkedRollout(header), columns };
 }
 
-function columnHeader(item: unknown): { name: string; type: ColumnType; length: number } {
-  if (typeof item !== "object" || item === null) throw new TypeError("a column header is not an object");
-  const { name, type, length } = { name: undefined, type: undefined, length: undefined, ...item } as Record<
-    string,
-    unknown
-  >;
-  if (typeof name !== "string" || typeof length !== "number" || !Number.isInteger(length) || length < 0)
+function rolloutHead(payload: Buffer): RolloutHead {
+  const { step, index, row, columns } = rolloutLayout(payload);
+  const lengths: Partial<Record<ColumnName, number>> = {};
+  for (const { name, length } of columns) lengths[name] = length;
+  return { kind: "rollout", step, index, row, lengths };
+}
+
+function wholeRollout(payload: Buffer): RolloutRecordLog {
+  const { step, index, row, columns: layout } = rolloutLayout(payload);
+  const columns: Partial<Record<ColumnName, ColumnArray>> = {};
+  for (const { name, type, start, end } of layout)
+    columns[name] = columnFrom(type, payload.subarray(start, end));
+  return { kind: "rollout", step, index, row, columns };
+}
+
+function columnHeader(item: unknown): ColumnHeader {
+  if (!isObject(item)) throw new TypeError("a column header is not an object");
+  const { name, type, length } = item;
+  if (!isColumnName(name) || !isWhole(length) || length < 0)
     throw new TypeError("a column header needs name, type and length");
   if (type !== "int32" && type !== "float32" && type !== "float64" && type !== "uint8")
     throw new TypeError(`column ${name} has unknown type ${String(type)}`);
   return { name, type, length };
 }
+
+/** Columns that a later version adds are kept under their own names. */
+const isColumnName = (name: unknown): name is ColumnName => typeof name === "string";

@@ -6,7 +6,17 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "./crc32.ts";
-import { decodeRecord, headerBytes, maxPayloadBytes, prefixBytes } from "./codec.ts";
+import {
+  decodePlain,
+  decodeRecord,
+  decodeRolloutHead,
+  headerBytes,
+  maxPayloadBytes,
+  prefixBytes,
+  type Decoded,
+  type PlainRecord,
+  type RolloutHead,
+} from "./codec.ts";
 import { kinds, logVersion, magic, type LogRecord } from "./records.ts";
 import { numbered, segmentPath } from "./writer.ts";
 
@@ -19,10 +29,16 @@ export interface LogPosition {
 }
 export const logStart: LogPosition = { segment: 0, offset: 0 };
 
-export interface CommittedStep {
+export interface CommittedStep<Item = LogRecord> {
   readonly step: number;
   /** Without the commit itself. */
-  readonly records: readonly LogRecord[];
+  readonly records: readonly Item[];
+  /** Where each record begins in the segment. */
+  readonly offsets: readonly number[];
+  /** Where the step's first record begins. */
+  readonly begin: number;
+  /** Rollouts that this reader has left to another pass. */
+  readonly later: number;
   /** Just behind this commit. */
   readonly position: LogPosition;
 }
@@ -36,8 +52,8 @@ export interface LogProblem {
   readonly message: string;
 }
 
-export interface ReadResult {
-  readonly steps: readonly CommittedStep[];
+export interface ReadResult<Item = LogRecord> {
+  readonly steps: readonly CommittedStep<Item>[];
   readonly problems: readonly LogProblem[];
   /** Where the next read begins. */
   readonly position: LogPosition;
@@ -55,12 +71,38 @@ export const attemptsOf = (runFolder: string): number[] => {
  * Committed steps from a position on, whole steps only, about `budget` bytes of them (at least one step).
  * Never throws for what the file holds: damage is a problem in the result.
  */
-export function readCommitted(
+export const readCommitted = (
   runFolder: string,
   attempt: number,
   from: LogPosition,
   budget = 1024 * 1024,
-): ReadResult {
+): ReadResult => read(runFolder, attempt, from, budget, decodeRecord);
+
+/** The same without the rollouts. */
+export const readPlain = (
+  runFolder: string,
+  attempt: number,
+  from: LogPosition,
+  budget: number,
+): ReadResult<PlainRecord> => read(runFolder, attempt, from, budget, decodePlain);
+
+/** The rollouts of the one step that begins at `from`, without their columns: recordAt.ts reads those by their places. */
+export const readRollouts = (
+  runFolder: string,
+  attempt: number,
+  from: LogPosition,
+): ReadResult<RolloutHead | PlainRecord> => read(runFolder, attempt, from, 1, decodeRolloutHead);
+
+type AnyRecord = LogRecord | RolloutHead;
+type Decode<Item> = (kindNumber: number, payload: Buffer) => Decoded<Item>;
+
+function read<Item extends AnyRecord>(
+  runFolder: string,
+  attempt: number,
+  from: LogPosition,
+  budget: number,
+  decode: Decode<Item>,
+): ReadResult<Item> {
   // Looked up before reading: a writer that rotates in between has finished this segment before the next one appears.
   const next = { segment: from.segment + 1, offset: 0 };
   const hasNext = existsSync(segmentPath(runFolder, attempt, next.segment));
@@ -73,7 +115,7 @@ export function readCommitted(
   const descriptor = openSync(file, "r");
   try {
     const size = fstatSync(descriptor).size;
-    const scan = scanSegment(descriptor, file, from, size, budget);
+    const scan = scanSegment(descriptor, file, from, size, budget, decode);
     if (scan.damage !== undefined) {
       const position = { ...scan.position, stopped: true };
       return { ...scan, problems: [...scan.problems, scan.damage], position, more: hasNext };
@@ -107,31 +149,35 @@ const problem = (
   message: string,
 ): LogProblem => ({ name, severity, file, offset, message });
 
-interface Scan extends ReadResult {
+interface Scan<Item> extends ReadResult<Item> {
   readonly damage?: LogProblem;
 }
+
+/** A step of some hundred rollouts: fewer would mostly be read twice. */
+const windowBytes = 256 * 1024;
 
 /**
  * Reads a budget's worth of whole steps, or one step that is larger. Records are decoded once a commit behind them is
  * known: a step of many rollouts spans many budgets, and would else be decoded anew with each larger window.
  */
-function scanSegment(
+function scanSegment<Item extends AnyRecord>(
   descriptor: number,
   file: string,
   from: LogPosition,
   size: number,
   budget: number,
-): Scan {
-  for (let window = budget; ; window *= 4) {
+  decode: Decode<Item>,
+): Scan<Item> {
+  for (let window = Math.max(budget, windowBytes); ; window *= 4) {
     const bytes = readAt(descriptor, from.offset, Math.min(window, size - from.offset));
     const whole = from.offset + bytes.length >= size;
     const end = commitEnd(bytes, from.offset === 0 ? headerBytes : 0, budget);
     if (end === undefined && !whole) continue;
     const steps = whole && (end ?? 0) < budget ? bytes : bytes.subarray(0, end);
-    const scan = parse(steps, file, from);
+    const scan = parse(steps, file, from, decode);
     if (scan.damage === undefined) return { ...scan, more: steps.length < bytes.length || !whole };
     // The writer may just have cut a failed write back and repeated it: read again before calling it damage.
-    const again = parse(readAt(descriptor, from.offset, steps.length), file, from);
+    const again = parse(readAt(descriptor, from.offset, steps.length), file, from, decode);
     if (again.damage?.offset === scan.damage.offset) return again;
   }
 }
@@ -161,11 +207,16 @@ function readAt(descriptor: number, offset: number, length: number): Buffer {
 }
 
 /** Everything whole in `bytes`, which begin at `from.offset` of the file. */
-function parse(bytes: Buffer, file: string, from: LogPosition): Scan {
-  const steps: CommittedStep[] = [];
+function parse<Item extends AnyRecord>(
+  bytes: Buffer,
+  file: string,
+  from: LogPosition,
+  decode: Decode<Item>,
+): Scan<Item> {
+  const steps: CommittedStep<Item>[] = [];
   const problems: LogProblem[] = [];
   let at = 0;
-  const done = (position: LogPosition, damage?: LogProblem): Scan => ({
+  const done = (position: LogPosition, damage?: LogProblem): Scan<Item> => ({
     steps,
     problems,
     position,
@@ -179,7 +230,10 @@ function parse(bytes: Buffer, file: string, from: LogPosition): Scan {
     if (wrong !== undefined) return done(from, wrong);
     at = headerBytes;
   }
-  let records: LogRecord[] = [];
+  let records: Item[] = [];
+  let offsets: number[] = [];
+  let begin = at;
+  let later = 0;
   let pendingProblems: LogProblem[] = [];
   while (at + prefixBytes <= bytes.length) {
     const length = bytes.readUInt32LE(at);
@@ -209,7 +263,7 @@ function parse(bytes: Buffer, file: string, from: LogPosition): Scan {
         ),
       );
     }
-    const decoded = decodeRecord(bytes.readUInt8(at + 8), bytes.subarray(at + prefixBytes, end));
+    const decoded = decode(bytes.readUInt8(at + 8), bytes.subarray(at + prefixBytes, end));
     at = end;
     if (decoded.state === "malformed")
       pendingProblems.push(
@@ -221,18 +275,26 @@ function parse(bytes: Buffer, file: string, from: LogPosition): Scan {
           `A record at byte ${offset} is not as its kind requires and was left out: ${decoded.reason}.`,
         ),
       );
+    if (decoded.state === "later") later += 1;
     if (decoded.state !== "record") continue;
     if (decoded.record.kind !== "commit") {
       records.push(decoded.record);
+      offsets.push(offset);
       continue;
     }
     steps.push({
       step: decoded.record.step,
       records,
+      offsets,
+      begin: from.offset + begin,
+      later,
       position: { segment: from.segment, offset: from.offset + at },
     });
     problems.push(...pendingProblems);
     records = [];
+    offsets = [];
+    begin = at;
+    later = 0;
     pendingProblems = [];
   }
   return done(behind());

@@ -1,17 +1,10 @@
-/** What each record must hold to be stored: a log may come from another program, so its reader checks. */
+/** What each record but a rollout (codec.ts) must hold to be stored: a log may come from another program, so its reader checks. */
 import { z } from "zod";
-import type { Kind, LogRecord } from "./records.ts";
+import type { Kind, LogRecord, RolloutRecordLog } from "./records.ts";
 
 const step = z.number().int();
 const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
 const text = z.string();
-const typedArray = z.union([
-  z.instanceof(Int32Array),
-  z.instanceof(Float32Array),
-  z.instanceof(Float64Array),
-  z.instanceof(Uint8Array),
-]);
-
 /** Unknown keys are kept: a later writer may add some. */
 const schemas = {
   start: z.looseObject({
@@ -42,12 +35,6 @@ const schemas = {
     size: z.number(),
     signal: wire.nullable(),
   }),
-  rollout: z.looseObject({
-    step,
-    index: z.number().int(),
-    row: z.looseObject({ step, group: text, index: z.number().int() }),
-    columns: z.record(text, typedArray),
-  }),
   event: z.looseObject({
     step,
     time: z.number(),
@@ -73,9 +60,11 @@ const schemas = {
     ended_at: text,
   }),
   commit: z.looseObject({ step }),
-} satisfies Record<Kind, z.ZodType>;
+} satisfies Record<Exclude<Kind, "rollout">, z.ZodType>;
 
-const isRecord = (value: Record<string, unknown>): value is Record<string, unknown> & LogRecord =>
+type Checked = Exclude<LogRecord, RolloutRecordLog>;
+
+const isRecord = (value: Record<string, unknown>): value is Record<string, unknown> & Checked =>
   check(value) === null;
 
 function check(value: Record<string, unknown>): string | null {
@@ -90,6 +79,6 @@ function check(value: Record<string, unknown>): string | null {
 
 export function conforms(
   value: Record<string, unknown>,
-): { readonly ok: true; readonly record: LogRecord } | { readonly ok: false; readonly reason: string } {
+): { readonly ok: true; readonly record: Checked } | { readonly ok: false; readonly reason: string } {
   return isRecord(value) ? { ok: true, record: value } : { ok: false, reason: check(value) ?? "invalid" };
 }

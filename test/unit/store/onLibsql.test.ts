@@ -7,6 +7,7 @@ const reason = whyNot();
 if (reason === undefined) {
   process.env["GRADUS_SQLITE"] = "libsql"; // of this file's process alone: node runs each test file in its own
   await import("./store.test.ts");
+  await import("./rollouts.test.ts");
   await import("./driver.test.ts");
   await import("./points.test.ts");
   await import("./whereAndSeries.test.ts");

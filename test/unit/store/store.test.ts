@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
 import { openDatabase } from "../../../server/store/driver.ts";
 import { runFolder } from "../../../server/store/files.ts";
@@ -14,54 +13,12 @@ import {
   end,
   evaluation,
   event,
-  group,
   metrics,
-  rollout,
   stage,
   start,
   type Written,
 } from "../log/sample.ts";
-
-const folders: string[] = [];
-const opened: Store[] = [];
-after(() => {
-  opened.forEach((store) => store.close());
-  folders.forEach((path) => rmSync(path, { recursive: true, force: true }));
-});
-function newStore(): { folder: string; store: Store; open: () => Store } {
-  const folder = join(mkdtempSync(join(tmpdir(), "gradus-store-")), ".gradus");
-  folders.push(join(folder, ".."));
-  const open = (): Store => {
-    const store = new Store(folder, { anyThread: true });
-    opened.push(store);
-    return store;
-  };
-  return { folder, store: open(), open };
-}
-function write(
-  folder: string,
-  run: string,
-  attempt: number,
-  steps: readonly (readonly [readonly Written[], number])[],
-): void {
-  const log = openAttempt(runFolder(folder, run), attempt);
-  for (const [records, step] of steps) {
-    records.forEach((record) => log.append(record));
-    log.commit(step);
-  }
-  log.close();
-}
-const plain = (first: number, count: number): (readonly [readonly Written[], number])[] =>
-  Array.from(
-    { length: count },
-    (_, index) =>
-      [
-        [metrics(first + index), group(first + index), rollout(first + index, 0), rollout(first + index, 1)],
-        first + index,
-      ] as const,
-  );
-const values = (store: Store, run: string, metric = "reward/total") =>
-  store.queries.series({ run, metrics: [metric], from: -1, maxPoints: 2000 }).series[0];
+import { close, newFolder, newStore, plain, values, write } from "./support.ts";
 
 test("a checkpoint's path is shown as recorded where it is absolute", () => {
   const { folder, store } = newStore();
@@ -193,8 +150,7 @@ test("a reader that stops between any two slices, in a store opened again, repea
     log.commit(step);
     current.ingest.slice("a");
     if (step % 9 === 0) {
-      current.close();
-      opened.splice(opened.indexOf(current), 1);
+      close(current);
       current = open();
     }
   }
@@ -332,6 +288,7 @@ test("a deleted run leaves nothing behind, and others as they were", () => {
       [[event(4), evaluation(4, "last"), checkpoint(4), stage(4)], 4],
     ]);
     store.ingestAll(run);
+    store.queries.rollouts({ run, step: packEvery, tokens: false, limit: 1 });
   }
   store.forgetRun("a");
   while (store.purge("a"));
@@ -346,6 +303,7 @@ test("a deleted run leaves nothing behind, and others as they were", () => {
     "grp",
     "prompt",
     "rollout",
+    "unread",
     "event",
     "evaluation",
     "checkpoint",
@@ -388,8 +346,7 @@ test("pages of rollouts join without gap or repetition", () => {
 });
 
 test("a file that is no database is refused with what to do", () => {
-  const folder = join(mkdtempSync(join(tmpdir(), "gradus-store-")), ".gradus");
-  folders.push(join(folder, ".."));
+  const folder = newFolder();
   mkdirSync(folder);
   writeFileSync(
     join(folder, "store.sqlite"),

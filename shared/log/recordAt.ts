@@ -1,0 +1,70 @@
+/** Single records of a log by their places, which a reader of whole steps has found before. */
+import { closeSync, openSync, readSync } from "node:fs";
+import { UserError, messageOf } from "../errors.ts";
+import { decodeRecord, prefixBytes } from "./codec.ts";
+import { crc32 } from "./crc32.ts";
+import { kinds, type RolloutRecordLog } from "./records.ts";
+import { segmentPath } from "./writer.ts";
+
+export interface RecordPlace {
+  readonly attempt: number;
+  readonly segment: number;
+  readonly offset: number;
+}
+
+/** Most rollouts are smaller: one read for prefix and payload. */
+const guessBytes = 8 * 1024;
+
+/** Opens each segment once. */
+export class RecordReader {
+  private readonly open = new Map<string, number>();
+
+  /** @param runFolder `runs/<id>` */
+  constructor(private readonly runFolder: string) {}
+
+  /** @throws UserError when the log has changed since its places were noted */
+  rollout(place: RecordPlace): RolloutRecordLog {
+    const file = segmentPath(this.runFolder, place.attempt, place.segment);
+    try {
+      const bytes = recordBytes(this.descriptor(file), place.offset);
+      if (bytes.readUInt8(8) !== kinds.rollout) throw new Error("another kind of record stands there");
+      const decoded = decodeRecord(kinds.rollout, bytes.subarray(prefixBytes));
+      if (decoded.state === "record" && decoded.record.kind === "rollout") return decoded.record;
+      throw new Error(decoded.state === "malformed" ? decoded.reason : "it is not a rollout");
+    } catch (error) {
+      throw new UserError(
+        `A rollout at byte ${place.offset} of the log cannot be read: ${messageOf(error)}.`,
+        {
+          file,
+          action:
+            "The log was changed after it had been read: put the file back, or delete the run (gradus runs delete).",
+        },
+      );
+    }
+  }
+
+  close(): void {
+    for (const descriptor of this.open.values()) closeSync(descriptor);
+    this.open.clear();
+  }
+
+  private descriptor(file: string): number {
+    const known = this.open.get(file);
+    if (known !== undefined) return known;
+    const descriptor = openSync(file, "r");
+    this.open.set(file, descriptor);
+    return descriptor;
+  }
+}
+
+function recordBytes(descriptor: number, offset: number): Buffer {
+  const first = Buffer.allocUnsafe(guessBytes);
+  const there = readSync(descriptor, first, 0, guessBytes, offset);
+  if (there < prefixBytes) throw new Error("the file ends before it");
+  const length = prefixBytes + first.readUInt32LE(0);
+  const bytes = length <= there ? first.subarray(0, length) : Buffer.allocUnsafe(length);
+  if (length > there && readSync(descriptor, bytes, 0, length, offset) < length)
+    throw new Error("the file ends within it");
+  if (crc32(bytes.subarray(8)) !== bytes.readUInt32LE(4)) throw new Error("its checksum is wrong");
+  return bytes;
+}
