@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
 import { readSafetensors, writeSafetensors, type StoredTensor, type StoredTensors } from "./safetensors.ts";
-import { headWidth, weightShapes, type Shape } from "./transformer/weights.ts";
+import { headWidth, llamaStyle, weightShapes, type Shape } from "./transformer/weights.ts";
 
 export type Weights = Readonly<Record<string, Float32Array>>;
 export interface Checkpoint {
@@ -70,8 +70,10 @@ const shapeOf = (config: z.output<typeof configSchema>): Shape => ({
   hidden: config.intermediate_size,
   context: config.max_position_embeddings,
   tied: config.tie_word_embeddings,
+  head_width: config.hidden_size / config.num_attention_heads,
   rope_theta: config.rope_theta,
   epsilon: config.rms_norm_eps,
+  style: llamaStyle(config.hidden_size / config.num_attention_heads),
 });
 
 // ───────────────────────────────────────────────────────────────── names and layouts

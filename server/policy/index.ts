@@ -8,7 +8,7 @@ import { isCheckpoint, readCheckpointHead, readWeights, type CheckpointHead } fr
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { CharacterTokenizer } from "./tokenizers/characters.ts";
 import { tokenizerByName } from "./tokenizers/index.ts";
-import { initialWeights, parameterCount, type Shape } from "./transformer/weights.ts";
+import { initialWeights, llamaStyle, parameterCount, type Shape } from "./transformer/weights.ts";
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./backend.ts";
 export { threadSettings } from "./native.ts";
@@ -48,7 +48,15 @@ function tinyShape(model: ModelConfig, vocabulary: number): Shape {
       code: "model-size",
       action: "Change model.size so that heads divide the width evenly.",
     });
-  return { ...size, vocabulary, rope_theta: 10_000, epsilon: 1e-5 };
+  const head_width = size.width / size.heads;
+  return {
+    ...size,
+    vocabulary,
+    head_width,
+    rope_theta: 10_000,
+    epsilon: 1e-5,
+    style: llamaStyle(head_width),
+  };
 }
 
 /** A base that is not `tiny`: a checkpoint of ours, or an error that names it. */
