@@ -4,6 +4,16 @@ import { take, under, type Named } from "../runtime.ts";
 import { byHead, byToken, headAxes, type Extents } from "./forward.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
+/**
+ * Gradients by one matrix `[in, out]` from its input `[tokens, in]` and the gradient by its output `[tokens, out]`,
+ * under the names they are to have: none where the matrix is frozen, two where it is a low-rank sum.
+ */
+export type MatrixGradient<T> = (name: string, input: T, dz: T) => Named<T>;
+/** The whole matrix. */
+export const dense =
+  <T>(ops: Ops<T>): MatrixGradient<T> =>
+  (name, input, dz) => ({ [name]: ops.matmul(input, dz, true) });
+
 /** dx = inverse · (dy − y · mean(dy · y)). */
 function rmsBackward<T>(ops: Ops<T>, dy: T, y: T, inverse: T): T {
   return ops.mul(ops.sub(dy, ops.mul(y, ops.mean(ops.mul(dy, y)))), inverse);
@@ -17,9 +27,10 @@ function feedForwardBackward<T>(
   kept: Named<T>,
   dx: T,
   gradients: Record<string, T>,
+  matrixGradient: MatrixGradient<T>,
 ): T {
   const keep = (name: string): T => take(kept, name);
-  gradients[`${layer}.down`] = ops.matmul(keep("hidden"), dx, true);
+  Object.assign(gradients, matrixGradient(`${layer}.down`, keep("hidden"), dx));
   const dHidden = ops.matmul(dx, take(folded, `${layer}.down`), false, true);
   const dUp = ops.mul(dHidden, keep("silu"));
   const dSilu = ops.mul(dHidden, keep("up"));
@@ -27,8 +38,8 @@ function feedForwardBackward<T>(
     ops.mul(dSilu, keep("sigmoid")),
     ops.sigmoidGradient(keep("sigmoid"), ops.mul(dSilu, keep("gate"))),
   );
-  gradients[`${layer}.gate`] = ops.matmul(keep("y2"), dGate, true);
-  gradients[`${layer}.up`] = ops.matmul(keep("y2"), dUp, true);
+  Object.assign(gradients, matrixGradient(`${layer}.gate`, keep("y2"), dGate));
+  Object.assign(gradients, matrixGradient(`${layer}.up`, keep("y2"), dUp));
   const dy = ops.add(
     ops.matmul(dGate, take(folded, `${layer}.gate`), false, true),
     ops.matmul(dUp, take(folded, `${layer}.up`), false, true),
@@ -65,7 +76,7 @@ function attentionBackward<T>(
 
 /**
  * Gradients by the folded matrices. `dLogits` is `[rows · length, vocabulary]`, `kept` is what `forward` returned for
- * the same `ids` `[rows, length]`.
+ * the same `ids` `[rows, length]`. The head is `[vocabulary, width]`, so its input and gradient change places.
  */
 export function backward<T>(
   ops: Ops<T>,
@@ -75,12 +86,13 @@ export function backward<T>(
   rotary: T,
   kept: Named<T>,
   dLogits: T,
+  matrixGradient: MatrixGradient<T> = dense(ops),
 ): Record<string, T> {
   const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
   const { heads, kv_heads } = shape;
   const width = headWidth(shape);
   const table = ops.gather(rotary, ops.range(extents.length));
-  const gradients: Record<string, T> = { head: ops.matmul(dLogits, take(kept, "y"), true) };
+  const gradients: Record<string, T> = { ...matrixGradient("head", dLogits, take(kept, "y")) };
   let dx = rmsBackward(
     ops,
     ops.matmul(dLogits, take(folded, "head")),
@@ -89,8 +101,8 @@ export function backward<T>(
   );
   for (let layer = shape.layers - 1; layer >= 0; layer--) {
     const own = under(kept, `${layer}.`);
-    dx = feedForwardBackward(ops, layer, folded, own, dx, gradients);
-    gradients[`${layer}.out`] = ops.matmul(take(own, "attended"), dx, true);
+    dx = feedForwardBackward(ops, layer, folded, own, dx, gradients, matrixGradient);
+    Object.assign(gradients, matrixGradient(`${layer}.out`, take(own, "attended"), dx));
     const da = byHead(ops, ops.matmul(dx, take(folded, `${layer}.out`), false, true), heads, width, extents);
     const { dq, dk, dv } = attentionBackward(ops, shape, own, da, extents);
     const turnBack = (x: T, count: number): T =>
@@ -101,7 +113,7 @@ export function backward<T>(
       heads + 2 * kv_heads,
       width,
     );
-    gradients[`${layer}.qkv`] = ops.matmul(take(own, "y1"), dqkv, true);
+    Object.assign(gradients, matrixGradient(`${layer}.qkv`, take(own, "y1"), dqkv));
     const dy = ops.matmul(dqkv, take(folded, `${layer}.qkv`), false, true);
     dx = ops.add(dx, rmsBackward(ops, dy, take(own, "y1"), take(own, "inverse1")));
   }
