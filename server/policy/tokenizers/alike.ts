@@ -1,12 +1,15 @@
 /**
  * Hugging Face's JavaScript pipeline, made to agree with the Rust one that transformers uses where the two differ:
- * white space in the GPT-2 pattern (JavaScript's `\s` has U+FEFF and lacks U+0085), and bytes that make no character.
+ * white space in the GPT-2 pattern (JavaScript's `\s` has U+FEFF and lacks U+0085), numerals beyond 0 … 9, and bytes that
+ * make no character.
  */
 import { ByteFallbackDecoder, SequenceDecoder, Tokenizer } from "@huggingface/tokenizers";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 
 /** How GPT-2 cuts text before bytes are paired. */
 export const GPT2_PATTERN = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+
+const NUMERAL = String.raw`\p{N}`;
 
 const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json);
@@ -19,9 +22,10 @@ export const splitBy = (pattern: string): JsonObject => ({
   invert: false,
 });
 
-/** ByteLevel's own pattern, written as a step of its own, whose white space is Unicode's. */
+/** Steps with a pattern inside, as steps that cut by one, whose classes are Unicode's. */
 function withPattern(step: Json | undefined): Json | undefined {
   if (!isObject(step)) return step;
+  if (step["type"] === "Digits") return splitBy(step["individual_digits"] === true ? NUMERAL : `${NUMERAL}+`);
   if (step["type"] === "Sequence" && Array.isArray(step["pretokenizers"]))
     return { ...step, pretokenizers: step["pretokenizers"].map((inner: Json) => withPattern(inner) ?? null) };
   if (step["type"] !== "ByteLevel" || step["use_regex"] === false || step["add_prefix_space"] === true)

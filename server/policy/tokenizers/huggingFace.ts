@@ -1,5 +1,5 @@
 /** A tokenizer from tokenizer.json, with the ids and the texts that transformers gives. */
-import { Tokenizer as Pipeline } from "@huggingface/tokenizers";
+import type { Tokenizer as Pipeline } from "@huggingface/tokenizers";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/errors.ts";
 import type { JsonObject } from "../../../shared/json.ts";
