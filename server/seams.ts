@@ -54,6 +54,8 @@ export interface Task {
   readonly source: string;
   readonly env: string;
   readonly prompt: string;
+  /** How the response begins: given to the model, never written by it. */
+  readonly begin?: string;
   /** Reference answer, where there is one. */
   readonly answer?: string;
   /** What the environment's verifier, templates and reward functions read. */
@@ -221,8 +223,14 @@ export interface Tokenizer {
   readonly size: number;
   readonly eos: number;
   readonly pad: number;
+  /** What plain text begins with, where the model was trained so; absent: nothing. */
+  readonly prefix?: readonly number[];
+  /** Every id that ends a turn, `eos` first; absent: `eos` alone. */
+  readonly eosAll?: readonly number[];
   encode(text: string): Int32Array;
   decode(tokens: ArrayLike<number>): string;
+  /** A conversation, up to where the assistant speaks, by the model's own template; undefined where it has none. */
+  chat?(messages: readonly { readonly role: string; readonly content: string }[]): string | undefined;
 }
 
 /** How an update goes about its batch: a mini-batch never splits a `unit`. */

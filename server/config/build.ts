@@ -135,6 +135,8 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     top_k: n("top_k"),
     min_p: n("min_p"),
     stop: reader.read(z.array(z.string()), "rollout", "stop"),
+    chat: reader.read(z.union([z.boolean(), z.literal("auto")]), "rollout", "chat"),
+    system: reader.read(z.string().optional(), "rollout", "system"),
   };
 }
 

@@ -16,7 +16,17 @@ export const defaults: JsonObject = {
     sampler: { use: "uniform" },
     admission: { use: "none", refill: { use: "none" } },
   },
-  rollout: { prompts: 16, group: 8, max_tokens: 64, temperature: 1, top_p: 1, top_k: 0, min_p: 0, stop: [] },
+  rollout: {
+    prompts: 16,
+    group: 8,
+    max_tokens: 64,
+    temperature: 1,
+    top_p: 1,
+    top_k: 0,
+    min_p: 0,
+    stop: [],
+    chat: "auto",
+  },
   reward: { terms: {}, combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
   advantage: { baseline: { use: "group_mean" }, scale: { use: "group_std" } },
   objective: {

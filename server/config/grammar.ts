@@ -110,6 +110,11 @@ const body: Fields = {
       top_k: value(whole(0), "Keep the k likeliest tokens; 0: all."),
       min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all."),
       stop: value(z.array(z.string().min(1)), "Texts that end a response."),
+      chat: value(
+        z.union([z.boolean(), z.literal("auto")]),
+        "Ask by the model's chat template, the prompt as the user's message; auto: where it has one.",
+      ),
+      system: value(z.string(), "The system message of a chat."),
     },
     "How responses are generated.",
   ),

@@ -83,6 +83,8 @@ export interface StageBody {
     readonly top_k: number;
     readonly min_p: number;
     readonly stop: readonly string[];
+    readonly chat: boolean | "auto";
+    readonly system: string | undefined;
   };
   readonly reward: {
     readonly terms: readonly RewardTermConfig[];

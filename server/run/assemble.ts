@@ -27,7 +27,8 @@ export interface Draft {
 
 /** The response as text: what was given and written, without the end token. */
 function responseOf({ prompt }: Draft, { tokens }: Sample, tokenizer: Tokenizer): string {
-  const written = tokens.at(-1) === tokenizer.eos ? tokens.subarray(0, -1) : tokens;
+  const ends = tokenizer.eosAll ?? [tokenizer.eos];
+  const written = ends.includes(tokens.at(-1) ?? -1) ? tokens.subarray(0, -1) : tokens;
   return tokenizer.decode([...(prompt.prefix ?? []), ...written]);
 }
 

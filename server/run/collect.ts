@@ -69,6 +69,7 @@ async function round(
     session.policy,
     ["rollout", step],
     "train",
+    stage.config.body.rollout,
   );
   const written = await watch.time("generate", () =>
     rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),

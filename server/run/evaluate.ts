@@ -63,6 +63,7 @@ async function answers(
     exam.policy,
     ["evaluation", temperature === 0 ? "greedy" : "sampled"],
     "evaluate",
+    exam.config.top.rollout,
   );
   const results: boolean[][] = exam.tasks.map(() => []);
   for (let from = 0; from < drafts.length; from += chunk) {

@@ -2,6 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import type { Batch, DecodeOptions, Policy, RolloutUse, Sample } from "../seams.ts";
 import { assemble, type Draft } from "./assemble.ts";
+import { asked, type Asking } from "./prompts.ts";
 import { Interrupted } from "./session.ts";
 import type { DrawnTask } from "../algorithm.ts";
 
@@ -27,10 +28,12 @@ export function draftsOf(
   policy: Policy,
   key: readonly (string | number)[],
   use: RolloutUse,
+  asking: Asking,
 ): Draft[] {
   return places.flatMap(({ task, arm, group }) => {
-    const tokens = policy.tokenizer.encode(task.prompt);
-    if (tokens.length >= policy.context) throw tooLong(task.prompt, tokens.length, policy.context);
+    const question = asked(policy.tokenizer, task, asking);
+    const length = question.tokens.length + (question.prefix?.length ?? 0);
+    if (length >= policy.context) throw tooLong(task.prompt, length, policy.context);
     return Array.from({ length: count }, (_, index) => ({
       task,
       arm,
@@ -38,7 +41,7 @@ export function draftsOf(
       index,
       use,
       source: "self" as const,
-      prompt: { tokens, key: [...key, group, index] },
+      prompt: { ...question, key: [...key, group, index] },
     }));
   });
 }

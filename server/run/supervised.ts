@@ -3,6 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, Policy, RolloutRecord, Task, Tokenizer, UpdateStats, Weigh } from "../seams.ts";
 import { origin } from "../seams.ts";
 import { raggedOf as ragged } from "../batch.ts";
+import { asked, type Asking } from "./prompts.ts";
 
 /** loss = −Σ mask·log π / Σ mask. */
 export const likelihood: Weigh = (now, batch) => {
@@ -37,8 +38,13 @@ const recordOf = (task: Task, index: number, response: string): RolloutRecord =>
 });
 
 /** Tasks and their solutions, each ended by the end token, as a batch that trains on every response token. */
-export function solved(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
+export function solved(
+  tasks: readonly Task[],
+  tokenizer: Tokenizer,
+  asking: Asking = { chat: "auto" },
+): Batch {
   const responses = tasks.map(solutionOf);
+  const questions = tasks.map((task) => asked(tokenizer, task, asking));
   const { offsets, values: tokens } = ragged(
     responses.map((text) => [...tokenizer.encode(text), tokenizer.eos]),
   );
@@ -49,16 +55,21 @@ export function solved(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
     columns: {},
     origin: new Uint8Array(tokens.length).fill(origin.written),
     mask: new Uint8Array(tokens.length).fill(1),
-    context: ragged(tasks.map((task) => tokenizer.encode(task.prompt))),
+    context: ragged(questions.map(({ tokens, prefix }) => [...tokens, ...(prefix ?? [])])),
     group: Int32Array.from(tasks, (_, row) => row),
     groups: tasks.length,
     records: tasks.map((task, row) => recordOf(task, row, responses[row]!)),
   };
 }
 
-export function learnFrom(policy: Policy, tasks: readonly Task[], lrScale: number): Promise<UpdateStats> {
+export function learnFrom(
+  policy: Policy,
+  tasks: readonly Task[],
+  lrScale: number,
+  asking: Asking,
+): Promise<UpdateStats> {
   return policy.update(
-    solved(tasks, policy.tokenizer),
+    solved(tasks, policy.tokenizer, asking),
     { channels: ["logp"], unit: "sequence", lr_scale: lrScale },
     likelihood,
   );

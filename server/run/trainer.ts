@@ -121,6 +121,7 @@ export class Trainer implements Driver {
         policy,
         drawn.map(({ task }) => task),
         valueAt(stage.config.body.update.schedule, clock),
+        stage.config.body.rollout,
       ),
     );
     return {

@@ -18,6 +18,10 @@ const params = z.object({
     .string()
     .default("{left}{operator}{right}=")
     .describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
+  begin: z
+    .string()
+    .optional()
+    .describe("Template of how the answer begins: given to the model, the rest is its own to write."),
 });
 type Params = z.output<typeof params>;
 
@@ -33,6 +37,7 @@ function make(name: string, chosen: Params, digits: number, random: Random): Tas
   const short = random.integer(10 ** digits);
   const [left, right] = random.integer(2) === 0 ? [long, short] : [short, long];
   const operator = chosen.operators[random.integer(chosen.operators.length)]!;
+  const parts = { left: String(left), right: String(right), operator };
   const answer = String(apply[operator](left, right));
   // Swapped operands of + and * are the same task, and must fall on the same side of the split.
   const [first, second] = operator === "-" || left <= right ? [left, right] : [right, left];
@@ -40,7 +45,8 @@ function make(name: string, chosen: Params, digits: number, random: Random): Tas
     id: `arithmetic:${first}${operator}${second}`,
     source: name,
     env: "arithmetic",
-    prompt: fill(chosen.prompt, { left: String(left), right: String(right), operator }),
+    prompt: fill(chosen.prompt, parts),
+    ...(chosen.begin === undefined ? {} : { begin: fill(chosen.begin, parts) }),
     answer,
     data: { left, right, operator, digits },
     solution: answer,

@@ -15,6 +15,10 @@ const params = z.object({
     .string()
     .default("{prompt}")
     .describe("Template of the prompt; `{field}` takes a field of the line."),
+  begin: z
+    .string()
+    .optional()
+    .describe("Template of how the response begins: given to the model, the rest is its own to write."),
   answer: z.string().optional().describe("Template of the reference answer, e.g. `{answer}`."),
   solution: z
     .string()
@@ -150,6 +154,7 @@ function load(chosen: Params, context: MethodContext, name: string, file: string
           source: name,
           env: "dataset",
           prompt,
+          ...(chosen.begin === undefined ? {} : { begin: fillFrom(chosen.begin, row, file, line) }),
           data: row,
           ...(answer === undefined ? {} : { answer }),
           ...(solution === undefined ? {} : { solution }),

@@ -22,7 +22,11 @@ test("a task that comes twice in a step is two groups with streams of their own"
     places.map(({ group }) => group),
     ["a", "a~2", "b"],
   );
-  const batch = await rollOut(policy, draftsOf(places, 2, policy, ["rollout", 0], "train"), decode);
+  const batch = await rollOut(
+    policy,
+    draftsOf(places, 2, policy, ["rollout", 0], "train", { chat: "auto" }),
+    decode,
+  );
   assert.equal(batch.groups, 3);
   assert.deepEqual([...batch.group], [0, 0, 1, 1, 2, 2]);
   assert.equal(new Set(batch.records.map(({ response }) => response)).size, 6);
@@ -30,7 +34,9 @@ test("a task that comes twice in a step is two groups with streams of their own"
 
 test("a rollout does not depend on what is generated beside it, nor on the order of finishing", async () => {
   const policy = new FakeModels().get("policy");
-  const all = draftsOf(placesOf([drawn("a"), drawn("b")], new Set()), 2, policy, ["rollout", 0], "train");
+  const all = draftsOf(placesOf([drawn("a"), drawn("b")], new Set()), 2, policy, ["rollout", 0], "train", {
+    chat: "auto",
+  });
   const together = await rollOut(policy, all, decode);
   const alone = await rollOut(policy, all.slice(3), decode);
   assert.equal(together.records[3]!.response, alone.records[0]!.response);
@@ -49,7 +55,9 @@ test("a rollout does not depend on what is generated beside it, nor on the order
 
 test("a stop asked for while generating gives the step up", async () => {
   const policy = new FakeModels().get("policy");
-  const drafts = draftsOf(placesOf([drawn("a")], new Set()), 4, policy, ["rollout", 0], "train");
+  const drafts = draftsOf(placesOf([drawn("a")], new Set()), 4, policy, ["rollout", 0], "train", {
+    chat: "auto",
+  });
   let finished = 0;
   await assert.rejects(
     rollOut(policy, drafts, decode, () => ++finished === 2),
@@ -62,7 +70,7 @@ test("a prompt that fills the context is an error that says so", () => {
   const policy = new FakeModels().get("policy");
   const long = { arm: "toy", task: task("long", { prompt: "1".repeat(200) }) };
   assert.throws(
-    () => draftsOf(placesOf([long], new Set()), 1, policy, [], "train"),
+    () => draftsOf(placesOf([long], new Set()), 1, policy, [], "train", { chat: "auto" }),
     /200 tokens leaves no room in the model's context of 128/,
   );
 });
