@@ -2,6 +2,7 @@
 import { messageOf, UserError } from "../../shared/errors.ts";
 import { loadBinding, NativeRuntime } from "./native.ts";
 import type { Backend } from "./policy.ts";
+import type { Precision } from "./graph/graph.ts";
 import type { Runtime } from "./runtime.ts";
 import { openWasm } from "./wasm.ts";
 
@@ -44,11 +45,12 @@ export async function openBackend(
   choice: BackendChoice,
   threads: number | undefined,
   parameters: number,
+  precision?: Precision,
 ): Promise<OpenedBackend> {
   if (choice !== "wasm") {
     const native = tryNative(parameters, threads);
     if (native.usable) {
-      const runtime = new NativeRuntime({ threads, parameters });
+      const runtime = new NativeRuntime({ threads, parameters, precision });
       return {
         runtime,
         backend: {

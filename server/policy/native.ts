@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { nativeRequire } from "../natives.ts";
-import { Graph } from "./graph/graph.ts";
+import { Graph, type Precision } from "./graph/graph.ts";
 import { dataType } from "./graph/protobuf.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 
@@ -77,6 +77,9 @@ export function loadBinding(parameters: number, threads: number | undefined): Bi
   return binding;
 }
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
 class NativeTensor implements DeviceTensor {
   private alive = true;
   constructor(
@@ -84,13 +87,16 @@ class NativeTensor implements DeviceTensor {
     private readonly id: number,
     readonly shape: readonly number[],
     readonly dtype: Dtype,
+    /** The handle holds the halves of 64-bit floats (see `Graph.placeholder`). */
+    private readonly pairs: boolean,
   ) {}
   handle(): number {
     if (!this.alive) throw new Error("internal: a freed tensor is used");
     return this.id;
   }
-  read(): Float32Array | Int32Array {
-    return this.binding.tensorDataSync(this.handle());
+  read(): Float32Array | Float64Array | Int32Array {
+    const data = this.binding.tensorDataSync(this.handle());
+    return this.pairs ? new Float64Array(Uint8Array.from(bytesOf(data)).buffer) : data;
   }
   free(): void {
     if (!this.alive) return;
@@ -112,11 +118,12 @@ class NativeProgram implements Program {
   constructor(
     private readonly binding: Binding,
     private readonly spec: ProgramSpec,
+    private readonly precision: Precision,
   ) {}
 
   /** A session costs a tenth of a second or more, so it is made when the program first runs. */
   private open(): NonNullable<typeof this.session> {
-    const graph = new Graph();
+    const graph = new Graph(this.precision);
     const inputs = Object.keys(this.spec.feeds);
     const feeds = Object.fromEntries(
       inputs.map((name, index) => {
@@ -143,23 +150,20 @@ class NativeProgram implements Program {
 
   run(feeds: Tensors): Record<string, DeviceTensor> {
     this.session ??= this.open();
-    const { id, inputs, inputNames, outputs, outputNames } = this.session;
+    const { id: session, inputs, inputNames, outputs, outputNames } = this.session;
     const handles = inputs.map((name) => {
       const tensor = feeds[name];
       if (!(tensor instanceof NativeTensor))
         throw new Error(`internal: ${this.spec.name} is not fed ${name}`);
       return tensor.handle();
     });
-    const infos = this.execute(id, handles, inputNames, outputNames);
+    const infos = this.execute(session, handles, inputNames, outputNames);
     const results: Record<string, DeviceTensor> = {};
     outputs.forEach((name, index) => {
-      const info = infos[index]!;
-      results[name] = new NativeTensor(
-        this.binding,
-        info.id,
-        info.shape,
-        info.dtype === dataType.int ? "int" : "float",
-      );
+      const { id, shape, dtype } = infos[index]!;
+      // Results are floats: integers here are the halves of 64-bit ones.
+      const pairs = dtype === dataType.int;
+      results[name] = new NativeTensor(this.binding, id, pairs ? shape.slice(0, -1) : shape, "float", pairs);
     });
     return results;
   }
@@ -194,7 +198,13 @@ export class NativeRuntime implements Runtime {
   readonly streams: number;
   private readonly programs: NativeProgram[] = [];
   private readonly binding: Binding;
-  constructor(options: { readonly threads: number | undefined; readonly parameters: number }) {
+  private readonly precision: Precision;
+  constructor(options: {
+    readonly threads: number | undefined;
+    readonly parameters: number;
+    readonly precision?: Precision | undefined;
+  }) {
+    this.precision = options.precision ?? "float32";
     this.binding = loadBinding(options.parameters, options.threads);
     const threads =
       options.threads ?? (Number(process.env["TF_NUM_INTEROP_THREADS"]) || availableParallelism());
@@ -207,17 +217,27 @@ export class NativeRuntime implements Runtime {
       : `CPU, ${this.streams === 1 ? "one stream" : `${this.streams} streams`}`;
   }
   compile(spec: ProgramSpec): Program {
-    const program = new NativeProgram(this.binding, spec);
+    const program = new NativeProgram(this.binding, spec, this.precision);
     this.programs.push(program);
     return program;
   }
-  upload(data: Float32Array | Int32Array, shape: readonly number[]): DeviceTensor {
-    const dtype = data instanceof Float32Array ? "float" : "int";
+  upload(data: Float32Array | Float64Array | Int32Array, shape: readonly number[]): DeviceTensor {
+    if (data instanceof Int32Array) return this.created(data, shape, "int");
+    if (this.precision === "float32") {
+      const values = data instanceof Float32Array ? data : Float32Array.from(data);
+      return this.created(values, shape, "float");
+    }
+    const halves = new Int32Array(Float64Array.from(data).buffer);
+    const id = this.binding.createTensor([...shape, 2], dataType.int, halves);
+    return new NativeTensor(this.binding, id, shape, "float", true);
+  }
+  private created(data: Float32Array | Int32Array, shape: readonly number[], dtype: Dtype): DeviceTensor {
     return new NativeTensor(
       this.binding,
       this.binding.createTensor(shape, dataType[dtype], data),
       shape,
       dtype,
+      false,
     );
   }
   tensors(): number {

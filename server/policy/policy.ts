@@ -107,7 +107,7 @@ export class LanguageModel implements TrainablePolicy {
     return [...this.saved.keys()];
   }
 
-  private upload(values: Named<Float32Array>): WeightSet {
+  private upload(values: Named<Float32Array | Float64Array>): WeightSet {
     const shapes = Object.entries(weightShapes(this.shape));
     return new WeightSet(
       this.programs,
@@ -277,7 +277,7 @@ export class LanguageModel implements TrainablePolicy {
     );
   }
   /** Replaces the weights; moments and version stay. */
-  writeWeights(values: Named<Float32Array>): void {
+  writeWeights(values: Named<Float32Array | Float64Array>): void {
     this.replace(this.upload(values));
   }
 

@@ -1,6 +1,12 @@
 /** Emits the policy's operations as nodes of a TensorFlow graph. A value is the name of a node's output. */
 import type { Dim, Ops } from "../ops.ts";
-import { nodeProto, savedModelProto, type Attribute } from "./protobuf.ts";
+import { nodeProto, savedModelProto, type Attribute, type DataTypeName } from "./protobuf.ts";
+
+/** What floats are in a graph. Training runs in 32 bits; in 64, finite differences mean something. */
+export type Precision = "float32" | "float64";
+
+/** Element types of the 64-bit graph in place of those the operations below name. */
+const WIDE: Partial<Record<DataTypeName, DataTypeName>> = { float: "double", complex: "complexDouble" };
 
 const FLOAT = { type: "float" } as const;
 const INT = { type: "int" } as const;
@@ -13,6 +19,7 @@ export class Graph implements Ops<string> {
   private readonly nodes: Buffer[] = [];
   /** Equal constants and extents are one node. */
   private readonly known = new Map<string, string>();
+  constructor(private readonly precision: Precision = "float32") {}
 
   private node(
     operation: string,
@@ -21,8 +28,16 @@ export class Graph implements Ops<string> {
     name?: string,
   ): string {
     const own = name ?? `n${this.nodes.length}`;
-    this.nodes.push(nodeProto(own, operation, inputs, attributes));
+    this.nodes.push(nodeProto(own, operation, inputs, this.typed(attributes)));
     return own;
+  }
+  private typed(attributes: Readonly<Record<string, Attribute>>): Readonly<Record<string, Attribute>> {
+    if (this.precision === "float32") return attributes;
+    const widened = Object.entries(attributes).map(([key, value]): [string, Attribute] => [
+      key,
+      "type" in value ? { type: WIDE[value.type] ?? value.type } : value,
+    ]);
+    return Object.fromEntries(widened);
   }
   private once(key: string, make: () => string): string {
     const found = this.known.get(key) ?? make();
@@ -31,21 +46,34 @@ export class Graph implements Ops<string> {
   }
 
   // ── the graph itself
+  /** The addon takes no 64-bit floats: they arrive, and leave, as pairs of integers. */
   placeholder(name: string, dtype: "float" | "int", rank: number): string {
-    const shape = Array.from({ length: rank }, () => -1);
-    return this.node("Placeholder", [], { dtype: { type: dtype }, shape: { shape } }, name);
+    const pairs = dtype === "float" && this.precision === "float64";
+    const shape = Array.from({ length: pairs ? rank + 1 : rank }, () => -1);
+    const fed = this.node(
+      "Placeholder",
+      [],
+      { dtype: { type: pairs ? "int" : dtype }, shape: { shape } },
+      name,
+    );
+    return pairs ? this.node("Bitcast", [fed], { T: INT, type: FLOAT }) : fed;
   }
   /** Gives a float value a name it can be fetched by. */
   output(name: string, value: string): void {
-    this.node("Identity", [value], { T: FLOAT }, name);
+    if (this.precision === "float64") this.node("Bitcast", [value], { T: FLOAT, type: INT }, name);
+    else this.node("Identity", [value], { T: FLOAT }, name);
   }
   serialize(): Buffer {
     return savedModelProto(this.nodes, PRODUCER);
   }
 
   // ── making
-  floats(data: Float32Array, shape: readonly number[]): string {
-    return this.node("Const", [], { dtype: FLOAT, value: { tensor: { dtype: "float", shape, data } } });
+  floats(data: Float32Array | Float64Array, shape: readonly number[]): string {
+    const tensor =
+      this.precision === "float64"
+        ? ({ dtype: "double", shape, data: Float64Array.from(data) } as const)
+        : ({ dtype: "float", shape, data: Float32Array.from(data) } as const);
+    return this.node("Const", [], { dtype: FLOAT, value: { tensor } });
   }
   private ints(values: readonly number[], shape: readonly number[] = [values.length]): string {
     return this.once(`i${shape.join()}:${values.join()}`, () =>
@@ -59,7 +87,7 @@ export class Graph implements Ops<string> {
     return this.ints([value], []);
   }
   private scalar(value: number): string {
-    return this.once(`f${value}`, () => this.floats(Float32Array.of(value), []));
+    return this.once(`f${value}`, () => this.floats(Float64Array.of(value), []));
   }
   private extent(dim: Dim<string>): string {
     return typeof dim === "number" ? this.integer(dim) : dim;
