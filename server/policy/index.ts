@@ -3,8 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
-import { openBackend, type BackendChoice } from "./backend.ts";
-import type { Precision } from "./graph/graph.ts";
+import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { isCheckpoint, readCheckpointHead, readWeights, type CheckpointHead } from "./checkpoint.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { CharacterTokenizer } from "./tokenizers/characters.ts";
@@ -28,8 +27,7 @@ export interface PolicyOptions {
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
   readonly kept_bytes?: number | undefined;
-  /** 64-bit floats, on the native backend only: for finite differences in tests. */
-  readonly precision?: Precision | undefined;
+  readonly native?: NativeOptions | undefined;
 }
 
 const MICRO_TOKENS = 2048;
@@ -110,12 +108,7 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, folder } = describeModel(options.model, options.from);
   const weights = folder === undefined ? initialWeights(shape, options.seed) : readWeights(folder, shape);
-  const opened = await openBackend(
-    options.backend,
-    options.threads,
-    parameterCount(shape),
-    options.precision,
-  );
+  const opened = await openBackend(options.backend, options.threads, parameterCount(shape), options.native);
   const policy = new LanguageModel({
     ...opened,
     shape,

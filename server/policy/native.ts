@@ -4,11 +4,12 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { nativeRequire } from "../natives.ts";
-import { Graph, type Precision } from "./graph/graph.ts";
+import { Graph } from "./graph/graph.ts";
+import type { Precision } from "./graph/writer.ts";
 import { dataType } from "./graph/protobuf.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 
-interface TensorInfo {
+export interface TensorInfo {
   readonly id: number;
   readonly shape: readonly number[];
   readonly dtype: number;
@@ -45,8 +46,8 @@ export function threadSettings(parameters: number, threads = availableParallelis
     TF_NUM_INTRAOP_THREADS: String(streamed ? 1 : threads),
     TF_NUM_INTEROP_THREADS: String(threads),
     TF_CPP_MIN_LOG_LEVEL: "2",
-    // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
-    CUDA_VISIBLE_DEVICES: "",
+    // A card may also drive the screen: its memory is taken as it is needed, not all at once.
+    TF_FORCE_GPU_ALLOW_GROWTH: "true",
   };
 }
 
@@ -77,7 +78,7 @@ export function loadBinding(parameters: number, threads: number | undefined): Bi
   return binding;
 }
 
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 class NativeTensor implements DeviceTensor {
@@ -105,6 +106,41 @@ class NativeTensor implements DeviceTensor {
   }
 }
 
+/** Loads a SavedModel; its folder is not needed afterwards. */
+export function openSession(binding: Binding, savedModel: Uint8Array): number {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-graph-"));
+  try {
+    writeFileSync(join(folder, "saved_model.pb"), savedModel);
+    return binding.loadSavedModel(folder, "serve");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One run of a session; `program` is named where it fails. */
+export function runSession(
+  binding: Binding,
+  program: string,
+  session: number,
+  handles: readonly number[],
+  inputNames: string,
+  outputNames: string,
+): TensorInfo[] {
+  try {
+    return binding.runSavedModel(session, handles, inputNames, outputNames);
+  } catch (cause) {
+    throw new UserError(
+      `TensorFlow could not run the ${program} program: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        code: "engine-failed",
+        action:
+          "If it ran out of memory, lower update.micro_tokens or rollout.prompts; otherwise report it with this message.",
+        cause,
+      },
+    );
+  }
+}
+
 class NativeProgram implements Program {
   private session:
     | {
@@ -123,7 +159,7 @@ class NativeProgram implements Program {
 
   /** A session costs a tenth of a second or more, so it is made when the program first runs. */
   private open(): NonNullable<typeof this.session> {
-    const graph = new Graph(this.precision);
+    const graph = new Graph({ precision: this.precision });
     const inputs = Object.keys(this.spec.feeds);
     const feeds = Object.fromEntries(
       inputs.map((name, index) => {
@@ -133,19 +169,13 @@ class NativeProgram implements Program {
     );
     const results = Object.entries(this.spec.build<string>(graph, feeds));
     results.forEach(([, value], index) => graph.output(`out${index}`, value));
-    const folder = mkdtempSync(join(tmpdir(), "gradus-graph-"));
-    try {
-      writeFileSync(join(folder, "saved_model.pb"), graph.serialize());
-      return {
-        id: this.binding.loadSavedModel(folder, "serve"),
-        inputs,
-        inputNames: inputs.map((_, index) => `in${index}:0`).join(","),
-        outputs: results.map(([name]) => name),
-        outputNames: results.map((_, index) => `out${index}:0`).join(","),
-      };
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    return {
+      id: openSession(this.binding, graph.serialize()),
+      inputs,
+      inputNames: inputs.map((_, index) => `in${index}:0`).join(","),
+      outputs: results.map(([name]) => name),
+      outputNames: results.map((_, index) => `out${index}:0`).join(","),
+    };
   }
 
   run(feeds: Tensors): Record<string, DeviceTensor> {
@@ -157,7 +187,7 @@ class NativeProgram implements Program {
         throw new Error(`internal: ${this.spec.name} is not fed ${name}`);
       return tensor.handle();
     });
-    const infos = this.execute(session, handles, inputNames, outputNames);
+    const infos = runSession(this.binding, this.spec.name, session, handles, inputNames, outputNames);
     const results: Record<string, DeviceTensor> = {};
     outputs.forEach((name, index) => {
       const { id, shape, dtype } = infos[index]!;
@@ -166,26 +196,6 @@ class NativeProgram implements Program {
       results[name] = new NativeTensor(this.binding, id, pairs ? shape.slice(0, -1) : shape, "float", pairs);
     });
     return results;
-  }
-  private execute(
-    id: number,
-    handles: readonly number[],
-    inputNames: string,
-    outputNames: string,
-  ): TensorInfo[] {
-    try {
-      return this.binding.runSavedModel(id, handles, inputNames, outputNames);
-    } catch (cause) {
-      throw new UserError(
-        `TensorFlow could not run the ${this.spec.name} program: ${cause instanceof Error ? cause.message : String(cause)}`,
-        {
-          code: "engine-failed",
-          action:
-            "If it ran out of memory, lower update.micro_tokens or rollout.prompts; otherwise report it with this message.",
-          cause,
-        },
-      );
-    }
   }
   close(): void {
     if (this.session !== undefined) this.binding.deleteSavedModel(this.session.id);

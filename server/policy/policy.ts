@@ -82,7 +82,7 @@ export class LanguageModel implements TrainablePolicy {
   private readonly saved = new Map<Model, WeightSet>();
   private weights: WeightSet;
 
-  constructor(private readonly setup: PolicySetup) {
+  constructor(readonly setup: PolicySetup) {
     this.backend = setup.backend;
     this.tokenizer = setup.tokenizer;
     this.shape = setup.shape;

@@ -25,6 +25,11 @@ export interface ProgramSpec {
   readonly name: string;
   /** Element type and rank of each feed; extents may differ from run to run. */
   readonly feeds: Named<{ readonly dtype: Dtype; readonly rank: number }>;
+  /**
+   * Floats that cross to or from this side in every run, by their names inside a stream: coefficients, what is read of
+   * each token. Scalars that are fed do so anyway. A runtime with a device of its own keeps all others there.
+   */
+  readonly crossing?: readonly string[];
   build<T>(ops: Ops<T>, feeds: Named<T>): Named<T>;
 }
 

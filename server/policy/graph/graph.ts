@@ -1,94 +1,9 @@
-/** Emits the policy's operations as nodes of a TensorFlow graph. A value is the name of a node's output. */
+/** Emits the policy's operations as nodes of a TensorFlow graph. */
 import type { Dim, Ops } from "../ops.ts";
-import { nodeProto, savedModelProto, type Attribute, type DataTypeName } from "./protobuf.ts";
+import { COMPLEX, FLOAT, GraphWriter, INT } from "./writer.ts";
 
-/** What floats are in a graph. Training runs in 32 bits; in 64, finite differences mean something. */
-export type Precision = "float32" | "float64";
-
-/** Element types of the 64-bit graph in place of those the operations below name. */
-const WIDE: Partial<Record<DataTypeName, DataTypeName>> = { float: "double", complex: "complexDouble" };
-
-const FLOAT = { type: "float" } as const;
-const INT = { type: "int" } as const;
-const COMPLEX = { type: "complex" } as const;
-
-/** TensorFlow's own graph version for 2.9 and later that still accepts every operation used here. */
-const PRODUCER = 1087;
-
-export class Graph implements Ops<string> {
-  private readonly nodes: Buffer[] = [];
-  /** Equal constants and extents are one node. */
-  private readonly known = new Map<string, string>();
-  constructor(private readonly precision: Precision = "float32") {}
-
-  private node(
-    operation: string,
-    inputs: readonly string[],
-    attributes: Readonly<Record<string, Attribute>>,
-    name?: string,
-  ): string {
-    const own = name ?? `n${this.nodes.length}`;
-    this.nodes.push(nodeProto(own, operation, inputs, this.typed(attributes)));
-    return own;
-  }
-  private typed(attributes: Readonly<Record<string, Attribute>>): Readonly<Record<string, Attribute>> {
-    if (this.precision === "float32") return attributes;
-    const widened = Object.entries(attributes).map(([key, value]): [string, Attribute] => [
-      key,
-      "type" in value ? { type: WIDE[value.type] ?? value.type } : value,
-    ]);
-    return Object.fromEntries(widened);
-  }
-  private once(key: string, make: () => string): string {
-    const found = this.known.get(key) ?? make();
-    this.known.set(key, found);
-    return found;
-  }
-
-  // ── the graph itself
-  /** The addon takes no 64-bit floats: they arrive, and leave, as pairs of integers. */
-  placeholder(name: string, dtype: "float" | "int", rank: number): string {
-    const pairs = dtype === "float" && this.precision === "float64";
-    const shape = Array.from({ length: pairs ? rank + 1 : rank }, () => -1);
-    const fed = this.node(
-      "Placeholder",
-      [],
-      { dtype: { type: pairs ? "int" : dtype }, shape: { shape } },
-      name,
-    );
-    return pairs ? this.node("Bitcast", [fed], { T: INT, type: FLOAT }) : fed;
-  }
-  /** Gives a float value a name it can be fetched by. */
-  output(name: string, value: string): void {
-    if (this.precision === "float64") this.node("Bitcast", [value], { T: FLOAT, type: INT }, name);
-    else this.node("Identity", [value], { T: FLOAT }, name);
-  }
-  serialize(): Buffer {
-    return savedModelProto(this.nodes, PRODUCER);
-  }
-
-  // ── making
-  floats(data: Float32Array | Float64Array, shape: readonly number[]): string {
-    const tensor =
-      this.precision === "float64"
-        ? ({ dtype: "double", shape, data: Float64Array.from(data) } as const)
-        : ({ dtype: "float", shape, data: Float32Array.from(data) } as const);
-    return this.node("Const", [], { dtype: FLOAT, value: { tensor } });
-  }
-  private ints(values: readonly number[], shape: readonly number[] = [values.length]): string {
-    return this.once(`i${shape.join()}:${values.join()}`, () =>
-      this.node("Const", [], {
-        dtype: INT,
-        value: { tensor: { dtype: "int", shape, data: Int32Array.from(values) } },
-      }),
-    );
-  }
-  private integer(value: number): string {
-    return this.ints([value], []);
-  }
-  private scalar(value: number): string {
-    return this.once(`f${value}`, () => this.floats(Float64Array.of(value), []));
-  }
+export class Graph extends GraphWriter implements Ops<string> {
+  // ── extents
   private extent(dim: Dim<string>): string {
     return typeof dim === "number" ? this.integer(dim) : dim;
   }
@@ -261,14 +176,16 @@ export class Graph implements Ops<string> {
   }
   countUpTo(x: string, bound: string): string {
     const below = this.binary("LessEqual", x, bound);
-    const ones = this.node("Cast", [below], { SrcT: { type: "bool" }, DstT: INT });
-    return this.node("Sum", [ones, this.ints([-1])], { keep_dims: { boolean: false }, T: INT, Tidx: INT });
+    // Counted in floats: a GPU sums integers on the host only.
+    const ones = this.node("Cast", [below], { SrcT: { type: "bool" }, DstT: FLOAT });
+    return this.node("Cast", [this.reduce("Sum", ones, -1, false)], { SrcT: FLOAT, DstT: INT });
   }
 
   // ── made for transformers
   futureMask(positions: string, n: Dim<string>): string {
-    const column = this.reshape(positions, [-1, 1], "int");
-    const after = this.node("Greater", [this.range(n), column], { T: INT });
+    const column = this.toFloat(this.reshape(positions, [-1, 1], "int"));
+    // Compared as floats: a GPU compares integers on the host only.
+    const after = this.binary("Greater", this.toFloat(this.range(n)), column);
     return this.scale(this.node("Cast", [after], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
   }
   /** A pair is a complex number and a rotation one complex product: one pass over the data. */

@@ -78,17 +78,19 @@ function attributeProto(value: Attribute): Buffer {
   return bytes(8, tensorProto(value.tensor));
 }
 
-/** One node of a graph: `node_def.proto`. */
+/** One node of a graph: `node_def.proto`. Without a device TensorFlow chooses one. */
 export function nodeProto(
   name: string,
   operation: string,
   inputs: readonly string[],
   attributes: Readonly<Record<string, Attribute>>,
+  device?: string,
 ): Buffer {
   return Buffer.concat([
     bytes(1, name),
     bytes(2, operation),
     ...inputs.map((input) => bytes(3, input)),
+    ...(device === undefined ? [] : [bytes(4, device)]),
     ...Object.entries(attributes).map(([key, value]) =>
       bytes(5, Buffer.concat([bytes(1, key), bytes(2, attributeProto(value))])),
     ),

@@ -72,7 +72,7 @@ function directions(gradient: Float32Array, name: string): Float64Array[] {
 
 for (const size of [{}, { kv_heads: 4, tied: false }]) {
   test(`gradients equal finite differences to a millionth, ${JSON.stringify(size)}`, async () => {
-    const policy = await open({ model: tinyModel(size), precision: "float64", threads: 1 });
+    const policy = await open({ model: tinyModel(size), native: { precision: "float64" }, threads: 1 });
     stir(policy);
     const weights: Weights = Object.fromEntries(
       Object.entries(policy.readWeights()).map(([name, values]) => [name, Float64Array.from(values)]),
@@ -95,7 +95,7 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
 }
 
 test("the 64-bit engine is the 32-bit engine, and reads back what it was given", async () => {
-  const [wide, narrow] = [await open({ precision: "float64" }), await open()];
+  const [wide, narrow] = [await open({ native: { precision: "float64" } }), await open()];
   stir(narrow);
   wide.writeWeights(narrow.readWeights());
   assert.deepEqual(wide.readWeights(), narrow.readWeights());
