@@ -2,7 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
-import { openBackend, type BackendChoice } from "./backend.ts";
+import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
 import { openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
@@ -27,6 +27,7 @@ export interface PolicyOptions {
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
   readonly kept_bytes?: number | undefined;
+  readonly native?: NativeOptions | undefined;
 }
 
 const MICRO_TOKENS = 2048;
@@ -91,7 +92,7 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, head } = describeModel(options.model, options.from);
   const weights = head === undefined ? initialWeights(shape, options.seed) : readWeights(head);
-  const opened = await openBackend(options.backend, options.threads, parameterCount(shape));
+  const opened = await openBackend(options.backend, options.threads, parameterCount(shape), options.native);
   const policy = new LanguageModel({
     ...opened,
     shape,

@@ -191,6 +191,7 @@ export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): P
       ...cacheFeeds(shape),
     }),
   },
+  crossing: ["uniform", "chosen"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     const folded = under(feeds, "w/");
