@@ -1,7 +1,7 @@
 /** The backward pass by hand: from the gradient by the logits to gradients by the folded matrices. */
 import type { Ops } from "../ops.ts";
 import { take, under, type Named } from "../runtime.ts";
-import { byHead, byToken, headAxes, type Extents } from "./forward.ts";
+import { byHead, byToken, headAxes, surroundings, type Extents, type Surroundings } from "./forward.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
 /**
@@ -74,9 +74,51 @@ function attentionBackward<T>(
   };
 }
 
+/** Gradient by the stream before a layer from the one after it; the matrices' gradients go into `gradients`. */
+export function backwardLayer<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  kept: Named<T>,
+  after: T,
+  { extents, table }: Pick<Surroundings<T>, "extents" | "table">,
+  gradients: Record<string, T>,
+  matrixGradient: MatrixGradient<T>,
+): T {
+  const { heads, kv_heads } = shape;
+  const width = headWidth(shape);
+  const own = under(kept, `${layer}.`);
+  const dx = feedForwardBackward(ops, layer, folded, own, after, gradients, matrixGradient);
+  Object.assign(gradients, matrixGradient(`${layer}.out`, take(own, "attended"), dx));
+  const da = byHead(ops, ops.matmul(dx, take(folded, `${layer}.out`), false, true), heads, width, extents);
+  const { dq, dk, dv } = attentionBackward(ops, shape, own, da, extents);
+  const turnBack = (x: T, count: number): T =>
+    ops.rotate(x, [count, extents.rows, extents.length, width], table, true);
+  const dqkv = byToken(
+    ops,
+    ops.concat([turnBack(dq, heads), turnBack(dk, kv_heads), dv], 0),
+    heads + 2 * kv_heads,
+    width,
+  );
+  Object.assign(gradients, matrixGradient(`${layer}.qkv`, take(own, "y1"), dqkv));
+  const dy = ops.matmul(dqkv, take(folded, `${layer}.qkv`), false, true);
+  return ops.add(dx, rmsBackward(ops, dy, take(own, "y1"), take(own, "inverse1")));
+}
+
+/** Gradient by the stream after the last layer from the one by the normalised final state. */
+export function finalBackward<T>(ops: Ops<T>, dy: T, kept: Named<T>): T {
+  return rmsBackward(ops, dy, take(kept, "y"), take(kept, "inverse"));
+}
+
+/** Gradient by the embedding's rows. */
+export function embeddingBackward<T>(ops: Ops<T>, shape: Shape, dx: T, ids: T): Record<string, T> {
+  return { embedding: ops.segmentSum(dx, ops.reshape(ids, [-1], "int"), shape.vocabulary) };
+}
+
 /**
- * Gradients by the folded matrices. `dLogits` is `[rows · length, vocabulary]`, `kept` is what `forward` returned for
- * the same `ids` `[rows, length]`. The head is `[vocabulary, width]`, so its input and gradient change places.
+ * Gradients by the folded matrices but the head. `dy` is the gradient by the normalised final state
+ * `[rows · length, width]`, `kept` is what `forward` returned for the same `ids` `[rows, length]`.
  */
 export function backward<T>(
   ops: Ops<T>,
@@ -85,38 +127,14 @@ export function backward<T>(
   ids: T,
   rotary: T,
   kept: Named<T>,
-  dLogits: T,
+  dy: T,
   matrixGradient: MatrixGradient<T> = dense(ops),
+  embeddingTrains = true,
 ): Record<string, T> {
-  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-  const { heads, kv_heads } = shape;
-  const width = headWidth(shape);
-  const table = ops.gather(rotary, ops.range(extents.length));
-  const gradients: Record<string, T> = { ...matrixGradient("head", dLogits, take(kept, "y")) };
-  let dx = rmsBackward(
-    ops,
-    ops.matmul(dLogits, take(folded, "head")),
-    take(kept, "y"),
-    take(kept, "inverse"),
-  );
-  for (let layer = shape.layers - 1; layer >= 0; layer--) {
-    const own = under(kept, `${layer}.`);
-    dx = feedForwardBackward(ops, layer, folded, own, dx, gradients, matrixGradient);
-    Object.assign(gradients, matrixGradient(`${layer}.out`, take(own, "attended"), dx));
-    const da = byHead(ops, ops.matmul(dx, take(folded, `${layer}.out`), false, true), heads, width, extents);
-    const { dq, dk, dv } = attentionBackward(ops, shape, own, da, extents);
-    const turnBack = (x: T, count: number): T =>
-      ops.rotate(x, [count, extents.rows, extents.length, width], table, true);
-    const dqkv = byToken(
-      ops,
-      ops.concat([turnBack(dq, heads), turnBack(dk, kv_heads), dv], 0),
-      heads + 2 * kv_heads,
-      width,
-    );
-    Object.assign(gradients, matrixGradient(`${layer}.qkv`, take(own, "y1"), dqkv));
-    const dy = ops.matmul(dqkv, take(folded, `${layer}.qkv`), false, true);
-    dx = ops.add(dx, rmsBackward(ops, dy, take(own, "y1"), take(own, "inverse1")));
-  }
-  gradients["embedding"] = ops.segmentSum(dx, ops.reshape(ids, [-1], "int"), shape.vocabulary);
-  return gradients;
+  const around = surroundings(ops, ids, rotary);
+  const gradients: Record<string, T> = {};
+  let dx = finalBackward(ops, dy, kept);
+  for (let layer = shape.layers - 1; layer >= 0; layer--)
+    dx = backwardLayer(ops, shape, folded, layer, kept, dx, around, gradients, matrixGradient);
+  return embeddingTrains ? { ...gradients, ...embeddingBackward(ops, shape, dx, ids) } : gradients;
 }

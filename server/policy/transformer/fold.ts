@@ -14,6 +14,14 @@ function columnScale<T>(ops: Ops<T>, shape: Shape): T {
   return ops.floats(scale, [1, scale.length]);
 }
 
+/** What multiplies the columns of a layer's matrix when it is folded, `[1, out]`; undefined: nothing does. */
+export const columnFactor = <T>(ops: Ops<T>, shape: Shape, matrix: string): T | undefined =>
+  matrix === "qkv" ? columnScale(ops, shape) : undefined;
+
+/** The norm whose gain multiplies the rows of a layer's matrix when it is folded; undefined: none does. */
+export const rowGain = (matrix: string): string | undefined =>
+  matrix === "qkv" ? "norm1" : matrix === "gate" || matrix === "up" ? "norm2" : undefined;
+
 export const foldedNames = (shape: Shape): string[] => [
   "embedding",
   "head",

@@ -1,6 +1,6 @@
 /** The forward pass over whole rows: what training, scoring and prefill share. Activations are kept for `backward`. */
 import type { Dim, Ops } from "../ops.ts";
-import { take, type Named } from "../runtime.ts";
+import { prefixed, take, type Named } from "../runtime.ts";
 import { headWidth, qkvWidth, type Shape } from "./weights.ts";
 
 /** Extents of one batch of rows, right-padded: row i's tokens are 0 … length − 1, padding never seen by what precedes it. */
@@ -81,6 +81,59 @@ function feedForward<T>(
   return { gate, up, sigmoid, silu, hidden, result: ops.matmul(hidden, take(folded, `${layer}.down`)) };
 }
 
+/** What all layers of one batch share. */
+export interface Surroundings<T> {
+  readonly extents: Extents<T>;
+  /** cos and sin of every position. */
+  readonly table: T;
+  readonly mask: T;
+}
+/** `ids` are `[rows, length]` integers; only their extents count here. */
+export function surroundings<T>(ops: Ops<T>, ids: T, rotary: T): Surroundings<T> {
+  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
+  const positions = ops.range(extents.length);
+  return {
+    extents,
+    table: ops.gather(rotary, positions),
+    mask: ops.futureMask(positions, extents.length),
+  };
+}
+
+/** The stream before the first layer, `[rows · length, width]`. */
+export function embed<T>(ops: Ops<T>, folded: Named<T>, ids: T): T {
+  return ops.gather(take(folded, "embedding"), ops.reshape(ids, [-1], "int"));
+}
+
+/** One layer: the stream after it, and what its backward pass needs under `<layer>.<name>`. */
+export function forwardLayer<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  x: T,
+  { extents, table, mask }: Surroundings<T>,
+): { x: T; kept: Record<string, T> } {
+  const first = rms(ops, shape, x);
+  const heads = project(ops, shape, folded, layer, first.y, extents, table);
+  const { p, a } = attend(ops, shape, heads, extents, mask);
+  const attended = byToken(ops, a, shape.heads, headWidth(shape));
+  const middle = ops.add(x, ops.matmul(attended, take(folded, `${layer}.out`)));
+  const second = rms(ops, shape, middle);
+  const { result, ...inner } = feedForward(ops, folded, layer, second.y);
+  const own: Record<string, T> = {
+    ...heads,
+    p,
+    a,
+    attended,
+    ...inner,
+    y1: first.y,
+    inverse1: first.inverse,
+    y2: second.y,
+    inverse2: second.inverse,
+  };
+  return { x: ops.add(middle, result), kept: prefixed(`${layer}.`, own) };
+}
+
 /**
  * Activations of a batch: `ids` are `[rows, length]` integers. The result holds what `backward` needs, by layer, and
  * the normalised final state `y` `[rows · length, width]` that the head multiplies.
@@ -92,64 +145,37 @@ export function forward<T>(
   ids: T,
   rotary: T,
 ): Record<string, T> {
-  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-  const positions = ops.range(extents.length);
-  const table = ops.gather(rotary, positions);
-  const mask = ops.futureMask(positions, extents.length);
-  const kept: Record<string, T> = {};
-  let x = ops.gather(take(folded, "embedding"), ops.reshape(ids, [-1], "int"));
+  const around = surroundings(ops, ids, rotary);
+  const all: Record<string, T> = {};
+  let x = embed(ops, folded, ids);
   for (let layer = 0; layer < shape.layers; layer++) {
-    const first = rms(ops, shape, x);
-    const heads = project(ops, shape, folded, layer, first.y, extents, table);
-    const { p, a } = attend(ops, shape, heads, extents, mask);
-    const attended = byToken(ops, a, shape.heads, headWidth(shape));
-    x = ops.add(x, ops.matmul(attended, take(folded, `${layer}.out`)));
-    const second = rms(ops, shape, x);
-    const { result, ...inner } = feedForward(ops, folded, layer, second.y);
-    x = ops.add(x, result);
-    const own: Record<string, T> = {
-      ...heads,
-      p,
-      a,
-      attended,
-      ...inner,
-      y1: first.y,
-      inverse1: first.inverse,
-      y2: second.y,
-      inverse2: second.inverse,
-    };
-    for (const [name, value] of Object.entries(own)) kept[`${layer}.${name}`] = value;
+    const { x: next, kept } = forwardLayer(ops, shape, folded, layer, x, around);
+    Object.assign(all, kept);
+    x = next;
   }
-  const last = rms(ops, shape, x);
-  return { ...kept, y: last.y, inverse: last.inverse };
+  return { ...all, ...rms(ops, shape, x) };
 }
 
-/** Ranks of what `forward` keeps, by name: how a later program is fed it. */
-export function keptRanks(shape: Shape): Record<string, number> {
-  const ranks: Record<string, number> = { y: 2, inverse: 2 };
+/** Ranks of what one layer keeps, by name: how a later program is fed it. */
+export function layerRanks(shape: Shape, layer: number): Record<string, number> {
   const attention = shape.heads === shape.kv_heads ? 4 : 5;
-  for (let layer = 0; layer < shape.layers; layer++) {
-    for (const name of [
-      "y1",
-      "inverse1",
-      "y2",
-      "inverse2",
-      "attended",
-      "gate",
-      "up",
-      "sigmoid",
-      "silu",
-      "hidden",
-    ])
-      ranks[`${layer}.${name}`] = 2;
-    for (const name of ["q", "k", "v", "a"]) ranks[`${layer}.${name}`] = 4;
-    ranks[`${layer}.p`] = attention;
-  }
-  return ranks;
+  const flat = ["y1", "inverse1", "y2", "inverse2", "attended", "gate", "up", "sigmoid", "silu", "hidden"];
+  const ranks: Record<string, number> = { p: attention };
+  for (const name of flat) ranks[name] = 2;
+  for (const name of ["q", "k", "v", "a"]) ranks[name] = 4;
+  return prefixed(`${layer}.`, ranks);
+}
+/** Ranks of what `forward` keeps. */
+export function keptRanks(shape: Shape): Record<string, number> {
+  const layers = Array.from({ length: shape.layers }, (_, layer) => layerRanks(shape, layer));
+  return Object.assign({ y: 2, inverse: 2 }, ...layers);
 }
 
-/** Floats that `forward` and the head keep per token of a row of this length: the memory prediction of the staged mode. */
+/** Floats that one layer keeps per token of a row of this length: the memory prediction of the staged mode. */
+export function layerFloats(shape: Shape, length: number): number {
+  return 5 * shape.width + qkvWidth(shape) + 5 * shape.hidden + shape.heads * length;
+}
+/** The same for all layers and the final state. */
 export function keptFloats(shape: Shape, length: number): number {
-  const layer = 5 * shape.width + qkvWidth(shape) + 5 * shape.hidden + shape.heads * length;
-  return shape.layers * layer + 2 * shape.width + 2 * shape.vocabulary;
+  return shape.layers * layerFloats(shape, length) + 2 * shape.width;
 }
