@@ -1,6 +1,6 @@
 /** What programs are fed: names with element types and ranks, in common sets. */
 import type { Ops } from "./ops.ts";
-import { foldedRanks, type Parts } from "./parts.ts";
+import { foldedPartsNames, type Parts } from "./parts.ts";
 import { prefixed, take, type Named } from "./runtime.ts";
 
 export type Feeds = Record<string, { dtype: "float" | "int"; rank: number }>;
@@ -11,7 +11,9 @@ export const floatFeeds = (ranks: Named<number>): Feeds =>
 export const extentFeeds = (shapes: Named<readonly number[]>): Feeds =>
   Object.fromEntries(Object.entries(shapes).map(([name, extents]) => [name, float(extents.length)]));
 
-export const foldedFeeds = (parts: Parts): Feeds => prefixed("w/", floatFeeds(foldedRanks(parts)));
+export const matrixFeeds = (prefix: string, names: readonly string[]): Feeds =>
+  prefixed(prefix, Object.fromEntries(names.map((name) => [name, float(2)])));
+export const foldedFeeds = (parts: Parts): Feeds => matrixFeeds("w/", foldedPartsNames(parts));
 
 /** Feeds of every stream under its number. */
 export function perStream(streams: number, feeds: Feeds): Feeds {

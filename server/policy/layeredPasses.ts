@@ -5,7 +5,7 @@
  */
 import type { Channel } from "../seams.ts";
 import { microRows } from "./layout.ts";
-import { embeddingNames, headNames, layerNames, likeLayer } from "./layeredPrograms.ts";
+import { embeddingNames, finalNames, headNames, layerNames, likeLayer } from "./layeredPrograms.ts";
 import {
   channelsOf,
   feedsUnder,
@@ -16,8 +16,7 @@ import {
   type KeptRun,
   type Passes,
 } from "./passes.ts";
-import { foldedRanks } from "./parts.ts";
-import { freeAll, prefixed, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { freeAll, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
 import {
   idFeeds,
   modelsOf,
@@ -45,7 +44,7 @@ interface KeptLayer {
 class LayeredRun implements KeptRun {
   /** Undefined where nothing was kept. */
   layers: KeptLayer[] | undefined;
-  /** `<stream>/y`, `<stream>/inverse`. */
+  /** `<stream>/y` and what the final norm's way back needs beside it. */
   final: Owned | undefined;
   bytes = 0;
   again = false;
@@ -104,6 +103,9 @@ export class LayeredPasses implements Passes {
     );
     return { ...feeds, rotary: this.engine.rotary };
   }
+  private get finalWeights(): Tensors {
+    return feedsUnder("w/", this.engine.weights, finalNames(partsOf(this.engine)));
+  }
   private embed(ids: Tensors): Owned {
     const feeds = feedsUnder("w/", this.engine.weights, embeddingNames(partsOf(this.engine)));
     return this.programs.embed().run({ ...feeds, ...ids });
@@ -136,8 +138,7 @@ export class LayeredPasses implements Passes {
       if (keep || whole < 0) freeAll(x);
       x = next;
     }
-    const final = this.programs.finish().run(x);
-    freeAll(x);
+    const final = using(x, () => this.programs.finish().run({ ...this.finalWeights, ...x }));
     if (whole >= 0) {
       const input = this.bytes(run, () => this.programs.shape.width);
       const full = this.bytes(run, (length) => layerFloats(this.programs.shape, length));
@@ -147,8 +148,9 @@ export class LayeredPasses implements Passes {
   }
   states(run: Run, ids: Tensors): Owned {
     const final = this.trunk(new LayeredRun(run, { ...ids }), -1);
-    freeAll(streamed(final, "inverse", "inverse"));
-    return streamed(final, "y", "y");
+    const states = streamed(final, "y", "y");
+    for (const [name, tensor] of Object.entries(final)) if (states[name] === undefined) tensor.free();
+    return states;
   }
 
   // ── the head
@@ -158,27 +160,18 @@ export class LayeredPasses implements Passes {
     ids: Tensors,
     final: Owned,
     channels: readonly Channel[],
-  ): { feeds: Tensors; made: Owned; others: Record<string, readonly string[]> } {
-    const parts = partsOf(this.engine);
+  ): { feeds: Tensors; made: Owned } {
     const made: Owned = {};
-    const others: Record<string, readonly string[]> = {};
-    let feeds: Tensors = {
-      ...feedsUnder("w/", this.engine.weights, headNames(parts)),
+    const feeds: Record<string, DeviceTensor> = {
+      ...feedsUnder("w/", this.engine.weights, headNames(partsOf(this.engine))),
       ...streamed(final, "y", "y"),
     };
     for (const model of modelsOf(channels)) {
       const other = this.engine.other(model);
-      const names = Object.keys(foldedRanks(partsOf(other))).filter(
-        (name) => name === "head" || name === "head_bias",
-      );
-      others[model] = names;
-      feeds = {
-        ...feeds,
-        ...prefixed(`o/${model}/`, under(feedsUnder("w/", other.weights, names), "w/")),
-      };
+      feeds[`o/${model}/head`] = take(other.weights, "w/head");
       Object.assign(made, streamed(passesOver(other, [run]).states(run, ids), "y", `y/${model}`));
     }
-    return { feeds: { ...feeds, ...made }, made, others };
+    return { feeds: { ...feeds, ...made }, made };
   }
   /** Selections in pieces whose logits are few enough. */
   private pieces(selections: readonly Selection[]): Selection[][] {
@@ -192,13 +185,13 @@ export class LayeredPasses implements Passes {
     return pieces;
   }
   private readHead(run: Run, ids: Tensors, final: Owned, channels: readonly Channel[], into: Columns): void {
-    const { feeds, made, others } = this.headFeeds(run, ids, final, channels);
+    const { feeds, made } = this.headFeeds(run, ids, final, channels);
     using(made, () => {
       for (const piece of this.pieces(run.map((micro) => selectionOf(micro)))) {
         const own = selectionFeeds(this.programs.runtime, piece);
         using(own, () => {
           readChannels(
-            this.programs.head(channels, others).run({ ...feeds, ...own }),
+            this.programs.head(channels, modelsOf(channels)).run({ ...feeds, ...own }),
             piece,
             channels,
             into,
@@ -218,10 +211,13 @@ export class LayeredPasses implements Passes {
   ): Owned {
     const { runtime, shape } = this.programs;
     const channels = channelsOf(gradients);
-    const { feeds, made, others } = this.headFeeds(run, ids, final, channels);
+    const { feeds, made } = this.headFeeds(run, ids, final, channels);
     const zeros = run.map((micro, stream) => {
       const tokens = micro.ids.length;
-      return [`${stream}/dy`, runtime.upload(new Float32Array(tokens * shape.width), [tokens, shape.width])];
+      return [
+        `${stream}/dy`,
+        runtime.upload(new Float32Array(tokens * shape.width), [tokens, shape.width]),
+      ] as const;
     });
     let dy: Owned = Object.fromEntries(zeros);
     using(made, () => {
@@ -231,7 +227,7 @@ export class LayeredPasses implements Passes {
           ...weighFeeds(runtime, run, piece, channels, gradients),
         };
         using({ ...own, ...dy }, () => {
-          const results = this.programs.headBackward(channels, others).run({ ...feeds, ...own, ...dy });
+          const results = this.programs.headBackward(channels, modelsOf(channels)).run({ ...feeds, ...own, ...dy });
           into.add(under(results, "g/"));
           dy = streamed(results, "dy", "dy");
         });
@@ -277,7 +273,11 @@ export class LayeredPasses implements Passes {
     }
     const final = kept.final ?? {};
     const dy = this.headBackward(kept.run, kept.ids, final, selections, gradients, into);
-    let dx = using(dy, () => this.programs.finishBackward().run({ ...dy, ...final }));
+    const finished = using(dy, () =>
+      this.programs.finishBackward().run({ ...this.finalWeights, ...dy, ...final }),
+    );
+    into.add(under(finished, "g/"));
+    let dx = streamed(finished, "dx", "dx");
     for (let layer = this.layers - 1; layer >= 0; layer--) dx = this.layerBackward(kept, layer, dx, into);
     if (partsOf(this.engine).adapter === undefined)
       into.add(using(dx, () => this.programs.embedBackward().run({ ...kept.ids, ...dx })));

@@ -4,11 +4,20 @@
  */
 import type { Channel } from "../seams.ts";
 import type { Ops } from "./ops.ts";
-import { detachedHeads, foldedRanks, matrixGradientOf, type Parts } from "./parts.ts";
-import { float, floatFeeds, int, perStream, streamNumbers, sumOverStreams, type Feeds } from "./feeds.ts";
+import { detachedHeads, foldedPartsNames, gradientsOf, trainedGradients, type Parts } from "./parts.ts";
+import {
+  float,
+  floatFeeds,
+  int,
+  matrixFeeds,
+  perStream,
+  streamNumbers,
+  sumOverStreams,
+  type Feeds,
+} from "./feeds.ts";
 import { prefixed, take, under, type Named, type ProgramSpec } from "./runtime.ts";
-import { backwardLayer, embeddingBackward, finalBackward } from "./transformer/backward.ts";
-import { embed, forwardLayer, layerRanks, rms, surroundings } from "./transformer/forward.ts";
+import { backwardLayer, embedBackward, finishBackward } from "./transformer/backward.ts";
+import { embed, finalRanks, finish, forwardLayer, layerRanks, surroundings } from "./transformer/forward.ts";
 import { channelValues, headBackward, type HeadInput } from "./transformer/head.ts";
 
 /** The first layer whose program is this layer's, too. */
@@ -17,20 +26,15 @@ export function likeLayer({ shape }: Parts, layer: number): number {
   return local === undefined ? 0 : local.indexOf(local[layer] ?? false);
 }
 
-/** Feeds `w/…` of the folded values whose names pass. */
-const chosen = (parts: Parts, pass: (name: string) => boolean): Feeds =>
-  prefixed(
-    "w/",
-    floatFeeds(Object.fromEntries(Object.entries(foldedRanks(parts)).filter(([name]) => pass(name)))),
-  );
-/** Names of the folded values of one layer. */
+/** Names of the folded matrices of one layer, of the heads, of the embedding and of the final norm. */
 export const layerNames = (parts: Parts, layer: number): string[] =>
-  Object.keys(foldedRanks(parts)).filter((name) => name.startsWith(`${layer}.`));
-const isLayer = (name: string): boolean => /^\d+\./.test(name);
+  foldedPartsNames(parts).filter((name) => name.startsWith(`${layer}.`));
 export const headNames = (parts: Parts): string[] =>
-  Object.keys(foldedRanks(parts)).filter((name) => name.startsWith("head"));
+  foldedPartsNames(parts).filter((name) => name.startsWith("head"));
 export const embeddingNames = (parts: Parts): string[] =>
-  Object.keys(foldedRanks(parts)).filter((name) => !isLayer(name) && !name.startsWith("head"));
+  foldedPartsNames(parts).filter((name) => name === "embedding" || name === "positions");
+export const finalNames = (parts: Parts): string[] =>
+  foldedPartsNames(parts).filter((name) => name.startsWith("norm"));
 
 function eachStream<T>(
   streams: number,
@@ -46,9 +50,13 @@ function eachStream<T>(
 /** ids `[rows, length]` → x `[rows · length, width]`. */
 export const embedSpec = (parts: Parts, streams: number): ProgramSpec => ({
   name: "embed",
-  feeds: { ...chosen(parts, (name) => embeddingNames(parts).includes(name)), ...perStream(streams, { ids: int(2) }) },
+  feeds: { ...matrixFeeds("w/", embeddingNames(parts)), ...perStream(streams, { ids: int(2) }) },
   build: (ops, feeds) =>
-    eachStream(streams, feeds, (own) => ({ x: embed(ops, under(feeds, "w/"), take(own, "ids")) })),
+    eachStream(streams, feeds, (own) => {
+      const ids = take(own, "ids");
+      const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
+      return { x: embed(ops, parts.shape, under(feeds, "w/"), ids, extents) };
+    }),
 });
 export const embedBackwardSpec = (parts: Parts, streams: number): ProgramSpec => ({
   name: "embedding's gradient",
@@ -56,14 +64,18 @@ export const embedBackwardSpec = (parts: Parts, streams: number): ProgramSpec =>
   build: (ops, feeds) =>
     sumOverStreams(
       ops,
-      streamNumbers(streams).map((stream) =>
-        embeddingBackward(ops, parts.shape, take(feeds, `${stream}/dx`), take(feeds, `${stream}/ids`)),
-      ),
+      streamNumbers(streams).map((stream) => {
+        const ids = take(feeds, `${stream}/ids`);
+        const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
+        const found = gradientsOf(ops, parts, {});
+        embedBackward(ops, parts.shape, ids, take(feeds, `${stream}/dx`), extents, found);
+        return trainedGradients(parts, found);
+      }),
     ),
 });
 
 const layerFeeds = (parts: Parts, layer: number): Feeds => ({
-  ...chosen(parts, (name) => name.startsWith(`${layer}.`)),
+  ...matrixFeeds("w/", layerNames(parts, layer)),
   rotary: float(3),
 });
 
@@ -73,7 +85,7 @@ export const layerSpec = (parts: Parts, streams: number, layer: number, keep: bo
   feeds: { ...layerFeeds(parts, layer), ...perStream(streams, { ids: int(2), x: float(2) }) },
   build: (ops, feeds) =>
     eachStream(streams, feeds, (own) => {
-      const around = surroundings(ops, take(own, "ids"), take(feeds, "rotary"));
+      const around = surroundings(ops, parts.shape, take(own, "ids"), take(feeds, "rotary"));
       const { x, kept } = forwardLayer(ops, parts.shape, under(feeds, "w/"), layer, take(own, "x"), around);
       return keep ? { x, ...prefixed("kept/", kept) } : { x };
     }),
@@ -100,49 +112,62 @@ export const layerBackwardSpec = (
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {
       const own = under(feeds, `${stream}/`);
-      const around = surroundings(ops, take(own, "ids"), take(feeds, "rotary"));
+      const around = surroundings(ops, parts.shape, take(own, "ids"), take(feeds, "rotary"));
       const activations = kept
         ? under(own, "kept/")
         : forwardLayer(ops, parts.shape, folded, layer, take(own, "x"), around).kept;
-      const gradients: Record<string, T> = {};
+      const found = gradientsOf(ops, parts, folded);
+      const dx = take(own, "dx");
       results[`${stream}/dx`] = backwardLayer(
         ops,
         parts.shape,
         folded,
         layer,
         activations,
-        take(own, "dx"),
+        dx,
         around,
-        gradients,
-        matrixGradientOf(ops, parts, folded),
+        found,
       );
-      return gradients;
+      return trainedGradients(parts, found);
     });
     return { ...results, ...prefixed("g/", sumOverStreams(ops, byStream)) };
   },
 });
 
-/** x → the normalised final state. */
+/** x → the normalised final state `y`, and what its way back needs. */
 export const finishSpec = (parts: Parts, streams: number): ProgramSpec => ({
   name: "final norm",
-  feeds: perStream(streams, { x: float(2) }),
-  build: (ops, feeds) => eachStream(streams, feeds, (own) => ({ ...rms(ops, parts.shape, take(own, "x")) })),
-});
-export const finishBackwardSpec = (_: Parts, streams: number): ProgramSpec => ({
-  name: "final norm backward",
-  feeds: perStream(streams, { dy: float(2), y: float(2), inverse: float(2) }),
+  feeds: { ...matrixFeeds("w/", finalNames(parts)), ...perStream(streams, { x: float(2) }) },
   build: (ops, feeds) =>
-    eachStream(streams, feeds, (own) => ({ dx: finalBackward(ops, take(own, "dy"), own) })),
+    eachStream(streams, feeds, (own) => finish(ops, parts.shape, under(feeds, "w/"), take(own, "x"))),
+});
+export const finishBackwardSpec = (parts: Parts, streams: number): ProgramSpec => ({
+  name: "final norm backward",
+  feeds: {
+    ...matrixFeeds("w/", finalNames(parts)),
+    ...perStream(streams, { dy: float(2), ...floatFeeds(finalRanks(parts.shape)) }),
+  },
+  build<T>(ops: Ops<T>, feeds: Named<T>) {
+    const folded = under(feeds, "w/");
+    const results: Record<string, T> = {};
+    const byStream = streamNumbers(streams).map((stream) => {
+      const own = under(feeds, `${stream}/`);
+      const found = gradientsOf(ops, parts, folded);
+      results[`${stream}/dx`] = finishBackward(ops, parts.shape, folded, take(own, "dy"), own, found);
+      return trainedGradients(parts, found);
+    });
+    return { ...results, ...prefixed("g/", sumOverStreams(ops, byStream)) };
+  },
 });
 
 // ───────────────────────────────────────────────────────────────── the head
 
-/** `others`: of each model that a divergence is taken from, the names of its folded head. */
-function headFeeds(parts: Parts, streams: number, others: Named<readonly string[]>, more: Feeds): Feeds {
-  const feeds: Feeds = chosen(parts, (name) => name.startsWith("head"));
+/** `others`: the models that divergences are taken from. */
+function headFeeds(parts: Parts, streams: number, others: readonly string[], more: Feeds): Feeds {
   const states: Feeds = {};
-  for (const [model, names] of Object.entries(others)) {
-    for (const name of names) feeds[`o/${model}/${name}`] = float(name.endsWith("_bias") ? 1 : 2);
+  const feeds: Feeds = matrixFeeds("w/", headNames(parts));
+  for (const model of others) {
+    feeds[`o/${model}/head`] = float(2);
     states[`y/${model}`] = float(2);
   }
   return {
@@ -152,7 +177,7 @@ function headFeeds(parts: Parts, streams: number, others: Named<readonly string[
 }
 function headInput<T>(
   ops: Ops<T>,
-  others: Named<readonly string[]>,
+  others: readonly string[],
   feeds: Named<T>,
   own: Named<T>,
 ): HeadInput<T> {
@@ -162,7 +187,7 @@ function headInput<T>(
     targets: take(own, "targets"),
     folded: under(feeds, "w/"),
     others: Object.fromEntries(
-      Object.keys(others).map((model) => [
+      others.map((model) => [
         model,
         { y: ops.gather(take(own, `y/${model}`), scored), folded: under(feeds, `o/${model}/`) },
       ]),
@@ -175,7 +200,7 @@ export const headSpec = (
   parts: Parts,
   streams: number,
   channels: readonly Channel[],
-  others: Named<readonly string[]>,
+  others: readonly string[],
 ): ProgramSpec => ({
   name: `head (${channels.join(", ")})`,
   feeds: headFeeds(parts, streams, others, {}),
@@ -190,7 +215,7 @@ export const headBackwardSpec = (
   parts: Parts,
   streams: number,
   channels: readonly Channel[],
-  others: Named<readonly string[]>,
+  others: readonly string[],
 ): ProgramSpec => ({
   name: `head backward (${channels.join(", ")})`,
   feeds: headFeeds(parts, streams, others, { coefficients: float(2), place: int(1), dy: float(2) }),
@@ -198,16 +223,17 @@ export const headBackwardSpec = (
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {
       const own = under(feeds, `${stream}/`);
-      const { dy, gradients } = headBackward(
+      const found = gradientsOf(ops, parts, under(feeds, "w/"));
+      const dy = headBackward(
         ops,
         channels,
         headInput(ops, others, feeds, own),
         take(own, "coefficients"),
         { vocabulary: parts.shape.vocabulary, detached: detachedHeads(parts) },
-        matrixGradientOf(ops, parts, under(feeds, "w/")),
+        found,
       );
       results[`${stream}/dy`] = ops.add(take(own, "dy"), ops.gather(dy, take(own, "place")));
-      return gradients;
+      return trainedGradients(parts, found);
     });
     return { ...results, ...prefixed("g/", sumOverStreams(ops, byStream)) };
   },

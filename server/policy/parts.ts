@@ -5,8 +5,8 @@
 import type { Ops } from "./ops.ts";
 import { take, type Named } from "./runtime.ts";
 import type { Trained } from "./trained.ts";
-import { dense, type MatrixGradient } from "./transformer/backward.ts";
-import { fold, foldedNames, unfold } from "./transformer/fold.ts";
+import { fold, foldedNames, foldedShapes, unfold } from "./transformer/fold.ts";
+import { dense, Gradients } from "./transformer/linear.ts";
 import {
   adapterGains,
   adapterShapes,
@@ -18,6 +18,7 @@ import {
   unfoldAdapter,
   type Adapter,
 } from "./transformer/lowRank.ts";
+import { foldsGains } from "./transformer/norm.ts";
 import { weightShapes, type Shape } from "./transformer/weights.ts";
 
 /** One linear map from the final state to a number, channel `head:<name>`. */
@@ -64,57 +65,52 @@ export function initialParts(parts: Parts, seed: number): Record<string, Float32
 
 // ───────────────────────────────────────────────────────────────── folding
 
+/** The final norm's gain is in the state that the heads see, but not in what is left of it where gains are folded. */
+const headsFold = ({ shape, heads }: Parts): boolean => heads.length > 0 && foldsGains(shape);
+
 /** The frozen vectors that folding an adapter and the heads reads. */
-export function frozenNames({ shape, heads, adapter }: Parts): string[] {
+export function frozenNames(parts: Parts): string[] {
+  const { shape, adapter } = parts;
   if (adapter === undefined) return [];
-  const final = heads.length === 0 ? [] : ["norm", ...(shape.style.norm === "layer" ? ["norm_bias"] : [])];
-  return [...adapterGains(shape, adapter), ...final];
+  return [...adapterGains(shape, adapter), ...(headsFold(parts) ? ["norm"] : [])];
 }
 
-/** The final norm's gain as a column: the heads see the state behind it. */
+/** The final norm's gain as a column. */
 function finalGain<T>(ops: Ops<T>, shape: Shape, weights: Named<T>): T {
   const gain = ops.reshape(take(weights, "norm"), [shape.width, 1]);
   return shape.style.gain_offset === 0 ? gain : ops.shift(gain, shape.style.gain_offset);
 }
-function foldHeads<T>(ops: Ops<T>, { shape, heads }: Parts, weights: Named<T>): Record<string, T> {
+function foldHeads<T>(ops: Ops<T>, parts: Parts, weights: Named<T>): Record<string, T> {
   const folded: Record<string, T> = {};
-  for (const { name } of heads) {
-    const [matrix, bias] = [take(weights, `heads.${name}`), take(weights, `heads.${name}_bias`)];
-    folded[`heads.${name}`] = ops.mul(matrix, finalGain(ops, shape, weights));
-    folded[`heads.${name}_bias`] =
-      shape.style.norm === "layer"
-        ? ops.add(
-            bias,
-            ops.reshape(ops.matmul(ops.reshape(take(weights, "norm_bias"), [1, -1]), matrix), [1]),
-          )
-        : bias;
+  for (const { name } of parts.heads) {
+    const matrix = take(weights, `heads.${name}`);
+    folded[`heads.${name}`] = headsFold(parts)
+      ? ops.mul(matrix, finalGain(ops, parts.shape, weights))
+      : matrix;
+    folded[`heads.${name}_bias`] = ops.reshape(take(weights, `heads.${name}_bias`), [1, 1]);
   }
   return folded;
 }
-/** Gradients by the heads' weights; `norm` and `norm_bias` are what the attached ones add to the final norm's. */
+/** Gradients by the heads' weights, and what the attached ones add to the final gain's. */
 function unfoldHeads<T>(
   ops: Ops<T>,
-  { shape, heads }: Parts,
+  parts: Parts,
   weights: Named<T>,
   given: Named<T>,
-): { heads: Record<string, T>; norm: T[]; normBias: T[] } {
-  const gradients: Record<string, T> = {};
-  const norm: T[] = [];
-  const normBias: T[] = [];
-  for (const { name, detach } of heads) {
+): { heads: Record<string, T>; gain: T[] } {
+  const heads: Record<string, T> = {};
+  const gain: T[] = [];
+  for (const { name, detach } of parts.heads) {
     const matrix = `heads.${name}`;
-    const [byMatrix, byBias] = [take(given, matrix), take(given, `${matrix}_bias`)];
-    const scaled = ops.mul(byMatrix, finalGain(ops, shape, weights));
-    const layerNorm = shape.style.norm === "layer";
-    gradients[matrix] = layerNorm
-      ? ops.add(scaled, ops.mul(ops.reshape(take(weights, "norm_bias"), [-1, 1]), byBias))
-      : scaled;
-    gradients[`${matrix}_bias`] = byBias;
-    if (detach) continue;
-    norm.push(ops.reshape(ops.mul(byMatrix, take(weights, matrix)), [-1]));
-    if (layerNorm) normBias.push(ops.reshape(ops.mul(take(weights, matrix), byBias), [-1]));
+    const byMatrix = take(given, matrix);
+    heads[matrix] = headsFold(parts)
+      ? ops.mul(byMatrix, finalGain(ops, parts.shape, weights))
+      : ops.reshape(byMatrix, [-1, 1]);
+    heads[`${matrix}_bias`] = ops.reshape(take(given, `${matrix}_bias`), [1]);
+    if (headsFold(parts) && !detach)
+      gain.push(ops.reshape(ops.mul(byMatrix, take(weights, matrix)), [-1]));
   }
-  return { heads: gradients, norm, normBias };
+  return { heads, gain };
 }
 
 /** All that trains (and the frozen vectors) → what the programs multiply by; under an adapter, before merging. */
@@ -125,18 +121,32 @@ export const foldParts = <T>(ops: Ops<T>, parts: Parts, weights: Named<T>): Reco
   ...foldHeads(ops, parts, weights),
 });
 
-/** Extents of a backward pass's gradients, by name. */
-export function gradientShapes(parts: Parts): Record<string, readonly number[]> {
-  const { shape, adapter } = parts;
-  if (adapter !== undefined) return { ...foldedAdapterShapes(shape, adapter), ...headShapes(parts) };
-  const weights: Named<readonly number[]> = { ...weightShapes(shape), head: [shape.vocabulary, shape.width] };
-  const names = foldedNames(shape);
-  return { ...Object.fromEntries(names.map((name) => [name, take(weights, name)])), ...headShapes(parts) };
-}
+/** Extents of a backward pass's gradients, by name: all are matrices. */
+export const gradientShapes = (parts: Parts): Record<string, readonly [number, number]> => ({
+  ...(parts.adapter === undefined
+    ? foldedShapes(parts.shape)
+    : foldedAdapterShapes(parts.shape, parts.adapter)),
+  ...foldedHeadShapes(parts),
+});
+const foldedHeadShapes = ({ shape, heads }: Parts): Record<string, readonly [number, number]> =>
+  Object.fromEntries(
+    heads.flatMap(({ name }) => [
+      [`heads.${name}`, [shape.width, 1]],
+      [`heads.${name}_bias`, [1, 1]],
+    ]),
+  );
 
-/** How the gradient of a matrix is taken, for the decoder's backward pass. */
-export const matrixGradientOf = <T>(ops: Ops<T>, parts: Parts, folded: Named<T>): MatrixGradient<T> =>
-  parts.adapter === undefined ? dense(ops) : lowRank(ops, folded);
+/** Collects a backward pass's gradients. */
+export const gradientsOf = <T>(ops: Ops<T>, { adapter }: Parts, folded: Named<T>): Gradients<T> =>
+  new Gradients(ops, folded, adapter === undefined ? dense(ops) : lowRank(ops, folded));
+/** Those of what trains. */
+export function trainedGradients<T>(parts: Parts, { found }: Gradients<T>): Record<string, T> {
+  if (parts.adapter === undefined) return found;
+  const known = gradientShapes(parts);
+  return Object.fromEntries(
+    Object.entries(found).filter(([name]) => known[name] !== undefined),
+  );
+}
 
 /** Names of folded values that the programs are fed, beside those of the decoder itself. */
 export const foldedPartNames = (parts: Parts): string[] => [
@@ -155,7 +165,6 @@ export const mergedNames = ({ shape, adapter }: Parts): string[] =>
 export function trainedOf(parts: Parts): Trained {
   const { shape, adapter, heads } = parts;
   const frozen = Object.fromEntries(frozenNames(parts).map((name) => [name, weightShapes(shape)[name]!]));
-  const gradients = gradientShapes(parts);
   const names = [...heads.map(({ name, detach }) => `${name}${detach ? " (detached)" : ""}`)].join();
   return {
     key: [
@@ -164,23 +173,20 @@ export function trainedOf(parts: Parts): Trained {
     ].join(" and "),
     weights: trainedShapes(parts),
     frozen,
-    gradients: Object.fromEntries(Object.entries(gradients).map(([name, extents]) => [name, extents.length])),
+    gradients: Object.fromEntries(Object.keys(gradientShapes(parts)).map((name) => [name, 2])),
     unfold(ops, weights, given) {
       const own = unfoldHeads(ops, parts, weights, given);
       if (adapter !== undefined)
         return { ...unfoldAdapter(ops, shape, adapter, weights, given), ...own.heads };
       const model = unfold(ops, shape, weights, given);
-      const plus = (name: string, more: typeof own.norm) =>
-        more.length === 0 ? {} : { [name]: ops.addAll([take(model, name), ...more]) };
-      return { ...model, ...plus("norm", own.norm), ...plus("norm_bias", own.normBias), ...own.heads };
+      const norm = own.gain.length === 0 ? {} : { norm: ops.addAll([take(model, "norm"), ...own.gain]) };
+      return { ...model, ...norm, ...own.heads };
     },
   };
 }
 
-/** Ranks of the folded values that programs are fed, by name. */
-export const foldedRanks = (parts: Parts): Record<string, number> => ({
-  ...Object.fromEntries(foldedNames(parts.shape).map((name) => [name, 2])),
-  ...Object.fromEntries(
-    foldedPartNames(parts).map((name) => [name, name.startsWith("heads.") && name.endsWith("_bias") ? 1 : 2]),
-  ),
-});
+/** Names of all folded values that programs are fed. Each is a matrix. */
+export const foldedPartsNames = (parts: Parts): string[] => [
+  ...foldedNames(parts.shape),
+  ...foldedPartNames(parts),
+];

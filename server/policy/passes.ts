@@ -1,10 +1,9 @@
 /** Forward and backward passes over runs of micro-batches: what `update` and `score` are made of. */
 import type { Channel } from "../seams.ts";
-import type { Parts } from "./parts.ts";
+import type { gradientShapes, Parts } from "./parts.ts";
 import type { Programs } from "./programs.ts";
 import { freeAll, take, type DeviceTensor, type Named, type Tensors } from "./runtime.ts";
 import type { Columns, Run } from "./score.ts";
-import type { gradientShapes } from "./parts.ts";
 import { countOf } from "./transformer/weights.ts";
 
 /** A model as the passes use it: its programs and one set of weights. */
@@ -60,7 +59,7 @@ export class Accumulator {
       else both.push(name);
     }
     if (both.length === 0) return;
-    const program = this.programs.accumulate(both.map((name) => gradients[name]!.shape.length));
+    const program = this.programs.accumulate(both.length);
     const feeds: Record<string, DeviceTensor> = {};
     both.forEach((name, index) => {
       feeds[`a/${index}`] = this.sums[name]!;
@@ -93,7 +92,7 @@ export const channelsOf = (gradients: Columns): Channel[] =>
 /** Whether any channel has a coefficient at a column. */
 export function touches(gradients: Columns): (column: number) => boolean {
   const columns = Object.values(gradients);
-  return (at) => columns.some((column) => column[at] !== 0);
+  return (at) => columns.some((column) => column !== undefined && column[at] !== 0);
 }
 export const feedsUnder = (prefix: string, values: Named<DeviceTensor>, names: readonly string[]): Tensors =>
   Object.fromEntries(names.map((name) => [`${prefix}${name}`, take(values, `${prefix}${name}`)]));

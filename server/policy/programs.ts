@@ -3,11 +3,10 @@
  * the streams share no operation but the weights, so a runtime may compute them side by side.
  */
 import type { Channel } from "../seams.ts";
-import { extentFeeds, float, floatFeeds, type Feeds } from "./feeds.ts";
+import { extentFeeds, float, matrixFeeds, type Feeds } from "./feeds.ts";
 import * as layered from "./layeredPrograms.ts";
 import type { Ops } from "./ops.ts";
 import {
-  foldedRanks,
   foldParts,
   frozenNames,
   gradientShapes,
@@ -40,7 +39,7 @@ const foldPartsSpec = (parts: Parts): ProgramSpec => ({
   feeds: {
     ...extentFeeds(trainedShapes(parts)),
     ...frozenFeeds(parts),
-    ...prefixed("base/", Object.fromEntries(mergedNames(parts).map((name) => [name, float(2)]))),
+    ...matrixFeeds("base/", mergedNames(parts)),
   },
   build(ops, feeds) {
     const folded = foldParts(ops, parts, feeds);
@@ -50,22 +49,22 @@ const foldPartsSpec = (parts: Parts): ProgramSpec => ({
   },
 });
 
-/** a + b, value by value; values go by their number. */
-const accumulateSpec = (ranks: readonly number[]): ProgramSpec => {
-  const numbered = Object.fromEntries(ranks.map((rank, index) => [String(index), rank]));
+/** a + b, matrix by matrix; they go by their number. */
+const accumulateSpec = (count: number): ProgramSpec => {
+  const names = Array.from({ length: count }, (_, index) => String(index));
   return {
     name: "accumulate",
-    feeds: { ...prefixed("a/", floatFeeds(numbered)), ...prefixed("b/", floatFeeds(numbered)) },
+    feeds: { ...matrixFeeds("a/", names), ...matrixFeeds("b/", names) },
     build: (ops, feeds) =>
       Object.fromEntries(
-        Object.keys(numbered).map((name) => [name, ops.add(take(feeds, `a/${name}`), take(feeds, `b/${name}`))]),
+        names.map((name) => [name, ops.add(take(feeds, `a/${name}`), take(feeds, `b/${name}`))]),
       ),
   };
 };
 
 const gradientFeeds = (parts: Parts): Feeds => ({
   ...prefixed("w/", { ...extentFeeds(trainedShapes(parts)), ...frozenFeeds(parts) }),
-  ...prefixed("g/", extentFeeds(gradientShapes(parts))),
+  ...matrixFeeds("g/", Object.keys(gradientShapes(parts))),
 });
 /** folded gradients → gradients by the weights, as tests read them. */
 const gradientSpec = (parts: Parts): ProgramSpec => ({
@@ -130,8 +129,7 @@ export class Programs {
   }
   fold = (): Program => this.get("fold", () => foldSpec(this.shape));
   foldParts = (): Program => this.get("fold parts", () => foldPartsSpec(this.parts));
-  accumulate = (ranks: readonly number[]): Program =>
-    this.get(`accumulate ${ranks.join()}`, () => accumulateSpec(ranks));
+  accumulate = (count: number): Program => this.get(`accumulate ${count}`, () => accumulateSpec(count));
   gradient = (): Program => this.get("gradient", () => gradientSpec(this.parts));
   clip = (): Program => this.get("clip", () => clipSpec(this.parts));
   average = (): Program => this.get("average", () => averageSpec(this.parts));
@@ -160,9 +158,9 @@ export class Programs {
   finish = (): Program => this.get("finish", () => layered.finishSpec(this.parts, this.streams));
   finishBackward = (): Program =>
     this.get("finish backward", () => layered.finishBackwardSpec(this.parts, this.streams));
-  head = (channels: readonly Channel[], others: Named<readonly string[]>): Program =>
+  head = (channels: readonly Channel[], others: readonly string[]): Program =>
     this.get(`head ${channels.join()}`, () => layered.headSpec(this.parts, this.streams, channels, others));
-  headBackward = (channels: readonly Channel[], others: Named<readonly string[]>): Program =>
+  headBackward = (channels: readonly Channel[], others: readonly string[]): Program =>
     this.get(`head backward ${channels.join()}`, () =>
       layered.headBackwardSpec(this.parts, this.streams, channels, others),
     );

@@ -1,7 +1,7 @@
 /** Programs over whole micro-batches, head included: for models whose activations and logits fit together. */
 import type { Channel } from "../seams.ts";
 import type { Ops } from "./ops.ts";
-import { detachedHeads, matrixGradientOf, type Parts } from "./parts.ts";
+import { detachedHeads, gradientsOf, trainedGradients, type Parts } from "./parts.ts";
 import { float, floatFeeds, foldedFeeds, int, perStream, streamNumbers, sumOverStreams } from "./feeds.ts";
 import { prefixed, take, under, type Named, type ProgramSpec } from "./runtime.ts";
 import { backward } from "./transformer/backward.ts";
@@ -31,30 +31,19 @@ function gradients<T>(
   kept: Named<T>,
 ): Record<string, T> {
   const folded = under(feeds, "w/");
-  const matrixGradient = matrixGradientOf(ops, parts, folded);
-  const head = headBackward(
+  const found = gradientsOf(ops, parts, folded);
+  const byState = headBackward(
     ops,
     channels,
     headInput(ops, feeds, own, take(kept, "y")),
     take(own, "coefficients"),
     { vocabulary: parts.shape.vocabulary, detached: detachedHeads(parts) },
-    matrixGradient,
+    found,
   );
-  const dy = ops.gather(head.dy, take(own, "place"));
-  return {
-    ...head.gradients,
-    ...backward(
-      ops,
-      parts.shape,
-      folded,
-      take(own, "ids"),
-      take(feeds, "rotary"),
-      kept,
-      dy,
-      matrixGradient,
-      parts.adapter === undefined,
-    ),
-  };
+  const dy = ops.gather(byState, take(own, "place"));
+  const [ids, rotary] = [take(own, "ids"), take(feeds, "rotary")];
+  backward(ops, parts.shape, folded, ids, rotary, kept, dy, found, parts.adapter === undefined);
+  return trainedGradients(parts, found);
 }
 
 /** rows → normalised final states of every token of the rectangle. */

@@ -5,7 +5,7 @@
 import type { Channel } from "../../seams.ts";
 import type { Ops } from "../ops.ts";
 import { take, type Named } from "../runtime.ts";
-import type { MatrixGradient } from "./backward.ts";
+import type { Gradients } from "./linear.ts";
 
 /** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */
 export interface Exponentials<T> {
@@ -56,25 +56,18 @@ export interface HeadInput<T> {
   /** Normalised final states of the scored tokens. */
   readonly y: T;
   readonly targets: T;
-  /** Folded matrices: `head` `[vocabulary, width]` and `heads.<name>` `[width, 1]` with `heads.<name>_bias` `[1]`. */
+  /** Folded matrices: `head` `[vocabulary, width]` and `heads.<name>` `[width, 1]` with `heads.<name>_bias` `[1, 1]`. */
   readonly folded: Named<T>;
   /** The same of the models that divergences are taken from, by name. */
   readonly others: Named<{ readonly y: T; readonly folded: Named<T> }>;
 }
 
-/** x·headᵀ, with the constant that a folded norm bias leaves where there is one. */
-export function logitsOf<T>(ops: Ops<T>, folded: Named<T>, y: T): T {
-  const logits = ops.matmul(y, take(folded, "head"), false, true);
-  const bias = folded["head_bias"];
-  return bias === undefined ? logits : ops.add(logits, ops.reshape(bias, [1, -1]));
-}
+const logitsOf = <T>(ops: Ops<T>, folded: Named<T>, y: T): T =>
+  ops.matmul(y, take(folded, "head"), false, true);
 
 /** One head's value of every token, [tokens, 1]. */
 function headValue<T>(ops: Ops<T>, { y, folded }: HeadInput<T>, head: string): T {
-  return ops.add(
-    ops.matmul(y, take(folded, `heads.${head}`)),
-    ops.reshape(take(folded, `heads.${head}_bias`), [1, 1]),
-  );
+  return ops.add(ops.matmul(y, take(folded, `heads.${head}`)), take(folded, `heads.${head}_bias`));
 }
 
 /** Whether logp by itself is all that is wanted of the logits: one operation then gives it and its gradient. */
@@ -207,8 +200,8 @@ export interface HeadOptions {
 }
 
 /**
- * For coefficients `[tokens, channels]` in the order of `channels`: the gradient by the states `[tokens, width]`, and
- * gradients by the folded head matrices.
+ * For coefficients `[tokens, channels]` in the order of `channels`: the gradient by the states `[tokens, width]`;
+ * gradients by the folded head matrices are collected.
  */
 export function headBackward<T>(
   ops: Ops<T>,
@@ -216,8 +209,8 @@ export function headBackward<T>(
   input: HeadInput<T>,
   coefficients: T,
   { vocabulary, detached }: HeadOptions,
-  matrixGradient: MatrixGradient<T>,
-): { dy: T; gradients: Record<string, T> } {
+  gradients: Gradients<T>,
+): T {
   const columns =
     channels.length === 1
       ? [coefficients]
@@ -228,23 +221,21 @@ export function headBackward<T>(
         );
   const byChannel = new Map(channels.map((channel, index) => [channel, columns[index]!]));
   const byLogits = new Map([...byChannel].filter(([channel]) => !channel.startsWith("head:")));
-  const gradients: Record<string, T> = {};
   const dys: T[] = [];
   if (byLogits.size > 0) {
     const dLogits = logitsGradient(ops, byLogits, input, vocabulary);
     // The head is [vocabulary, width]: its input and its gradient change places.
-    Object.assign(gradients, matrixGradient("head", dLogits, input.y));
+    gradients.matrix("head", dLogits, input.y);
     dys.push(ops.matmul(dLogits, take(input.folded, "head")));
   }
   for (const [channel, dValue] of byChannel) {
     const parsed = parseChannel(channel);
     if (parsed?.kind !== "head") continue;
     const name = `heads.${parsed.head}`;
-    gradients[name] = ops.matmul(input.y, dValue, true);
-    gradients[`${name}_bias`] = ops.sumAxis(dValue, 0);
+    gradients.found[name] = ops.matmul(input.y, dValue, true);
+    gradients.vector(`${name}_bias`, dValue);
     if (!detached.has(parsed.head)) dys.push(ops.matmul(dValue, take(input.folded, name), false, true));
   }
-  const dy =
-    dys.length === 0 ? ops.scale(input.y, 0) : dys.slice(1).reduce((sum, x) => ops.add(sum, x), dys[0]!);
-  return { dy, gradients };
+  if (dys.length === 0) return ops.scale(input.y, 0);
+  return dys.slice(1).reduce((sum, x) => ops.add(sum, x), dys[0]!);
 }

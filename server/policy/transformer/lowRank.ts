@@ -9,8 +9,8 @@
 import { Stream } from "../random.ts";
 import type { Ops } from "../ops.ts";
 import { take, type Named } from "../runtime.ts";
-import type { MatrixGradient } from "./backward.ts";
 import { columnFactor, rowGain } from "./fold.ts";
+import type { MatrixGradient } from "./linear.ts";
 import { countOf, headWidth, qkvWidth, type Shape } from "./weights.ts";
 
 export const targets = ["q", "k", "v", "o", "gate", "up", "down"] as const;
@@ -97,8 +97,11 @@ export function adapterShapes(shape: Shape, adapter: Adapter): Record<string, re
   return shapes;
 }
 /** The same after folding: `<layer>.<matrix>.A` and `.B`, as the gradients of a backward pass are named. */
-export function foldedAdapterShapes(shape: Shape, adapter: Adapter): Record<string, readonly number[]> {
-  const shapes: Record<string, readonly number[]> = {};
+export function foldedAdapterShapes(
+  shape: Shape,
+  adapter: Adapter,
+): Record<string, readonly [number, number]> {
+  const shapes: Record<string, readonly [number, number]> = {};
   eachMatrix(shape, adapter, (layer, matrix, places) => {
     const ranks = places.length * adapter.rank;
     shapes[`${layer}.${matrix}.A`] = [places[0]!.rows, ranks];
@@ -124,7 +127,7 @@ export function initialAdapter(shape: Shape, adapter: Adapter, seed: number): Re
 
 /** Names of the frozen gains that folding reads. */
 export function adapterGains(shape: Shape, adapter: Adapter): string[] {
-  const norms = [...placesByMatrix(shape, adapter).keys()].map(rowGain).filter((norm) => norm !== undefined);
+  const norms = [...placesByMatrix(shape, adapter).keys()].map((matrix) => rowGain(shape, matrix)).filter((norm) => norm !== undefined);
   return layersOf(shape).flatMap((layer) => [...new Set(norms)].map((norm) => `${layer}.${norm}`));
 }
 /** The gain of a layer's matrix as a column, times the adapter's scaling. */
@@ -136,7 +139,7 @@ function rowFactor<T>(
   layer: number,
   matrix: string,
 ): T | undefined {
-  const norm = rowGain(matrix);
+  const norm = rowGain(shape, matrix);
   if (norm === undefined) return undefined;
   const gain = ops.reshape(take(weights, `${layer}.${norm}`), [-1, 1]);
   const { gain_offset } = shape.style;
