@@ -1,6 +1,7 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
+import type { RateSchedule } from "./learningRate.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
 export interface Choice<Slot extends SlotName> {
@@ -101,7 +102,7 @@ export interface StageBody {
   readonly mask: readonly Choice<"mask">[];
   readonly update: {
     readonly optimizer: Choice<"optimizer">;
-    readonly schedule: Scheduled;
+    readonly schedule: RateSchedule;
     readonly mini_batch: number | undefined;
     readonly epochs: number;
     readonly micro_tokens: number | undefined;

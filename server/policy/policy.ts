@@ -306,14 +306,12 @@ export class LanguageModel implements TrainablePolicy {
 
   async save(folder: string): Promise<void> {
     const { shape, version } = this;
-    const { updates } = this.optimizer;
     writeCheckpoint(folder, {
       shape,
       version,
-      updates,
       tokenizer: this.tokenizer.name,
       weights: this.readWeights(),
-      ...this.optimizer.read(),
+      optimizer: this.optimizer.read(),
     });
   }
   async load(folder: string): Promise<void> {
@@ -326,7 +324,7 @@ export class LanguageModel implements TrainablePolicy {
       });
     }
     this.writeWeights(checkpoint.weights);
-    this.optimizer.write(checkpoint);
+    this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
   }
 
