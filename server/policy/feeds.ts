@@ -26,4 +26,3 @@ export function sumOverStreams<T>(ops: Ops<T>, gradients: readonly Record<string
   const names = Object.keys(gradients[0] ?? {});
   return Object.fromEntries(names.map((name) => [name, ops.addAll(gradients.map((of) => take(of, name)))]));
 }
-

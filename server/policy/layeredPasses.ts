@@ -227,7 +227,9 @@ export class LayeredPasses implements Passes {
           ...weighFeeds(runtime, run, piece, channels, gradients),
         };
         using({ ...own, ...dy }, () => {
-          const results = this.programs.headBackward(channels, modelsOf(channels)).run({ ...feeds, ...own, ...dy });
+          const results = this.programs
+            .headBackward(channels, modelsOf(channels))
+            .run({ ...feeds, ...own, ...dy });
           into.add(under(results, "g/"));
           dy = streamed(results, "dy", "dy");
         });
@@ -315,7 +317,11 @@ export class LayeredPasses implements Passes {
 }
 
 /** The way that a run's activations and logits allow. */
-export function passesOver(engine: Engine, runs: readonly Run[] = [], channels: readonly Channel[] = []): Passes {
+export function passesOver(
+  engine: Engine,
+  runs: readonly Run[] = [],
+  channels: readonly Channel[] = [],
+): Passes {
   const { vocabulary } = engine.programs.shape;
   const tokens = Math.max(0, ...runs.map((run) => run.reduce((sum, micro) => sum + micro.ids.length, 0)));
   const bytes = Math.max(0, ...runs.map((run) => runBytes(engine, run)));

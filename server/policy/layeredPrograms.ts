@@ -175,12 +175,7 @@ function headFeeds(parts: Parts, streams: number, others: readonly string[], mor
     ...perStream(streams, { y: float(2), scored: int(1), targets: int(1), ...states, ...more }),
   };
 }
-function headInput<T>(
-  ops: Ops<T>,
-  others: readonly string[],
-  feeds: Named<T>,
-  own: Named<T>,
-): HeadInput<T> {
+function headInput<T>(ops: Ops<T>, others: readonly string[], feeds: Named<T>, own: Named<T>): HeadInput<T> {
   const scored = take(own, "scored");
   return {
     y: ops.gather(take(own, "y"), scored),

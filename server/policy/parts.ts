@@ -107,8 +107,7 @@ function unfoldHeads<T>(
       ? ops.mul(byMatrix, finalGain(ops, parts.shape, weights))
       : ops.reshape(byMatrix, [-1, 1]);
     heads[`${matrix}_bias`] = ops.reshape(take(given, `${matrix}_bias`), [1]);
-    if (headsFold(parts) && !detach)
-      gain.push(ops.reshape(ops.mul(byMatrix, take(weights, matrix)), [-1]));
+    if (headsFold(parts) && !detach) gain.push(ops.reshape(ops.mul(byMatrix, take(weights, matrix)), [-1]));
   }
   return { heads, gain };
 }
@@ -143,9 +142,7 @@ export const gradientsOf = <T>(ops: Ops<T>, { adapter }: Parts, folded: Named<T>
 export function trainedGradients<T>(parts: Parts, { found }: Gradients<T>): Record<string, T> {
   if (parts.adapter === undefined) return found;
   const known = gradientShapes(parts);
-  return Object.fromEntries(
-    Object.entries(found).filter(([name]) => known[name] !== undefined),
-  );
+  return Object.fromEntries(Object.entries(found).filter(([name]) => known[name] !== undefined));
 }
 
 /** Names of folded values that the programs are fed, beside those of the decoder itself. */

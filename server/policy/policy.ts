@@ -360,7 +360,9 @@ export class LanguageModel implements TrainablePolicy {
     const { shape, adapter } = this.parts;
     const trained = this.readTrained();
     if (adapter === undefined) return trained;
-    const heads = Object.fromEntries(Object.keys(headShapes(this.parts)).map((name) => [name, take(trained, name)]));
+    const heads = Object.fromEntries(
+      Object.keys(headShapes(this.parts)).map((name) => [name, take(trained, name)]),
+    );
     return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
   }
   /** Replaces all that trains; what the optimiser keeps and the version stay. */

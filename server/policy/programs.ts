@@ -15,7 +15,15 @@ import {
   trainedShapes,
   type Parts,
 } from "./parts.ts";
-import { prefixed, take, under, type Named, type Program, type ProgramSpec, type Runtime } from "./runtime.ts";
+import {
+  prefixed,
+  take,
+  under,
+  type Named,
+  type Program,
+  type ProgramSpec,
+  type Runtime,
+} from "./runtime.ts";
 import { fold } from "./transformer/fold.ts";
 import { merge } from "./transformer/lowRank.ts";
 import { weightShapes, type Shape } from "./transformer/weights.ts";
@@ -24,7 +32,9 @@ import * as whole from "./wholePrograms.ts";
 export { perStream, streamNumbers } from "./feeds.ts";
 
 const frozenFeeds = (parts: Parts): Feeds =>
-  Object.fromEntries(frozenNames(parts).map((name) => [name, float(weightShapes(parts.shape)[name]!.length)]));
+  Object.fromEntries(
+    frozenNames(parts).map((name) => [name, float(weightShapes(parts.shape)[name]!.length)]),
+  );
 
 /** The decoder's weights → matrices the other programs multiply by. */
 const foldSpec = (shape: Shape): ProgramSpec => ({

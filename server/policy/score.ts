@@ -39,9 +39,7 @@ export function checkChannel(channel: Channel, heads: readonly string[]): void {
 
 /** Columns of NaN: where nothing was computed there is no value. */
 export const emptyColumns = (batch: Batch, channels: readonly Channel[]): Columns =>
-  Object.fromEntries(
-    channels.map((channel) => [channel, new Float64Array(batch.tokens.length).fill(NaN)]),
-  );
+  Object.fromEntries(channels.map((channel) => [channel, new Float64Array(batch.tokens.length).fill(NaN)]));
 
 // ───────────────────────────────────────────────────────────────── tokens that are scored
 
@@ -95,7 +93,10 @@ export function idFeeds(runtime: Runtime, run: Run): Record<string, DeviceTensor
   );
 }
 /** Which tokens are scored against what. */
-export function selectionFeeds(runtime: Runtime, selections: readonly Selection[]): Record<string, DeviceTensor> {
+export function selectionFeeds(
+  runtime: Runtime,
+  selections: readonly Selection[],
+): Record<string, DeviceTensor> {
   const feeds: Record<string, DeviceTensor> = {};
   selections.forEach(({ positions, targets }, stream) => {
     const count = paddedCount(positions.length);

@@ -130,8 +130,7 @@ export function gradientOf(
   others: Stats,
 ): Gradient {
   const stored = storedStats(batch, plan);
-  if (stored !== undefined)
-    return fusedGradient(engine, weigh({ ...stored, ...others }, batch), batch, cut);
+  if (stored !== undefined) return fusedGradient(engine, weigh({ ...stored, ...others }, batch), batch, cut);
   const runs = perRun(cut(), engine.programs.runtime.streams, engine.pad);
   const own = plan.channels.filter(isOwnChannel);
   const columns = emptyColumns(batch, own);

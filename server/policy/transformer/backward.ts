@@ -81,17 +81,7 @@ export function backwardLayer<T>(
   const dy2 = feedForwardBackward(ops, shape, folded, layer, own, result(2, after), gradients);
   const dx = ops.add(after, norm(2, dy2));
   const turned = table(layer);
-  const dy1 = attentionBackward(
-    ops,
-    shape,
-    folded,
-    layer,
-    own,
-    result(1, dx),
-    extents,
-    turned,
-    gradients,
-  );
+  const dy1 = attentionBackward(ops, shape, folded, layer, own, result(1, dx), extents, turned, gradients);
   return ops.add(dx, norm(1, dy1));
 }
 

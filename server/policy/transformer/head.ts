@@ -168,9 +168,7 @@ function logitsGradient<T>(
   /** What multiplies p, row by row and entry by entry. */
   const factors: T[] = [];
   if (byEntropy !== undefined)
-    factors.push(
-      ops.neg(ops.mul(byEntropy, ops.add(ops.sub(parts.z, parts.logS), entropy(ops, parts)))),
-    );
+    factors.push(ops.neg(ops.mul(byEntropy, ops.add(ops.sub(parts.z, parts.logS), entropy(ops, parts)))));
   if (byLogsumexp !== undefined) factors.push(byLogsumexp);
   if (byMean !== undefined) {
     factors.push(ops.neg(byMean));

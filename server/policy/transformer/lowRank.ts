@@ -81,8 +81,7 @@ function eachMatrix(
   visit: (layer: number, matrix: Place["matrix"], places: readonly Place[]) => void,
 ): void {
   const byMatrix = placesByMatrix(shape, adapter);
-  for (const layer of layersOf(shape))
-    for (const [matrix, places] of byMatrix) visit(layer, matrix, places);
+  for (const layer of layersOf(shape)) for (const [matrix, places] of byMatrix) visit(layer, matrix, places);
 }
 
 /** Extents of the adapters' own weights: `<layer>.<target>.A` `[in, rank]` and `.B` `[rank, out]`. */
@@ -127,7 +126,9 @@ export function initialAdapter(shape: Shape, adapter: Adapter, seed: number): Re
 
 /** Names of the frozen gains that folding reads. */
 export function adapterGains(shape: Shape, adapter: Adapter): string[] {
-  const norms = [...placesByMatrix(shape, adapter).keys()].map((matrix) => rowGain(shape, matrix)).filter((norm) => norm !== undefined);
+  const norms = [...placesByMatrix(shape, adapter).keys()]
+    .map((matrix) => rowGain(shape, matrix))
+    .filter((norm) => norm !== undefined);
   return layersOf(shape).flatMap((layer) => [...new Set(norms)].map((norm) => `${layer}.${norm}`));
 }
 /** The gain of a layer's matrix as a column, times the adapter's scaling. */
@@ -158,7 +159,13 @@ export function foldAdapter<T>(
   const folded: Record<string, T> = {};
   eachMatrix(shape, adapter, (layer, matrix, places) => {
     const own = (place: Place, side: "A" | "B"): T => take(weights, `${layer}.${place.target}.${side}`);
-    const a = places.length === 1 ? own(places[0]!, "A") : ops.concat(places.map((p) => own(p, "A")), 1);
+    const a =
+      places.length === 1
+        ? own(places[0]!, "A")
+        : ops.concat(
+            places.map((p) => own(p, "A")),
+            1,
+          );
     const rows = places.map((place) => {
       const before = place.start;
       const after = place.of - place.start - place.columns;
@@ -249,7 +256,8 @@ export function mergedWeights(
           const factor = scaling(adapter) * a[row * adapter.rank + r]!;
           if (factor === 0) continue;
           const [into, from] = [row * of + start, r * columns];
-          for (let column = 0; column < columns; column++) values[into + column]! += factor * b[from + column]!;
+          for (let column = 0; column < columns; column++)
+            values[into + column]! += factor * b[from + column]!;
         }
       }
     }

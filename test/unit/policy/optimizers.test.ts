@@ -171,7 +171,11 @@ test("a gradient that is not finite changes nothing, one by one too; another met
 
 test("state that belongs to other weights is refused by name", () => {
   const runtime = native();
-  const optimizer = new Optimizer(new Programs(runtime, { shape: shape, heads: [], adapter: undefined }), choose("lion"), trained);
+  const optimizer = new Optimizer(
+    new Programs(runtime, { shape: shape, heads: [], adapter: undefined }),
+    choose("lion"),
+    trained,
+  );
   const { method } = optimizer.read();
   assert.throws(() => {
     optimizer.write({
