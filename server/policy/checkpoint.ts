@@ -1,20 +1,15 @@
 /**
- * A checkpoint is a Hugging Face folder that also holds `optimizer.safetensors` with the moments under the weights'
- * names, and `state.json`. It is written beside its place and renamed, so a folder of that name is whole.
+ * A checkpoint is a Hugging Face folder that also holds `optimizer.safetensors` with what the optimiser keeps in our own
+ * layout, and `state.json`. It is written beside its place and renamed, so a folder of that name is whole.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
-import {
-  readHuggingFaceHead,
-  readHuggingFaceWeights,
-  tensorProblem,
-  writeHuggingFace,
-} from "./formats/huggingFace.ts";
-import { fromPublic, toPublic } from "./formats/huggingFace/layout.ts";
+import { readHuggingFaceHead, readHuggingFaceWeights, writeHuggingFace } from "./formats/huggingFace.ts";
 import type { ModelHead, Weights } from "./formats/model.ts";
-import { readSafetensors, writeSafetensors, type StoredTensors } from "./safetensors.ts";
+import type { OptimizerState } from "./optimizer.ts";
+import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Shape } from "./transformer/weights.ts";
 
@@ -22,27 +17,23 @@ export interface Checkpoint {
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
   readonly weights: Weights;
-  readonly first: Weights;
-  readonly second: Weights;
-  readonly updates: number;
+  readonly optimizer: OptimizerState;
   readonly version: number;
 }
 
-const stateSchema = z.object({ version: z.int().nonnegative(), updates: z.int().nonnegative() });
-
-const withPrefix = (prefix: string, tensors: StoredTensors): StoredTensors =>
-  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [prefix + name, tensor]));
+const stateSchema = z.object({
+  version: z.int().nonnegative(),
+  updates: z.int().nonnegative(),
+  optimizer: z.string(),
+});
 
 function writeFiles(folder: string, checkpoint: Checkpoint): void {
-  const { shape, first, second, version, updates } = checkpoint;
+  const { version, optimizer } = checkpoint;
   mkdirSync(folder, { recursive: true });
   writeHuggingFace(folder, { ...checkpoint, more: { gradus: { format: 1 } } });
-  writeSafetensors(join(folder, "optimizer.safetensors"), {
-    ...withPrefix("first.", toPublic(shape, first)),
-    ...withPrefix("second.", toPublic(shape, second)),
-  });
-  const state = `${JSON.stringify({ version, updates }, null, 2)}\n`;
-  writeFileSync(join(folder, "state.json"), state, { flush: true });
+  writeSafetensors(join(folder, "optimizer.safetensors"), optimizer.tensors);
+  const state = { version, updates: optimizer.updates, optimizer: optimizer.method };
+  writeFileSync(join(folder, "state.json"), `${JSON.stringify(state, null, 2)}\n`, { flush: true });
 }
 
 /** Writes the folder, replacing one of the same name only when the new one is whole. */
@@ -100,20 +91,16 @@ export function readCheckpointHead(folder: string): ModelHead {
 /** Weights, moments and counters. @throws UserError naming the file and what is wrong with it */
 export function readCheckpoint(folder: string): Checkpoint {
   const { shape, tokenizer } = readCheckpointHead(folder);
-  const file = join(folder, "optimizer.safetensors");
-  const moments = readSafetensors(file);
-  const part = (prefix: string): Weights => {
-    const own = Object.entries(moments).flatMap(([name, tensor]) =>
-      name.startsWith(prefix) ? ([[name.slice(prefix.length), tensor]] as const) : [],
-    );
-    return fromPublic(shape, Object.fromEntries(own), (tensor, found) => tensorProblem(file, tensor, found));
-  };
+  const { version, updates, optimizer } = readState(folder);
   return {
     shape,
     tokenizer,
+    version,
     weights: readHuggingFaceWeights(folder, shape),
-    first: part("first."),
-    second: part("second."),
-    ...readState(folder),
+    optimizer: {
+      method: optimizer,
+      updates,
+      tensors: readSafetensors(join(folder, "optimizer.safetensors")),
+    },
   };
 }

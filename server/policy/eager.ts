@@ -126,6 +126,7 @@ export class EagerOps implements Ops<Tensor> {
   square = (x: Tensor): Tensor => this.tf.square(x);
   sqrt = (x: Tensor): Tensor => this.tf.sqrt(x);
   rsqrt = (x: Tensor): Tensor => this.tf.rsqrt(x);
+  sign = (x: Tensor): Tensor => this.tf.sign(x);
   sigmoid = (x: Tensor): Tensor => this.tf.sigmoid(x);
   sigmoidGradient = (s: Tensor, dy: Tensor): Tensor => this.tf.mul(dy, this.tf.mul(s, this.tf.sub(1, s)));
   toFloat = (x: Tensor): Tensor => this.tf.cast(x, "float32");

@@ -55,6 +55,8 @@ export interface Ops<T> {
   square(x: T): T;
   sqrt(x: T): T;
   rsqrt(x: T): T;
+  /** −1, 0 or 1. */
+  sign(x: T): T;
   sigmoid(x: T): T;
   /** dy · s · (1 − s) for s = sigmoid(x). */
   sigmoidGradient(s: T, dy: T): T;

@@ -138,6 +138,7 @@ export class Graph extends GraphWriter implements Ops<string> {
   square = (x: string): string => this.unary("Square", x);
   sqrt = (x: string): string => this.unary("Sqrt", x);
   rsqrt = (x: string): string => this.unary("Rsqrt", x);
+  sign = (x: string): string => this.unary("Sign", x);
   sigmoid = (x: string): string => this.unary("Sigmoid", x);
   softmax = (x: string): string => this.unary("Softmax", x);
   sigmoidGradient = (s: string, dy: string): string => this.binary("SigmoidGrad", s, dy);
