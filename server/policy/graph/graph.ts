@@ -110,12 +110,7 @@ export class Graph implements Ops<string> {
       Tidx: INT,
     });
   }
-  split(
-    x: string,
-    extents: readonly number[],
-    axis: number,
-    dtype: "float" | "int" = "float",
-  ): string[] {
+  split(x: string, extents: readonly number[], axis: number, dtype: "float" | "int" = "float"): string[] {
     const node = this.node("SplitV", [x, this.ints(extents), this.integer(axis)], {
       T: { type: dtype },
       Tlen: INT,
@@ -258,13 +253,11 @@ export class Graph implements Ops<string> {
     const node = this.node("TopKV2", [x, this.extent(k)], {
       sorted: { boolean: true },
       T: FLOAT,
-      Tk: INT,
-      index_type: INT,
     });
     return [node, `${node}:1`];
   }
   keepFrom(x: string, cut: string, column: string): string {
-    const columns = this.toFloat(this.range(this.size(x, -1)));
+    const columns = this.toFloat(this.range(this.size(x, 1)));
     const early = this.binary("LessEqual", columns, column);
     const tied = this.node("LogicalAnd", [this.binary("Equal", x, cut), early], {});
     return this.indicator(this.node("LogicalOr", [this.binary("Greater", x, cut), tied], {}));
