@@ -234,7 +234,7 @@ export interface GrammarState {
 export interface Pause {
   /** Looked at between two tokens. */
   readonly signal: AbortSignal;
-  /** Called once, when the signal was given, with everything that is not finished; then the iteration ends. */
+  /** Called once the signal was given, with everything that is not finished (if anything is); then the iteration ends. */
   readonly keep: (rest: readonly PartialSample[]) => void;
 }
 
