@@ -188,6 +188,8 @@ export interface Prompt {
   readonly tokens: Int32Array;
   /** Tokens already in the row that the model must continue (origin: given). */
   readonly prefix?: Int32Array;
+  /** Longest response to this prompt, where it is to be shorter than what decoding allows. */
+  readonly max_tokens?: number;
   readonly key: readonly (string | number)[];
 }
 

@@ -69,7 +69,7 @@ function jobOf(
   given.set(prompt.prefix ?? [], start.length);
   given.set(begun?.tokens ?? [], base);
   if (base >= context) throw tooLong(index, base, context);
-  const limit = Math.min(decode.max_tokens, context - base);
+  const limit = Math.min(prompt.max_tokens ?? Infinity, decode.max_tokens, context - base);
   const written = new Written(begun);
   return {
     index,
