@@ -8,6 +8,7 @@ import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts"
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { conditionSchema } from "./grammar.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
+import { annealSchema, grammarSchema } from "./rollout.ts";
 import { itemName, withClock } from "./parsed.ts";
 import { join, child, type MapNode, type SourceNode } from "./node.ts";
 import type {
@@ -138,7 +139,23 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     stop: reader.read(z.array(z.string()), "rollout", "stop"),
     chat: reader.read(z.union([z.boolean(), z.literal("auto")]), "rollout", "chat"),
     system: reader.read(z.string().optional(), "rollout", "system"),
+    min_tokens: n("min_tokens"),
+    prefix: reader.read(z.string(), "rollout", "prefix"),
+    logit_bias: reader.read(z.record(z.string(), z.number()), "rollout", "logit_bias"),
+    grammar: reader.read(grammarSchema.optional(), "rollout", "grammar"),
+    anneal: buildAnneal(reader),
+    lanes: reader.read(z.number().optional(), "rollout", "lanes"),
   };
+}
+
+function buildAnneal(reader: Reader): StageBody["rollout"]["anneal"] {
+  const anneal = reader.read(annealSchema.optional(), "rollout", "anneal");
+  if (anneal === undefined) return undefined;
+  const decay = reader.scheduled(
+    reader.json("rollout", "anneal", "decay"),
+    reader.node("rollout", "anneal", "decay"),
+  );
+  return { ...anneal, decay };
 }
 
 function buildReward(reader: Reader): StageBody["reward"] {

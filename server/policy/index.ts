@@ -32,12 +32,15 @@ export interface PolicyOptions {
   readonly run_bytes?: number | undefined;
   /** Most floats of logits at once: more tokens than that go through the head in pieces. */
   readonly logits?: number | undefined;
+  /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
+  readonly cache_bytes?: number | undefined;
 }
 
 const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
 const RUN_BYTES = 2 ** 30;
 const LOGITS = 2 ** 25;
+const CACHE_BYTES = 2 ** 30;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
 function tinyShape(model: ModelConfig, vocabulary: number): Shape {
@@ -113,6 +116,7 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     kept_bytes: options.kept_bytes ?? KEPT_BYTES,
     run_bytes: options.run_bytes ?? RUN_BYTES,
     logits: options.logits ?? LOGITS,
+    cache_bytes: options.cache_bytes ?? CACHE_BYTES,
   });
   if (options.from !== undefined) await policy.load(options.from);
   return policy;

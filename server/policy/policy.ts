@@ -79,6 +79,8 @@ export interface PolicySetup {
   readonly run_bytes: number;
   /** Most floats of logits at once. */
   readonly logits: number;
+  /** Most bytes of the lanes' caches in generation. */
+  readonly cache_bytes: number;
 }
 
 const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
@@ -225,6 +227,7 @@ export class LanguageModel implements TrainablePolicy {
         bos: tokenizer.bos,
         context,
         version,
+        cache_bytes: this.setup.cache_bytes,
       };
       yield* generate(generator, prompts, decode);
     } finally {

@@ -8,14 +8,16 @@ export interface Asking {
   readonly chat: boolean | "auto";
   /** The system message of a chat. */
   readonly system?: string | undefined;
+  /** What every response begins with, unless its task says. */
+  readonly prefix?: string;
 }
 
 /** The prompt's tokens, and those of the response's beginning where the task gives it one. */
 export function asked(tokenizer: Tokenizer, task: Task, asking: Asking): Omit<Prompt, "key"> {
-  const begin = task.begin === undefined ? undefined : tokenizer.encode(task.begin);
+  const begin = task.begin ?? asking.prefix;
   return {
     tokens: promptTokens(tokenizer, task.prompt, asking),
-    ...(begin === undefined || begin.length === 0 ? {} : { prefix: begin }),
+    ...(begin === undefined || begin === "" ? {} : { prefix: tokenizer.encode(begin) }),
   };
 }
 
