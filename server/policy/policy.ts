@@ -18,13 +18,14 @@ import type {
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
-import { microBatches, perRun, ROUND, roundUp, rowsOf, type MicroBatch } from "./layout.ts";
+import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { Programs } from "./programs.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { detailOf, emptyColumns, isOwnChannel, scoreRuns, unsupportedChannel } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
-import { parameterCount, rotaryTable, weightShapes, headWidth, type Shape } from "./transformer/weights.ts";
+import { rotaryExtents, rotaryTable } from "./transformer/positions.ts";
+import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { gradientOf, type Engine, type Gradient } from "./update.ts";
 import { WeightSet } from "./weightSet.ts";
 
@@ -88,13 +89,7 @@ export class LanguageModel implements TrainablePolicy {
     this.shape = setup.shape;
     this.programs = new Programs(setup.runtime, setup.shape);
     this.optimizer = new Optimizer(this.programs, setup.optimizer);
-    // Rows are padded to a round length, which may pass the context by a little.
-    const positions = roundUp(setup.shape.context, ROUND) + ROUND;
-    this.rotary = setup.runtime.upload(rotaryTable(setup.shape, positions), [
-      positions,
-      headWidth(setup.shape) / 2,
-      2,
-    ]);
+    this.rotary = setup.runtime.upload(rotaryTable(setup.shape), rotaryExtents(setup.shape));
     this.weights = this.upload(setup.weights);
   }
   get context(): number {
