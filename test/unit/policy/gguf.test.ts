@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
@@ -7,8 +7,12 @@ import { gguf } from "@huggingface/gguf";
 import { z } from "zod";
 import { openBackend } from "../../../server/policy/backend.ts";
 import { blockTypes, unpacked } from "../../../server/policy/formats/gguf/blocks.ts";
+import { halfOf } from "../../../server/policy/formats/gguf/file.ts";
 import { readHeader } from "../../../server/policy/formats/gguf/header.ts";
-import { readGgufHead, readGgufWeights } from "../../../server/policy/formats/gguf/index.ts";
+import { readGgufHead, readGgufWeights, writeGguf } from "../../../server/policy/formats/gguf/index.ts";
+import { tokenizerOf } from "../../../server/policy/formats/gguf/tokenizer.ts";
+import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
+import { initialWeights } from "../../../server/policy/transformer/weights.ts";
 import { LanguageModel } from "../../../server/policy/policy.ts";
 import { batchOf, largestDifference, optimizer } from "./support.ts";
 
@@ -122,4 +126,92 @@ void test("what is wrong with a file is said with its name", () => {
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
+});
+
+async function inFolder<T>(use: (place: string) => T | Promise<T>): Promise<T> {
+  const place = mkdtempSync(join(tmpdir(), "gradus-gguf-"));
+  try {
+    return await use(place);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+for (const { name } of fixture.models)
+  void test(`${name}: written and read again it is the same model, and written again the same file`, () =>
+    inFolder((place) => {
+      const source = `${folder}/${name}.gguf`;
+      const head = readGgufHead(source);
+      const weights = readGgufWeights(source, head.shape);
+      const [first, second] = [join(place, "first.gguf"), join(place, "second.gguf")];
+      writeGguf(first, { ...head, weights, name });
+      const again = readGgufHead(first);
+      assert.deepEqual(again.shape, head.shape);
+      assert.deepEqual(readGgufWeights(first, again.shape), weights);
+      assert.deepEqual(again.tokenizer.encode("a(b)"), head.tokenizer.encode("a(b)"));
+      writeGguf(second, { ...again, weights: readGgufWeights(first, again.shape), name });
+      assert.ok(readFileSync(first).equals(readFileSync(second)));
+    }));
+
+for (const name of ["smollm", "sentencepiece"])
+  void test(`the ${name} tokenizer and its template survive a file of ours`, () =>
+    inFolder((place) => {
+      const file = join(place, "model.gguf");
+      const { shape } = readGgufHead(`${folder}/qwen2.gguf`);
+      const tokenizer = tokenizerOf(readHeader(`test/fixtures/tokenizers/${name}.gguf`));
+      const sized = { ...shape, vocabulary: tokenizer.size };
+      writeGguf(file, { shape: sized, weights: initialWeights(sized, 1), tokenizer, name });
+      const again = readGgufHead(file).tokenizer;
+      const text = " Hello  日本語 🙂\n42<|im_end|> <tool>";
+      assert.deepEqual(again.encode(text), tokenizer.encode(text));
+      assert.equal(again.decode(tokenizer.encode(text)), tokenizer.decode(tokenizer.encode(text)));
+      const chat = [{ role: "user", content: "x" }];
+      assert.equal(again.chat(chat), tokenizer.chat(chat));
+      assert.deepEqual(
+        [again.eosAll, again.bos, again.pad, [...again.special]],
+        [tokenizer.eosAll, tokenizer.bos, tokenizer.pad, [...tokenizer.special]],
+      );
+    }));
+
+void test("a tiny model with its characters becomes a file that any reader of byte pairs reads", () =>
+  inFolder((place) => {
+    const file = join(place, "tiny.gguf");
+    const tokenizer = new CharacterTokenizer();
+    const { shape } = readGgufHead(`${folder}/llama.gguf`);
+    const sized = { ...shape, vocabulary: tokenizer.size };
+    writeGguf(file, { shape: sized, weights: initialWeights(sized, 1), tokenizer, name: "tiny" });
+    const again = readGgufHead(file).tokenizer;
+    const text = "3 + 4 = 7\n~ it's";
+    assert.deepEqual(again.encode(text), tokenizer.encode(text));
+    assert.equal(again.decode(again.encode(text)), text);
+    assert.deepEqual([again.pad, again.bos, again.eos], [0, 1, 2]);
+  }));
+
+void test("what GGUF has no place for is refused by name", () =>
+  inFolder((place) => {
+    const head = readGgufHead(`${folder}/qwen3.gguf`);
+    const weights = readGgufWeights(head.path, head.shape);
+    const other = { ...head.shape, style: { ...head.shape.style, query_scale: 0.5 } };
+    assert.throws(
+      () => writeGguf(join(place, "x.gguf"), { ...head, shape: other, weights, name: "x" }),
+      /no place for this model's query_scale/,
+    );
+    assert.deepEqual(readdirSync(place), []);
+  }));
+
+void test("numbers are rounded to the nearest half, ties to even", () => {
+  const { unpack } = blockTypes.get(1)!;
+  const value = (half: number): number => {
+    const out = new Float32Array(1);
+    unpack(Uint8Array.of(half & 255, half >> 8), 0, out, 0);
+    return out[0]!;
+  };
+  for (let half = 0; half < 0x7c00; half++) {
+    assert.equal(halfOf(value(half)), half);
+    const middle = (value(half) + value(half + 1)) / 2;
+    if (half < 0x7bff) assert.equal(halfOf(middle), half + (half & 1));
+    assert.equal(halfOf(-value(half)), half | 0x8000);
+  }
+  assert.equal(halfOf(1e6), 0x7c00);
+  assert.equal(Number.isNaN(value(halfOf(NaN))), true);
 });
