@@ -24,7 +24,7 @@ import { Programs } from "./programs.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { detailOf, emptyColumns, isOwnChannel, scoreRuns, unsupportedChannel } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
-import { rotaryExtents, rotaryTable } from "./transformer/positions.ts";
+import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { gradientOf, type Engine, type Gradient } from "./update.ts";
 import { WeightSet } from "./weightSet.ts";
@@ -93,7 +93,7 @@ export class LanguageModel implements TrainablePolicy {
     this.weights = this.upload(setup.weights);
   }
   get context(): number {
-    return this.shape.context;
+    return usableContext(this.shape);
   }
   get parameters(): number {
     return parameterCount(this.shape);
@@ -311,7 +311,7 @@ export class LanguageModel implements TrainablePolicy {
       shape,
       version,
       updates,
-      tokenizer: this.tokenizer.name,
+      tokenizer: this.tokenizer,
       weights: this.readWeights(),
       ...this.optimizer.read(),
     });
