@@ -64,6 +64,8 @@ export interface PolicySetup {
   readonly micro_tokens: number;
   /** Most bytes of activations that the staged mode keeps. */
   readonly kept_bytes: number;
+  /** Most bytes of the lanes' caches in generation. */
+  readonly cache_bytes: number;
 }
 
 const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
@@ -151,6 +153,7 @@ export class LanguageModel implements TrainablePolicy {
         bos: tokenizer.bos,
         context,
         version,
+        cache_bytes: this.setup.cache_bytes,
       };
       yield* generate(generator, prompts, decode);
     } finally {
