@@ -2,7 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
-import { openBackend, type BackendChoice } from "./backend.ts";
+import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
 import { openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
@@ -29,6 +29,7 @@ export interface PolicyOptions {
   readonly kept_bytes?: number | undefined;
   /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
   readonly cache_bytes?: number | undefined;
+  readonly native?: NativeOptions | undefined;
 }
 
 const MICRO_TOKENS = 2048;
@@ -94,7 +95,7 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, head } = describeModel(options.model, options.from);
   const weights = head === undefined ? initialWeights(shape, options.seed) : readWeights(head);
-  const opened = await openBackend(options.backend, options.threads, parameterCount(shape));
+  const opened = await openBackend(options.backend, options.threads, parameterCount(shape), options.native);
   const policy = new LanguageModel({
     ...opened,
     shape,

@@ -85,7 +85,7 @@ export class LanguageModel implements TrainablePolicy {
   private readonly saved = new Map<Model, WeightSet>();
   private weights: WeightSet;
 
-  constructor(private readonly setup: PolicySetup) {
+  constructor(readonly setup: PolicySetup) {
     this.backend = setup.backend;
     this.tokenizer = setup.tokenizer;
     this.shape = setup.shape;
@@ -104,7 +104,7 @@ export class LanguageModel implements TrainablePolicy {
     return [...this.saved.keys()];
   }
 
-  private upload(values: Named<Float32Array>): WeightSet {
+  private upload(values: Named<Float32Array | Float64Array>): WeightSet {
     const shapes = Object.entries(weightShapes(this.shape));
     return new WeightSet(
       this.programs,
@@ -275,7 +275,7 @@ export class LanguageModel implements TrainablePolicy {
     );
   }
   /** Replaces the weights; moments and version stay. */
-  writeWeights(values: Named<Float32Array>): void {
+  writeWeights(values: Named<Float32Array | Float64Array>): void {
     this.replace(this.upload(values));
   }
 

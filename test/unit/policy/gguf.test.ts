@@ -5,7 +5,6 @@ import { join } from "node:path";
 import test from "node:test";
 import { gguf } from "@huggingface/gguf";
 import { z } from "zod";
-import { openBackend } from "../../../server/policy/backend.ts";
 import { blockTypes, unpacked } from "../../../server/policy/formats/gguf/blocks.ts";
 import { halfOf } from "../../../server/policy/formats/gguf/file.ts";
 import { readHeader } from "../../../server/policy/formats/gguf/header.ts";
@@ -13,8 +12,8 @@ import { readGgufHead, readGgufWeights, writeGguf } from "../../../server/policy
 import { tokenizerOf } from "../../../server/policy/formats/gguf/tokenizer.ts";
 import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
 import { initialWeights } from "../../../server/policy/transformer/weights.ts";
-import { LanguageModel } from "../../../server/policy/policy.ts";
-import { batchOf, largestDifference, optimizer } from "./support.ts";
+import type { LanguageModel } from "../../../server/policy/policy.ts";
+import { batchOf, largestDifference, open, tinyModel } from "./support.ts";
 
 /** Made by the gguf package and transformers: see generate.py beside it. */
 const folder = "test/fixtures/gguf";
@@ -43,18 +42,7 @@ for (const { name, bytes, values } of fixture.blocks)
     assert.deepEqual(unpacked(type, bytesOf(bytes)), expected);
   });
 
-async function opened(file: string): Promise<LanguageModel> {
-  const { shape, tokenizer } = readGgufHead(file);
-  return new LanguageModel({
-    ...(await openBackend("native", 2, 0)),
-    shape,
-    tokenizer,
-    weights: readGgufWeights(file, shape),
-    optimizer: optimizer(),
-    micro_tokens: 2048,
-    kept_bytes: 0,
-  });
-}
+const opened = (file: string): Promise<LanguageModel> => open({ model: { ...tinyModel(), base: file } });
 
 for (const { name, tokens, logp, entropy } of fixture.models) {
   void test(`${name}: log-probabilities and entropies of a file are those of transformers' model`, async () => {
