@@ -29,6 +29,7 @@ class Decoder {
   private readonly ending: Ending;
   private readonly lanes: number;
   private readonly temperatureAt: (written: number) => number;
+  private readonly onToken: DecodeOptions["on_token"];
   /** Feeds of a step by name: the same from step to step, but for what a step puts in. */
   private readonly feeds: Record<string, DeviceTensor>;
 
@@ -48,6 +49,7 @@ class Decoder {
     if (this.chooser.choosing.adjusted)
       this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
     this.temperatureAt = decode.temperature_at ?? (() => decode.temperature);
+    this.onToken = decode.on_token;
     this.feeds = { ...weights, rotary };
   }
 
@@ -71,6 +73,7 @@ class Decoder {
         if (job === undefined) return;
         const chosen = this.chooser.chosen(values, lanes.length, lane);
         advance(job, chosen, this.generator.version, this.ending);
+        this.onToken?.(job.index, chosen.token);
         if (job.finish === undefined) return;
         finished.push(job);
         lanes[lane] = undefined;
