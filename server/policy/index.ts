@@ -27,11 +27,14 @@ export interface PolicyOptions {
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
   readonly kept_bytes?: number | undefined;
+  /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
+  readonly cache_bytes?: number | undefined;
   readonly native?: NativeOptions | undefined;
 }
 
 const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
+const CACHE_BYTES = 2 ** 30;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
 function tinyShape(model: ModelConfig, vocabulary: number): Shape {
@@ -101,6 +104,7 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     optimizer: options.optimizer,
     micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
     kept_bytes: options.kept_bytes ?? KEPT_BYTES,
+    cache_bytes: options.cache_bytes ?? CACHE_BYTES,
   });
   if (options.from !== undefined) await policy.load(options.from);
   return policy;

@@ -37,6 +37,7 @@ export interface Backend {
 }
 
 export interface TrainablePolicy extends Policy {
+  readonly tokenizer: PolicyTokenizer;
   readonly backend: Backend;
   readonly parameters: number;
   /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
@@ -64,6 +65,8 @@ export interface PolicySetup {
   readonly micro_tokens: number;
   /** Most bytes of activations that the staged mode keeps. */
   readonly kept_bytes: number;
+  /** Most bytes of the lanes' caches in generation. */
+  readonly cache_bytes: number;
 }
 
 const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
@@ -151,6 +154,7 @@ export class LanguageModel implements TrainablePolicy {
         bos: tokenizer.bos,
         context,
         version,
+        cache_bytes: this.setup.cache_bytes,
       };
       yield* generate(generator, prompts, decode);
     } finally {

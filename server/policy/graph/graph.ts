@@ -53,9 +53,9 @@ export class Graph extends GraphWriter implements Ops<string> {
       Tidx: INT,
     });
   }
-  split(x: string, extents: readonly number[], axis: number): string[] {
+  split(x: string, extents: readonly number[], axis: number, dtype: "float" | "int" = "float"): string[] {
     const node = this.node("SplitV", [x, this.ints(extents), this.integer(axis)], {
-      T: FLOAT,
+      T: { type: dtype },
       Tlen: INT,
       num_split: { integer: extents.length },
     });
@@ -166,9 +166,9 @@ export class Graph extends GraphWriter implements Ops<string> {
   argmax(x: string): string {
     return this.node("ArgMax", [x, this.integer(-1)], { T: FLOAT, Tidx: INT, output_type: INT });
   }
-  cumsum(x: string): string {
+  cumsum(x: string, exclusive = false): string {
     return this.node("Cumsum", [x, this.integer(-1)], {
-      exclusive: { boolean: false },
+      exclusive: { boolean: exclusive },
       reverse: { boolean: false },
       T: FLOAT,
       Tidx: INT,
@@ -179,6 +179,38 @@ export class Graph extends GraphWriter implements Ops<string> {
     // Counted in floats: a GPU sums integers on the host only.
     const ones = this.node("Cast", [below], { SrcT: { type: "bool" }, DstT: FLOAT });
     return this.node("Cast", [this.reduce("Sum", ones, -1, false)], { SrcT: FLOAT, DstT: INT });
+  }
+  lastBelow(x: string, bound: string): string {
+    const below = this.node("Cast", [this.binary("Less", x, bound)], {
+      SrcT: { type: "bool" },
+      DstT: INT,
+    });
+    const count = this.node("Sum", [below, this.ints([-1])], {
+      keep_dims: { boolean: false },
+      T: INT,
+      Tidx: INT,
+    });
+    const last = this.node("Sub", [count, this.integer(1)], { T: INT });
+    return this.node("Maximum", [last, this.integer(0)], { T: INT });
+  }
+  topK(x: string, k: Dim<string>): [string, string] {
+    const node = this.node("TopKV2", [x, this.extent(k)], {
+      sorted: { boolean: true },
+      T: FLOAT,
+    });
+    return [node, `${node}:1`];
+  }
+  keepFrom(x: string, cut: string, column: string): string {
+    const columns = this.toFloat(this.range(this.size(x, 1)));
+    const early = this.binary("LessEqual", columns, column);
+    const tied = this.node("LogicalAnd", [this.binary("Equal", x, cut), early], {});
+    return this.indicator(this.node("LogicalOr", [this.binary("Greater", x, cut), tied], {}));
+  }
+  atLeast(x: string, bound: string): string {
+    return this.indicator(this.binary("GreaterEqual", x, bound));
+  }
+  private indicator(condition: string): string {
+    return this.node("Cast", [condition], { SrcT: { type: "bool" }, DstT: FLOAT });
   }
 
   // ── made for transformers
