@@ -1,8 +1,10 @@
 /** Which runtime computes: native TensorFlow where it loads, else WebAssembly, and what would mend it. */
 import { messageOf, UserError } from "../../shared/errors.ts";
-import { loadBinding, NativeRuntime } from "./native.ts";
+import { loadBinding, NativeRuntime, type Binding } from "./native.ts";
 import type { Backend } from "./policy.ts";
+import type { Precision } from "./graph/writer.ts";
 import type { Runtime } from "./runtime.ts";
+import { ResidentRuntime } from "./resident.ts";
 import { openWasm } from "./wasm.ts";
 
 export type BackendChoice = "auto" | "native" | "wasm";
@@ -18,11 +20,11 @@ export interface BackendProbe extends Backend {
 const MEND = "npm run setup";
 
 type Native =
-  { readonly usable: true } | { readonly usable: false; readonly problem: string; readonly cause: unknown };
+  | { readonly usable: true; readonly binding: Binding }
+  | { readonly usable: false; readonly problem: string; readonly cause: unknown };
 function tryNative(parameters: number, threads: number | undefined): Native {
   try {
-    loadBinding(parameters, threads);
-    return { usable: true };
+    return { usable: true, binding: loadBinding(parameters, threads) };
   } catch (error) {
     return { usable: false, problem: problemOf(messageOf(error)), cause: error };
   }
@@ -36,6 +38,12 @@ function problemOf(message: string): string {
   return `native TensorFlow does not load (${first})`;
 }
 
+/** For tests. */
+export interface NativeOptions {
+  readonly precision?: Precision | undefined;
+  /** Values stay in the session, as on a GPU. */
+  readonly resident?: boolean | undefined;
+}
 export interface OpenedBackend {
   readonly runtime: Runtime;
   readonly backend: Backend;
@@ -44,11 +52,17 @@ export async function openBackend(
   choice: BackendChoice,
   threads: number | undefined,
   parameters: number,
+  { precision, resident }: NativeOptions = {},
 ): Promise<OpenedBackend> {
   if (choice !== "wasm") {
     const native = tryNative(parameters, threads);
     if (native.usable) {
-      const runtime = new NativeRuntime({ threads, parameters });
+      const { binding } = native;
+      const gpu = binding.isUsingGpuDevice();
+      const runtime =
+        gpu || resident === true
+          ? new ResidentRuntime(binding, gpu ? "GPU" : "CPU")
+          : new NativeRuntime({ threads, parameters, precision });
       return {
         runtime,
         backend: {

@@ -59,6 +59,7 @@ const applySpec = (shape: Shape): ProgramSpec => {
       ...prefixed("g/", Object.fromEntries(foldedNames(shape).map((name) => [name, matrix]))),
       ...Object.fromEntries(scalars.map((name) => [name, scalar])),
     },
+    crossing: ["norm"],
     build<T>(ops: Ops<T>, feeds: Named<T>) {
       const gradients = unfold(ops, shape, under(feeds, "w/"), under(feeds, "g/"));
       const norm = ops.sqrt(

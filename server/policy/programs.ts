@@ -78,6 +78,7 @@ const foldSpec = (shape: Shape): ProgramSpec => ({
 const scoreSpec = (shape: Shape, streams: number, detail: Detail, keep: boolean): ProgramSpec => ({
   name: `${keep ? "forward" : "score"} (${detail})`,
   feeds: { ...foldedFeeds(shape), rotary: float(3), ...perStream(streams, rows) },
+  crossing: ["channels"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     for (const stream of streamNumbers(streams)) {
@@ -98,6 +99,7 @@ const backwardSpec = (shape: Shape, streams: number, detail: Detail): ProgramSpe
   return {
     name: `backward (${detail})`,
     feeds: { ...foldedFeeds(shape), rotary: float(3), ...perStream(streams, { ...weighedRows, ...kept }) },
+    crossing: ["coefficients"],
     build(ops, feeds) {
       return sumOverStreams(
         ops,
@@ -117,6 +119,7 @@ const backwardSpec = (shape: Shape, streams: number, detail: Detail): ProgramSpe
 const fusedSpec = (shape: Shape, streams: number, detail: Detail): ProgramSpec => ({
   name: `forward and backward (${detail})`,
   feeds: { ...foldedFeeds(shape), rotary: float(3), ...perStream(streams, weighedRows) },
+  crossing: ["coefficients"],
   build(ops, feeds) {
     return sumOverStreams(
       ops,

@@ -3,7 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, Channel } from "../seams.ts";
 import { microRows, type MicroBatch } from "./layout.ts";
 import type { Programs } from "./programs.ts";
-import { floats, freeAll, take, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { exactFloats, freeAll, take, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { detailChannels, type Detail } from "./transformer/head.ts";
 
 export type OwnChannel = "logp" | "entropy" | "logsumexp";
@@ -47,13 +47,13 @@ export function readChannels(
 ): void {
   run.forEach((micro, stream) => {
     if (micro.rows.length === 0) return;
-    const values = floats(take(results, `${stream}/channels`));
+    const values = exactFloats(take(results, `${stream}/channels`));
     detailChannels[detail].forEach((channel, index) => {
       scatter(values.subarray(index * micro.targets.length), micro, columns[channel]);
     });
   });
 }
-function scatter(values: Float32Array, micro: MicroBatch, column: Float64Array): void {
+function scatter(values: Float32Array | Float64Array, micro: MicroBatch, column: Float64Array): void {
   micro.rows.forEach((row, index) => {
     const start = index * micro.length + row.context - 1;
     for (let i = row.context; i < row.tokens.length; i++)

@@ -58,10 +58,10 @@ class WasmRuntime implements Runtime {
   compile(spec: ProgramSpec): Program {
     return new WasmProgram(this.tf, spec);
   }
-  upload(data: Float32Array | Int32Array, shape: readonly number[]): DeviceTensor {
-    return new WasmTensor(
-      this.tf.tensor(data, [...shape], data instanceof Float32Array ? "float32" : "int32"),
-    );
+  upload(data: Float32Array | Float64Array | Int32Array, shape: readonly number[]): DeviceTensor {
+    const integers = data instanceof Int32Array;
+    const values = data instanceof Float64Array ? Float32Array.from(data) : data;
+    return new WasmTensor(this.tf.tensor(values, [...shape], integers ? "int32" : "float32"));
   }
   tensors(): number {
     return this.tf.memory().numTensors;
