@@ -216,6 +216,8 @@ export interface DecodeOptions {
   readonly model?: Model;
   /** Most responses written at once: bounds memory, changes no result. Default: what the caches' bytes allow. */
   readonly lanes?: number;
+  /** Called with every token as it is written, end tokens included: what a person watches. */
+  readonly on_token?: (index: number, token: number) => void;
   /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Stops between two tokens and hands out what is begun. */

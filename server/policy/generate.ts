@@ -31,6 +31,7 @@ class Decoder {
   /** Steps of free lanes since prompts were last seated. */
   private idled = 0;
   private readonly temperatureAt: (written: number) => number;
+  private readonly onToken: DecodeOptions["on_token"];
   /** Feeds of a step by name: the same from step to step, but for what a step puts in. */
   private readonly feeds: Record<string, DeviceTensor>;
 
@@ -50,6 +51,7 @@ class Decoder {
     if (this.chooser.choosing.adjusted)
       this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
     this.temperatureAt = decode.temperature_at ?? (() => decode.temperature);
+    this.onToken = decode.on_token;
     this.feeds = { ...weights, rotary };
   }
 
@@ -73,6 +75,7 @@ class Decoder {
         if (job === undefined) return;
         const chosen = this.chooser.chosen(values, lanes.length, lane);
         advance(job, chosen, this.generator.version, this.ending);
+        this.onToken?.(job.index, chosen.token);
         if (job.finish === undefined) return;
         finished.push(job);
         lanes[lane] = undefined;

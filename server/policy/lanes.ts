@@ -33,8 +33,8 @@ export interface Part {
 }
 
 const CAPACITY_STEP = 32;
-/** Multiplications that take as long as copying a byte of a cache: measured on two cores, good to a factor of two. */
-const PRODUCTS_PER_BYTE = 5;
+/** Multiplications that take as long as copying a byte of a cache. An estimate: the time is flat around it. */
+const PRODUCTS_PER_BYTE = 3;
 /** Lanes decoded at once at most. */
 const MOST_LANES = 1024;
 

@@ -42,6 +42,7 @@ export interface Backend {
 }
 
 export interface TrainablePolicy extends Policy {
+  readonly tokenizer: PolicyTokenizer;
   readonly backend: Backend;
   readonly parameters: number;
   /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */

@@ -3,12 +3,12 @@ import type { Dim, Ops } from "../ops.ts";
 import { perStream, streamNumbers } from "../feeds.ts";
 import { take, prefixed, under, type Named, type ProgramSpec } from "../runtime.ts";
 import { foldedNames } from "./fold.ts";
+import { choose, settingFeeds, type Choosing } from "./choose.ts";
 import { feedForward } from "./feedForward.ts";
 import { forward, residual } from "./forward.ts";
 import { linear } from "./linear.ts";
 import { before, rms } from "./norm.ts";
 import { masks, turns } from "./positions.ts";
-import { choose, settingFeeds, type Choosing } from "./choose.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
 const float = (rank: number) => ({ dtype: "float" as const, rank });
@@ -93,6 +93,7 @@ function embedLanes<T>(ops: Ops<T>, { style }: Shape, folded: Named<T>, current:
   const x = style.embedding_scale === 1 ? plain : ops.scale(plain, style.embedding_scale);
   return style.positions === "rotary" ? x : ops.add(x, ops.gather(take(folded, "positions"), position));
 }
+
 /**
  * Caches whose lanes `slots` are replaced, in place, by the prompts `chosen` of `p/…`, whose caches are `extra`
  * positions shorter. `count` and `prompts` are the numbers of lanes of either.
