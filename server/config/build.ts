@@ -5,14 +5,16 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf } from "../methods.ts";
 import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
-import { defaultSteps, sftBatch } from "./defaults.ts";
-import { conditionSchema, learningRateSchedule } from "./grammar.ts";
+import { defaults, defaultSteps, sftBatch } from "./defaults.ts";
+import { conditionSchema, emaSchema, learningRateSchedule, polyakSchema } from "./grammar.ts";
 import { itemName, withClock } from "./parsed.ts";
 import { join, child, type MapNode, type SourceNode } from "./node.ts";
 import type {
   Choice,
   Condition,
   KlConfig,
+  ModelConfig,
+  RegisteredModelConfig,
   RewardTermConfig,
   RunConfig,
   StageBody,
@@ -227,6 +229,45 @@ function conditionOf(json: Json): Condition {
   };
 }
 
+/** A model's base and size; what nobody wrote is as in the default policy. */
+function buildModel(reader: Reader, ...path: readonly string[]): ModelConfig {
+  const usual = z.record(z.string(), z.json()).parse(defaults["model"]);
+  const read = <Value>(schema: z.ZodType<Value>, key: string): Value =>
+    schema.parse(reader.json(...path, key) ?? usual[key]);
+  const heads = read(z.number(), "heads");
+  return {
+    base: read(z.string(), "base"),
+    size: {
+      width: read(z.number(), "width"),
+      layers: read(z.number(), "layers"),
+      heads,
+      kv_heads: read(z.number().optional(), "kv_heads") ?? heads,
+      hidden: read(z.number(), "hidden"),
+      context: read(z.number(), "context"),
+      tied: read(z.boolean(), "tied"),
+    },
+  };
+}
+
+function buildModels(reader: Reader): RegisteredModelConfig[] {
+  const models = reader.json("models");
+  return Object.entries(isObject(models) ? models : {}).map(([name, json]): RegisteredModelConfig => {
+    const own = isObject(json) ? json : {};
+    if (own["ema"] !== undefined) return { name, kind: "copy", every: 1, ...emaSchema.parse(own["ema"]) };
+    if (own["polyak"] !== undefined) {
+      const { of, every, tau } = polyakSchema.parse(own["polyak"]);
+      return { name, kind: "copy", of, every, decay: 1 - tau };
+    }
+    const trains = own["trains"] === true && own["optimizer"] !== undefined;
+    return {
+      name,
+      kind: "opened",
+      model: buildModel(reader, "models", name),
+      optimizer: trains ? reader.choice("optimizer", join(join("models", name), "optimizer")) : undefined,
+    };
+  });
+}
+
 export function buildRun(
   file: string,
   tree: CheckedTree,
@@ -237,23 +278,12 @@ export function buildRun(
   const n = (...path: readonly string[]): number => reader.number(...path);
   const passAt = reader.read(z.array(z.number()), "evaluation", "pass_at");
   const threads = reader.read(z.number().optional(), "engine", "threads");
-  const heads = n("model", "heads");
   return {
     file,
     name: reader.read(z.string().optional(), "name") ?? stemOf(file),
     seed: n("seed"),
-    model: {
-      base: reader.read(z.string(), "model", "base"),
-      size: {
-        width: n("model", "width"),
-        layers: n("model", "layers"),
-        heads,
-        kv_heads: reader.read(z.number().optional(), "model", "kv_heads") ?? heads,
-        hidden: n("model", "hidden"),
-        context: n("model", "context"),
-        tied: reader.read(z.boolean(), "model", "tied"),
-      },
-    },
+    model: buildModel(reader, "model"),
+    models: buildModels(reader),
     stages,
     top,
     evaluation: {

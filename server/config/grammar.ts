@@ -79,6 +79,46 @@ const klItem: Shape = {
   },
 };
 
+/** What a model is made of: the policy, and any other of the registry. */
+const modelFields: Fields = {
+  base: {
+    shape: { kind: "path", words: ["tiny"], what: "model" },
+    summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
+  },
+  width: value(whole(8), "tiny: width of the residual stream."),
+  layers: value(whole(1), "tiny: number of layers."),
+  heads: value(whole(1), "tiny: attention heads; divides `width`."),
+  kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
+  hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
+  context: value(whole(8), "Longest prompt + response, in tokens."),
+  tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+};
+
+const ema = {
+  of: z.string().default("policy").describe("The model that the copy follows."),
+  decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
+};
+const polyak = {
+  of: z.string().default("policy").describe("The model that the copy follows."),
+  every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
+  tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
+};
+export const emaSchema = z.strictObject(ema);
+export const polyakSchema = z.strictObject(polyak);
+
+/** One model of `models`: opened from a base, or a copy that follows another. */
+export const modelItem: Shape & { kind: "map" } = {
+  kind: "map",
+  short: "base",
+  fields: {
+    ...modelFields,
+    trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
+    optimizer: slot("optimizer", "How its gradients move its weights; needed where it trains."),
+    ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
+    polyak: value(polyakSchema, "Instead of a base: a copy that moves by `tau` every so many updates."),
+  },
+};
+
 /** The blocks that a stage may override. */
 const body: Fields = {
   tasks: {
@@ -205,25 +245,13 @@ export const grammar: Shape & { kind: "map" } = {
     name: value(z.string().min(1), "The run's name; default: the file's stem."),
     seed: value(z.number().int(), "Seed of every random stream."),
     steps: value(whole(1), "Steps of the one rl stage there is without `stages`."),
-    model: short(
-      "base",
-      {
-        base: {
-          shape: { kind: "path", words: ["tiny"], what: "model" },
-          summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
-        },
-        width: value(whole(8), "tiny: width of the residual stream."),
-        layers: value(whole(1), "tiny: number of layers."),
-        heads: value(whole(1), "tiny: attention heads; divides `width`."),
-        kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
-        hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
-        context: value(whole(8), "Longest prompt + response, in tokens."),
-        tied: value(z.boolean(), "tiny: the output head shares the embedding."),
-      },
-      "The policy that is trained.",
-    ),
-    models: later("other models beside the policy", "Other models by name. Not in this version."),
+    model: short("base", modelFields, "The policy that is trained; the same as `models.policy`."),
     ...body,
+    models: {
+      shape: { kind: "named_map", item: modelItem, what: "model" },
+      summary:
+        "Models beside the policy by name: frozen ones that score or generate, ones that train, copies.",
+    },
     stages: {
       shape: { kind: "named_list", item: stageItem, what: "stage" },
       summary: "The run's parts in order; each may override any block.",

@@ -20,6 +20,7 @@ import {
   type Origin,
   type SourceNode,
 } from "./node.ts";
+import { withPolicyModel } from "./policyModel.ts";
 import { Collector, unknownName } from "./report.ts";
 import type { RunConfig } from "./resolved.ts";
 import { checkRules } from "./rules/index.ts";
@@ -144,6 +145,7 @@ class Loader {
       );
       if (next.kind === "map") root = next;
     }
+    root = withPolicyModel(root, (problem) => this.mergeProblem(problem));
     return this.options.steps === undefined ? root : capSteps(root, this.options.steps);
   }
 

@@ -33,6 +33,24 @@ export interface ModelConfig {
   };
 }
 
+/** A model of `models` that is opened: frozen, or trained by whichever method names it. */
+export interface OpenedModelConfig {
+  readonly name: string;
+  readonly kind: "opened";
+  readonly model: ModelConfig;
+  /** undefined: frozen. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
+}
+/** A copy of another model: after every `every` updates of it, copy ← decay · copy + (1 − decay) · model. */
+export interface CopiedModelConfig {
+  readonly name: string;
+  readonly kind: "copy";
+  readonly of: string;
+  readonly decay: number;
+  readonly every: number;
+}
+export type RegisteredModelConfig = OpenedModelConfig | CopiedModelConfig;
+
 export interface TaskConfig {
   readonly name: string;
   readonly weight: Scheduled;
@@ -124,6 +142,8 @@ export interface RunConfig {
   readonly name: string;
   readonly seed: number;
   readonly model: ModelConfig;
+  /** The models beside the policy, in the order of the config. */
+  readonly models: readonly RegisteredModelConfig[];
   readonly stages: readonly StageConfig[];
   /** The top-level blocks, before any stage's overrides: evaluation uses these. */
   readonly top: StageBody;

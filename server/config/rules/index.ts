@@ -9,6 +9,7 @@ import { knownMetric } from "./knownNames.ts";
 import { miniBatch } from "./miniBatch.ts";
 import { modelSize } from "./modelSize.ts";
 import { duplicateName, successTerm, termTasks } from "./names.ts";
+import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
 import { passAt } from "./passAt.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
@@ -26,6 +27,7 @@ export const rules: readonly Rule[] = [
   contextLength,
   modelSize,
   modelFile,
+  registeredModel,
   datasetFile,
   rewardFile,
   knownMetric,

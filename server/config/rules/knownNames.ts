@@ -30,7 +30,7 @@ function metricNames(
   const arms = armsOf(body);
   const fill: Readonly<Record<string, readonly string[]>> = {
     "<term>": body.reward.terms.map(({ name }) => name),
-    "<model>": ["reference", ...body.kl.map(({ model }) => model)],
+    "<model>": ["reference", ...config.models.map(({ name }) => name)],
     "<arm>": arms.exact,
     "<phase>": phases,
     "@k": config.evaluation.pass_at.map((k) => `@${k}`),
