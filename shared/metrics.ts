@@ -69,6 +69,12 @@ export const metrics: readonly Metric[] = [
     summary: "Groups in which no rollout succeeded.",
     aliases: { prime_rl: ["by_group/frac_all_bad"] },
   },
+  {
+    name: "learner/<model>/<measure>",
+    unit: "",
+    better: null,
+    summary: "What a model that learns beside the policy reports of its own update.",
+  },
   { name: "groups/admitted", unit: "count", better: null, summary: "Groups that reached training." },
   { name: "groups/drawn", unit: "count", better: null, summary: "Groups generated, rejected ones included." },
   {

@@ -4,7 +4,7 @@ import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import { openCheckpoint } from "../run/checkpoints.ts";
 import { evaluate } from "../run/evaluate.ts";
-import { modelsOf } from "../run/session.ts";
+import { openModels } from "../run/models.ts";
 import { heldOut, Parts } from "../run/stage.ts";
 import type { EvaluationReport } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
@@ -14,7 +14,7 @@ import { fixed } from "./terminal.ts";
 
 async function examine(checkpoint: string, config: RunConfig): Promise<EvaluationReport> {
   const policy = await openCheckpoint(checkpoint, config.seed, config.engine.backend);
-  const models = modelsOf(policy);
+  const models = await openModels(config, policy);
   const parts = new Parts({
     random: randomStream(config.seed, "methods"),
     models,
@@ -31,7 +31,7 @@ async function examine(checkpoint: string, config: RunConfig): Promise<Evaluatio
     );
   } finally {
     await parts.close();
-    policy.close();
+    models.close();
   }
 }
 

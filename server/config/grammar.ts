@@ -246,12 +246,12 @@ export const grammar: Shape & { kind: "map" } = {
     seed: value(z.number().int(), "Seed of every random stream."),
     steps: value(whole(1), "Steps of the one rl stage there is without `stages`."),
     model: short("base", modelFields, "The policy that is trained; the same as `models.policy`."),
-    ...body,
     models: {
       shape: { kind: "named_map", item: modelItem, what: "model" },
       summary:
         "Models beside the policy by name: frozen ones that score or generate, ones that train, copies.",
     },
+    ...body,
     stages: {
       shape: { kind: "named_list", item: stageItem, what: "stage" },
       summary: "The run's parts in order; each may override any block.",

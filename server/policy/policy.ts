@@ -47,6 +47,17 @@ export interface TrainablePolicy extends Policy {
   resetOptimizer(): void;
   /** Names that `score` and `generate` know beside `policy`. */
   readonly snapshots: readonly Model[];
+  /** Values of every weight of the policy or of a snapshot, in the engine's own layout. */
+  readWeights(of?: Model): Record<string, Float32Array>;
+  /**
+   * Replaces the weights of the policy, moments and version staying, or makes a snapshot of them.
+   * @throws UserError naming a weight that is missing or of another size
+   */
+  writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
+  /** The policy's weights as another process trained them: `version` becomes the version. */
+  adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
+  /** The device, for models that are opened beside this one and closed before it. */
+  share(): Pick<PolicySetup, "runtime" | "backend">;
   /** Handles alive on the device. */
   counters(): { readonly tensors: number };
   close(): void;
@@ -70,6 +81,34 @@ const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
     code: "model-unknown",
     action: `Known models: ${["policy", ...known].join(", ")}.`,
   });
+
+/** A runtime that somebody else closes. */
+const guest = (runtime: Runtime): Runtime => ({
+  name: runtime.name,
+  device: runtime.device,
+  streams: runtime.streams,
+  compile: (spec) => runtime.compile(spec),
+  upload: (data, shape) => runtime.upload(data, shape),
+  tensors: () => runtime.tensors(),
+  close: () => undefined,
+});
+
+function checkSizes(
+  shapes: readonly (readonly [string, readonly number[]])[],
+  values: Named<Float32Array>,
+): void {
+  for (const [name, extents] of shapes) {
+    const size = extents.reduce((product, extent) => product * extent, 1);
+    if (values[name]?.length === size) continue;
+    throw new UserError(
+      `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
+      {
+        code: "weights-size",
+        action: "Use weights of a model of the same architecture and size.",
+      },
+    );
+  }
+}
 
 export class LanguageModel implements TrainablePolicy {
   readonly backend: Backend;
@@ -109,6 +148,7 @@ export class LanguageModel implements TrainablePolicy {
 
   private upload(values: Named<Float32Array>): WeightSet {
     const shapes = Object.entries(weightShapes(this.shape));
+    checkSizes(shapes, values);
     return new WeightSet(
       this.programs,
       Object.fromEntries(
@@ -270,15 +310,24 @@ export class LanguageModel implements TrainablePolicy {
     freeAll(folded);
     return values;
   }
-  /** Values of every weight, in this engine's own layout (see transformer/weights.ts). */
-  readWeights(): Record<string, Float32Array> {
+  readWeights(of: Model = "policy"): Record<string, Float32Array> {
     return Object.fromEntries(
-      Object.entries(this.weights.tensors).map(([name, tensor]) => [name, floats(tensor)]),
+      Object.entries(this.weightsOf(of).tensors).map(([name, tensor]) => [name, floats(tensor)]),
     );
   }
-  /** Replaces the weights; moments and version stay. */
-  writeWeights(values: Named<Float32Array>): void {
-    this.replace(this.upload(values));
+  writeWeights(values: Named<Float32Array>, of: Model = "policy"): void {
+    const weights = this.upload(values);
+    if (of === "policy") return this.replace(weights);
+    this.saved.get(of)?.close();
+    this.saved.set(of, weights);
+  }
+  adopt(values: Named<Float32Array>, version: number): void {
+    this.writeWeights(values);
+    this.version = version;
+  }
+  share(): Pick<PolicySetup, "runtime" | "backend"> {
+    const { runtime, backend } = this.setup;
+    return { runtime: guest(runtime), backend };
   }
 
   async snapshot(name: Model, decay?: number): Promise<void> {

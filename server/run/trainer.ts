@@ -6,10 +6,10 @@ import { valueAt } from "../config/declaration.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
-import { UserError } from "../../shared/errors.ts";
 import { writeCheckpoint } from "./checkpoint.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate } from "./evaluate.ts";
+import { checkLearners } from "./learners.ts";
 import { lastStep, type Driver, type LoopState } from "./loop.ts";
 import type { Session } from "./session.ts";
 import { drawByWeight, heldOut, Parts, type Stage } from "./stage.ts";
@@ -46,6 +46,10 @@ export class Trainer implements Driver {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
     for (const stage of stages) this.parts.stage(stage);
+    checkLearners(
+      bodies.map((body) => this.parts.scorer(body)),
+      this.session.models,
+    );
     const bundles = await Promise.all(
       [...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()),
     );
@@ -77,7 +81,7 @@ export class Trainer implements Driver {
 
   /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
   async restore(folder: string, saved: Readonly<Record<string, Saved>>): Promise<void> {
-    const { policy } = this.session;
+    const { policy, models } = this.session;
     const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
     if (reference !== null && this.folder !== undefined) {
       await policy.load(referenceFolder(this.folder, reference));
@@ -85,6 +89,7 @@ export class Trainer implements Driver {
     }
     this.reference = reference;
     await policy.load(join(folder, policyFolder));
+    await models.restore(folder);
     this.parts.load(saved);
   }
 
@@ -108,7 +113,7 @@ export class Trainer implements Driver {
     number: number,
     watch: Stopwatch,
   ): Promise<Record<string, number>> {
-    const { config, policy, signal } = this.session;
+    const { config, models, signal } = this.session;
     signal.throwIfAborted();
     const drawn = drawByWeight(
       stage.curriculum,
@@ -118,7 +123,7 @@ export class Trainer implements Driver {
     );
     const update = await watch.time("update", () =>
       learnFrom(
-        policy,
+        models.get("policy"),
         drawn.map(({ task }) => task),
         valueAt(stage.config.body.update.schedule, clock),
       ),
@@ -163,13 +168,16 @@ export class Trainer implements Driver {
   }
 
   async checkpoint(state: LoopState): Promise<void> {
-    const { policy, recorder, config } = this.session;
+    const { policy, models, recorder, config } = this.session;
     if (this.folder === undefined) return;
     const parts = { ...this.parts.save(), reference: { json: this.reference } };
     const { path, bytes } = await writeCheckpoint(
       this.folder,
       { step: lastStep(state), loop: state, parts },
-      (folder) => policy.save(join(folder, policyFolder)),
+      async (folder) => {
+        await policy.save(join(folder, policyFolder));
+        await models.save(folder);
+      },
       config.checkpoint.keep,
     );
     recorder.append({ kind: "checkpoint", step: lastStep(state), path: relative(this.folder, path), bytes });
@@ -187,16 +195,3 @@ export class Trainer implements Driver {
 
 const needsReference = ({ stages }: RunConfig): boolean =>
   stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
-
-/** A model that a KL term names and nobody makes. @throws UserError */
-export function checkModels({ file, stages }: RunConfig): void {
-  const unknown = stages
-    .flatMap(({ body }) => body.kl.map(({ model }) => model))
-    .find((model) => model !== "reference");
-  if (unknown !== undefined)
-    throw new UserError(`kl names the model "${unknown}", which this version cannot make.`, {
-      file,
-      code: "unknown-model",
-      action: "Use `model: reference`, or remove the entry.",
-    });
-}

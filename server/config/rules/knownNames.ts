@@ -41,8 +41,10 @@ function metricNames(
       ? [name]
       : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
   };
-  const open = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
-  return { exact: [...new Set(metrics.flatMap(({ name }) => expand(name)))], open, arms: arms.exact };
+  const learning = config.models.map(({ name }) => `learner/${name}/`);
+  const ofArms = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
+  const exact = metrics.flatMap(({ name }) => (name.startsWith("learner/") ? [] : expand(name)));
+  return { exact: [...new Set(exact)], open: [...ofArms, ...learning], arms: arms.exact };
 }
 
 /** `until.metric` names something the stage reports; an unknown arm in it is said to be one. */
