@@ -131,11 +131,15 @@ export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
   z.object({ limit: z.number().int().positive().default(200) }),
 );
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);
+const json: z.ZodType<Json, Json> = z.json();
 export const runsControl = request<{ readonly id: string }>()(
   "gradus/runs/control",
   run.extend({
-    action: z.enum(["stop", "pause", "continue", "checkpoint"]),
+    action: z.enum(["stop", "pause", "continue", "checkpoint", "set"]),
     now: z.boolean().default(false),
+    /** Of `set`: which value, as `--set` addresses it, and what it becomes. */
+    path: z.string().optional(),
+    value: json.optional(),
   }),
 );
 /** A new attempt of a run that is not live, from its last checkpoint. */

@@ -5,7 +5,8 @@ import type { RunModels } from "./models.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface Session {
-  readonly config: RunConfig;
+  /** Another one from the step on at which a value is set. */
+  config: RunConfig;
   readonly policy: TrainablePolicy;
   /** The policy and every other model of the run, as methods reach them. */
   readonly models: RunModels;

@@ -7,8 +7,11 @@ import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
 import { writeCheckpoint } from "./checkpoint.ts";
+import type { LoadedConfig } from "../config/index.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate } from "./evaluate.ts";
+import { readRunFile, storedConfig } from "./files.ts";
+import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "./learners.ts";
 import { lastStep, type Driver, type LoopState } from "./loop.ts";
 import type { Session } from "./session.ts";
@@ -25,6 +28,7 @@ const referenceSchema = z.number().int().nullable();
 export class Trainer implements Driver {
   readonly parts: Parts;
   private stage: Stage | undefined;
+  private index = 0;
   /** Steps done when the reference was taken. */
   private reference: number | null = null;
   /** State of the parts at the last boundary: what a given-up step drew is put back. */
@@ -60,10 +64,7 @@ export class Trainer implements Driver {
   async enter(index: number, state: LoopState): Promise<void> {
     const config = this.session.config.stages[index]!;
     const { policy } = this.session;
-    this.stage = this.parts.stage(config);
-    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)), {
-      reset: false,
-    });
+    this.use(index);
     if (state.entered) return;
     if (config.on_enter.includes("reset_optimizer") || this.changesKind(index)) policy.resetOptimizer();
     const first = config.kind === "rl" && state.rl === 0 && state.evaluated < 0;
@@ -184,7 +185,36 @@ export class Trainer implements Driver {
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
-    return this.commands?.obey(checkpoint) ?? Promise.resolve("go");
+    return this.commands?.obey(checkpoint, (setting) => this.set(setting)) ?? Promise.resolve("go");
+  }
+
+  /** Takes up a value that was set; undefined, or why it cannot be. */
+  private set(setting: Pick<Setting, "path" | "value">): string | undefined {
+    const { folder, session, index } = this;
+    if (folder === undefined) return "this run keeps nothing";
+    const run = readRunFile(folder);
+    const before = storedConfig(folder, run);
+    const load = (more: readonly Pick<Setting, "path" | "value">[]): LoadedConfig =>
+      loadWith(run, before.authored, [...before.settings, ...more]);
+    const proposal = propose(setting, { config: session.config, present: index, load });
+    if (!proposal.accepted) return proposal.reason;
+    keepSetting(folder, { ...setting, step: session.recorder.step });
+    session.config = proposal.config;
+    if (this.stage !== undefined) this.use(index);
+    // The held-out tasks stay: only what is read of the methods may have changed.
+    const { top } = session.config;
+    if (this.exam !== undefined)
+      this.exam = { ...this.exam, algorithm: new Algorithm(top, this.parts.context(top)) };
+    return undefined;
+  }
+
+  /** The methods of a stage, and its optimiser from the next update on. */
+  private use(index: number): void {
+    const config = this.session.config.stages[index]!;
+    this.index = index;
+    this.stage = this.parts.stage(config);
+    const optimizer = create(config.body.update.optimizer, this.parts.context(config.body));
+    this.session.policy.setOptimizer(optimizer, { reset: false });
   }
 
   private present(): Stage {

@@ -15,6 +15,7 @@ import { gitState } from "./git.ts";
 import { beginning, Loop, readLoopState } from "./loop.ts";
 import { Recorder } from "./recorder.ts";
 import type { Session } from "./session.ts";
+import { assignment } from "./settings.ts";
 import { Trainer } from "./trainer.ts";
 
 export interface WorkerOptions {
@@ -196,6 +197,12 @@ async function assembled(
     return readLoopState(resumed.loop);
   });
   if (state.entered) await trainer.enter(state.stage, state);
+  if (open.stored.settings.length > 0)
+    recorder.event(
+      "info",
+      "settings-kept",
+      `Values that were set while the run was live hold again: ${open.stored.settings.map(assignment).join(", ")}.`,
+    );
   if (open.stored.changed)
     recorder.event(
       "warning",
