@@ -180,6 +180,19 @@ export const metrics: readonly Metric[] = [
     summary: "Success of the greedy answer on held-out tasks.",
   },
   {
+    name: "eval/reward/total",
+    unit: "",
+    better: "higher",
+    summary: "Mean combined reward of the greedy answers to held-out tasks.",
+  },
+  {
+    name: "eval/reward/<term>",
+    unit: "",
+    better: "higher",
+    summary:
+      "Mean of one reward term over the greedy answers to held-out tasks, before its weight, where it applies.",
+  },
+  {
     name: "eval/<arm>/pass@k",
     unit: "fraction",
     better: "higher",

@@ -25,10 +25,11 @@ async function examine(checkpoint: string, config: RunConfig): Promise<Evaluatio
     const scorer = parts.scorer(config.top);
     await scorer.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
-    return await evaluate(
+    const { report } = await evaluate(
       { config, tasks, algorithm: new Algorithm(config.top, context), scorer, policy, models },
       { step: 0, stageStep: 0 },
     );
+    return report;
   } finally {
     await parts.close();
     models.close();

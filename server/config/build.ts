@@ -292,6 +292,7 @@ export function buildRun(
       pass_at: passAt,
       samples: reader.read(z.number().optional(), "evaluation", "samples") ?? Math.max(...passAt),
       temperature: n("evaluation", "temperature"),
+      record: n("evaluation", "record"),
     },
     checkpoint: {
       every: n("checkpoint", "every"),

@@ -266,6 +266,10 @@ export const grammar: Shape & { kind: "map" } = {
         pass_at: value(z.array(whole(1)).min(1), "The k of each pass@k."),
         samples: value(whole(1), "Answers drawn per task; default: the largest k."),
         temperature: value(z.number().positive(), "Sampling temperature of pass@k."),
+        record: value(
+          whole(0),
+          "Answers of each evaluation kept as rollouts, half greedy and half drawn, of the same first tasks; 0: none.",
+        ),
       },
       "Held-out tasks that training never draws.",
     ),

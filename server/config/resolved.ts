@@ -153,6 +153,8 @@ export interface RunConfig {
     readonly pass_at: readonly number[];
     readonly samples: number;
     readonly temperature: number;
+    /** Answers of each evaluation that are kept as rollouts. */
+    readonly record: number;
   };
   readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
   readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };

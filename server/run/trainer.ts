@@ -9,11 +9,12 @@ import type { Clock, Saved } from "../seams.ts";
 import { writeCheckpoint } from "./checkpoint.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import type { Commands } from "./commands.ts";
-import { evaluate } from "./evaluate.ts";
+import { evaluate, type Answered } from "./evaluate.ts";
 import { readRunFile, storedConfig } from "./files.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "./learners.ts";
 import { lastStep, type Driver, type LoopState } from "./loop.ts";
+import { evaluationRecord } from "./record.ts";
 import type { Session } from "./session.ts";
 import { drawByWeight, heldOut, Parts, type Stage } from "./stage.ts";
 import { step } from "./step.ts";
@@ -146,11 +147,26 @@ export class Trainer implements Driver {
   async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
     const { config, policy, models, recorder, signal } = this.session;
     const { tasks, algorithm } = (this.exam ??= this.examination());
-    const { metrics } = await evaluate(
+    const { report } = await evaluate(
       { config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal },
       clock,
+      (answered) => this.recordAnswers(answered),
     );
+    const { metrics } = report;
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+  }
+
+  /** As many greedy answers as drawn ones, of the same first tasks: what the model says, not every number. */
+  private recordAnswers(answered: Answered): void {
+    const { config, recorder } = this.session;
+    const { record } = config.evaluation;
+    const most = answered.greedy ? Math.ceil(record / 2) : Math.floor(record / 2);
+    answered.task.forEach((task, row) => {
+      if (task >= most || answered.batch.records[row]!.index > 0) return;
+      const index = 2 * task + (answered.greedy ? 0 : 1);
+      const { step } = recorder;
+      recorder.append({ kind: "rollout", step, index, ...evaluationRecord(step, answered, row) });
+    });
   }
 
   private examination(): { tasks: readonly DrawnTask[]; algorithm: Algorithm } {
