@@ -6,7 +6,8 @@ import { methodOf } from "../methods.ts";
 import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
 import { defaults, defaultSteps, sftBatch } from "./defaults.ts";
-import { conditionSchema, emaSchema, learningRateSchedule, polyakSchema } from "./grammar.ts";
+import { conditionSchema, emaSchema, polyakSchema } from "./grammar.ts";
+import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
 import { itemName, withClock } from "./parsed.ts";
 import { join, child, type MapNode, type SourceNode } from "./node.ts";
 import type {
@@ -172,29 +173,30 @@ const buildKl = (reader: Reader): KlConfig[] =>
   }));
 
 function buildUpdate(reader: Reader, steps: number): StageBody["update"] {
-  const node = reader.node("update", "optimizer", "schedule");
-  const schedule = reader.read(learningRateSchedule, "update", "optimizer", "schedule");
+  const optimizer = reader.choice("optimizer", "update.optimizer");
+  const mini_batch = reader.read(z.number().optional(), "update", "mini_batch");
+  const epochs = reader.number("update", "epochs");
   const micro = reader.read(z.union([z.literal("auto"), z.number()]), "update", "micro_tokens");
+  const rollouts = reader.number("rollout", "prompts") * reader.number("rollout", "group");
+  // Warm-up counts optimiser steps, of which a step of the run may hold several.
+  const each = epochs * Math.ceil(rollouts / Math.min(rollouts, mini_batch ?? rollouts));
+  const warmup = Math.ceil(Number(optimizer.params["warmup"] ?? 0) / each);
   return {
-    optimizer: reader.choice("optimizer", "update.optimizer"),
-    schedule: learningRate(schedule, node, steps),
-    mini_batch: reader.read(z.number().optional(), "update", "mini_batch"),
-    epochs: reader.number("update", "epochs"),
+    optimizer,
+    schedule: learningRate(reader, steps, warmup),
+    mini_batch,
+    epochs,
     micro_tokens: micro === "auto" ? undefined : micro,
   };
 }
 
-/** `linear` and `cosine` fall to 0 at the end of what they count: the run, or the stage that wrote them. */
-function learningRate(
-  value: z.output<typeof learningRateSchedule>,
-  node: SourceNode | undefined,
-  steps: number,
-): Scheduled {
-  if (value === "constant") return 1;
-  if (typeof value === "number") return value;
-  if (typeof value === "object") return node === undefined ? value : withClock(value, node);
-  const whole = { schedule: value, from: 1, to: 0, over: steps, start: 0 } as const;
-  return node?.origin.stage === undefined ? whole : { ...whole, clock: "stage" };
+/** A named course spans what it counts: the run, or the stage that wrote it. */
+function learningRate(reader: Reader, steps: number, warmup: number): RateSchedule {
+  const node = reader.node("update", "optimizer", "schedule");
+  const written = reader.read(learningRateSchedule, "update", "optimizer", "schedule");
+  if (typeof written === "object" && "schedule" in written)
+    return node === undefined ? written : withClock(written, node);
+  return laidOut(written, { steps, warmup, stage: node?.origin.stage !== undefined });
 }
 
 /** Steps of a stage: its own, else the top-level `steps`, else 100. */

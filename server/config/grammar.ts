@@ -1,7 +1,8 @@
 /** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
 import { z } from "zod";
-import { schedulable, scheduleSchema } from "./declaration.ts";
+import { schedulable } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import { learningRateSchedule } from "./learningRate.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
 
@@ -27,13 +28,6 @@ export const conditionSchema = z.strictObject({
   window: whole(1).default(10).describe("How many of the last values the mean is over."),
   patience: whole(1).optional().describe("How many steps in a row the condition must hold; default 1."),
 });
-
-/** A shape of the learning rate over the run, as a factor on `lr`. */
-export const learningRateSchedule = z.union([
-  z.enum(["constant", "linear", "cosine"]),
-  z.number().positive(),
-  scheduleSchema,
-]);
 
 const taskItem: Shape = {
   kind: "slot",
@@ -198,7 +192,7 @@ const body: Fields = {
       optimizer: slot("optimizer", "How gradients move the weights.", {
         schedule: value(
           learningRateSchedule,
-          "Factor on `lr` over steps: `constant`, `linear` or `cosine` (to 0 at the end), or a schedule.",
+          "Factor on `lr` over steps, after the warm-up: `constant`, `linear` or `cosine` (to 0 at the end), `inverse_sqrt`, `wsd` (stable, then a fall), one of them with a `floor`, or a schedule.",
         ),
       }),
       mini_batch: value(whole(1), "Rollouts per optimiser step; default: all of the step's."),

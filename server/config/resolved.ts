@@ -1,6 +1,7 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
+import type { RateSchedule } from "./learningRate.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
 export interface Choice<Slot extends SlotName> {
@@ -31,6 +32,17 @@ export interface ModelConfig {
     readonly context: number;
     readonly tied: boolean;
   };
+  /** Low-rank adapters that train in the place of the weights; undefined: every weight trains. */
+  readonly adapter?:
+    | {
+        readonly rank: number;
+        readonly alpha: number;
+        readonly targets: readonly ("q" | "k" | "v" | "o" | "gate" | "up" | "down")[];
+        readonly dropout: number;
+      }
+    | undefined;
+  /** Linear maps from the final state to a number per token: `head:<name>`. */
+  readonly heads?: readonly { readonly name: string; readonly detach: boolean }[] | undefined;
 }
 
 /** A model of `models` that is opened: frozen, or trained by whichever method names it. */
@@ -119,7 +131,7 @@ export interface StageBody {
   readonly mask: readonly Choice<"mask">[];
   readonly update: {
     readonly optimizer: Choice<"optimizer">;
-    readonly schedule: Scheduled;
+    readonly schedule: RateSchedule;
     readonly mini_batch: number | undefined;
     readonly epochs: number;
     readonly micro_tokens: number | undefined;

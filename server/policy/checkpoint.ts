@@ -1,12 +1,13 @@
 /**
  * A checkpoint is a folder: `config.json` and `model.safetensors` as Hugging Face's Llama reads them (matrices
- * `[out, in]`, rotary pairs half a head apart), `optimizer.safetensors` with the moments under the same names,
+ * `[out, in]`, rotary pairs half a head apart), `optimizer.safetensors` with what the optimiser keeps in our own layout,
  * `state.json` and `tokenizer.json`. It is written beside its place and renamed, so a folder of that name is whole.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
+import type { OptimizerState } from "./optimizer.ts";
 import { readSafetensors, writeSafetensors, type StoredTensor, type StoredTensors } from "./safetensors.ts";
 import { headWidth, llamaStyle, weightShapes, type Shape } from "./transformer/weights.ts";
 
@@ -15,9 +16,7 @@ export interface Checkpoint {
   readonly shape: Shape;
   readonly tokenizer: string;
   readonly weights: Weights;
-  readonly first: Weights;
-  readonly second: Weights;
-  readonly updates: number;
+  readonly optimizer: OptimizerState;
   readonly version: number;
 }
 
@@ -35,7 +34,11 @@ const configSchema = z.object({
   rms_norm_eps: z.number().positive(),
   gradus: z.object({ format: z.literal(1) }),
 });
-const stateSchema = z.object({ version: z.int().nonnegative(), updates: z.int().nonnegative() });
+const stateSchema = z.object({
+  version: z.int().nonnegative(),
+  updates: z.int().nonnegative(),
+  optimizer: z.string(),
+});
 const tokenizerSchema = z.object({ gradus: z.string() });
 
 function configOf(shape: Shape): z.output<typeof configSchema> & Record<string, unknown> {
@@ -201,9 +204,6 @@ export function fromPublic(shape: Shape, tensors: StoredTensors, file: string): 
 
 // ───────────────────────────────────────────────────────────────── folders
 
-const withPrefix = (prefix: string, tensors: StoredTensors): Record<string, StoredTensor> =>
-  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [prefix + name, tensor]));
-
 /** Writes the folder, replacing one of the same name only when the new one is whole. */
 export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
   const { shape } = checkpoint;
@@ -215,15 +215,17 @@ export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
     writeSafetensors(join(beside, "model.safetensors"), toPublic(shape, checkpoint.weights), {
       format: "pt",
     });
-    writeSafetensors(join(beside, "optimizer.safetensors"), {
-      ...withPrefix("first.", toPublic(shape, checkpoint.first)),
-      ...withPrefix("second.", toPublic(shape, checkpoint.second)),
-    });
+    const { optimizer } = checkpoint;
+    writeSafetensors(join(beside, "optimizer.safetensors"), optimizer.tensors);
     const json = (name: string, value: unknown): void =>
       writeFileSync(join(beside, name), `${JSON.stringify(value, null, 2)}\n`, { flush: true });
     json("config.json", configOf(shape));
     json("tokenizer.json", { gradus: checkpoint.tokenizer });
-    json("state.json", { version: checkpoint.version, updates: checkpoint.updates });
+    json("state.json", {
+      version: checkpoint.version,
+      updates: optimizer.updates,
+      optimizer: optimizer.method,
+    });
     if (existsSync(folder)) renameSync(folder, former);
     renameSync(beside, folder);
     rmSync(former, { recursive: true, force: true });
@@ -299,19 +301,12 @@ export function readWeights(folder: string, shape: Shape): Record<string, Float3
 }
 export function readCheckpoint(folder: string): Checkpoint {
   const head = readCheckpointHead(folder);
-  const file = join(folder, "optimizer.safetensors");
-  const moments = readSafetensors(file);
-  const part = (prefix: string): StoredTensors =>
-    Object.fromEntries(
-      Object.entries(moments).flatMap(([name, tensor]) =>
-        name.startsWith(prefix) ? [[name.slice(prefix.length), tensor]] : [],
-      ),
-    );
+  const { version, updates, optimizer } = readJson(join(folder, "state.json"), stateSchema);
+  const tensors = readSafetensors(join(folder, "optimizer.safetensors"));
   return {
     ...head,
+    version,
     weights: readWeights(folder, head.shape),
-    first: fromPublic(head.shape, part("first."), file),
-    second: fromPublic(head.shape, part("second."), file),
-    ...readJson(join(folder, "state.json"), stateSchema),
+    optimizer: { method: optimizer, updates, tensors },
   };
 }

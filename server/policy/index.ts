@@ -29,10 +29,16 @@ export interface PolicyOptions {
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
   readonly kept_bytes?: number | undefined;
+  /** Most bytes of activations of one run; beyond, layers are computed one by one, and again on the way back. */
+  readonly run_bytes?: number | undefined;
+  /** Most floats of logits at once: more tokens than that go through the head in pieces. */
+  readonly logits?: number | undefined;
 }
 
 const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
+const RUN_BYTES = 2 ** 30;
+const LOGITS = 2 ** 25;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
 function tinyShape(model: ModelConfig, vocabulary: number): Shape {
@@ -108,7 +114,8 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 /** The same with the engine's own methods, for tests and benchmarks. */
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, folder } = describeModel(options.model, options.from);
-  const weights = folder === undefined ? initialWeights(shape, options.seed) : readWeights(folder, shape);
+  const weights = (): Record<string, Float32Array> =>
+    folder === undefined ? initialWeights(shape, options.seed) : readWeights(folder, shape);
   const opened =
     options.beside?.share() ?? (await openBackend(options.backend, options.threads, parameterCount(shape)));
   const policy = new LanguageModel({
@@ -116,9 +123,14 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     shape,
     tokenizer: tokenizerByName(tokenizer, folder ?? "tiny"),
     weights,
+    heads: options.model.heads ?? [],
+    adapter: options.model.adapter,
+    seed: options.seed,
     optimizer: options.optimizer,
     micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
     kept_bytes: options.kept_bytes ?? KEPT_BYTES,
+    run_bytes: options.run_bytes ?? RUN_BYTES,
+    logits: options.logits ?? LOGITS,
   });
   if (options.from !== undefined) await policy.load(options.from);
   return policy;

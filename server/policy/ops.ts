@@ -55,6 +55,8 @@ export interface Ops<T> {
   square(x: T): T;
   sqrt(x: T): T;
   rsqrt(x: T): T;
+  /** −1, 0 or 1. */
+  sign(x: T): T;
   sigmoid(x: T): T;
   /** dy · s · (1 − s) for s = sigmoid(x). */
   sigmoidGradient(s: T, dy: T): T;
@@ -78,8 +80,8 @@ export interface Ops<T> {
   sumEverything(x: T): T;
 
   // ── made for transformers
-  /** [rows, n]: 0 where the column is ≤ the row's position, −1e9 after it. */
-  futureMask(positions: T, n: Dim<T>): T;
+  /** [rows, n]: 0 where the column is ≤ the row's position and, with a window, > position − window; −1e9 elsewhere. */
+  futureMask(positions: T, n: Dim<T>, window?: number): T;
   /** Turns each pair (x[2i], x[2i+1]) of the last axis by its angle; table `[…, pairs, 2]` holds cos, sin. */
   rotate(x: T, shape: readonly Dim<T>[], table: T, inverse: boolean): T;
   /** [−log p(target), softmax − onehot(target)] of each row of logits. */

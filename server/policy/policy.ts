@@ -18,15 +18,21 @@ import type {
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
-import { microBatches, perRun, ROUND, roundUp, rowsOf, type MicroBatch } from "./layout.ts";
+import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
+import { passesOver } from "./layeredPasses.ts";
+import { headShapes, initialParts, trainedOf, trainedShapes, type Parts, type ValueHead } from "./parts.ts";
 import { Programs } from "./programs.ts";
+import { trainedCount } from "./trained.ts";
+import { parseChannel } from "./transformer/head.ts";
+import { mergedWeights, type Adapter } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
-import { detailOf, emptyColumns, isOwnChannel, scoreRuns, unsupportedChannel } from "./score.ts";
+import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
-import { parameterCount, rotaryTable, weightShapes, headWidth, type Shape } from "./transformer/weights.ts";
-import { gradientOf, type Engine, type Gradient } from "./update.ts";
-import { WeightSet } from "./weightSet.ts";
+import { rotaryExtents, rotaryTable } from "./transformer/positions.ts";
+import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
+import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
+import { BaseWeights, WeightSet } from "./weightSet.ts";
 
 export interface Backend {
   readonly name: "native" | "wasm";
@@ -47,14 +53,16 @@ export interface TrainablePolicy extends Policy {
   resetOptimizer(): void;
   /** Names that `score` and `generate` know beside `policy`. */
   readonly snapshots: readonly Model[];
-  /** Values of every weight of the policy or of a snapshot, in the engine's own layout. */
-  readWeights(of?: Model): Record<string, Float32Array>;
+  /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
+  readTrained(of?: Model): Record<string, Float32Array>;
   /**
-   * Replaces the weights of the policy, moments and version staying, or makes a snapshot of them.
+   * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
    * @throws UserError naming a weight that is missing or of another size
    */
   writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
-  /** The policy's weights as another process trained them: `version` becomes the version. */
+  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
+  attach(name: Model, other: TrainablePolicy): void;
+  /** All that trains of the policy as another process trained it: `version` becomes the version. */
   adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
   /** The device, for models that are opened beside this one and closed before it. */
   share(): Pick<PolicySetup, "runtime" | "backend">;
@@ -68,12 +76,22 @@ export interface PolicySetup {
   readonly backend: Backend;
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
-  readonly weights: Named<Float32Array>;
+  /** Reads the decoder's weights: once to begin, and again where an adapter is merged into them to be saved. */
+  readonly weights: () => Named<Float32Array>;
+  readonly heads?: readonly ValueHead[];
+  /** Trains in the place of the decoder's weights. */
+  readonly adapter?: Adapter | undefined;
+  /** Of the adapter's beginning. */
+  readonly seed?: number;
   readonly optimizer: OptimizerChoice;
   /** Most tokens, padding included, of a micro-batch. */
   readonly micro_tokens: number;
   /** Most bytes of activations that the staged mode keeps. */
   readonly kept_bytes: number;
+  /** Most bytes of activations of one run: beyond, layers are computed one by one. */
+  readonly run_bytes: number;
+  /** Most floats of logits at once. */
+  readonly logits: number;
 }
 
 const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
@@ -109,32 +127,38 @@ function checkSizes(
     );
   }
 }
+const isZero = (values: Float32Array): boolean => values.every((value) => value === 0);
 
 export class LanguageModel implements TrainablePolicy {
   readonly backend: Backend;
   readonly tokenizer: PolicyTokenizer;
   readonly shape: Shape;
+  readonly parts: Parts;
   version = 0;
   private readonly programs: Programs;
   private readonly optimizer: Optimizer;
   private readonly rotary: DeviceTensor;
   private readonly saved = new Map<Model, WeightSet>();
+  private readonly attached = new Map<Model, LanguageModel>();
+  private readonly base: BaseWeights | undefined;
   private weights: WeightSet;
 
   constructor(private readonly setup: PolicySetup) {
+    const { shape, heads = [], adapter, runtime } = setup;
     this.backend = setup.backend;
     this.tokenizer = setup.tokenizer;
-    this.shape = setup.shape;
-    this.programs = new Programs(setup.runtime, setup.shape);
-    this.optimizer = new Optimizer(this.programs, setup.optimizer);
-    // Rows are padded to a round length, which may pass the context by a little.
-    const positions = roundUp(setup.shape.context, ROUND) + ROUND;
-    this.rotary = setup.runtime.upload(rotaryTable(setup.shape, positions), [
-      positions,
-      headWidth(setup.shape) / 2,
-      2,
-    ]);
-    this.weights = this.upload(setup.weights);
+    this.shape = shape;
+    this.parts = { shape, heads, adapter };
+    this.programs = new Programs(runtime, this.parts);
+    this.optimizer = new Optimizer(this.programs, setup.optimizer, trainedOf(this.parts));
+    this.rotary = runtime.upload(rotaryTable(shape), rotaryExtents(shape));
+    const fresh = initialParts(this.parts, setup.seed ?? 0);
+    if (adapter === undefined) {
+      this.weights = this.upload({ ...fresh, ...setup.weights() });
+      return;
+    }
+    this.base = new BaseWeights(this.programs, this.uploaded(weightShapes(shape), setup.weights()));
+    this.weights = this.upload(fresh);
   }
   get context(): number {
     return this.shape.context;
@@ -142,24 +166,67 @@ export class LanguageModel implements TrainablePolicy {
   get parameters(): number {
     return parameterCount(this.shape);
   }
+  /** How many numbers the optimiser moves. */
+  get trainedParameters(): number {
+    return trainedCount(trainedOf(this.parts));
+  }
   get snapshots(): readonly Model[] {
     return [...this.saved.keys()];
   }
 
-  private upload(values: Named<Float32Array>): WeightSet {
-    const shapes = Object.entries(weightShapes(this.shape));
-    checkSizes(shapes, values);
-    return new WeightSet(
-      this.programs,
-      Object.fromEntries(
-        shapes.map(([name, extents]) => [name, this.setup.runtime.upload(take(values, name), extents)]),
-      ),
+  private uploaded(
+    shapes: Named<readonly number[]>,
+    values: Named<Float32Array>,
+  ): Record<string, DeviceTensor> {
+    return Object.fromEntries(
+      Object.entries(shapes).map(([name, extents]) => [
+        name,
+        this.setup.runtime.upload(take(values, name), extents),
+      ]),
     );
+  }
+  /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
+  private upload(values: Named<Float32Array>): WeightSet {
+    const shapes = trainedShapes(this.parts);
+    checkSizes(Object.entries(shapes), values);
+    const untouched = Object.keys(shapes).every((name) => !name.endsWith(".B") || isZero(take(values, name)));
+    return new WeightSet(this.programs, this.uploaded(shapes, values), this.base, untouched);
   }
   private weightsOf(model: Model): WeightSet {
     const found = model === "policy" ? this.weights : this.saved.get(model);
-    if (found === undefined) throw unknownModel(model, this.saved.keys());
+    if (found === undefined) throw unknownModel(model, [...this.saved.keys(), ...this.attached.keys()]);
     return found;
+  }
+  attach(name: Model, other: TrainablePolicy): void {
+    if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
+    if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
+      throw new UserError(
+        `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
+        {
+          code: "model-vocabulary",
+          action: "Use a model with the policy's own tokenizer, or take its score as a reward term.",
+        },
+      );
+    this.attached.set(name, other);
+  }
+  private engineOf(model: Model): Engine {
+    const attached = this.attached.get(model);
+    if (attached !== undefined) return attached.engineOf("policy");
+    const { programs, rotary, tokenizer, setup } = this;
+    return {
+      programs,
+      weights: this.weightsOf(model).folded,
+      rotary,
+      pad: tokenizer.pad,
+      budget: setup.kept_bytes,
+      run_bytes: setup.run_bytes,
+      logits: setup.logits,
+      other: (name) => this.engineOf(name),
+    };
+  }
+  /** Snapshots of an adapter give their merged matrices back after use. */
+  private rest(): void {
+    for (const set of this.saved.values()) if (set !== this.weights) set.rest();
   }
   private cut(batch: Batch): (keep?: (row: MicroBatch["rows"][number]) => boolean) => MicroBatch[] {
     const rows = rowsOf(batch, this.tokenizer.bos);
@@ -213,47 +280,60 @@ export class LanguageModel implements TrainablePolicy {
     batch: Batch,
     { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Stats {
-    const stats: Partial<Record<Channel, Float64Array>> = {};
-    const own = channels.filter(isOwnChannel);
-    if (own.length > 0) {
-      const columns = emptyColumns(batch);
-      const runs = perRun(this.cut(batch)(), this.setup.runtime.streams, this.tokenizer.pad);
-      scoreRuns(this.programs, this.weightsOf(model).folded, this.rotary, runs, detailOf(own), columns);
-      for (const channel of own) stats[channel] = columns[channel];
+    const heads = this.parts.heads.map(({ name }) => name);
+    for (const channel of channels) checkChannel(channel, heads);
+    try {
+      const own = channels.filter(isOwnChannel);
+      const stats = own.length === 0 ? {} : this.scoredBy(this.engineOf(model), batch, own);
+      return { ...stats, ...this.scoredByOthers(batch, channels) };
+    } finally {
+      this.rest();
     }
-    return { ...stats, ...this.scoredByOthers(batch, channels) };
+  }
+  private scoredBy(engine: Engine, batch: Batch, channels: readonly Channel[]): Columns {
+    const columns = emptyColumns(batch, channels);
+    const runs = perRun(this.cut(batch)(), engine.programs.runtime.streams, this.tokenizer.pad);
+    const passes = passesOver(engine, runs, channels);
+    for (const run of runs) passes.score(run, channels, columns);
+    return columns;
   }
   /** Channels `logp:<model>`. */
   private scoredByOthers(batch: Batch, channels: readonly Channel[]): Stats {
-    const stats: Partial<Record<Channel, Float64Array>> = {};
+    const stats: Columns = {};
     for (const channel of channels) {
-      if (isOwnChannel(channel)) continue;
-      if (!channel.startsWith("logp:")) throw unsupportedChannel(channel);
-      const { logp } = this.scored(batch, { model: channel.slice("logp:".length), channels: ["logp"] });
+      const parsed = parseChannel(channel);
+      if (parsed?.kind !== "logp_of") continue;
+      const { logp } = this.scoredBy(this.engineOf(parsed.model), batch, ["logp"]);
       if (logp !== undefined) stats[channel] = logp;
     }
-    return stats;
+    return { ...stats };
   }
 
   private gradient(batch: Batch, plan: UpdatePlan, weigh: Weigh): Gradient {
-    const { programs, rotary } = this;
-    const engine: Engine = {
-      programs,
-      weights: this.weights.folded,
-      rotary,
-      pad: this.tokenizer.pad,
-      budget: this.setup.kept_bytes,
-    };
-    return gradientOf(engine, batch, plan, weigh, this.cut(batch), this.scoredByOthers(batch, plan.channels));
+    const engine = this.engineOf("policy");
+    const heads = this.parts.heads.map(({ name }) => name);
+    for (const channel of plan.channels) checkChannel(channel, heads);
+    const others = this.scoredByOthers(batch, plan.channels);
+    const cut = this.cut(batch);
+    try {
+      return plan.per_sequence_clip === undefined
+        ? gradientOf(engine, batch, plan, weigh, cut, others)
+        : clippedGradientOf(
+            engine,
+            batch,
+            plan,
+            weigh,
+            cut,
+            others,
+            this.weights.trained,
+            plan.per_sequence_clip,
+          );
+    } finally {
+      this.rest();
+    }
   }
 
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
-    if (plan.per_sequence_clip !== undefined) {
-      throw new UserError("Clipping the gradient of each sequence is not done by this engine yet.", {
-        code: "per-sequence-clip",
-        action: "Remove per_sequence_clip from the objective.",
-      });
-    }
     const { weighed, mode, folded, tokens } = this.gradient(batch, plan, weigh);
     const scale = plan.lr_scale ?? 1;
     const metrics = { ...weighed.metrics };
@@ -267,7 +347,7 @@ export class LanguageModel implements TrainablePolicy {
         mode,
       };
     try {
-      const { norm, lr, applied } = this.optimizer.step(this.weights.tensors, folded, scale);
+      const { norm, lr, applied } = this.optimizer.step(this.weights.trained, folded, scale);
       if (applied === undefined)
         return {
           loss: weighed.loss,
@@ -277,7 +357,7 @@ export class LanguageModel implements TrainablePolicy {
           metrics: { ...metrics, "update/skipped": 1 },
           mode,
         };
-      this.replace(new WeightSet(this.programs, applied));
+      this.replace(new WeightSet(this.programs, applied, this.base));
       this.version += 1;
       return {
         loss: weighed.loss,
@@ -302,7 +382,7 @@ export class LanguageModel implements TrainablePolicy {
     if (folded === undefined) return {};
     const results = this.programs
       .gradient()
-      .run({ ...prefixed("w/", this.weights.tensors), ...prefixed("g/", folded) });
+      .run({ ...prefixed("w/", this.weights.trained), ...prefixed("g/", folded) });
     const values = Object.fromEntries(
       Object.entries(results).map(([name, tensor]) => [name, floats(tensor)]),
     );
@@ -310,10 +390,20 @@ export class LanguageModel implements TrainablePolicy {
     freeAll(folded);
     return values;
   }
-  readWeights(of: Model = "policy"): Record<string, Float32Array> {
+  readTrained(of: Model = "policy"): Record<string, Float32Array> {
     return Object.fromEntries(
       Object.entries(this.weightsOf(of).tensors).map(([name, tensor]) => [name, floats(tensor)]),
     );
+  }
+  /** Values of every weight of the decoder, adapters merged, and of the heads (see transformer/weights.ts). */
+  readWeights(): Record<string, Float32Array> {
+    const { shape, adapter } = this.parts;
+    const trained = this.readTrained();
+    if (adapter === undefined) return trained;
+    const heads = Object.fromEntries(
+      Object.keys(headShapes(this.parts)).map((name) => [name, take(trained, name)]),
+    );
+    return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
   }
   writeWeights(values: Named<Float32Array>, of: Model = "policy"): void {
     const weights = this.upload(values);
@@ -347,7 +437,7 @@ export class LanguageModel implements TrainablePolicy {
     };
     const mixed = this.programs.average().run(feeds);
     factor.free();
-    return new WeightSet(this.programs, mixed);
+    return new WeightSet(this.programs, mixed, this.base);
   }
 
   setOptimizer(choice: OptimizerChoice, { reset }: { readonly reset: boolean }): void {
@@ -360,14 +450,12 @@ export class LanguageModel implements TrainablePolicy {
 
   async save(folder: string): Promise<void> {
     const { shape, version } = this;
-    const { updates } = this.optimizer;
     writeCheckpoint(folder, {
       shape,
       version,
-      updates,
       tokenizer: this.tokenizer.name,
       weights: this.readWeights(),
-      ...this.optimizer.read(),
+      optimizer: this.optimizer.read(),
     });
   }
   async load(folder: string): Promise<void> {
@@ -380,7 +468,7 @@ export class LanguageModel implements TrainablePolicy {
       });
     }
     this.writeWeights(checkpoint.weights);
-    this.optimizer.write(checkpoint);
+    this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
   }
 
@@ -391,6 +479,7 @@ export class LanguageModel implements TrainablePolicy {
     this.weights.close();
     for (const weights of this.saved.values()) weights.close();
     this.saved.clear();
+    this.base?.close();
     this.optimizer.close();
     this.rotary.free();
     this.setup.runtime.close();

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
+import { adamwChoice } from "../policy/optimizers/adamw.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import { checkpointFolder, checkpointSteps } from "./checkpoint.ts";
 import { policyFolder } from "./trainer.ts";
@@ -41,15 +42,7 @@ export function openCheckpoint(
       base: resolveCheckpoint(path),
       size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true },
     },
-    optimizer: {
-      name: "adamw",
-      lr: 0,
-      betas: [0.9, 0.999],
-      epsilon: 1e-8,
-      weight_decay: 0,
-      warmup: 0,
-      clip_norm: null,
-    },
+    optimizer: adamwChoice({ lr: 0 }),
     backend,
     seed,
   });

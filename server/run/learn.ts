@@ -1,7 +1,7 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
 import { describeMismatch, type Advantages } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
-import { valueAt } from "../config/declaration.ts";
+import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
 import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
@@ -140,7 +140,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
           train,
           part.map((row) => order[row]!),
           updates.length === 0,
-          valueAt(stage.config.body.update.schedule, clock),
+          rateAt(stage.config.body.update.schedule, clock),
         ),
       );
     }

@@ -129,12 +129,13 @@ export class ModelView implements Policy {
 /** What every tokenizer of the families we read writes in its own ids. */
 const probe = "The quick brown fox jumps over 13 lazy dogs: 7*(4+2)=42.";
 
-const same = (a: Tokenizer, b: Tokenizer): boolean =>
+/** Whether one model can score what the other wrote. */
+export const sameTokens = (a: Tokenizer, b: Tokenizer): boolean =>
   a === b || (a.eos === b.eos && a.encode(probe).join() === b.encode(probe).join());
 
 /** Log-probs of the same tokens are only comparable where the tokens mean the same. @throws UserError */
-export function checkTokens(mine: Model, a: Tokenizer, theirs: Model, b: Tokenizer): void {
-  if (same(a, b)) return;
+function checkTokens(mine: Model, a: Tokenizer, theirs: Model, b: Tokenizer): void {
+  if (sameTokens(a, b)) return;
   throw new UserError(
     `The models ${mine} and ${theirs} have different tokenizers: one cannot score what the other wrote.`,
     {

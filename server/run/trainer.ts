@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
-import { valueAt } from "../config/declaration.ts";
+import { rateAt } from "../config/learningRate.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
@@ -127,7 +127,7 @@ export class Trainer implements Driver {
       learnFrom(
         models.get("policy"),
         drawn.map(({ task }) => task),
-        valueAt(stage.config.body.update.schedule, clock),
+        rateAt(stage.config.body.update.schedule, clock),
       ),
     );
     return {

@@ -63,7 +63,7 @@ test("a policy that adopts published weights answers as the one that trained the
   const [trained, served] = [await open(), await open({ seed: 8 })];
   try {
     stir(trained);
-    publishWeights(file, { version: 41, weights: trained.readWeights() });
+    publishWeights(file, { version: 41, weights: trained.readTrained() });
     const { version, weights } = readPublished(file);
     const before = served.counters().tensors;
     served.adopt(weights, version);

@@ -73,7 +73,7 @@ test("an average is what its recurrence says, and a copy moves only when it is d
   );
   try {
     const { policy } = models;
-    const weight = (of?: string): Float32Array => policy.readWeights(of)["0.down"]!;
+    const weight = (of?: string): Float32Array => policy.readTrained(of)["0.down"]!;
     const [start, baseline] = [weight(), policy.counters().tensors];
     let [average, slow] = [start, start];
     for (let update = 1; update <= 4; update++) {
