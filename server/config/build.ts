@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../shared/json.ts";
+import { metricNamed } from "../../shared/metrics.ts";
 import { methodOf } from "../methods.ts";
 import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
@@ -219,14 +220,29 @@ export function buildStage(json: JsonObject, body: StageBody, steps: number): St
 }
 
 function conditionOf(json: Json): Condition {
-  const { metric, window, above, below, patience } = conditionSchema.parse(json);
+  const { metric, window, above, below, patience, min_delta, mode } = conditionSchema.parse(json);
   return {
     metric,
-    window,
+    window: window ?? (metric.startsWith("eval/") ? 1 : 10),
+    min_delta,
+    mode: mode ?? betterWay(metric),
     ...(above === undefined ? {} : { above }),
     ...(below === undefined ? {} : { below }),
     ...(patience === undefined ? {} : { patience }),
   };
+}
+
+/** Which way a metric gets better. */
+const betterWay = (metric: string): "max" | "min" =>
+  metricNamed(metric)?.better === "lower" ? "min" : "max";
+
+function buildBest(reader: Reader): RunConfig["checkpoint"]["best"] {
+  const wish = reader.read(
+    z.object({ metric: z.string(), mode: z.enum(["max", "min"]).optional() }).optional(),
+    "checkpoint",
+    "best",
+  );
+  return wish === undefined ? undefined : { metric: wish.metric, mode: wish.mode ?? betterWay(wish.metric) };
 }
 
 export function buildRun(
@@ -269,6 +285,7 @@ export function buildRun(
       every: n("checkpoint", "every"),
       every_seconds: n("checkpoint", "every_seconds"),
       keep: n("checkpoint", "keep"),
+      best: buildBest(reader),
     },
     engine: { backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"), threads },
     tree: tree.json,

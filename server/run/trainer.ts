@@ -137,7 +137,10 @@ export class Trainer implements Driver {
     this.parts.load(this.boundary);
   }
 
-  async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
+  async evaluate(
+    role: "first" | "periodic" | "last",
+    clock: Clock,
+  ): Promise<Readonly<Record<string, number>>> {
     const { config, policy, models, recorder, signal } = this.session;
     const { tasks, algorithm } = (this.exam ??= this.examination());
     const { metrics } = await evaluate(
@@ -145,6 +148,7 @@ export class Trainer implements Driver {
       clock,
     );
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+    return metrics;
   }
 
   private examination(): { tasks: readonly DrawnTask[]; algorithm: Algorithm } {
@@ -162,7 +166,10 @@ export class Trainer implements Driver {
     return { tasks, algorithm: new Algorithm(config.top, context) };
   }
 
-  async checkpoint(state: LoopState): Promise<void> {
+  async checkpoint(
+    state: LoopState,
+    best?: { readonly metric: string; readonly value: number },
+  ): Promise<void> {
     const { policy, recorder, config } = this.session;
     if (this.folder === undefined) return;
     const parts = { ...this.parts.save(), reference: { json: this.reference } };
@@ -171,8 +178,15 @@ export class Trainer implements Driver {
       { step: lastStep(state), loop: state, parts },
       (folder) => policy.save(join(folder, policyFolder)),
       config.checkpoint.keep,
+      best,
     );
-    recorder.append({ kind: "checkpoint", step: lastStep(state), path: relative(this.folder, path), bytes });
+    recorder.append({
+      kind: "checkpoint",
+      step: lastStep(state),
+      path: relative(this.folder, path),
+      bytes,
+      ...(best === undefined ? {} : { best }),
+    });
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
