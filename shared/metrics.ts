@@ -222,3 +222,14 @@ export const metrics: readonly Metric[] = [
   },
   { name: "process/rss", unit: "bytes", better: "lower", summary: "Resident memory of the run's process." },
 ];
+
+/** `reward/<term>` and the like as patterns, the list's order kept. */
+const patterns = metrics.map((metric) => ({
+  metric,
+  pattern: new RegExp(`^${metric.name.replaceAll(/<\w+>/g, ".+").replace("@k", "@\\d+")}$`),
+}));
+
+/** The entry that a metric's own name belongs to. */
+export const metricNamed = (name: string): Metric | undefined =>
+  metrics.find((metric) => metric.name === name) ??
+  patterns.find(({ pattern }) => pattern.test(name))?.metric;

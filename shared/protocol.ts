@@ -103,6 +103,13 @@ export interface RunDetail extends RunSummary {
   readonly config: JsonObject;
   readonly git: { readonly commit: string; readonly dirty: boolean } | null;
   readonly checkpoints: readonly { readonly step: number; readonly path: string; readonly bytes: number }[];
+  /** Of `checkpoint.best`; absent where the run keeps none. */
+  readonly best?: {
+    readonly step: number;
+    readonly path: string;
+    readonly metric: string;
+    readonly value: number;
+  };
   readonly attempts: readonly {
     readonly attempt: number;
     readonly startedAt: string;

@@ -171,6 +171,9 @@ function describe(run: RunDetail): string[] {
           `attempts    ${run.attempts.map(({ attempt, resumedAt }) => (resumedAt === null ? String(attempt) : `${attempt} from step ${resumedAt}`)).join(", ")}`,
         ]),
     ...(last === undefined ? [] : [`checkpoint  ${last.path}`]),
+    ...(run.best === undefined
+      ? []
+      : [`best        ${run.best.path}  ${run.best.metric} ${run.best.value.toFixed(3)}`]),
     ...metrics("now", run.headline),
     ...metrics("first", run.first),
     ...metrics("last", run.last),

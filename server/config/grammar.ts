@@ -25,8 +25,23 @@ export const conditionSchema = z.strictObject({
   metric: z.string().describe("A metric's name, e.g. `reward/total`."),
   above: z.number().optional().describe("Ends the stage when the mean over the window is above this."),
   below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
-  window: whole(1).default(10).describe("How many of the last values the mean is over."),
-  patience: whole(1).optional().describe("How many steps in a row the condition must hold; default 1."),
+  window: whole(1)
+    .optional()
+    .describe("How many of the last values the mean is over; default 10, for `eval/…` 1."),
+  patience: whole(1)
+    .optional()
+    .describe(
+      "How many values in a row the bound must hold; default 1. Without a bound: ends the stage when so many values have not improved on the best.",
+    ),
+  min_delta: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe("Without a bound: what counts as an improvement is more than this."),
+  mode: z
+    .enum(["max", "min"])
+    .optional()
+    .describe("Which way is better; default: what the metric's list says, else max."),
 });
 
 const taskItem: Shape = {
@@ -272,6 +287,16 @@ export const grammar: Shape & { kind: "map" } = {
         every: value(whole(1), "Steps between checkpoints."),
         every_seconds: value(z.number().positive(), "Seconds between checkpoints, whichever comes first."),
         keep: value(whole(1), "How many of the latest are kept."),
+        best: value(
+          z.strictObject({
+            metric: z.string().describe("A metric of evaluations, e.g. `eval/greedy`."),
+            mode: z
+              .enum(["max", "min"])
+              .optional()
+              .describe("Which way is better; default: what the metric's list says, else max."),
+          }),
+          "Keeps the checkpoint of the best evaluation beside the latest: `RUN@best`.",
+        ),
       },
       "When the run saves itself.",
     ),

@@ -91,6 +91,9 @@ export interface Condition {
   readonly below?: number;
   readonly window: number;
   readonly patience?: number;
+  /** Of a plateau: what an improvement is more than, and which way. */
+  readonly min_delta: number;
+  readonly mode: "max" | "min";
 }
 
 /** Everything that a stage may override, overrides applied. */
@@ -168,7 +171,13 @@ export interface RunConfig {
     /** Answers of each evaluation that are kept as rollouts. */
     readonly record: number;
   };
-  readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
+  readonly checkpoint: {
+    readonly every: number;
+    readonly every_seconds: number;
+    readonly keep: number;
+    /** Of which evaluation's metric the best checkpoint is kept. */
+    readonly best: { readonly metric: string; readonly mode: "max" | "min" } | undefined;
+  };
   readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;

@@ -144,7 +144,10 @@ export class Trainer implements Driver {
     this.parts.load(this.boundary);
   }
 
-  async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
+  async evaluate(
+    role: "first" | "periodic" | "last",
+    clock: Clock,
+  ): Promise<Readonly<Record<string, number>>> {
     const { config, policy, models, recorder, signal } = this.session;
     const { tasks, algorithm } = (this.exam ??= this.examination());
     const { report } = await evaluate(
@@ -154,6 +157,7 @@ export class Trainer implements Driver {
     );
     const { metrics } = report;
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+    return metrics;
   }
 
   /** As many greedy answers as drawn ones, of the same first tasks: what the model says, not every number. */
@@ -184,7 +188,10 @@ export class Trainer implements Driver {
     return { tasks, algorithm: new Algorithm(config.top, context) };
   }
 
-  async checkpoint(state: LoopState): Promise<void> {
+  async checkpoint(
+    state: LoopState,
+    best?: { readonly metric: string; readonly value: number },
+  ): Promise<void> {
     const { policy, models, recorder, config } = this.session;
     if (this.folder === undefined) return;
     const parts = { ...this.parts.save(), reference: { json: this.reference } };
@@ -196,8 +203,15 @@ export class Trainer implements Driver {
         await models.save(folder);
       },
       config.checkpoint.keep,
+      best,
     );
-    recorder.append({ kind: "checkpoint", step: lastStep(state), path: relative(this.folder, path), bytes });
+    recorder.append({
+      kind: "checkpoint",
+      step: lastStep(state),
+      path: relative(this.folder, path),
+      bytes,
+      ...(best === undefined ? {} : { best }),
+    });
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {

@@ -1,4 +1,5 @@
 import { band } from "./band.ts";
+import { bestMetric } from "./bestMetric.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
 import { environment } from "./environments.ts";
@@ -37,6 +38,7 @@ export const rules: readonly Rule[] = [
   scheduleEnd,
   miniBatch,
   condition,
+  bestMetric,
   klModel,
   taskWeight,
   givenBaseline,

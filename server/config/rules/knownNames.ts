@@ -23,7 +23,7 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
 const phases = ["generate", "reward", "score", "update", "evaluate", "log", "total"];
 
 /** Every metric this stage can report, and beginnings after which anything may follow. */
-function metricNames(
+export function metricNames(
   config: ConfigModel["config"],
   body: StageBody,
 ): { exact: string[]; open: string[]; arms: string[] } {
