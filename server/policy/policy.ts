@@ -15,7 +15,7 @@ import type {
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint, writeCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
@@ -29,7 +29,7 @@ import { mergedWeights, type Adapter } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
-import { rotaryExtents, rotaryTable } from "./transformer/positions.ts";
+import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
 import { BaseWeights, WeightSet } from "./weightSet.ts";
@@ -81,6 +81,8 @@ export interface PolicySetup {
   readonly heads?: readonly ValueHead[];
   /** Trains in the place of the decoder's weights. */
   readonly adapter?: Adapter | undefined;
+  /** Path of the model that an adapter stands on; undefined: its weights were drawn, and are saved with it. */
+  readonly base?: string | undefined;
   /** Of the adapter's beginning. */
   readonly seed?: number;
   readonly optimizer: OptimizerChoice;
@@ -161,7 +163,7 @@ export class LanguageModel implements TrainablePolicy {
     this.weights = this.upload(fresh);
   }
   get context(): number {
-    return this.shape.context;
+    return usableContext(this.shape);
   }
   get parameters(): number {
     return parameterCount(this.shape);
@@ -374,6 +376,7 @@ export class LanguageModel implements TrainablePolicy {
   private replace(weights: WeightSet): void {
     this.weights.close();
     this.weights = weights;
+    this.rest();
   }
 
   /** The gradient by every weight, without a step: what tests compare. Zero where nothing has a coefficient. */
@@ -449,27 +452,57 @@ export class LanguageModel implements TrainablePolicy {
   }
 
   async save(folder: string): Promise<void> {
-    const { shape, version } = this;
+    const { shape, version, tokenizer, setup } = this;
+    const { adapter } = this.parts;
+    const trained = this.readTrained();
+    const heads = Object.fromEntries(
+      Object.entries(headShapes(this.parts)).map(([name, extents]) => [
+        name,
+        { shape: extents, data: take(trained, name) },
+      ]),
+    );
     writeCheckpoint(folder, {
       shape,
       version,
-      tokenizer: this.tokenizer.name,
-      weights: this.readWeights(),
+      tokenizer,
+      heads,
       optimizer: this.optimizer.read(),
+      ...(adapter === undefined
+        ? { weights: trained }
+        : { adapter: { adapter, weights: trained }, base: setup.base ?? setup.weights() }),
     });
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    if (!isDeepStrictEqual(checkpoint.shape, this.shape)) {
-      throw new UserError(`The checkpoint ${folder} is of a model of another size.`, {
+    const wrong = this.problemOf(checkpoint);
+    if (wrong !== undefined)
+      throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
         file: folder,
         code: "checkpoint-shape",
-        action: "Open a policy of that checkpoint's own size, or name another checkpoint.",
+        action:
+          "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
       });
-    }
-    this.writeWeights(checkpoint.weights);
+    const heads = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
+    this.writeWeights({
+      ...(checkpoint.adapter === undefined ? checkpoint.weights : checkpoint.adapter.weights),
+      ...Object.fromEntries(heads),
+    });
     this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
+  }
+  /** Why a checkpoint is not of this policy. */
+  private problemOf({ shape, heads, adapter }: Checkpoint): string | undefined {
+    if (!isDeepStrictEqual(shape, this.shape)) return "is of a model of another size";
+    const own = Object.keys(headShapes(this.parts)).sort().join(", ");
+    const theirs = Object.keys(heads).sort().join(", ");
+    if (own !== theirs)
+      return `has ${theirs === "" ? "no heads" : theirs} where this model has ${own || "none"}`;
+    const described = (of: Adapter | undefined): string =>
+      of === undefined
+        ? "no adapter"
+        : `an adapter of rank ${of.rank}, alpha ${of.alpha} on ${[...of.targets].sort().join(", ")}`;
+    const [has, wants] = [described(adapter?.adapter), described(this.parts.adapter)];
+    return has === wants ? undefined : `has ${has} where this run has ${wants}`;
   }
 
   counters(): { readonly tensors: number } {

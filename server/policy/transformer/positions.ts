@@ -3,8 +3,13 @@ import { ROUND, roundUp } from "../layout.ts";
 import type { Dim, Ops } from "../ops.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
+/** Rotary tables of models that promise more would take more memory than a row of that length ever leaves. */
+const MOST_POSITIONS = 32_768;
+/** The longest row that this engine computes, in tokens. */
+export const usableContext = ({ context, style }: Shape): number =>
+  style.positions === "learned" ? context : Math.min(context, MOST_POSITIONS);
 /** Rows are padded to a round length, which may pass the context by a little. */
-export const tablePositions = (shape: Shape): number => roundUp(shape.context, ROUND) + ROUND;
+export const tablePositions = (shape: Shape): number => roundUp(usableContext(shape), ROUND) + ROUND;
 
 /** Layer l sees only a window. */
 export const isLocal = ({ style }: Shape, layer: number): boolean => style.window?.layers[layer] ?? false;
