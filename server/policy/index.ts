@@ -24,6 +24,8 @@ export interface PolicyOptions {
   readonly seed: number;
   /** A checkpoint folder to continue: weights, optimiser state and version. */
   readonly from?: string | undefined;
+  /** A model whose device this one uses, too; it must be closed after this one. */
+  readonly beside?: TrainablePolicy | undefined;
   /** Most tokens of a micro-batch, padding included. */
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
@@ -106,7 +108,8 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
   const base = options.from === undefined || head === undefined ? head : (baseOf(head) ?? head);
   const weights = (): Record<string, Float32Array> =>
     base === undefined ? initialWeights(shape, options.seed) : readWeights(base);
-  const opened = await openBackend(options.backend, options.threads, parameterCount(shape));
+  const opened =
+    options.beside?.share() ?? (await openBackend(options.backend, options.threads, parameterCount(shape)));
   const policy = new LanguageModel({
     ...opened,
     shape,

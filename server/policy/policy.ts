@@ -53,6 +53,19 @@ export interface TrainablePolicy extends Policy {
   resetOptimizer(): void;
   /** Names that `score` and `generate` know beside `policy`. */
   readonly snapshots: readonly Model[];
+  /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
+  readTrained(of?: Model): Record<string, Float32Array>;
+  /**
+   * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
+   * @throws UserError naming a weight that is missing or of another size
+   */
+  writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
+  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
+  attach(name: Model, other: TrainablePolicy): void;
+  /** All that trains of the policy as another process trained it: `version` becomes the version. */
+  adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
+  /** The device, for models that are opened beside this one and closed before it. */
+  share(): Pick<PolicySetup, "runtime" | "backend">;
   /** Handles alive on the device. */
   counters(): { readonly tensors: number };
   close(): void;
@@ -89,6 +102,33 @@ const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
     action: `Known models: ${["policy", ...known].join(", ")}.`,
   });
 
+/** A runtime that somebody else closes. */
+const guest = (runtime: Runtime): Runtime => ({
+  name: runtime.name,
+  device: runtime.device,
+  streams: runtime.streams,
+  compile: (spec) => runtime.compile(spec),
+  upload: (data, shape) => runtime.upload(data, shape),
+  tensors: () => runtime.tensors(),
+  close: () => undefined,
+});
+
+function checkSizes(
+  shapes: readonly (readonly [string, readonly number[]])[],
+  values: Named<Float32Array>,
+): void {
+  for (const [name, extents] of shapes) {
+    const size = extents.reduce((product, extent) => product * extent, 1);
+    if (values[name]?.length === size) continue;
+    throw new UserError(
+      `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
+      {
+        code: "weights-size",
+        action: "Use weights of a model of the same architecture and size.",
+      },
+    );
+  }
+}
 const isZero = (values: Float32Array): boolean => values.every((value) => value === 0);
 
 export class LanguageModel implements TrainablePolicy {
@@ -150,6 +190,7 @@ export class LanguageModel implements TrainablePolicy {
   /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
   private upload(values: Named<Float32Array>): WeightSet {
     const shapes = trainedShapes(this.parts);
+    checkSizes(Object.entries(shapes), values);
     const untouched = Object.keys(shapes).every((name) => !name.endsWith(".B") || isZero(take(values, name)));
     return new WeightSet(this.programs, this.uploaded(shapes, values), this.base, untouched);
   }
@@ -158,8 +199,8 @@ export class LanguageModel implements TrainablePolicy {
     if (found === undefined) throw unknownModel(model, [...this.saved.keys(), ...this.attached.keys()]);
     return found;
   }
-  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
-  attach(name: Model, other: LanguageModel): void {
+  attach(name: Model, other: TrainablePolicy): void {
+    if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
     if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
       throw new UserError(
         `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
@@ -352,10 +393,9 @@ export class LanguageModel implements TrainablePolicy {
     freeAll(folded);
     return values;
   }
-  /** Values of all that trains, in this engine's own layout: every weight, or the adapter's; and the heads'. */
-  readTrained(): Record<string, Float32Array> {
+  readTrained(of: Model = "policy"): Record<string, Float32Array> {
     return Object.fromEntries(
-      Object.entries(this.weights.tensors).map(([name, tensor]) => [name, floats(tensor)]),
+      Object.entries(this.weightsOf(of).tensors).map(([name, tensor]) => [name, floats(tensor)]),
     );
   }
   /** Values of every weight of the decoder, adapters merged, and of the heads (see transformer/weights.ts). */
@@ -368,9 +408,19 @@ export class LanguageModel implements TrainablePolicy {
     );
     return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
   }
-  /** Replaces all that trains; what the optimiser keeps and the version stay. */
-  writeWeights(values: Named<Float32Array>): void {
-    this.replace(this.upload(values));
+  writeWeights(values: Named<Float32Array>, of: Model = "policy"): void {
+    const weights = this.upload(values);
+    if (of === "policy") return this.replace(weights);
+    this.saved.get(of)?.close();
+    this.saved.set(of, weights);
+  }
+  adopt(values: Named<Float32Array>, version: number): void {
+    this.writeWeights(values);
+    this.version = version;
+  }
+  share(): Pick<PolicySetup, "runtime" | "backend"> {
+    const { runtime, backend } = this.setup;
+    return { runtime: guest(runtime), backend };
   }
 
   async snapshot(name: Model, decay?: number): Promise<void> {

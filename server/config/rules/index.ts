@@ -1,4 +1,5 @@
 import { band } from "./band.ts";
+import { bestMetric } from "./bestMetric.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
 import { environment } from "./environments.ts";
@@ -9,6 +10,7 @@ import { knownMetric } from "./knownNames.ts";
 import { miniBatch } from "./miniBatch.ts";
 import { modelSize } from "./modelSize.ts";
 import { duplicateName, successTerm, termTasks } from "./names.ts";
+import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
 import { passAt } from "./passAt.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
@@ -26,6 +28,7 @@ export const rules: readonly Rule[] = [
   contextLength,
   modelSize,
   modelFile,
+  registeredModel,
   datasetFile,
   rewardFile,
   knownMetric,
@@ -35,6 +38,7 @@ export const rules: readonly Rule[] = [
   scheduleEnd,
   miniBatch,
   condition,
+  bestMetric,
   klModel,
   taskWeight,
   givenBaseline,
