@@ -15,7 +15,7 @@ import type {
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint, writeCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
@@ -54,6 +54,19 @@ export interface TrainablePolicy extends Policy {
   resetOptimizer(): void;
   /** Names that `score` and `generate` know beside `policy`. */
   readonly snapshots: readonly Model[];
+  /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
+  readTrained(of?: Model): Record<string, Float32Array>;
+  /**
+   * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
+   * @throws UserError naming a weight that is missing or of another size
+   */
+  writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
+  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
+  attach(name: Model, other: TrainablePolicy): void;
+  /** All that trains of the policy as another process trained it: `version` becomes the version. */
+  adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
+  /** The device, for models that are opened beside this one and closed before it. */
+  share(): Pick<PolicySetup, "runtime" | "backend">;
   /** Handles alive on the device. */
   counters(): { readonly tensors: number };
   close(): void;
@@ -69,6 +82,8 @@ export interface PolicySetup {
   readonly heads?: readonly ValueHead[];
   /** Trains in the place of the decoder's weights. */
   readonly adapter?: Adapter | undefined;
+  /** Path of the model that an adapter stands on; undefined: its weights were drawn, and are saved with it. */
+  readonly base?: string | undefined;
   /** Of the adapter's beginning. */
   readonly seed?: number;
   readonly optimizer: OptimizerChoice;
@@ -93,6 +108,33 @@ const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
 function isZero(values: Float32Array | Float64Array): boolean {
   for (const value of values) if (value !== 0) return false;
   return true;
+}
+/** A runtime that somebody else closes. */
+const guest = (runtime: Runtime): Runtime => ({
+  name: runtime.name,
+  device: runtime.device,
+  streams: runtime.streams,
+  compile: (spec) => runtime.compile(spec),
+  upload: (data, shape) => runtime.upload(data, shape),
+  tensors: () => runtime.tensors(),
+  close: () => undefined,
+});
+
+function checkSizes(
+  shapes: readonly (readonly [string, readonly number[]])[],
+  values: Named<Float32Array | Float64Array>,
+): void {
+  for (const [name, extents] of shapes) {
+    const size = extents.reduce((product, extent) => product * extent, 1);
+    if (values[name]?.length === size) continue;
+    throw new UserError(
+      `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
+      {
+        code: "weights-size",
+        action: "Use weights of a model of the same architecture and size.",
+      },
+    );
+  }
 }
 
 export class LanguageModel implements TrainablePolicy {
@@ -154,6 +196,7 @@ export class LanguageModel implements TrainablePolicy {
   /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
   private upload(values: Named<Float32Array | Float64Array>): WeightSet {
     const shapes = trainedShapes(this.parts);
+    checkSizes(Object.entries(shapes), values);
     const untouched = Object.keys(shapes).every((name) => !name.endsWith(".B") || isZero(take(values, name)));
     return new WeightSet(this.programs, this.uploaded(shapes, values), this.base, untouched);
   }
@@ -162,8 +205,8 @@ export class LanguageModel implements TrainablePolicy {
     if (found === undefined) throw unknownModel(model, [...this.saved.keys(), ...this.attached.keys()]);
     return found;
   }
-  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
-  attach(name: Model, other: LanguageModel): void {
+  attach(name: Model, other: TrainablePolicy): void {
+    if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
     if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
       throw new UserError(
         `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
@@ -340,6 +383,7 @@ export class LanguageModel implements TrainablePolicy {
   private replace(weights: WeightSet): void {
     this.weights.close();
     this.weights = weights;
+    this.rest();
   }
 
   /** The gradient by every weight, without a step: what tests compare. Zero where nothing has a coefficient. */
@@ -356,10 +400,9 @@ export class LanguageModel implements TrainablePolicy {
     freeAll(folded);
     return values;
   }
-  /** Values of all that trains, in this engine's own layout: every weight, or the adapter's; and the heads'. */
-  readTrained(): Record<string, Float32Array> {
+  readTrained(of: Model = "policy"): Record<string, Float32Array> {
     return Object.fromEntries(
-      Object.entries(this.weights.tensors).map(([name, tensor]) => [name, floats(tensor)]),
+      Object.entries(this.weightsOf(of).tensors).map(([name, tensor]) => [name, floats(tensor)]),
     );
   }
   /** Values of every weight of the decoder, adapters merged, and of the heads (see transformer/weights.ts). */
@@ -372,9 +415,19 @@ export class LanguageModel implements TrainablePolicy {
     );
     return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
   }
-  /** Replaces all that trains; what the optimiser keeps and the version stay. */
-  writeWeights(values: Named<Float32Array | Float64Array>): void {
-    this.replace(this.upload(values));
+  writeWeights(values: Named<Float32Array | Float64Array>, of: Model = "policy"): void {
+    const weights = this.upload(values);
+    if (of === "policy") return this.replace(weights);
+    this.saved.get(of)?.close();
+    this.saved.set(of, weights);
+  }
+  adopt(values: Named<Float32Array>, version: number): void {
+    this.writeWeights(values);
+    this.version = version;
+  }
+  share(): Pick<PolicySetup, "runtime" | "backend"> {
+    const { runtime, backend } = this.setup;
+    return { runtime: guest(runtime), backend };
   }
 
   async snapshot(name: Model, decay?: number): Promise<void> {
@@ -406,27 +459,57 @@ export class LanguageModel implements TrainablePolicy {
   }
 
   async save(folder: string): Promise<void> {
-    const { shape, version } = this;
+    const { shape, version, tokenizer, setup } = this;
+    const { adapter } = this.parts;
+    const trained = this.readTrained();
+    const heads = Object.fromEntries(
+      Object.entries(headShapes(this.parts)).map(([name, extents]) => [
+        name,
+        { shape: extents, data: take(trained, name) },
+      ]),
+    );
     writeCheckpoint(folder, {
       shape,
       version,
-      tokenizer: this.tokenizer,
-      weights: this.readWeights(),
+      tokenizer,
+      heads,
       optimizer: this.optimizer.read(),
+      ...(adapter === undefined
+        ? { weights: trained }
+        : { adapter: { adapter, weights: trained }, base: setup.base ?? setup.weights() }),
     });
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    if (!isDeepStrictEqual(checkpoint.shape, this.shape)) {
-      throw new UserError(`The checkpoint ${folder} is of a model of another size.`, {
+    const wrong = this.problemOf(checkpoint);
+    if (wrong !== undefined)
+      throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
         file: folder,
         code: "checkpoint-shape",
-        action: "Open a policy of that checkpoint's own size, or name another checkpoint.",
+        action:
+          "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
       });
-    }
-    this.writeWeights(checkpoint.weights);
+    const heads = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
+    this.writeWeights({
+      ...(checkpoint.adapter === undefined ? checkpoint.weights : checkpoint.adapter.weights),
+      ...Object.fromEntries(heads),
+    });
     this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
+  }
+  /** Why a checkpoint is not of this policy. */
+  private problemOf({ shape, heads, adapter }: Checkpoint): string | undefined {
+    if (!isDeepStrictEqual(shape, this.shape)) return "is of a model of another size";
+    const own = Object.keys(headShapes(this.parts)).sort().join(", ");
+    const theirs = Object.keys(heads).sort().join(", ");
+    if (own !== theirs)
+      return `has ${theirs === "" ? "no heads" : theirs} where this model has ${own || "none"}`;
+    const described = (of: Adapter | undefined): string =>
+      of === undefined
+        ? "no adapter"
+        : `an adapter of rank ${of.rank}, alpha ${of.alpha} on ${[...of.targets].sort().join(", ")}`;
+    const [has, wants] = [described(adapter?.adapter), described(this.parts.adapter)];
+    return has === wants ? undefined : `has ${has} where this run has ${wants}`;
   }
 
   counters(): { readonly tensors: number } {

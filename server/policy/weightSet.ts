@@ -77,9 +77,9 @@ export class WeightSet {
     this.own ??= this.fold();
     return prefixed("w/", { ...this.base?.folded, ...this.own });
   }
-  /** Lets go of the merged matrices of an adapter until they are asked for again. */
+  /** Lets go of the merged matrices of an adapter until they are asked for again; not while another owner may use them. */
   rest(): void {
-    if (this.base === undefined || this.untouched || this.own === undefined) return;
+    if (this.owners > 1 || this.base === undefined || this.untouched || this.own === undefined) return;
     freeAll(this.own);
     this.own = undefined;
   }

@@ -42,7 +42,7 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
     for (const model of models)
       columns.push([
         `logp:${model}`,
-        (await session.policy.score(rows, { model, channels: ["logp"] })).logp!,
+        (await session.models.get("policy").score(rows, { model, channels: ["logp"] })).logp!,
       ]);
     return { ...behaviour(rows), ...Object.fromEntries(columns) };
   };
@@ -163,7 +163,7 @@ function update(
     weights: selectTokens(weights, batch, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  return session.policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+  return session.models.get("policy").update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
 }
 
 /** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { toPublic } from "../../../server/policy/formats/huggingFace/layout.ts";
 import type { ModelConfig } from "../../../server/config/resolved.ts";
@@ -177,4 +180,61 @@ test("an adapter learns, leaves no tensor behind, and its snapshots stay", async
   assert.ok(largestDifference(await logpOf(policy, "previous"), kept) < 1e-5);
   assert.equal(policy.counters().tensors, tensors);
   policy.close();
+});
+
+test("a run with an adapter and heads resumes bit for bit, and its checkpoint is a base with the adapter merged", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-adapter-"));
+  try {
+    const heads = [{ name: "value", detach: false }];
+    const described = { ...model({ ...all, targets: ["q", "v", "down"] }), heads };
+    const policy = await open({ model: described });
+    const channels: Channel[] = ["logp", "head:value"];
+    const weighed = weighBy({ logp: coefficientsOf(n, "a"), "head:value": coefficientsOf(n, "b") });
+    for (let step = 0; step < 2; step++) await policy.update(batch, plan(channels), weighed);
+    const target = join(folder, "step-2");
+    await policy.save(target);
+    assert.ok(existsSync(join(target, "adapter_model.safetensors")));
+    const resumed = await open({ model: described, from: target, seed: 1234 });
+    assert.equal(resumed.version, 2);
+    for (let step = 0; step < 2; step++) {
+      const [a, b] = [
+        await policy.update(batch, plan(channels), weighed),
+        await resumed.update(batch, plan(channels), weighed),
+      ];
+      assert.equal(a.loss, b.loss);
+    }
+    assert.deepEqual(resumed.readTrained(), policy.readTrained());
+    assert.deepEqual(resumed.readWeights(), policy.readWeights());
+    // A checkpoint of the resumed run does not lean on the folder it came from.
+    await resumed.save(join(folder, "step-4"));
+    rmSync(target, { recursive: true });
+    const merged = await open({ model: { ...tinyModel(), base: join(folder, "step-4") } });
+    assert.ok(largestDifference(await logpOf(merged), await logpOf(policy)) < 1e-4);
+    await assert.rejects(
+      open({ model: { ...described, adapter: all }, from: join(folder, "step-4") }),
+      /on down, q, v where this run has/,
+    );
+    await assert.rejects(open({ from: join(folder, "step-4") }), /has heads.value, heads.value_bias where/);
+    // An adapter on a saved model names it, and notices when it changes.
+    const plain = join(folder, "plain");
+    await merged.save(plain);
+    const over = await open({ model: { ...model(all), base: plain } });
+    stirAdapter(over);
+    await over.save(join(folder, "over"));
+    assert.equal(existsSync(join(folder, "over", "base")), false);
+    const again = await open({ model: { ...model(all), base: plain }, from: join(folder, "over") });
+    assert.deepEqual(await logpOf(again), await logpOf(over));
+    await policy.snapshot("x");
+    await open().then(async (other) => {
+      await other.save(plain);
+      other.close();
+    });
+    await assert.rejects(
+      open({ model: model(all), from: join(folder, "over") }),
+      /plain, which has changed since/,
+    );
+    for (const one of [policy, resumed, merged, over, again]) one.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
