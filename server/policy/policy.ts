@@ -35,7 +35,7 @@ import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./upd
 import { BaseWeights, WeightSet } from "./weightSet.ts";
 
 export interface Backend {
-  readonly name: "native" | "wasm";
+  readonly name: "native" | "wasm" | "webgpu";
   /** Why this one, as a sentence. */
   readonly reason: string;
   readonly device: string;
