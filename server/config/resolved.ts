@@ -1,5 +1,6 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
@@ -31,6 +32,8 @@ export interface ModelConfig {
     readonly context: number;
     readonly tied: boolean;
   };
+  /** How a `tiny` model reads text; undefined: characters. */
+  readonly tokenizer?: TokenizerConfig | undefined;
 }
 
 export interface TaskConfig {
