@@ -230,7 +230,10 @@ export function buildRun(
       keep: n("checkpoint", "keep"),
       best: buildBest(reader),
     },
-    engine: { backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"), threads },
+    engine: {
+      backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"),
+      threads,
+    },
     tree: tree.json,
   };
 }

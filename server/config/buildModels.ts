@@ -1,4 +1,5 @@
 /** The policy's model and those of the registry, from a checked config. */
+import { tokenizerConfig } from "./modelTokenizer.ts";
 import { z } from "zod";
 import { defaults } from "./defaults.ts";
 import type { Json } from "../../shared/json.ts";
@@ -25,6 +26,7 @@ export function buildModel(reader: Reader, ...path: readonly string[]): ModelCon
       context: read(z.number(), "context"),
       tied: read(z.boolean(), "tied"),
     },
+    tokenizer: tokenizerConfig(reader.json(...path, "tokenizer")),
     adapter: adapterOf(reader.json(...path, "adapter")),
     heads: valueHeadsSchema
       .parse(reader.json(...path, "value_heads") ?? [])

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { schedulable } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
+import { tokenizerFields } from "./modelTokenizer.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
@@ -132,6 +133,7 @@ const modelFields: Fields = {
   hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
   context: value(whole(8), "Longest prompt + response, in tokens."),
   tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+  tokenizer: short("use", tokenizerFields, "tiny: how it reads text."),
   adapter: value(
     adapterSchema,
     "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",

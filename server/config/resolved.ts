@@ -1,6 +1,7 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
+import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 import type { RateSchedule } from "./learningRate.ts";
@@ -45,6 +46,8 @@ export interface ModelConfig {
     | undefined;
   /** Linear maps from the final state to a number per token: `head:<name>`. */
   readonly heads?: readonly { readonly name: string; readonly detach: boolean }[] | undefined;
+  /** How a `tiny` model reads text; undefined: characters. */
+  readonly tokenizer?: TokenizerConfig | undefined;
 }
 
 /** A model of `models` that is opened: frozen, or trained by whichever method names it. */

@@ -7,7 +7,7 @@ import { openBackend, type BackendChoice, type NativeOptions } from "./backend.t
 import { readCheckpointHead } from "./checkpoint.ts";
 import { baseOf, openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
-import { CharacterTokenizer } from "./tokenizers/characters.ts";
+import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { initialWeights, llamaStyle, parameterCount, type Shape } from "./transformer/weights.ts";
 
@@ -37,6 +37,8 @@ export interface PolicyOptions {
   readonly logits?: number | undefined;
   /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
   readonly cache_bytes?: number | undefined;
+  /** What a new tiny model's vocabulary is learned from, where its config says so. */
+  readonly texts?: (() => Iterable<string>) | undefined;
 }
 
 const MICRO_TOKENS = 2048;
@@ -76,6 +78,7 @@ function tinyShape(model: ModelConfig, vocabulary: number): Shape {
 export function describeModel(
   model: ModelConfig,
   from?: string,
+  texts: () => Iterable<string> = () => [],
 ): {
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
@@ -83,7 +86,7 @@ export function describeModel(
   readonly head: ModelHead | undefined;
 } {
   if (from === undefined && model.base === "tiny") {
-    const tokenizer = new CharacterTokenizer();
+    const tokenizer = tokenizerForTiny(model.tokenizer, texts);
     return { shape: tinyShape(model, tokenizer.size), tokenizer, head: undefined };
   }
   const head = from === undefined ? openBase(model.base) : readCheckpointHead(from);
@@ -106,7 +109,7 @@ const isInside = (path: string, folder: string | undefined): boolean =>
 
 /** The same with the engine's own methods, for tests and benchmarks. */
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
-  const { shape, tokenizer, head } = describeModel(options.model, options.from);
+  const { shape, tokenizer, head } = describeModel(options.model, options.from, options.texts);
   const { adapter, heads = [] } = options.model;
   // A run that continues an adapter stands on that adapter's base, not on the two merged.
   const base = options.from === undefined || head === undefined ? head : (baseOf(head) ?? head);

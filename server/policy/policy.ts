@@ -28,7 +28,7 @@ import { parseChannel } from "./transformer/head.ts";
 import { mergedWeights, type Adapter } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
-import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkSameTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
@@ -489,6 +489,7 @@ export class LanguageModel implements TrainablePolicy {
         action:
           "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
       });
+    checkSameTokenizer(folder, checkpoint.tokenizer, this.tokenizer);
     const heads = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
     this.writeWeights({
       ...(checkpoint.adapter === undefined ? checkpoint.weights : checkpoint.adapter.weights),
