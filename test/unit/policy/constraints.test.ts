@@ -93,7 +93,7 @@ test("what an automaton cannot follow is named with its place", () => {
 });
 
 test("tokens of several characters are allowed where all of them are", () => {
-  const pieces = ["", "<end>", "a", "ab", "abc", "b", "bc", " a", "c", "\ufffd"];
+  const pieces = ["", "<end>", "a", "ab", "abc", "b", "bc", " a", "c", "\ufffd", " "];
   const pieceTokenizer: Tokenizer & { special: ReadonlySet<number> } = {
     size: pieces.length,
     pad: 0,
@@ -106,7 +106,7 @@ test("tokens of several characters are allowed where all of them are", () => {
   const names = (state: GrammarState): string[] => pieces.filter((_, token) => state.allowed![token] === 1);
   assert.deepEqual(names(start), ["a", "ab", "abc"]);
   assert.deepEqual(names(start.after(2)), ["b", "bc"]);
-  assert.deepEqual(names(start.after(3)), [" a", "c"]);
+  assert.deepEqual(names(start.after(3)), [" a", "c", " "]);
   assert.deepEqual(names(start.after(4)), ["<end>"]);
   assert.equal(start.after(2).after(6).allowed, start.after(4).allowed);
   assert.throws(() => start.after(5), /not allowed by the grammar/);
@@ -140,8 +140,13 @@ test("responses keep to a grammar, whatever the model would like; logp at T = 1 
 
 test("a grammar that the vocabulary cannot write says so", async () => {
   const policy = await open();
-  const grammar = grammarOf({ choices: ["é"] }, policy.tokenizer);
-  await assert.rejects(collect(policy, prompts, { grammar }), /allows no token here/);
+  assert.throws(() => grammarOf({ choices: ["é"] }, policy.tokenizer), /vocabulary cannot write any text/);
+  // A way that only the missing character leads on is not taken at all.
+  const grammar = grammarOf({ choices: ["aé", "abé", "b"] }, policy.tokenizer);
+  const samples = await collect(policy, prompts, { grammar });
+  for (const { tokens } of samples) assert.equal(policy.tokenizer.decode(tokens), "b");
+  const nothing: GrammarState = { allowed: new Uint8Array(policy.tokenizer.size), after: () => nothing };
+  await assert.rejects(collect(policy, prompts, { grammar: nothing }), /allows no token here/);
   policy.close();
 });
 
