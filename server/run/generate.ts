@@ -29,7 +29,8 @@ export function draftsOf(
   use: RolloutUse,
 ): Draft[] {
   return places.flatMap(({ task, arm, group }) => {
-    const tokens = policy.tokenizer.encode(task.prompt);
+    const { tokenizer } = policy;
+    const tokens = tokenizer.prompt?.(task.prompt) ?? tokenizer.encode(task.prompt);
     if (tokens.length >= policy.context) throw tooLong(task.prompt, tokens.length, policy.context);
     return Array.from({ length: count }, (_, index) => ({
       task,
