@@ -262,6 +262,8 @@ export interface Tokenizer {
   readonly eos: number;
   readonly pad: number;
   encode(text: string): Int32Array;
+  /** A task's prompt as the model reads it: in its chat template where it has one. Absent: as `encode`. */
+  prompt?(text: string): Int32Array;
   decode(tokens: ArrayLike<number>): string;
 }
 

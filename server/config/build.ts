@@ -20,6 +20,7 @@ import type {
   StageConfig,
   TaskConfig,
 } from "./resolved.ts";
+import { tokenizerConfig } from "./modelTokenizer.ts";
 import { grammar } from "./grammar.ts";
 import { nameOf } from "./method.ts";
 
@@ -270,6 +271,7 @@ export function buildRun(
         context: n("model", "context"),
         tied: reader.read(z.boolean(), "model", "tied"),
       },
+      tokenizer: tokenizerConfig(reader.json("model", "tokenizer")),
     },
     stages,
     top,

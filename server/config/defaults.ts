@@ -1,4 +1,5 @@
 /** What a config says where nobody says anything: the choices of preset `grpo`. */
+import { tokenizerDefaults } from "./modelTokenizer.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
 export const defaultSteps = 100;
@@ -8,7 +9,7 @@ const tinySize: JsonObject = { width: 128, layers: 4, heads: 4, hidden: 384, con
 
 export const defaults: JsonObject = {
   seed: 1,
-  model: { base: "tiny", ...tinySize },
+  model: { base: "tiny", ...tinySize, tokenizer: { ...tokenizerDefaults } },
   curriculum: {
     arms: { use: "difficulty" },
     signal: { use: "mean_abs_advantage" },

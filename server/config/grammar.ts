@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { schedulable, scheduleSchema } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import { tokenizerFields } from "./modelTokenizer.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
@@ -235,6 +236,7 @@ export const grammar: Shape & { kind: "map" } = {
         hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
         context: value(whole(8), "Longest prompt + response, in tokens."),
         tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+        tokenizer: short("use", tokenizerFields, "tiny: how it reads text."),
       },
       "The policy that is trained.",
     ),

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
 import type { Anneal } from "./rollout.ts";
+import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
@@ -33,6 +34,8 @@ export interface ModelConfig {
     readonly context: number;
     readonly tied: boolean;
   };
+  /** How a `tiny` model reads text; undefined: characters. */
+  readonly tokenizer?: TokenizerConfig | undefined;
 }
 
 export interface TaskConfig {
@@ -144,7 +147,10 @@ export interface RunConfig {
     readonly temperature: number;
   };
   readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
-  readonly engine: { readonly backend: "auto" | "native" | "webgpu" | "wasm"; readonly threads: number | undefined };
+  readonly engine: {
+    readonly backend: "auto" | "native" | "webgpu" | "wasm";
+    readonly threads: number | undefined;
+  };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
 }

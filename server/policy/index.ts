@@ -6,7 +6,7 @@ import { openBackend, type BackendChoice, type NativeOptions } from "./backend.t
 import { readCheckpointHead } from "./checkpoint.ts";
 import { openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
-import { CharacterTokenizer } from "./tokenizers/characters.ts";
+import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { initialWeights, llamaStyle, parameterCount, type Shape } from "./transformer/weights.ts";
 
@@ -29,6 +29,8 @@ export interface PolicyOptions {
   readonly kept_bytes?: number | undefined;
   /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
   readonly cache_bytes?: number | undefined;
+  /** What a new tiny model's vocabulary is learned from, where its config says so. */
+  readonly texts?: (() => Iterable<string>) | undefined;
   readonly native?: NativeOptions | undefined;
 }
 
@@ -67,6 +69,7 @@ function tinyShape(model: ModelConfig, vocabulary: number): Shape {
 export function describeModel(
   model: ModelConfig,
   from?: string,
+  texts: () => Iterable<string> = () => [],
 ): {
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
@@ -74,7 +77,7 @@ export function describeModel(
   readonly head: ModelHead | undefined;
 } {
   if (from === undefined && model.base === "tiny") {
-    const tokenizer = new CharacterTokenizer();
+    const tokenizer = tokenizerForTiny(model.tokenizer, texts);
     return { shape: tinyShape(model, tokenizer.size), tokenizer, head: undefined };
   }
   const head = from === undefined ? openBase(model.base) : readCheckpointHead(from);
@@ -93,7 +96,7 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 
 /** The same with the engine's own methods, for tests and benchmarks. */
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
-  const { shape, tokenizer, head } = describeModel(options.model, options.from);
+  const { shape, tokenizer, head } = describeModel(options.model, options.from, options.texts);
   const weights = head === undefined ? initialWeights(shape, options.seed) : readWeights(head);
   const opened = await openBackend(options.backend, options.threads, parameterCount(shape), options.native);
   const policy = new LanguageModel({

@@ -23,7 +23,7 @@ import { Optimizer } from "./optimizer.ts";
 import { Programs } from "./programs.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { detailOf, emptyColumns, isOwnChannel, scoreRuns, unsupportedChannel } from "./score.ts";
-import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkSameTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { gradientOf, type Engine, type Gradient } from "./update.ts";
@@ -329,6 +329,7 @@ export class LanguageModel implements TrainablePolicy {
         action: "Open a policy of that checkpoint's own size, or name another checkpoint.",
       });
     }
+    checkSameTokenizer(folder, checkpoint.tokenizer, this.tokenizer);
     this.writeWeights(checkpoint.weights);
     this.optimizer.write(checkpoint);
     this.version = checkpoint.version;

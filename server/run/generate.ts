@@ -32,7 +32,8 @@ export function draftsOf(
 ): Draft[] {
   const prefix = given === "" ? {} : { prefix: policy.tokenizer.encode(given) };
   return places.flatMap(({ task, arm, group }) => {
-    const tokens = policy.tokenizer.encode(task.prompt);
+    const { tokenizer } = policy;
+    const tokens = tokenizer.prompt?.(task.prompt) ?? tokenizer.encode(task.prompt);
     const length = tokens.length + (prefix.prefix?.length ?? 0);
     if (length >= policy.context) throw tooLong(task.prompt + given, length, policy.context);
     return Array.from({ length: count }, (_, index) => ({

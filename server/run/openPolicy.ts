@@ -2,6 +2,7 @@
 import { create, contextOf } from "../algorithm.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import { taskTexts } from "./taskTexts.ts";
 import { randomStream } from "../random.ts";
 
 export function openRunPolicy(config: RunConfig): Promise<TrainablePolicy> {
@@ -14,5 +15,6 @@ export function openRunPolicy(config: RunConfig): Promise<TrainablePolicy> {
     threads: config.engine.threads,
     seed: config.seed,
     micro_tokens: body.update.micro_tokens,
+    texts: () => taskTexts(config),
   });
 }

@@ -49,7 +49,7 @@ export function solved(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
     columns: {},
     origin: new Uint8Array(tokens.length).fill(origin.written),
     mask: new Uint8Array(tokens.length).fill(1),
-    context: ragged(tasks.map((task) => tokenizer.encode(task.prompt))),
+    context: ragged(tasks.map(({ prompt }) => tokenizer.prompt?.(prompt) ?? tokenizer.encode(prompt))),
     group: Int32Array.from(tasks, (_, row) => row),
     groups: tasks.length,
     records: tasks.map((task, row) => recordOf(task, row, responses[row]!)),

@@ -2,7 +2,7 @@ import type { TaskConfig } from "../resolved.ts";
 import { environmentOf } from "./environments.ts";
 import { mine, placeOf, underneath, type Rule } from "./rule.ts";
 
-/** A tiny model reads one token per character. */
+/** A tiny model reads one token per character, unless it learns a vocabulary. */
 function longestPrompt(task: TaskConfig): number {
   const { max_prompt: most } = task.source.params;
   if (typeof most === "number") return most;
@@ -14,7 +14,7 @@ export const contextLength: Rule = {
   id: "context-length",
   check({ config, stages, file, root, report }) {
     const { context } = config.model.size;
-    if (config.model.base !== "tiny") return;
+    if (config.model.base !== "tiny" || config.model.tokenizer?.use === "bpe") return;
     for (const view of stages) {
       const { tasks, rollout } = view.config.body;
       const longest = tasks

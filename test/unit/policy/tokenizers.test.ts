@@ -16,6 +16,8 @@ import {
   writeTokenizer,
   type PolicyTokenizer,
 } from "../../../server/policy/tokenizers/index.ts";
+import { solved } from "../../../server/run/supervised.ts";
+import { LEAST_VOCABULARY, trainBytePairs } from "../../../server/policy/tokenizers/trainBytePairs.ts";
 
 /** Made by transformers: see generate.py beside it. */
 const folder = "test/fixtures/tokenizers";
@@ -137,6 +139,22 @@ void test("a template's own refusal reaches the person", () => {
   );
 });
 
+void test("a task's prompt is the user's turn where there is a template, else plain text as the model was trained", () => {
+  const { tokenizer } = fixture.kinds.find(({ name }) => name === "smollm")!;
+  const chats = opened(tokenizer, { chat_template: fixture.chats[0]!.template });
+  const text = chats.chat([{ role: "user", content: "Hi" }])!;
+  assert.match(text, /user\nHi/);
+  assert.deepEqual(chats.prompt("Hi"), chats.encode(text));
+  const plain = opened(fixture.kinds.find(({ name }) => name === "llama-bpe")!.tokenizer);
+  assert.deepEqual([...plain.prompt("Hi")], [plain.bos, ...plain.encode("Hi")]);
+  const { context, tokens } = solved(
+    [{ id: "a", source: "a", env: "a", prompt: "Hi", solution: "Hello", data: {} }],
+    chats,
+  );
+  assert.deepEqual(context.values, chats.prompt("Hi"));
+  assert.deepEqual([...tokens], [...chats.encode("Hello"), chats.eos]);
+});
+
 void test("a tokenizer written to a folder is read back the same", () => {
   const place = mkdtempSync(join(tmpdir(), "gradus-tokenizer-"));
   try {
@@ -176,4 +194,55 @@ void test("the characters' tokenizer.json gives the same ids in a pipeline that 
     [pipeline.pad, pipeline.bos, pipeline.eos, pipeline.size],
     [characters.pad, characters.bos, characters.eos, characters.size],
   );
+});
+
+const texts = [
+  "Using the numbers 3, 7 and 25, make 46.\n",
+  "Using the numbers 12, 9 and 4, make 31.\n",
+  "The numbers make it, don't they? They're numbers.",
+];
+
+void test("a trained vocabulary joins what occurs often, is the same every time and loses no text", () => {
+  const trained = trainBytePairs(texts, 280, "trained");
+  assert.equal(trained.size, 280);
+  assert.deepEqual(trainBytePairs(texts, 280, "again").files(), trained.files());
+  const [numbers] = trained.encode(" numbers");
+  assert.deepEqual([...trained.encode(" numbers numbers")], [numbers, numbers]);
+  const other = "émoji 🙂\n\ttabs\u0000 日本";
+  assert.equal(trained.decode(trained.encode(other)), other);
+  assert.ok(trained.encode(texts[0]!).length < 0.75 * texts[0]!.length);
+  assert.deepEqual([trained.pad, trained.bos, trained.eos, trained.prefix], [0, 1, 2, []]);
+});
+
+void test("the first pair that is joined is the most frequent one, of equals the first in the order of bytes", () => {
+  const merges = (text: string): unknown =>
+    z
+      .object({ model: z.object({ merges: z.array(z.tuple([z.string(), z.string()])) }) })
+      .parse(trainBytePairs([text], 262, "trained").files()["tokenizer.json"]).model.merges;
+  assert.deepEqual(merges("xyz xyz abz abz abz"), [
+    ["\u0120", "a"],
+    ["b", "z"],
+    ["\u0120a", "bz"],
+  ]);
+});
+
+void test("training stops where nothing occurs twice, and a trained tokenizer is read back from its folder", () => {
+  const place = mkdtempSync(join(tmpdir(), "gradus-tokenizer-"));
+  try {
+    const trained = trainBytePairs(texts, 4096, "trained");
+    assert.ok(trained.size > LEAST_VOCABULARY && trained.size < 400);
+    writeTokenizer(place, trained);
+    const again = readTokenizer(place);
+    for (const text of [...texts, ...fixture.corpus])
+      assert.deepEqual(again.encode(text), trained.encode(text));
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});
+
+void test("other programs' white space is not JavaScript's: words are cut the same in training and in use", () => {
+  const text = "a\u0085b\ufeffc a\u0085b\ufeffc a\u0085b\ufeffc";
+  const trained = trainBytePairs([text], 400, "trained");
+  assert.equal(trained.decode(trained.encode(text)), text);
+  assert.equal(trained.encode(text).length, 3 * 5);
 });
