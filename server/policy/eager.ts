@@ -140,18 +140,36 @@ export class EagerOps implements Ops<Tensor> {
   softmax = (x: Tensor): Tensor =>
     this.tf.reshape(this.tf.softmax(this.tf.reshape(x, [-1, x.shape.at(-1)!])), x.shape);
   argmax = (x: Tensor): Tensor => this.tf.argMax(x, -1);
-  cumsum = (x: Tensor): Tensor => this.tf.cumsum(x, 1);
+  cumsum = (x: Tensor, exclusive = false): Tensor => this.tf.cumsum(x, 1, exclusive);
   sumAxis = (x: Tensor, axis: number, keep = false): Tensor => this.tf.sum(x, axis, keep);
   sumEverything = (x: Tensor): Tensor => this.tf.sum(x);
   countUpTo(x: Tensor, bound: Tensor): Tensor {
     return this.tf.cast(this.tf.sum(this.tf.cast(this.tf.lessEqual(x, bound), "float32"), -1), "int32");
   }
+  lastBelow(x: Tensor, bound: Tensor): Tensor {
+    const count = this.tf.sum(this.tf.cast(this.tf.less(x, bound), "float32"), -1);
+    return this.tf.cast(this.tf.maximum(this.tf.sub(count, 1), 0), "int32");
+  }
+  topK(x: Tensor, k: Dim<Tensor>): [Tensor, Tensor] {
+    const { values, indices } = this.tf.topk(x, known(k), true);
+    return [values, indices];
+  }
+  keepFrom(x: Tensor, cut: Tensor, column: Tensor): Tensor {
+    const columns = this.toFloat(this.range(x.shape.at(-1)!));
+    const early = this.toFloat(this.tf.lessEqual(columns, column));
+    const tied = this.tf.mul(this.toFloat(this.tf.equal(x, cut)), early);
+    return this.tf.maximum(this.toFloat(this.tf.greater(x, cut)), tied);
+  }
+  atLeast = (x: Tensor, bound: Tensor): Tensor => this.toFloat(this.tf.greaterEqual(x, bound));
 
   // ── made for transformers
-  futureMask(positions: Tensor, n: Dim<Tensor>): Tensor {
+  futureMask(positions: Tensor, n: Dim<Tensor>, window?: number): Tensor {
+    const row = this.toFloat(this.range(n));
     const column = this.tf.reshape(this.toFloat(positions), [-1, 1]);
-    const after = this.tf.greater(this.toFloat(this.range(n)), column);
-    return this.tf.mul(this.tf.cast(after, "float32"), -1e9);
+    const hidden = (truth: Tensor): Tensor => this.tf.mul(this.toFloat(truth), -1e9);
+    const future = hidden(this.tf.greater(row, column));
+    if (window === undefined) return future;
+    return this.tf.add(future, hidden(this.tf.lessEqual(row, this.tf.sub(column, window))));
   }
   /** (a, b) → (a·cos − b·sin, a·sin + b·cos). */
   rotate(x: Tensor, shape: readonly Dim<Tensor>[], table: Tensor, inverse: boolean): Tensor {

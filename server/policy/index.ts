@@ -1,13 +1,13 @@
 /** Opening the language model that a run trains. */
-import { existsSync, statSync } from "node:fs";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
-import { isCheckpoint, readCheckpointHead, readWeights, type CheckpointHead } from "./checkpoint.ts";
+import { readCheckpointHead } from "./checkpoint.ts";
+import { openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { CharacterTokenizer } from "./tokenizers/characters.ts";
-import { tokenizerByName } from "./tokenizers/index.ts";
+import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { initialWeights, llamaStyle, parameterCount, type Shape } from "./transformer/weights.ts";
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./backend.ts";
@@ -27,11 +27,14 @@ export interface PolicyOptions {
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
   readonly kept_bytes?: number | undefined;
+  /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
+  readonly cache_bytes?: number | undefined;
   readonly native?: NativeOptions | undefined;
 }
 
 const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
+const CACHE_BYTES = 2 ** 30;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
 function tinyShape(model: ModelConfig, vocabulary: number): Shape {
@@ -60,44 +63,28 @@ function tinyShape(model: ModelConfig, vocabulary: number): Shape {
   };
 }
 
-/** A base that is not `tiny`: a checkpoint of ours, or an error that names it. */
-function checkpointBase(base: string): CheckpointHead {
-  if (!existsSync(base)) {
-    throw new UserError(`model.base names ${base}, which does not exist.`, {
-      file: base,
-      code: "model-missing",
-      action: "Correct the path, or use base: tiny.",
-    });
-  }
-  const unsupported = (kind: string): UserError =>
-    new UserError(`model.base ${base} is ${kind}, which this version cannot train yet.`, {
-      file: base,
-      code: "model-unsupported",
-      action: "Use base: tiny, or a checkpoint folder of an earlier run.",
-    });
-  if (!statSync(base).isDirectory()) throw unsupported(base.endsWith(".gguf") ? "a GGUF file" : "a file");
-  if (!isCheckpoint(base))
-    throw unsupported(
-      existsSync(`${base}/config.json`) ? "a Hugging Face folder" : "a folder without a checkpoint",
-    );
-  return readCheckpointHead(base);
-}
-
 /** Size and tokenizer of the model, without loading anything heavy: what validation and `doctor` can ask. */
 export function describeModel(
   model: ModelConfig,
   from?: string,
-): { readonly shape: Shape; readonly tokenizer: string; readonly folder: string | undefined } {
-  const folder = from ?? (model.base === "tiny" ? undefined : model.base);
-  if (folder === undefined)
-    return { shape: tinyShape(model, new CharacterTokenizer().size), tokenizer: "characters", folder };
-  return { ...(from === undefined ? checkpointBase(folder) : readCheckpointHead(folder)), folder };
+): {
+  readonly shape: Shape;
+  readonly tokenizer: PolicyTokenizer;
+  /** Where the weights are; undefined: a `tiny` model, whose weights are drawn. */
+  readonly head: ModelHead | undefined;
+} {
+  if (from === undefined && model.base === "tiny") {
+    const tokenizer = new CharacterTokenizer();
+    return { shape: tinyShape(model, tokenizer.size), tokenizer, head: undefined };
+  }
+  const head = from === undefined ? openBase(model.base) : readCheckpointHead(from);
+  return { shape: head.shape, tokenizer: head.tokenizer, head };
 }
 
 /**
  * Opens the policy on the chosen backend.
  *
- * @throws UserError for a base that is missing or of a kind that cannot be trained yet, a damaged checkpoint, or a
+ * @throws UserError for a base that is missing or asks for what is not computed here, a damaged checkpoint, or a
  * native backend that was asked for and does not load.
  */
 export async function openPolicy(options: PolicyOptions): Promise<TrainablePolicy> {
@@ -106,17 +93,18 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 
 /** The same with the engine's own methods, for tests and benchmarks. */
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
-  const { shape, tokenizer, folder } = describeModel(options.model, options.from);
-  const weights = folder === undefined ? initialWeights(shape, options.seed) : readWeights(folder, shape);
+  const { shape, tokenizer, head } = describeModel(options.model, options.from);
+  const weights = head === undefined ? initialWeights(shape, options.seed) : readWeights(head);
   const opened = await openBackend(options.backend, options.threads, parameterCount(shape), options.native);
   const policy = new LanguageModel({
     ...opened,
     shape,
-    tokenizer: tokenizerByName(tokenizer, folder ?? "tiny"),
+    tokenizer,
     weights,
     optimizer: options.optimizer,
     micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
     kept_bytes: options.kept_bytes ?? KEPT_BYTES,
+    cache_bytes: options.cache_bytes ?? CACHE_BYTES,
   });
   if (options.from !== undefined) await policy.load(options.from);
   return policy;

@@ -18,13 +18,14 @@ import type {
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
-import { microBatches, perRun, ROUND, roundUp, rowsOf, type MicroBatch } from "./layout.ts";
+import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { Programs } from "./programs.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { detailOf, emptyColumns, isOwnChannel, scoreRuns, unsupportedChannel } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
-import { parameterCount, rotaryTable, weightShapes, headWidth, type Shape } from "./transformer/weights.ts";
+import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
+import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { gradientOf, type Engine, type Gradient } from "./update.ts";
 import { WeightSet } from "./weightSet.ts";
 
@@ -36,6 +37,7 @@ export interface Backend {
 }
 
 export interface TrainablePolicy extends Policy {
+  readonly tokenizer: PolicyTokenizer;
   readonly backend: Backend;
   readonly parameters: number;
   /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
@@ -63,6 +65,8 @@ export interface PolicySetup {
   readonly micro_tokens: number;
   /** Most bytes of activations that the staged mode keeps. */
   readonly kept_bytes: number;
+  /** Most bytes of the lanes' caches in generation. */
+  readonly cache_bytes: number;
 }
 
 const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
@@ -88,17 +92,11 @@ export class LanguageModel implements TrainablePolicy {
     this.shape = setup.shape;
     this.programs = new Programs(setup.runtime, setup.shape);
     this.optimizer = new Optimizer(this.programs, setup.optimizer);
-    // Rows are padded to a round length, which may pass the context by a little.
-    const positions = roundUp(setup.shape.context, ROUND) + ROUND;
-    this.rotary = setup.runtime.upload(rotaryTable(setup.shape, positions), [
-      positions,
-      headWidth(setup.shape) / 2,
-      2,
-    ]);
+    this.rotary = setup.runtime.upload(rotaryTable(setup.shape), rotaryExtents(setup.shape));
     this.weights = this.upload(setup.weights);
   }
   get context(): number {
-    return this.shape.context;
+    return usableContext(this.shape);
   }
   get parameters(): number {
     return parameterCount(this.shape);
@@ -156,6 +154,7 @@ export class LanguageModel implements TrainablePolicy {
         bos: tokenizer.bos,
         context,
         version,
+        cache_bytes: this.setup.cache_bytes,
       };
       yield* generate(generator, prompts, decode);
     } finally {
@@ -316,7 +315,7 @@ export class LanguageModel implements TrainablePolicy {
       shape,
       version,
       updates,
-      tokenizer: this.tokenizer.name,
+      tokenizer: this.tokenizer,
       weights: this.readWeights(),
       ...this.optimizer.read(),
     });

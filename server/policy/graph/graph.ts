@@ -53,9 +53,9 @@ export class Graph extends GraphWriter implements Ops<string> {
       Tidx: INT,
     });
   }
-  split(x: string, extents: readonly number[], axis: number): string[] {
+  split(x: string, extents: readonly number[], axis: number, dtype: "float" | "int" = "float"): string[] {
     const node = this.node("SplitV", [x, this.ints(extents), this.integer(axis)], {
-      T: FLOAT,
+      T: { type: dtype },
       Tlen: INT,
       num_split: { integer: extents.length },
     });
@@ -166,9 +166,9 @@ export class Graph extends GraphWriter implements Ops<string> {
   argmax(x: string): string {
     return this.node("ArgMax", [x, this.integer(-1)], { T: FLOAT, Tidx: INT, output_type: INT });
   }
-  cumsum(x: string): string {
+  cumsum(x: string, exclusive = false): string {
     return this.node("Cumsum", [x, this.integer(-1)], {
-      exclusive: { boolean: false },
+      exclusive: { boolean: exclusive },
       reverse: { boolean: false },
       T: FLOAT,
       Tidx: INT,
@@ -180,13 +180,51 @@ export class Graph extends GraphWriter implements Ops<string> {
     const ones = this.node("Cast", [below], { SrcT: { type: "bool" }, DstT: FLOAT });
     return this.node("Cast", [this.reduce("Sum", ones, -1, false)], { SrcT: FLOAT, DstT: INT });
   }
+  lastBelow(x: string, bound: string): string {
+    const below = this.node("Cast", [this.binary("Less", x, bound)], {
+      SrcT: { type: "bool" },
+      DstT: INT,
+    });
+    const count = this.node("Sum", [below, this.ints([-1])], {
+      keep_dims: { boolean: false },
+      T: INT,
+      Tidx: INT,
+    });
+    const last = this.node("Sub", [count, this.integer(1)], { T: INT });
+    return this.node("Maximum", [last, this.integer(0)], { T: INT });
+  }
+  topK(x: string, k: Dim<string>): [string, string] {
+    const node = this.node("TopKV2", [x, this.extent(k)], {
+      sorted: { boolean: true },
+      T: FLOAT,
+    });
+    return [node, `${node}:1`];
+  }
+  keepFrom(x: string, cut: string, column: string): string {
+    const columns = this.toFloat(this.range(this.size(x, 1)));
+    const early = this.binary("LessEqual", columns, column);
+    const tied = this.node("LogicalAnd", [this.binary("Equal", x, cut), early], {});
+    return this.indicator(this.node("LogicalOr", [this.binary("Greater", x, cut), tied], {}));
+  }
+  atLeast(x: string, bound: string): string {
+    return this.indicator(this.binary("GreaterEqual", x, bound));
+  }
+  private indicator(condition: string): string {
+    return this.node("Cast", [condition], { SrcT: { type: "bool" }, DstT: FLOAT });
+  }
 
   // ── made for transformers
-  futureMask(positions: string, n: Dim<string>): string {
-    const column = this.toFloat(this.reshape(positions, [-1, 1], "int"));
+  futureMask(positions: string, n: Dim<string>, window?: number): string {
     // Compared as floats: a GPU compares integers on the host only.
-    const after = this.binary("Greater", this.toFloat(this.range(n)), column);
-    return this.scale(this.node("Cast", [after], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
+    const [row, column] = [
+      this.toFloat(this.range(n)),
+      this.toFloat(this.reshape(positions, [-1, 1], "int")),
+    ];
+    const hidden = (truth: string): string =>
+      this.scale(this.node("Cast", [truth], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
+    const future = hidden(this.binary("Greater", row, column));
+    if (window === undefined) return future;
+    return this.add(future, hidden(this.binary("LessEqual", row, this.shift(column, -window))));
   }
   /** A pair is a complex number and a rotation one complex product: one pass over the data. */
   rotate(x: string, shape: readonly Dim<string>[], table: string, inverse: boolean): string {

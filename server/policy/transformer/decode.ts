@@ -1,17 +1,15 @@
 /** Programs of generation: prefill of prompts, one decoding step over a KV cache, and moving lanes between caches. */
-import type { Ops } from "../ops.ts";
+import type { Dim, Ops } from "../ops.ts";
 import { perStream, streamNumbers } from "../programs.ts";
 import { take, prefixed, under, type Named, type ProgramSpec } from "../runtime.ts";
 import { foldedNames } from "./fold.ts";
-import { forward, rms } from "./forward.ts";
-import { entropy, exponentials } from "./head.ts";
+import { choose, settingFeeds, type Choosing } from "./choose.ts";
+import { feedForward } from "./feedForward.ts";
+import { forward, residual } from "./forward.ts";
+import { linear } from "./linear.ts";
+import { before, rms } from "./norm.ts";
+import { masks, turns } from "./positions.ts";
 import { headWidth, type Shape } from "./weights.ts";
-
-/**
- * How the next token is chosen. `unit`: from softmax(logits); `tempered`: from softmax(logits / T); `greedy`: the
- * largest; `logits`: not here, the caller chooses.
- */
-export type Choosing = "unit" | "tempered" | "greedy" | "logits";
 
 const float = (rank: number) => ({ dtype: "float" as const, rank });
 const int = (rank: number) => ({ dtype: "int" as const, rank });
@@ -65,6 +63,68 @@ export const moveSpec = (shape: Shape): ProgramSpec => ({
   },
 });
 
+/** Queries, keys and values of one token of every lane, `[lanes, heads, width]`. */
+function projectLanes<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  y: T,
+  lanes: Dim<T>,
+  table: T,
+): Record<"q" | "k" | "v", T> {
+  const { heads, kv_heads, style } = shape;
+  const width = headWidth(shape);
+  const both = heads + kv_heads;
+  const all = ops.reshape(linear(ops, folded, `${layer}.qkv`, y), [lanes, both + kv_heads, width]);
+  const [plain, v] = ops.split(all, [both, kv_heads], 1);
+  const normed = style.qk_norm
+    ? ops.mul(rms(ops, shape.epsilon, plain!).normed, take(folded, `${layer}.qk_norm`))
+    : plain!;
+  const turned =
+    style.positions === "rotary" ? ops.rotate(normed, [lanes, both, width], table, false) : normed;
+  const [q, k] = ops.split(turned, [heads, kv_heads], 1);
+  return { q: q!, k: k!, v: v! };
+}
+
+/** Embeddings of one token of every lane. */
+function embedLanes<T>(ops: Ops<T>, { style }: Shape, folded: Named<T>, current: T, position: T): T {
+  const plain = ops.gather(take(folded, "embedding"), current);
+  const x = style.embedding_scale === 1 ? plain : ops.scale(plain, style.embedding_scale);
+  return style.positions === "rotary" ? x : ops.add(x, ops.gather(take(folded, "positions"), position));
+}
+
+/**
+ * Caches whose lanes `slots` are replaced, in place, by the prompts `chosen` of `p/…`, whose caches are `extra`
+ * positions shorter. `count` and `prompts` are the numbers of lanes of either.
+ */
+export const seatSpec = (shape: Shape): ProgramSpec => ({
+  name: "seat prompts",
+  feeds: {
+    ...cacheFeeds(shape),
+    ...prefixed("p/", cacheFeeds(shape)),
+    slots: int(1),
+    chosen: int(1),
+    count: int(0),
+    prompts: int(0),
+    extra: int(0),
+  },
+  build<T>(ops: Ops<T>, feeds: Named<T>) {
+    const [slots, chosen] = [take(feeds, "slots"), take(feeds, "chosen")];
+    const [count, prompts, extra] = ["count", "prompts", "extra"].map((name) => ops.dim(take(feeds, name)));
+    const width = headWidth(shape);
+    const seats = ops.size(slots, 0, "int");
+    const room = ops.zeros([seats, shape.kv_heads, extra!, width]);
+    const seated = (name: string): T => {
+      const given = ops.reshape(take(feeds, `p/${name}`), [prompts!, shape.kv_heads, -1, width]);
+      const padded = ops.concat([ops.gather(given, chosen), room], 2);
+      const lanes = ops.reshape(take(feeds, name), [count!, -1]);
+      return ops.reshape(ops.writeRows(lanes, slots, ops.reshape(padded, [seats, -1])), [-1, width]);
+    };
+    return Object.fromEntries(cacheNames(shape).map((name) => [name, seated(name)]));
+  },
+});
+
 /** One token more in every lane: hidden state before the head, and the caches as they are after it. */
 function stepLanes<T>(
   ops: Ops<T>,
@@ -78,90 +138,54 @@ function stepLanes<T>(
   const group = heads / kv_heads;
   const [current, position, rows] = [take(own, "current"), take(own, "position"), take(own, "rows")];
   const lanes = ops.size(current, 0, "int");
-  const table = ops.reshape(ops.gather(rotary, position), [lanes, 1, width / 2, 2]);
+  const table = turns(ops, shape, rotary, position, (angles) =>
+    ops.reshape(angles, [lanes, 1, width / 2, 2]),
+  );
   const caches: Record<string, T> = {};
-  let mask: T | undefined;
-  let x = ops.gather(take(folded, "embedding"), current);
+  let mask: ((layer: number) => T) | undefined;
+  // Spread over the heads once: adding values of equal extents is several times as fast as broadcasting in every layer.
+  const spreadMasks = (capacity: Dim<T>): ((layer: number) => T) =>
+    masks(ops, shape, position, capacity, (row) =>
+      ops.add(ops.zeros([lanes, kv_heads, group, capacity]), ops.reshape(row, [lanes, 1, 1, capacity])),
+    );
+  let x = embedLanes(ops, shape, folded, current, position);
   const write = (name: string, value: T): T => {
     const written = ops.writeRows(take(own, name), rows, ops.reshape(value, [-1, width]));
     caches[name] = written;
     return ops.reshape(written, [lanes, kv_heads, -1, width]);
   };
   for (let layer = 0; layer < shape.layers; layer++) {
-    const y1 = rms(ops, shape, x).y;
-    const all = ops.reshape(ops.matmul(y1, take(folded, `${layer}.qkv`)), [
-      lanes,
-      heads + 2 * kv_heads,
-      width,
-    ]);
-    const [turning, v] = ops.split(all, [heads + kv_heads, kv_heads], 1);
-    const [q, k] = ops.split(
-      ops.rotate(turning!, [lanes, heads + kv_heads, width], table, false),
-      [heads, kv_heads],
-      1,
-    );
-    const keys = write(`k${layer}`, k!);
-    const values = write(`v${layer}`, v!);
-    const capacity = ops.size(keys, 2);
-    // Spread over the heads once: adding values of equal extents is several times as fast as broadcasting in every layer.
-    mask ??= ops.add(
-      ops.zeros([lanes, kv_heads, group, capacity]),
-      ops.reshape(ops.futureMask(position, capacity), [lanes, 1, 1, capacity]),
-    );
-    const scores = ops.batchMatmulThin(ops.reshape(q!, [lanes, kv_heads, group, width]), keys, true);
-    const mixed = ops.batchMatmulThin(ops.softmax(ops.add(scores, mask)), values, false);
-    x = ops.add(x, ops.matmul(ops.reshape(mixed, [lanes, shape.width]), take(folded, `${layer}.out`)));
-    const y2 = rms(ops, shape, x).y;
-    const gate = ops.matmul(y2, take(folded, `${layer}.gate`));
-    const hidden = ops.mul(ops.mul(gate, ops.sigmoid(gate)), ops.matmul(y2, take(folded, `${layer}.up`)));
-    x = ops.add(x, ops.matmul(hidden, take(folded, `${layer}.down`)));
+    const y1 = before(ops, shape, folded, `${layer}.norm1`, x).y;
+    const { q, k, v } = projectLanes(ops, shape, folded, layer, y1, lanes, table(layer));
+    const keys = write(`k${layer}`, k);
+    const values = write(`v${layer}`, v);
+    mask ??= spreadMasks(ops.size(keys, 2));
+    const scores = ops.batchMatmulThin(ops.reshape(q, [lanes, kv_heads, group, width]), keys, true);
+    const mixed = ops.batchMatmulThin(ops.softmax(ops.add(scores, mask(layer))), values, false);
+    const attended = ops.reshape(mixed, [lanes, heads * width]);
+    const out = linear(ops, folded, `${layer}.out`, attended);
+    x = ops.add(x, residual(ops, shape, folded, layer, 1, out).result);
+    const y2 = before(ops, shape, folded, `${layer}.norm2`, x).y;
+    const { result } = feedForward(ops, shape, folded, layer, y2);
+    x = ops.add(x, residual(ops, shape, folded, layer, 2, result).result);
   }
-  return { y: rms(ops, shape, x).y, caches };
+  return { y: before(ops, shape, folded, "norm", x).y, caches };
 }
 
-/** First index whose cumulative weight exceeds uniform · total. */
-function draw<T>(ops: Ops<T>, shape: Shape, weights: T, uniform: T): T {
-  const cumulative = ops.cumsum(weights);
-  const [, total] = ops.split(cumulative, [shape.vocabulary - 1, 1], 1);
-  return ops.countUpTo(cumulative, ops.mul(ops.reshape(uniform, [-1, 1]), total!));
-}
-
-/** `[4 · lanes]`: token, logp at T = 1, logp as sampled, entropy at T = 1. */
-function choose<T>(
-  ops: Ops<T>,
-  shape: Shape,
-  choosing: Exclude<Choosing, "logits">,
-  logits: T,
-  uniform: T,
-  inverseTemperature: T,
-): T {
-  const flat = (x: T): T => ops.reshape(x, [-1]);
-  const unit = exponentials(ops, logits);
-  const result = (token: T, logpSampled?: T): T => {
-    const logp = ops.sub(ops.pick(unit.z, token), flat(unit.logS));
-    return ops.concat([ops.toFloat(token), logp, logpSampled ?? logp, flat(entropy(ops, unit))], 0);
-  };
-  if (choosing === "greedy") return result(ops.argmax(logits));
-  if (choosing === "unit") return result(draw(ops, shape, unit.e, uniform));
-  const tempered = exponentials(ops, ops.mul(unit.z, inverseTemperature));
-  const token = draw(ops, shape, tempered.e, uniform);
-  return result(token, ops.sub(ops.pick(tempered.z, token), flat(tempered.logS)));
-}
-
-/** One decoding step of every stream's lanes. Caches are consumed: the results replace them. */
+/**
+ * One decoding step of every stream's lanes. Caches are consumed: the results replace them. A stream's feeds besides:
+ * `ints` `[2 + key heads (+ 1), lanes]`, the last token and its position of every lane, then the cache rows that the
+ * position has, lane by lane, then (adjusted) its row of the table of adjustments; `floats` `[2, lanes]`, a uniform
+ * number and the inverse temperature. `chosen` is as `choose` returns it; `logits` come too where they may be asked
+ * again.
+ */
 export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): ProgramSpec => ({
-  name: `decode (${choosing})`,
+  name: "decode",
   feeds: {
     ...weightFeeds(shape),
     rotary: float(3),
-    inverseTemperature: float(0),
-    ...perStream(streams, {
-      current: int(1),
-      position: int(1),
-      rows: int(1),
-      uniform: float(1),
-      ...cacheFeeds(shape),
-    }),
+    ...settingFeeds(choosing),
+    ...perStream(streams, { ints: int(2), floats: float(2), ...cacheFeeds(shape) }),
   },
   crossing: ["uniform", "chosen"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
@@ -169,13 +193,17 @@ export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): P
     const folded = under(feeds, "w/");
     for (const stream of streamNumbers(streams)) {
       const own = under(feeds, `${stream}/`);
-      const { y, caches } = stepLanes(ops, shape, folded, take(feeds, "rotary"), own);
+      const extents = [1, 1, shape.kv_heads, ...(choosing.adjusted ? [1] : [])];
+      const [current, position, rows, adjustment] = ops
+        .split(take(own, "ints"), extents, 0, "int")
+        .map((part) => ops.reshape(part, [-1], "int"));
+      const lanes = { ...own, current: current!, position: position!, rows: rows! };
+      const { y, caches } = stepLanes(ops, shape, folded, take(feeds, "rotary"), lanes);
       const logits = ops.matmul(y, take(folded, "head"), false, true);
       Object.assign(results, prefixed(`${stream}/`, caches));
-      results[`${stream}/chosen`] =
-        choosing === "logits"
-          ? logits
-          : choose(ops, shape, choosing, logits, take(own, "uniform"), take(feeds, "inverseTemperature"));
+      const given = { ...feeds, floats: take(own, "floats"), ...(adjustment && { adjustment }) };
+      results[`${stream}/chosen`] = choose(ops, shape.vocabulary, choosing, logits, given);
+      if (choosing.top === "mass") results[`${stream}/logits`] = logits;
     }
     return results;
   },

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LanguageModel } from "../../../server/policy/policy.ts";
 import { Stream } from "../../../server/policy/random.ts";
+import { familyNames, folderOf } from "./families.ts";
 import {
   batchOf,
   coefficientsOf,
@@ -16,11 +17,14 @@ import {
 } from "./support.ts";
 
 const batch = batchOf(
-  randomRows([
-    [5, 6],
-    [1, 3],
-    [9, 12],
-  ]),
+  randomRows(
+    [
+      [5, 6],
+      [1, 3],
+      [9, 12],
+    ],
+    96,
+  ),
 );
 const channels = ["logp", "entropy", "logsumexp"] as const;
 const coefficients = Object.fromEntries(
@@ -70,26 +74,39 @@ function directions(gradient: Float32Array, name: string): Float64Array[] {
   ];
 }
 
+async function checkGradients(policy: LanguageModel): Promise<void> {
+  const weights: Weights = Object.fromEntries(
+    Object.entries(policy.readWeights()).map(([name, values]) => [name, Float64Array.from(values)]),
+  );
+  const gradients = policy.gradients(batch, plan(channels), weighBy(coefficients));
+  assert.deepEqual(Object.keys(gradients).sort(), Object.keys(weights).sort());
+  for (const [name, gradient] of Object.entries(gradients)) {
+    for (const direction of directions(gradient, name)) {
+      const ours = gradient.reduce((sum, value, i) => sum + value * direction[i]!, 0);
+      const largest = gradient.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+      const measured = await slope(policy, weights, name, direction);
+      assert.ok(
+        Math.abs(measured - ours) < 1e-6 * largest,
+        `${name}: ${ours} instead of ${measured}, the largest being ${largest}`,
+      );
+    }
+  }
+}
+
 for (const size of [{}, { kv_heads: 4, tied: false }]) {
   test(`gradients equal finite differences to a millionth, ${JSON.stringify(size)}`, async () => {
     const policy = await open({ model: tinyModel(size), native: { precision: "float64" }, threads: 1 });
     stir(policy);
-    const weights: Weights = Object.fromEntries(
-      Object.entries(policy.readWeights()).map(([name, values]) => [name, Float64Array.from(values)]),
-    );
-    const gradients = policy.gradients(batch, plan(channels), weighBy(coefficients));
-    assert.deepEqual(Object.keys(gradients).sort(), Object.keys(weights).sort());
-    for (const [name, gradient] of Object.entries(gradients)) {
-      for (const direction of directions(gradient, name)) {
-        const ours = gradient.reduce((sum, value, i) => sum + value * direction[i]!, 0);
-        const largest = gradient.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-        const measured = await slope(policy, weights, name, direction);
-        assert.ok(
-          Math.abs(measured - ours) < 1e-6 * largest,
-          `${name}: ${ours} instead of ${measured}, the largest being ${largest}`,
-        );
-      }
-    }
+    await checkGradients(policy);
+    policy.close();
+  });
+}
+
+for (const name of familyNames) {
+  test(`gradients equal finite differences to a millionth, ${name}`, async () => {
+    const model = { ...tinyModel(), base: folderOf(name) };
+    const policy = await open({ model, native: { precision: "float64" }, threads: 1 });
+    await checkGradients(policy);
     policy.close();
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toPublic } from "../../../server/policy/checkpoint.ts";
+import { toPublic } from "../../../server/policy/formats/huggingFace/layout.ts";
 import type { LanguageModel } from "../../../server/policy/policy.ts";
 import type { Channel } from "../../../server/seams.ts";
 import { channelsOf, widen, type Public } from "./reference.ts";
