@@ -59,6 +59,9 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
       assert.ok(largestDifference(gradient, theirs![name]!) < 1e-5, name);
     const [drawn, again] = [await collect(plain, prompts), await collect(kept, prompts)];
     drawn.forEach((sample, index) => assert.deepEqual(sample.tokens, again[index]!.tokens));
+    const narrow = { top_p: 0.8, min_p: 0.01, min_tokens: 3, temperature: 1.2, lanes: 3 };
+    const [few, same] = [await collect(plain, prompts, narrow), await collect(kept, prompts, narrow)];
+    few.forEach((sample, index) => assert.deepEqual(sample.tokens, same[index]!.tokens));
     for (const policy of [plain, kept]) await policy.snapshot("ema", 0.5);
     for (let step = 0; step < 3; step++) {
       const [one, other] = [
@@ -225,7 +228,13 @@ test("every operation of every program has a device, and a kernel of TensorFlow'
     await again.update(batch, plan(["logp"]), supervised);
     await again.snapshot("ema", 0.5);
     await again.snapshot("ema", 0.5);
-    for (const decode of [{}, { temperature: 0 }, { temperature: 0.5 }, { top_k: 3 }])
+    for (const decode of [
+      {},
+      { temperature: 0 },
+      { temperature: 0.5 },
+      { top_k: 3 },
+      { top_p: 0.5, min_p: 0.1, min_tokens: 1, lanes: 2 },
+    ])
       await collect(again, prompts, { ...decode, max_tokens: 2 });
   }
   assert.ok(emitting.nodes.length > 1000);
