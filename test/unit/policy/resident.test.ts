@@ -197,12 +197,13 @@ class Emitting implements Runtime {
   readonly name = "native";
   readonly streams = 1;
   readonly nodes: Node[] = [];
+  private graphs = 0;
   constructor(private readonly runtime: Runtime) {}
   get device(): string {
     return this.runtime.device;
   }
   compile(spec: ProgramSpec): Program {
-    const graph = new Graph({ device: "GPU" });
+    const graph = new Graph({ device: "GPU", prefix: `p${this.graphs++}/` });
     const feeds = Object.entries(spec.feeds).map(([name, { dtype, rank }], index) => [
       name,
       dtype === "int" ? graph.placeholder(`in${index}`, dtype, rank) : graph.kept(`in${index}`, rank),
@@ -247,6 +248,20 @@ test("every operation of every program has a device, and a kernel of TensorFlow'
     (node) => !(kernels[node.operation] ?? []).some((kernel) => suits(kernel, node)),
   );
   assert.deepEqual([...new Set(missing.map(({ operation }) => operation))], []);
+  // What the host takes from the card is what a lane or a shape has one of: indices and extents.
+  const producers = new Map(emitting.nodes.map((node) => [node.name, node]));
+  const given = emitting.nodes.flatMap(({ device, inputs }) =>
+    device === "/device:CPU:0" ? inputs.map((name) => producers.get(name.replace(/^\^|:\d+$/g, ""))) : [],
+  );
+  const leaving = given.filter((node) => node?.device === "/device:GPU:0").map((node) => node!);
+  const small = (node: Node): boolean =>
+    ["Shape", "ArgMax", "TopKV2"].includes(node.operation) ||
+    (node.operation === "Cast" &&
+      ["Sum", "Maximum"].includes(producers.get(node.inputs[0]!)?.operation ?? ""));
+  assert.deepEqual(
+    [...new Set(leaving.filter((node) => !small(node)).map(({ operation }) => operation))],
+    [],
+  );
   // A kernel that wants its data on the host would carry activations back and forth.
   const carried = computing.filter((node) => {
     const kernel = kernels[node.operation]!.find((one) => suits(one, node))!;
