@@ -16,6 +16,7 @@ import {
   writeTokenizer,
   type PolicyTokenizer,
 } from "../../../server/policy/tokenizers/index.ts";
+import { solved } from "../../../server/run/supervised.ts";
 import { LEAST_VOCABULARY, trainBytePairs } from "../../../server/policy/tokenizers/trainBytePairs.ts";
 
 /** Made by transformers: see generate.py beside it. */
@@ -136,6 +137,22 @@ void test("a template's own refusal reaches the person", () => {
     () => new ChatTemplate("{% if %}", {}, "model.gguf"),
     /model\.gguf: the chat template cannot be read/,
   );
+});
+
+void test("a task's prompt is the user's turn where there is a template, else plain text as the model was trained", () => {
+  const { tokenizer } = fixture.kinds.find(({ name }) => name === "smollm")!;
+  const chats = opened(tokenizer, { chat_template: fixture.chats[0]!.template });
+  const text = chats.chat([{ role: "user", content: "Hi" }])!;
+  assert.match(text, /user\nHi/);
+  assert.deepEqual(chats.prompt("Hi"), chats.encode(text));
+  const plain = opened(fixture.kinds.find(({ name }) => name === "llama-bpe")!.tokenizer);
+  assert.deepEqual([...plain.prompt("Hi")], [plain.bos, ...plain.encode("Hi")]);
+  const { context, tokens } = solved(
+    [{ id: "a", source: "a", env: "a", prompt: "Hi", solution: "Hello", data: {} }],
+    chats,
+  );
+  assert.deepEqual(context.values, chats.prompt("Hi"));
+  assert.deepEqual([...tokens], [...chats.encode("Hello"), chats.eos]);
 });
 
 void test("a tokenizer written to a folder is read back the same", () => {
