@@ -8,6 +8,7 @@ import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { conditionSchema } from "./grammar.ts";
+import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
 import { itemName, withClock } from "./parsed.ts";
 import { join, child, type MapNode, type SourceNode } from "./node.ts";
@@ -287,7 +288,11 @@ export function buildRun(
       keep: n("checkpoint", "keep"),
       best: buildBest(reader),
     },
-    engine: { backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"), threads },
+    engine: {
+      backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"),
+      threads,
+      memory: bytesOf(reader.read(memorySize.optional(), "engine", "memory")),
+    },
     tree: tree.json,
   };
 }
