@@ -32,6 +32,17 @@ export interface ModelConfig {
     readonly context: number;
     readonly tied: boolean;
   };
+  /** Low-rank adapters that train in the place of the weights; undefined: every weight trains. */
+  readonly adapter?:
+    | {
+        readonly rank: number;
+        readonly alpha: number;
+        readonly targets: readonly ("q" | "k" | "v" | "o" | "gate" | "up" | "down")[];
+        readonly dropout: number;
+      }
+    | undefined;
+  /** Linear maps from the final state to a number per token: `head:<name>`. */
+  readonly heads?: readonly { readonly name: string; readonly detach: boolean }[] | undefined;
 }
 
 export interface TaskConfig {

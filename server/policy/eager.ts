@@ -146,12 +146,15 @@ export class EagerOps implements Ops<Tensor> {
   }
 
   // ── made for transformers
-  futureMask(positions: Tensor, n: Dim<Tensor>): Tensor {
+  futureMask(positions: Tensor, n: Dim<Tensor>, window = Infinity): Tensor {
     const columns = known(n);
     const at = positions.dataSync();
     const mask = new Float32Array(at.length * columns);
-    for (let row = 0; row < at.length; row++)
-      mask.fill(-1e9, row * columns + Math.min(columns, at[row]! + 1), (row + 1) * columns);
+    for (let row = 0; row < at.length; row++) {
+      const [start, position] = [row * columns, at[row]!];
+      mask.fill(-1e9, start + Math.min(columns, position + 1), start + columns);
+      mask.fill(-1e9, start, start + Math.min(columns, Math.max(0, position - window + 1)));
+    }
     return this.tf.tensor2d(mask, [at.length, columns]);
   }
   /** (a, b) → (a·cos − b·sin, a·sin + b·cos). */

@@ -80,8 +80,8 @@ export interface Ops<T> {
   sumEverything(x: T): T;
 
   // ── made for transformers
-  /** [rows, n]: 0 where the column is ≤ the row's position, −1e9 after it. */
-  futureMask(positions: T, n: Dim<T>): T;
+  /** [rows, n]: 0 where the column is ≤ the row's position and, with a window, > position − window; −1e9 elsewhere. */
+  futureMask(positions: T, n: Dim<T>, window?: number): T;
   /** Turns each pair (x[2i], x[2i+1]) of the last axis by its angle; table `[…, pairs, 2]` holds cos, sin. */
   rotate(x: T, shape: readonly Dim<T>[], table: T, inverse: boolean): T;
   /** [−log p(target), softmax − onehot(target)] of each row of logits. */

@@ -1,7 +1,10 @@
-/** The safetensors format: u64 length of a JSON header, the header, then raw little-endian data. Only F32 is used here. */
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+/**
+ * The safetensors format: u64 length of a JSON header, the header, then raw little-endian data. Floats of 64, 32 and
+ * 16 bits are read, one tensor at a time; 32 bits are written.
+ */
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { z } from "zod";
-import { messageOf, UserError } from "../../shared/errors.ts";
+import { readFailure, UserError } from "../../shared/errors.ts";
 
 export interface StoredTensor {
   readonly shape: readonly number[];
@@ -28,7 +31,7 @@ export function writeSafetensors(
   }
   const text = JSON.stringify(header);
   // Data begins at a multiple of 8, as the format asks; padding is spaces.
-  const json = Buffer.from(text.padEnd(Math.ceil(text.length / 8) * 8));
+  const json = Buffer.from(text + " ".repeat(-Buffer.byteLength(text) & 7));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(json.length));
   const descriptor = openSync(file, "w");
@@ -47,46 +50,140 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
   while (written < bytes.length) written += writeSync(descriptor, bytes, written);
 }
 
-/** @throws UserError naming the file where it is missing, cut short or holds another element type. */
-export function readSafetensors(file: string): Record<string, StoredTensor> {
-  const broken = (message: string, cause?: unknown): UserError =>
-    new UserError(`${file} cannot be read as safetensors: ${message}.`, {
-      file,
+/** Floats of a half-precision number of every bit pattern: 1 sign, 5 exponent, 10 fraction bits. */
+let halves: Float32Array | undefined;
+function halfTable(): Float32Array {
+  halves ??= Float32Array.from({ length: 65_536 }, (_, bits) => {
+    const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+    if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
+    return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+  });
+  return halves;
+}
+/** How each element type becomes 32-bit floats; `bytes` owns its memory, so views of it are aligned. */
+const readers: Readonly<Record<string, { readonly size: number; read(bytes: ArrayBuffer): Float32Array }>> = {
+  F32: { size: 4, read: (bytes) => new Float32Array(bytes) },
+  F64: { size: 8, read: (bytes) => Float32Array.from(new Float64Array(bytes)) },
+  F16: {
+    size: 2,
+    read(bytes) {
+      const [bits, table] = [new Uint16Array(bytes), halfTable()];
+      const values = new Float32Array(bits.length);
+      for (let i = 0; i < bits.length; i++) values[i] = table[bits[i]!]!;
+      return values;
+    },
+  },
+  /** The upper half of a 32-bit float. */
+  BF16: {
+    size: 2,
+    read(bytes) {
+      const bits = new Uint16Array(bytes);
+      const wide = new Uint32Array(bits.length);
+      for (let i = 0; i < bits.length; i++) wide[i] = bits[i]! << 16;
+      return new Float32Array(wide.buffer);
+    },
+  },
+};
+
+interface Entry {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  /** In the file. */
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/** An open file; its tensors are read one at a time. */
+export class SafetensorsFile {
+  private readonly entries = new Map<string, Entry>();
+  private readonly descriptor: number;
+
+  /** @throws UserError naming the file where it is missing, cut short or malformed. */
+  constructor(readonly file: string) {
+    try {
+      this.descriptor = openSync(file, "r");
+    } catch (error) {
+      throw this.broken(readFailure(error), error);
+    }
+    try {
+      this.readHeader();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+  private broken(problem: string, cause?: unknown): UserError {
+    return new UserError(`${this.file} cannot be read as safetensors: ${problem}.`, {
+      file: this.file,
       code: "safetensors",
       action: "Use another checkpoint: this file is damaged or was made by another program.",
       cause,
     });
-  let bytes: Buffer;
+  }
+  private bytes(start: number, length: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(length);
+    let done = 0;
+    while (done < length) {
+      // One call reads at most 2 GiB.
+      const read = readSync(this.descriptor, bytes, done, Math.min(length - done, 2 ** 30), start + done);
+      if (read === 0) throw this.broken("it is cut short");
+      done += read;
+    }
+    return bytes;
+  }
+  private readHeader(): void {
+    const { size } = fstatSync(this.descriptor);
+    if (size < 8) throw this.broken("it is shorter than its header");
+    const length = Number(Buffer.from(this.bytes(0, 8)).readBigUInt64LE());
+    if (8 + length > size) throw this.broken("it is cut short");
+    let header: Record<string, unknown>;
+    try {
+      const text = Buffer.from(this.bytes(8, length)).toString("utf8");
+      header = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    } catch (error) {
+      throw this.broken("its header is not JSON", error);
+    }
+    for (const [name, value] of Object.entries(header)) {
+      if (name === "__metadata__") continue;
+      const parsed = entrySchema.safeParse(value);
+      if (!parsed.success) throw this.broken(`the entry of ${name} is malformed`);
+      const { dtype, shape, data_offsets } = parsed.data;
+      const [from, to] = data_offsets;
+      const start = 8 + length + from;
+      if (from < 0 || to < from || 8 + length + to > size)
+        throw this.broken(`the data of ${name} is cut short`);
+      this.entries.set(name, { dtype, shape, start, bytes: to - from });
+    }
+  }
+  get names(): string[] {
+    return [...this.entries.keys()];
+  }
+  shapeOf(name: string): readonly number[] | undefined {
+    return this.entries.get(name)?.shape;
+  }
+  /** @throws UserError where the tensor's element type is not one that is read, or its data has another length. */
+  read(name: string): StoredTensor {
+    const entry = this.entries.get(name);
+    if (entry === undefined) throw this.broken(`it has no tensor ${name}`);
+    const { dtype, shape, start, bytes } = entry;
+    const reader = readers[dtype];
+    if (reader === undefined)
+      throw this.broken(`${name} is ${dtype}, and only ${Object.keys(readers).join(", ")} are read`);
+    if (bytes !== reader.size * shape.reduce((n, extent) => n * extent, 1))
+      throw this.broken(`the data of ${name} does not have the length of its extents`);
+    return { shape, data: reader.read(this.bytes(start, bytes).buffer) };
+  }
+  close(): void {
+    closeSync(this.descriptor);
+  }
+}
+
+/** All tensors of a file. @throws UserError as `SafetensorsFile` does. */
+export function readSafetensors(file: string): Record<string, StoredTensor> {
+  const open = new SafetensorsFile(file);
   try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw broken(messageOf(error), error);
+    return Object.fromEntries(open.names.map((name) => [name, open.read(name)]));
+  } finally {
+    open.close();
   }
-  if (bytes.length < 8) throw broken("it is shorter than its header");
-  const headerLength = Number(bytes.readBigUInt64LE());
-  if (8 + headerLength > bytes.length) throw broken("it is cut short");
-  const start = 8 + headerLength;
-  let header: Record<string, unknown>;
-  try {
-    header = z.record(z.string(), z.unknown()).parse(JSON.parse(bytes.toString("utf8", 8, start)));
-  } catch (error) {
-    throw broken("its header is not JSON", error);
-  }
-  const tensors: Record<string, StoredTensor> = {};
-  for (const [name, value] of Object.entries(header)) {
-    if (name === "__metadata__") continue;
-    const entry = entrySchema.safeParse(value);
-    if (!entry.success) throw broken(`the entry of ${name} is malformed`);
-    const { dtype, shape, data_offsets } = entry.data;
-    const [from, to] = data_offsets;
-    if (dtype !== "F32") throw broken(`${name} is ${dtype}, and only F32 is read`);
-    if (to - from !== 4 * shape.reduce((n, extent) => n * extent, 1) || start + to > bytes.length || from < 0)
-      throw broken(`the data of ${name} is cut short`);
-    // A copy, so that the array is aligned and the file's buffer can go.
-    tensors[name] = {
-      shape,
-      data: new Float32Array(new Uint8Array(bytes.subarray(start + from, start + to)).buffer),
-    };
-  }
-  return tensors;
 }

@@ -239,10 +239,16 @@ export class Graph implements Ops<string> {
   }
 
   // ── made for transformers
-  futureMask(positions: string, n: Dim<string>): string {
+  futureMask(positions: string, n: Dim<string>, window?: number): string {
     const column = this.reshape(positions, [-1, 1], "int");
     const after = this.node("Greater", [this.range(n), column], { T: INT });
-    return this.scale(this.node("Cast", [after], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
+    const hidden =
+      window === undefined ? after : this.node("LogicalOr", [after, this.past(column, n, window)], {});
+    return this.scale(this.node("Cast", [hidden], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
+  }
+  private past(position: string, n: Dim<string>, window: number): string {
+    const last = this.node("Sub", [position, this.integer(window)], { T: INT });
+    return this.node("LessEqual", [this.range(n), last], { T: INT });
   }
   /** A pair is a complex number and a rotation one complex product: one pass over the data. */
   rotate(x: string, shape: readonly Dim<string>[], table: string, inverse: boolean): string {

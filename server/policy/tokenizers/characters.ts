@@ -1,17 +1,24 @@
 /** One token a character: printable ASCII and newline, after pad, bos and eos. The vocabulary of the `tiny` models. */
+import type { JsonObject } from "../../../shared/json.ts";
 import { UserError } from "../../../shared/errors.ts";
-import type { Tokenizer } from "../../seams.ts";
+import { byteCharacters } from "./byteCharacters.ts";
+import { bytePairFiles } from "./bytePairFiles.ts";
+import type { PolicyTokenizer } from "./index.ts";
 
-const SPECIAL = 3;
+const SPECIAL = ["pad", "bos", "eos"].length;
 const CHARACTERS = ["\n", ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))];
 const IDS = new Map(CHARACTERS.map((character, index) => [character, SPECIAL + index]));
 
-export class CharacterTokenizer implements Tokenizer {
+export class CharacterTokenizer implements PolicyTokenizer {
   readonly name = "characters";
   readonly pad = 0;
   readonly bos = 1;
   readonly eos = 2;
   readonly size = SPECIAL + CHARACTERS.length;
+  readonly prefix: readonly number[] = [];
+  readonly special: ReadonlySet<number> = new Set([this.pad, this.bos, this.eos]);
+  readonly eosAll: readonly number[] = [this.eos];
+  readonly hasChat = false;
 
   /** @throws UserError on a character outside the vocabulary. */
   encode(text: string): Int32Array {
@@ -31,5 +38,13 @@ export class CharacterTokenizer implements Tokenizer {
   /** Special tokens have no text. */
   decode(tokens: ArrayLike<number>): string {
     return Array.from(tokens, (id) => CHARACTERS[id - SPECIAL] ?? "").join("");
+  }
+  chat(): undefined {
+    return undefined;
+  }
+  /** Byte-level byte pairs without a single pair: characters of ASCII are bytes. */
+  files(): Readonly<Record<string, JsonObject>> {
+    const tokens = CHARACTERS.map((character) => byteCharacters[character.charCodeAt(0)]!);
+    return bytePairFiles(tokens, [], { gradus: this.name });
   }
 }

@@ -1,71 +1,94 @@
-/** The backward pass by hand: from the gradient by the logits to gradients by the folded matrices. */
+/** The backward pass by hand: from the gradient by the final states to gradients by the folded matrices. */
 import type { Ops } from "../ops.ts";
 import { take, under, type Named } from "../runtime.ts";
-import { byHead, byToken, headAxes, type Extents } from "./forward.ts";
-import { headWidth, type Shape } from "./weights.ts";
+import { attentionBackward, type Extents } from "./attention.ts";
+import { feedForwardBackward } from "./feedForward.ts";
+import { surroundings, type Surroundings } from "./forward.ts";
+import type { Gradients } from "./linear.ts";
+import { afterBackward, beforeBackward } from "./norm.ts";
+import { tablePositions } from "./positions.ts";
+import type { Shape } from "./weights.ts";
 
-/** dx = inverse · (dy − y · mean(dy · y)). */
-function rmsBackward<T>(ops: Ops<T>, dy: T, y: T, inverse: T): T {
-  return ops.mul(ops.sub(dy, ops.mul(y, ops.mean(ops.mul(dy, y)))), inverse);
-}
+export { dense, type MatrixGradient } from "./linear.ts";
 
-/** Gradient by x of one feed-forward block; its matrices' gradients go into `gradients`. */
-function feedForwardBackward<T>(
-  ops: Ops<T>,
-  layer: number,
-  folded: Named<T>,
-  kept: Named<T>,
-  dx: T,
-  gradients: Record<string, T>,
-): T {
-  const keep = (name: string): T => take(kept, name);
-  gradients[`${layer}.down`] = ops.matmul(keep("hidden"), dx, true);
-  const dHidden = ops.matmul(dx, take(folded, `${layer}.down`), false, true);
-  const dUp = ops.mul(dHidden, keep("silu"));
-  const dSilu = ops.mul(dHidden, keep("up"));
-  const dGate = ops.add(
-    ops.mul(dSilu, keep("sigmoid")),
-    ops.sigmoidGradient(keep("sigmoid"), ops.mul(dSilu, keep("gate"))),
-  );
-  gradients[`${layer}.gate`] = ops.matmul(keep("y2"), dGate, true);
-  gradients[`${layer}.up`] = ops.matmul(keep("y2"), dUp, true);
-  const dy = ops.add(
-    ops.matmul(dGate, take(folded, `${layer}.gate`), false, true),
-    ops.matmul(dUp, take(folded, `${layer}.up`), false, true),
-  );
-  return ops.add(dx, rmsBackward(ops, dy, keep("y2"), keep("inverse2")));
-}
-
-/** Gradients by rotated queries and keys and by values. dS = P ∘ (dA·Vᵀ − rowsum(dA ∘ A)). */
-function attentionBackward<T>(
+/** Gradient by a block's result, from the gradient by what was added to the stream. */
+function residualBackward<T>(
   ops: Ops<T>,
   shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  block: 1 | 2,
   kept: Named<T>,
-  da: T,
+  dx: T,
+  gradients: Gradients<T>,
+): T {
+  if (!shape.style.post_norms) return dx;
+  const normed = { normed: take(kept, `post${block}`), inverse: take(kept, `post_inverse${block}`) };
+  return afterBackward(ops, shape, folded, `${layer}.post_norm${block}`, dx, normed, gradients);
+}
+
+/** Gradients by embeddings and learned positions. */
+export function embedBackward<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  ids: T,
+  dx: T,
   extents: Extents<T>,
-): { dq: T; dk: T; dv: T } {
-  const [query, key] = [headAxes(shape, extents, "query"), headAxes(shape, extents, "key")];
-  const grouped = shape.heads !== shape.kv_heads;
-  const q = ops.reshape(take(kept, "q"), query);
-  const [k, v] = [ops.reshape(take(kept, "k"), key), ops.reshape(take(kept, "v"), key)];
-  const p = take(kept, "p");
-  const rows = ops.sum(ops.mul(da, take(kept, "a")));
-  const delta = ops.reshape(rows, [...query.slice(0, -1), 1]);
-  const dAttended = ops.reshape(da, query);
-  const ds = ops.mul(p, ops.sub(ops.batchMatmul(dAttended, v, false, true), delta));
-  const plain = (heads: number, x: T): T =>
-    ops.reshape(x, [heads, extents.rows, extents.length, headWidth(shape)]);
-  const overGroup = (x: T): T => plain(shape.kv_heads, grouped ? ops.sumAxis(x, 1) : x);
-  return {
-    dq: plain(shape.heads, ops.batchMatmul(ds, k)),
-    dk: overGroup(ops.batchMatmul(ds, q, true)),
-    dv: overGroup(ops.batchMatmul(p, dAttended, true)),
-  };
+  gradients: Gradients<T>,
+): void {
+  const { style, width, vocabulary } = shape;
+  if (style.positions === "learned") {
+    const overRows = ops.sumAxis(ops.reshape(dx, [extents.rows, extents.length, width]), 0);
+    gradients.found["positions"] = ops.segmentSum(overRows, ops.range(extents.length), tablePositions(shape));
+  }
+  const d = style.embedding_scale === 1 ? dx : ops.scale(dx, style.embedding_scale);
+  gradients.found["embedding"] = ops.segmentSum(d, ops.reshape(ids, [-1], "int"), vocabulary);
+}
+
+/** A norm's kept values by the number that `forward` gave them. */
+const normOf = <T>(kept: Named<T>, block: 1 | 2 | ""): { y: T; inverse: T; normed: T | undefined } => ({
+  y: take(kept, `y${block}`),
+  inverse: take(kept, `inverse${block}`),
+  normed: kept[`normed${block}`],
+});
+
+/** Gradient by the stream after the last layer from the one by the normalised final state. */
+export const finishBackward = <T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  dy: T,
+  kept: Named<T>,
+  gradients: Gradients<T>,
+): T => beforeBackward(ops, shape, folded, "norm", dy, normOf(kept, ""), gradients);
+
+/** Gradient by the stream before a layer from the one after it. */
+export function backwardLayer<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  kept: Named<T>,
+  after: T,
+  { extents, table }: Pick<Surroundings<T>, "extents" | "table">,
+  gradients: Gradients<T>,
+): T {
+  const own = under(kept, `${layer}.`);
+  const result = (block: 1 | 2, dx: T): T =>
+    residualBackward(ops, shape, folded, layer, block, own, dx, gradients);
+  const norm = (block: 1 | 2, dy: T): T =>
+    beforeBackward(ops, shape, folded, `${layer}.norm${block}`, dy, normOf(own, block), gradients);
+  const dy2 = feedForwardBackward(ops, shape, folded, layer, own, result(2, after), gradients);
+  const dx = ops.add(after, norm(2, dy2));
+  const turned = table(layer);
+  const dy1 = attentionBackward(ops, shape, folded, layer, own, result(1, dx), extents, turned, gradients);
+  return ops.add(dx, norm(1, dy1));
 }
 
 /**
- * Gradients by the folded matrices. `dLogits` is `[rows · length, vocabulary]`, `kept` is what `forward` returned for
- * the same `ids` `[rows, length]`.
+ * Gradients by the folded matrices but the head. `dy` is the gradient by the normalised final state
+ * `[rows · length, width]`, `kept` is what `forward` returned for the same `ids` `[rows, length]`. The embedding's
+ * gradient is left out where it does not train.
  */
 export function backward<T>(
   ops: Ops<T>,
@@ -74,37 +97,13 @@ export function backward<T>(
   ids: T,
   rotary: T,
   kept: Named<T>,
-  dLogits: T,
-): Record<string, T> {
-  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-  const { heads, kv_heads } = shape;
-  const width = headWidth(shape);
-  const table = ops.gather(rotary, ops.range(extents.length));
-  const gradients: Record<string, T> = { head: ops.matmul(dLogits, take(kept, "y"), true) };
-  let dx = rmsBackward(
-    ops,
-    ops.matmul(dLogits, take(folded, "head")),
-    take(kept, "y"),
-    take(kept, "inverse"),
-  );
-  for (let layer = shape.layers - 1; layer >= 0; layer--) {
-    const own = under(kept, `${layer}.`);
-    dx = feedForwardBackward(ops, layer, folded, own, dx, gradients);
-    gradients[`${layer}.out`] = ops.matmul(take(own, "attended"), dx, true);
-    const da = byHead(ops, ops.matmul(dx, take(folded, `${layer}.out`), false, true), heads, width, extents);
-    const { dq, dk, dv } = attentionBackward(ops, shape, own, da, extents);
-    const turnBack = (x: T, count: number): T =>
-      ops.rotate(x, [count, extents.rows, extents.length, width], table, true);
-    const dqkv = byToken(
-      ops,
-      ops.concat([turnBack(dq, heads), turnBack(dk, kv_heads), dv], 0),
-      heads + 2 * kv_heads,
-      width,
-    );
-    gradients[`${layer}.qkv`] = ops.matmul(take(own, "y1"), dqkv, true);
-    const dy = ops.matmul(dqkv, take(folded, `${layer}.qkv`), false, true);
-    dx = ops.add(dx, rmsBackward(ops, dy, take(own, "y1"), take(own, "inverse1")));
-  }
-  gradients["embedding"] = ops.segmentSum(dx, ops.reshape(ids, [-1], "int"), shape.vocabulary);
-  return gradients;
+  dy: T,
+  gradients: Gradients<T>,
+  embeddingTrains = true,
+): void {
+  const around = surroundings(ops, shape, ids, rotary);
+  let dx = finishBackward(ops, shape, folded, dy, kept, gradients);
+  for (let layer = shape.layers - 1; layer >= 0; layer--)
+    dx = backwardLayer(ops, shape, folded, layer, kept, dx, around, gradients);
+  if (embeddingTrains) embedBackward(ops, shape, ids, dx, around.extents, gradients);
 }

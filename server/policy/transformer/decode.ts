@@ -1,10 +1,14 @@
 /** Programs of generation: prefill of prompts, one decoding step over a KV cache, and moving lanes between caches. */
-import type { Ops } from "../ops.ts";
-import { perStream, streamNumbers } from "../programs.ts";
+import type { Dim, Ops } from "../ops.ts";
+import { perStream, streamNumbers } from "../feeds.ts";
 import { take, prefixed, under, type Named, type ProgramSpec } from "../runtime.ts";
 import { foldedNames } from "./fold.ts";
-import { forward, rms } from "./forward.ts";
+import { feedForward } from "./feedForward.ts";
+import { forward, residual } from "./forward.ts";
 import { entropy, exponentials } from "./head.ts";
+import { linear } from "./linear.ts";
+import { before, rms } from "./norm.ts";
+import { masks, turns } from "./positions.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
 /**
@@ -65,6 +69,37 @@ export const moveSpec = (shape: Shape): ProgramSpec => ({
   },
 });
 
+/** Queries, keys and values of one token of every lane, `[lanes, heads, width]`. */
+function projectLanes<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  y: T,
+  lanes: Dim<T>,
+  table: T,
+): Record<"q" | "k" | "v", T> {
+  const { heads, kv_heads, style } = shape;
+  const width = headWidth(shape);
+  const both = heads + kv_heads;
+  const all = ops.reshape(linear(ops, folded, `${layer}.qkv`, y), [lanes, both + kv_heads, width]);
+  const [plain, v] = ops.split(all, [both, kv_heads], 1);
+  const normed = style.qk_norm
+    ? ops.mul(rms(ops, shape.epsilon, plain!).normed, take(folded, `${layer}.qk_norm`))
+    : plain!;
+  const turned =
+    style.positions === "rotary" ? ops.rotate(normed, [lanes, both, width], table, false) : normed;
+  const [q, k] = ops.split(turned, [heads, kv_heads], 1);
+  return { q: q!, k: k!, v: v! };
+}
+
+/** Embeddings of one token of every lane. */
+function embedLanes<T>(ops: Ops<T>, { style }: Shape, folded: Named<T>, current: T, position: T): T {
+  const plain = ops.gather(take(folded, "embedding"), current);
+  const x = style.embedding_scale === 1 ? plain : ops.scale(plain, style.embedding_scale);
+  return style.positions === "rotary" ? x : ops.add(x, ops.gather(take(folded, "positions"), position));
+}
+
 /** One token more in every lane: hidden state before the head, and the caches as they are after it. */
 function stepLanes<T>(
   ops: Ops<T>,
@@ -78,45 +113,38 @@ function stepLanes<T>(
   const group = heads / kv_heads;
   const [current, position, rows] = [take(own, "current"), take(own, "position"), take(own, "rows")];
   const lanes = ops.size(current, 0, "int");
-  const table = ops.reshape(ops.gather(rotary, position), [lanes, 1, width / 2, 2]);
+  const table = turns(ops, shape, rotary, position, (angles) =>
+    ops.reshape(angles, [lanes, 1, width / 2, 2]),
+  );
   const caches: Record<string, T> = {};
-  let mask: T | undefined;
-  let x = ops.gather(take(folded, "embedding"), current);
+  let mask: ((layer: number) => T) | undefined;
+  // Spread over the heads once: adding values of equal extents is several times as fast as broadcasting in every layer.
+  const spreadMasks = (capacity: Dim<T>): ((layer: number) => T) =>
+    masks(ops, shape, position, capacity, (row) =>
+      ops.add(ops.zeros([lanes, kv_heads, group, capacity]), ops.reshape(row, [lanes, 1, 1, capacity])),
+    );
+  let x = embedLanes(ops, shape, folded, current, position);
   const write = (name: string, value: T): T => {
     const written = ops.writeRows(take(own, name), rows, ops.reshape(value, [-1, width]));
     caches[name] = written;
     return ops.reshape(written, [lanes, kv_heads, -1, width]);
   };
   for (let layer = 0; layer < shape.layers; layer++) {
-    const y1 = rms(ops, shape, x).y;
-    const all = ops.reshape(ops.matmul(y1, take(folded, `${layer}.qkv`)), [
-      lanes,
-      heads + 2 * kv_heads,
-      width,
-    ]);
-    const [turning, v] = ops.split(all, [heads + kv_heads, kv_heads], 1);
-    const [q, k] = ops.split(
-      ops.rotate(turning!, [lanes, heads + kv_heads, width], table, false),
-      [heads, kv_heads],
-      1,
-    );
-    const keys = write(`k${layer}`, k!);
-    const values = write(`v${layer}`, v!);
-    const capacity = ops.size(keys, 2);
-    // Spread over the heads once: adding values of equal extents is several times as fast as broadcasting in every layer.
-    mask ??= ops.add(
-      ops.zeros([lanes, kv_heads, group, capacity]),
-      ops.reshape(ops.futureMask(position, capacity), [lanes, 1, 1, capacity]),
-    );
-    const scores = ops.batchMatmulThin(ops.reshape(q!, [lanes, kv_heads, group, width]), keys, true);
-    const mixed = ops.batchMatmulThin(ops.softmax(ops.add(scores, mask)), values, false);
-    x = ops.add(x, ops.matmul(ops.reshape(mixed, [lanes, shape.width]), take(folded, `${layer}.out`)));
-    const y2 = rms(ops, shape, x).y;
-    const gate = ops.matmul(y2, take(folded, `${layer}.gate`));
-    const hidden = ops.mul(ops.mul(gate, ops.sigmoid(gate)), ops.matmul(y2, take(folded, `${layer}.up`)));
-    x = ops.add(x, ops.matmul(hidden, take(folded, `${layer}.down`)));
+    const y1 = before(ops, shape, folded, `${layer}.norm1`, x).y;
+    const { q, k, v } = projectLanes(ops, shape, folded, layer, y1, lanes, table(layer));
+    const keys = write(`k${layer}`, k);
+    const values = write(`v${layer}`, v);
+    mask ??= spreadMasks(ops.size(keys, 2));
+    const scores = ops.batchMatmulThin(ops.reshape(q, [lanes, kv_heads, group, width]), keys, true);
+    const mixed = ops.batchMatmulThin(ops.softmax(ops.add(scores, mask(layer))), values, false);
+    const attended = ops.reshape(mixed, [lanes, heads * width]);
+    const out = linear(ops, folded, `${layer}.out`, attended);
+    x = ops.add(x, residual(ops, shape, folded, layer, 1, out).result);
+    const y2 = before(ops, shape, folded, `${layer}.norm2`, x).y;
+    const { result } = feedForward(ops, shape, folded, layer, y2);
+    x = ops.add(x, residual(ops, shape, folded, layer, 2, result).result);
   }
-  return { y: rms(ops, shape, x).y, caches };
+  return { y: before(ops, shape, folded, "norm", x).y, caches };
 }
 
 /** First index whose cumulative weight exceeds uniform · total. */

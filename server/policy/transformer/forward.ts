@@ -1,85 +1,99 @@
 /** The forward pass over whole rows: what training, scoring and prefill share. Activations are kept for `backward`. */
-import type { Dim, Ops } from "../ops.ts";
-import { take, type Named } from "../runtime.ts";
+import type { Ops } from "../ops.ts";
+import { prefixed, take, type Named } from "../runtime.ts";
+import { attend, project, type Extents } from "./attention.ts";
+import { feedForward, feedForwardKept } from "./feedForward.ts";
+import { linear } from "./linear.ts";
+import { after, before, foldsGains } from "./norm.ts";
+import { masks, turns } from "./positions.ts";
 import { headWidth, qkvWidth, type Shape } from "./weights.ts";
 
-/** Extents of one batch of rows, right-padded: row i's tokens are 0 … length − 1, padding never seen by what precedes it. */
-export interface Extents<T> {
-  readonly rows: Dim<T>;
-  readonly length: Dim<T>;
+/** Embeddings of tokens, `[tokens, width]`, with learned positions where the model has them. */
+export function embed<T>(ops: Ops<T>, shape: Shape, folded: Named<T>, ids: T, extents: Extents<T>): T {
+  const { style, width } = shape;
+  const plain = ops.gather(take(folded, "embedding"), ops.reshape(ids, [-1], "int"));
+  const x = style.embedding_scale === 1 ? plain : ops.scale(plain, style.embedding_scale);
+  if (style.positions === "rotary") return x;
+  const learned = ops.gather(take(folded, "positions"), ops.range(extents.length));
+  const byRow = ops.reshape(x, [extents.rows, extents.length, width]);
+  return ops.reshape(ops.add(byRow, learned), [-1, width]);
 }
 
-/** y = x / √(mean(x²) + ε), and the factor; gains are folded into the next matrix. */
-export function rms<T>(ops: Ops<T>, shape: Shape, x: T): { y: T; inverse: T } {
-  const inverse = ops.rsqrt(ops.shift(ops.mean(ops.square(x)), shape.epsilon));
-  return { y: ops.mul(x, inverse), inverse };
-}
-
-/** Axes of attention: `[heads, rows, length, head width]`; with fewer key heads, `[key heads, group, …]` that broadcast. */
-export function headAxes<T>(shape: Shape, { rows, length }: Extents<T>, kind: "query" | "key"): Dim<T>[] {
-  const width = headWidth(shape);
-  const group = shape.heads / shape.kv_heads;
-  if (group === 1) return [shape.heads, rows, length, width];
-  return [shape.kv_heads, kind === "query" ? group : 1, rows, length, width];
-}
-
-/** `[tokens, heads · width]` → `[heads, rows, length, width]`. */
-export function byHead<T>(ops: Ops<T>, x: T, heads: number, width: number, { rows, length }: Extents<T>): T {
-  return ops.transpose(ops.reshape(x, [rows, length, heads, width]), [2, 0, 1, 3]);
-}
-/** The way back. */
-export function byToken<T>(ops: Ops<T>, x: T, heads: number, width: number): T {
-  return ops.reshape(ops.transpose(x, [1, 2, 0, 3]), [-1, heads * width]);
-}
-
-/** Rotated queries and keys, and values, head by head, from normalised activations. */
-export function project<T>(
+/** A block's result as it is added to the stream: normed once more by some models. */
+export function residual<T>(
   ops: Ops<T>,
   shape: Shape,
   folded: Named<T>,
   layer: number,
-  y: T,
-  extents: Extents<T>,
-  table: T,
-): { q: T; k: T; v: T } {
-  const width = headWidth(shape);
-  const { heads, kv_heads } = shape;
-  const all = byHead(ops, ops.matmul(y, take(folded, `${layer}.qkv`)), heads + 2 * kv_heads, width, extents);
-  const [turning, v] = ops.split(all, [heads + kv_heads, kv_heads], 0);
-  const turned = ops.rotate(turning!, [heads + kv_heads, extents.rows, extents.length, width], table, false);
-  const [q, k] = ops.split(turned, [heads, kv_heads], 0);
-  return { q: q!, k: k!, v: v! };
+  block: 1 | 2,
+  result: T,
+): { kept: Record<string, T>; result: T } {
+  if (!shape.style.post_norms) return { kept: {}, result };
+  const { y, normed, inverse } = after(ops, shape, folded, `${layer}.post_norm${block}`, result);
+  return { kept: { [`post${block}`]: normed, [`post_inverse${block}`]: inverse }, result: y };
 }
 
-/** softmax(q·kᵀ + mask)·v of one layer; `q` is already scaled. */
-function attend<T>(
+/** Names of a norm's kept values, numbered by the block it precedes. */
+const numbered = <T>(
+  { y, inverse, normed }: { y: T; inverse: T; normed?: T },
+  block: 1 | 2 | "",
+): Record<string, T> => ({
+  [`y${block}`]: y,
+  [`inverse${block}`]: inverse,
+  ...(normed === undefined ? {} : { [`normed${block}`]: normed }),
+});
+
+/** What the layers of one batch share: where its tokens stand. */
+export interface Surroundings<T> {
+  readonly extents: Extents<T>;
+  /** A layer's rotary angles, and its mask. */
+  readonly table: (layer: number) => T;
+  readonly mask: (layer: number) => T;
+}
+/** `ids` are `[rows, length]` integers; only their extents count here. */
+export function surroundings<T>(ops: Ops<T>, shape: Shape, ids: T, rotary: T): Surroundings<T> {
+  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
+  const positions = ops.range(extents.length);
+  return {
+    extents,
+    table: turns(ops, shape, rotary, positions),
+    mask: masks(ops, shape, positions, extents.length),
+  };
+}
+
+/** One layer: the stream after it, and what its backward pass needs, as `<layer>.<name>`. */
+export function forwardLayer<T>(
   ops: Ops<T>,
   shape: Shape,
-  { q, k, v }: { q: T; k: T; v: T },
-  extents: Extents<T>,
-  mask: T,
-): { p: T; a: T } {
-  const [query, key] = [headAxes(shape, extents, "query"), headAxes(shape, extents, "key")];
-  const scores = ops.batchMatmul(ops.reshape(q, query), ops.reshape(k, key), false, true);
-  const p = ops.softmax(ops.add(scores, mask));
-  const mixed = ops.batchMatmul(p, ops.reshape(v, key));
-  return { p, a: ops.reshape(mixed, [shape.heads, extents.rows, extents.length, headWidth(shape)]) };
-}
-
-/** down(silu(gate(y)) · up(y)). */
-function feedForward<T>(
-  ops: Ops<T>,
   folded: Named<T>,
   layer: number,
-  y: T,
-): Record<"gate" | "up" | "sigmoid" | "silu" | "hidden" | "result", T> {
-  const gate = ops.matmul(y, take(folded, `${layer}.gate`));
-  const up = ops.matmul(y, take(folded, `${layer}.up`));
-  const sigmoid = ops.sigmoid(gate);
-  const silu = ops.mul(gate, sigmoid);
-  const hidden = ops.mul(silu, up);
-  return { gate, up, sigmoid, silu, hidden, result: ops.matmul(hidden, take(folded, `${layer}.down`)) };
+  x: T,
+  { extents, table, mask }: Surroundings<T>,
+): { x: T; kept: Record<string, T> } {
+  const first = before(ops, shape, folded, `${layer}.norm1`, x);
+  const heads = project(ops, shape, folded, layer, first.y, extents, table(layer));
+  const mixed = attend(ops, shape, heads, extents, mask(layer));
+  const out = linear(ops, folded, `${layer}.out`, mixed.attended);
+  const added1 = residual(ops, shape, folded, layer, 1, out);
+  const middle = ops.add(x, added1.result);
+  const second = before(ops, shape, folded, `${layer}.norm2`, middle);
+  const inner = feedForward(ops, shape, folded, layer, second.y);
+  const added2 = residual(ops, shape, folded, layer, 2, inner.result);
+  const own: Record<string, T> = {
+    ...heads,
+    ...mixed,
+    ...inner.kept,
+    ...added1.kept,
+    ...added2.kept,
+    ...numbered(first, 1),
+    ...numbered(second, 2),
+  };
+  return { x: ops.add(middle, added2.result), kept: prefixed(`${layer}.`, own) };
 }
+
+/** The final norm: the state `y` that the head multiplies, and what its backward pass needs. */
+export const finish = <T>(ops: Ops<T>, shape: Shape, folded: Named<T>, x: T): Record<string, T> =>
+  numbered(before(ops, shape, folded, "norm", x), "");
 
 /**
  * Activations of a batch: `ids` are `[rows, length]` integers. The result holds what `backward` needs, by layer, and
@@ -92,64 +106,59 @@ export function forward<T>(
   ids: T,
   rotary: T,
 ): Record<string, T> {
-  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-  const positions = ops.range(extents.length);
-  const table = ops.gather(rotary, positions);
-  const mask = ops.futureMask(positions, extents.length);
-  const kept: Record<string, T> = {};
-  let x = ops.gather(take(folded, "embedding"), ops.reshape(ids, [-1], "int"));
+  const around = surroundings(ops, shape, ids, rotary);
+  const all: Record<string, T> = {};
+  let x = embed(ops, shape, folded, ids, around.extents);
   for (let layer = 0; layer < shape.layers; layer++) {
-    const first = rms(ops, shape, x);
-    const heads = project(ops, shape, folded, layer, first.y, extents, table);
-    const { p, a } = attend(ops, shape, heads, extents, mask);
-    const attended = byToken(ops, a, shape.heads, headWidth(shape));
-    x = ops.add(x, ops.matmul(attended, take(folded, `${layer}.out`)));
-    const second = rms(ops, shape, x);
-    const { result, ...inner } = feedForward(ops, folded, layer, second.y);
-    x = ops.add(x, result);
-    const own: Record<string, T> = {
-      ...heads,
-      p,
-      a,
-      attended,
-      ...inner,
-      y1: first.y,
-      inverse1: first.inverse,
-      y2: second.y,
-      inverse2: second.inverse,
-    };
-    for (const [name, value] of Object.entries(own)) kept[`${layer}.${name}`] = value;
+    const { x: next, kept } = forwardLayer(ops, shape, folded, layer, x, around);
+    Object.assign(all, kept);
+    x = next;
   }
-  const last = rms(ops, shape, x);
-  return { ...kept, y: last.y, inverse: last.inverse };
+  return { ...all, ...finish(ops, shape, folded, x) };
 }
 
-/** Ranks of what `forward` keeps, by name: how a later program is fed it. */
+const normed = (shape: Shape, block: 1 | 2 | ""): string[] => (foldsGains(shape) ? [] : [`normed${block}`]);
+
+/** Ranks of what one layer keeps, by name: how a later program is fed it. */
+export function layerRanks(shape: Shape, layer: number): Record<string, number> {
+  const { style } = shape;
+  const ofTokens = [
+    ...["y1", "inverse1", "y2", "inverse2", "attended"],
+    ...feedForwardKept(shape),
+    ...normed(shape, 1),
+    ...normed(shape, 2),
+    ...(style.post_norms ? ["post1", "post_inverse1", "post2", "post_inverse2"] : []),
+  ];
+  const ofHeads = ["q", "k", "v", "a", ...(style.qk_norm ? ["qk_normed", "qk_inverse"] : [])];
+  const ranks: Record<string, number> = { p: shape.heads === shape.kv_heads ? 4 : 5 };
+  for (const name of ofTokens) ranks[name] = 2;
+  for (const name of ofHeads) ranks[name] = 4;
+  return prefixed(`${layer}.`, ranks);
+}
+/** Ranks of what `finish` keeps. */
+export const finalRanks = (shape: Shape): Record<string, number> =>
+  Object.fromEntries(["y", "inverse", ...normed(shape, "")].map((name) => [name, 2]));
+/** Ranks of what `forward` keeps. */
 export function keptRanks(shape: Shape): Record<string, number> {
-  const ranks: Record<string, number> = { y: 2, inverse: 2 };
-  const attention = shape.heads === shape.kv_heads ? 4 : 5;
-  for (let layer = 0; layer < shape.layers; layer++) {
-    for (const name of [
-      "y1",
-      "inverse1",
-      "y2",
-      "inverse2",
-      "attended",
-      "gate",
-      "up",
-      "sigmoid",
-      "silu",
-      "hidden",
-    ])
-      ranks[`${layer}.${name}`] = 2;
-    for (const name of ["q", "k", "v", "a"]) ranks[`${layer}.${name}`] = 4;
-    ranks[`${layer}.p`] = attention;
-  }
-  return ranks;
+  const layers = Array.from({ length: shape.layers }, (_, layer) => layerRanks(shape, layer));
+  return Object.assign(finalRanks(shape), ...layers);
 }
 
-/** Floats that `forward` and the head keep per token of a row of this length: the memory prediction of the staged mode. */
-export function keptFloats(shape: Shape, length: number): number {
-  const layer = 5 * shape.width + qkvWidth(shape) + 5 * shape.hidden + shape.heads * length;
-  return shape.layers * layer + 2 * shape.width + 2 * shape.vocabulary;
+/** Floats that one layer keeps per token of a row of this length: the memory prediction of the staged mode. */
+export function layerFloats(shape: Shape, length: number): number {
+  const { style, width, hidden, heads } = shape;
+  const norms = (foldsGains(shape) ? 0 : 2 * width) + (style.post_norms ? 2 * width : 0);
+  const turned = style.qk_norm ? (heads + shape.kv_heads) * headWidth(shape) : 0;
+  return (
+    3 * width +
+    2 * heads * headWidth(shape) +
+    norms +
+    turned +
+    qkvWidth(shape) +
+    feedForwardKept(shape).length * hidden +
+    heads * length
+  );
 }
+/** The same for all layers and the final state. */
+export const keptFloats = (shape: Shape, length: number): number =>
+  shape.layers * layerFloats(shape, length) + 2 * shape.width;

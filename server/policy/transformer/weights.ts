@@ -155,17 +155,3 @@ export function initialWeights(shape: Shape, seed: number): Record<string, Float
   }
   return weights;
 }
-
-/** cos and sin of every position and pair, `[positions, head width / 2, 2]` (RoFormer, with Llama's frequencies). */
-export function rotaryTable(shape: Shape, positions: number): Float32Array {
-  const pairs = headWidth(shape) / 2;
-  const table = new Float32Array(positions * pairs * 2);
-  for (let position = 0; position < positions; position++) {
-    for (let pair = 0; pair < pairs; pair++) {
-      const angle = position * shape.rope_theta ** (-pair / pairs);
-      table[(position * pairs + pair) * 2] = Math.cos(angle);
-      table[(position * pairs + pair) * 2 + 1] = Math.sin(angle);
-    }
-  }
-  return table;
-}

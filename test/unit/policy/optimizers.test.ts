@@ -100,7 +100,7 @@ const manners = [
 for (const [manner, wholeParameters, openRuntime] of manners)
   test(`twenty steps of every method are PyTorch's: ${manner}`, async () => {
     const runtime = await openRuntime();
-    const programs = new Programs(runtime, shape);
+    const programs = new Programs(runtime, { shape: shape, heads: [], adapter: undefined });
     const before = runtime.tensors();
     for (const { use, params, weights } of fixture.cases) {
       const optimizer = new Optimizer(programs, choose(use, params), trained, wholeParameters);
@@ -121,7 +121,7 @@ for (const [manner, wholeParameters, openRuntime] of manners)
 
 test("every method goes on from its saved state bit for bit, and keeps what it says it keeps", () => {
   const runtime = native();
-  const programs = new Programs(runtime, shape);
+  const programs = new Programs(runtime, { shape: shape, heads: [], adapter: undefined });
   const floatsKept: Readonly<Record<string, number>> = {
     adamw: 2 * 50,
     lion: 50,
@@ -150,7 +150,7 @@ test("every method goes on from its saved state bit for bit, and keeps what it s
 
 test("a gradient that is not finite changes nothing, one by one too; another method begins afresh", () => {
   const runtime = native();
-  const programs = new Programs(runtime, shape);
+  const programs = new Programs(runtime, { shape: shape, heads: [], adapter: undefined });
   const optimizer = new Optimizer(programs, choose("adamw", { warmup: 4 }), trained, 0);
   const weights = steps(runtime, optimizer, upload(runtime, fixture.begin), fixture.gradients.slice(0, 2));
   const state = optimizer.read();
@@ -171,7 +171,11 @@ test("a gradient that is not finite changes nothing, one by one too; another met
 
 test("state that belongs to other weights is refused by name", () => {
   const runtime = native();
-  const optimizer = new Optimizer(new Programs(runtime, shape), choose("lion"), trained);
+  const optimizer = new Optimizer(
+    new Programs(runtime, { shape: shape, heads: [], adapter: undefined }),
+    choose("lion"),
+    trained,
+  );
   const { method } = optimizer.read();
   assert.throws(() => {
     optimizer.write({

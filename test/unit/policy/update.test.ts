@@ -265,19 +265,20 @@ test("a base or checkpoint that cannot be opened is named, with what to do", asy
         seed: 1,
       });
     await assert.rejects(base(join(folder, "nowhere")), { message: /nowhere, which does not exist/ });
-    writeFileSync(join(folder, "model.gguf"), "GGUF");
-    await assert.rejects(base(join(folder, "model.gguf")), {
-      message: /GGUF file, which this version cannot train yet/,
-    });
+    writeFileSync(join(folder, "model.bin"), "?");
+    await assert.rejects(base(join(folder, "model.bin")), { message: /a file that is not named .gguf/ });
     mkdirSync(join(folder, "hf"));
+    await assert.rejects(base(join(folder, "hf")), { message: /a folder without a config.json/ });
     writeFileSync(join(folder, "hf", "config.json"), JSON.stringify({ model_type: "llama" }));
-    await assert.rejects(base(join(folder, "hf")), { message: /Hugging Face folder/ });
+    await assert.rejects(base(join(folder, "hf")), {
+      message: /config.json does not describe a model: vocab_size/,
+    });
     const policy = await open();
     const target = join(folder, "saved");
     await policy.save(target);
     truncateSync(join(target, "model.safetensors"), 2000);
     await assert.rejects(open({ from: target }), { message: /model.safetensors cannot be read/ });
-    const blocked = join(folder, "model.gguf", "inside");
+    const blocked = join(folder, "model.bin", "inside");
     await assert.rejects(policy.save(blocked), { message: /could not be written/ });
     assert.equal(existsSync(blocked), false);
     await assert.rejects(open({ model: tinyModel({ heads: 3, kv_heads: 3 }) }), {

@@ -1,0 +1,185 @@
+/**
+ * The header of a GGUF file (versions 2 and 3): metadata, and where each tensor lies. Little-endian: u32 magic, u32
+ * version, u64 tensors, u64 keys, then the keys and the tensors, one after the other. Only the header is read, in pieces.
+ */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readFailure, UserError } from "../../../../shared/errors.ts";
+import { blockTypes, bytesOf, type BlockType } from "./blocks.ts";
+
+export type MetadataValue = number | boolean | string | readonly MetadataValue[];
+export type Metadata = ReadonlyMap<string, MetadataValue>;
+
+export interface TensorInfo {
+  readonly name: string;
+  /** Row-major: the fastest extent is last (the file has it first). */
+  readonly extents: readonly number[];
+  readonly type: BlockType;
+  /** Absolute, in bytes. */
+  readonly offset: number;
+  readonly bytes: number;
+}
+export interface Header {
+  readonly file: string;
+  readonly metadata: Metadata;
+  readonly tensors: ReadonlyMap<string, TensorInfo>;
+}
+
+export const ggufError = (file: string, problem: string, action?: string, cause?: unknown): UserError =>
+  new UserError(`${file} cannot be read as GGUF: ${problem}.`, {
+    file,
+    code: "gguf",
+    action: action ?? "Download or convert the file again: it is damaged or of another kind.",
+    cause,
+  });
+
+/** How much is read at a time; a vocabulary of 49,000 tokens takes two. */
+const PIECE = 2 ** 20;
+
+/** Bytes of the file in order, read as they are needed. */
+class Cursor {
+  private buffer = Buffer.alloc(0);
+  private at = 0;
+  private next = 0;
+  constructor(
+    private readonly file: string,
+    private readonly descriptor: number,
+    readonly size: number,
+  ) {}
+
+  /** Where the next byte lies in the file. */
+  get position(): number {
+    return this.next - (this.buffer.length - this.at);
+  }
+  /** Begin of `count` bytes in the buffer, which are consumed. */
+  private take(count: number): number {
+    if (count > this.size - this.position) throw ggufError(this.file, "it is cut short inside its header");
+    if (this.at + count > this.buffer.length) this.refill(count);
+    this.at += count;
+    return this.at - count;
+  }
+  private refill(count: number): void {
+    const rest = this.buffer.subarray(this.at);
+    const wanted = Math.min(Math.max(PIECE, count - rest.length), this.size - this.next);
+    const buffer = Buffer.alloc(rest.length + wanted);
+    rest.copy(buffer);
+    const read = readSync(this.descriptor, buffer, rest.length, wanted, this.next);
+    if (read < wanted) throw ggufError(this.file, "it is cut short inside its header");
+    this.buffer = buffer;
+    this.at = 0;
+    this.next += read;
+  }
+  u8 = (): number => this.buffer.readUInt8(this.take(1));
+  i8 = (): number => this.buffer.readInt8(this.take(1));
+  u16 = (): number => this.buffer.readUInt16LE(this.take(2));
+  i16 = (): number => this.buffer.readInt16LE(this.take(2));
+  u32 = (): number => this.buffer.readUInt32LE(this.take(4));
+  i32 = (): number => this.buffer.readInt32LE(this.take(4));
+  f32 = (): number => this.buffer.readFloatLE(this.take(4));
+  f64 = (): number => this.buffer.readDoubleLE(this.take(8));
+  u64 = (): number => this.whole(this.buffer.readBigUInt64LE(this.take(8)));
+  i64 = (): number => this.whole(this.buffer.readBigInt64LE(this.take(8)));
+  text = (): string => {
+    const length = this.u64();
+    const start = this.take(length);
+    return this.buffer.toString("utf8", start, start + length);
+  };
+  private whole(value: bigint): number {
+    const number = Number(value);
+    if (!Number.isSafeInteger(number)) throw ggufError(this.file, `it has a number beyond 2⁵³, ${value}`);
+    return number;
+  }
+}
+
+/** Readers of a value by its type's number in the file; 9 is an array. */
+const ARRAY = 9;
+const values: readonly (((cursor: Cursor) => MetadataValue) | undefined)[] = [
+  (cursor) => cursor.u8(),
+  (cursor) => cursor.i8(),
+  (cursor) => cursor.u16(),
+  (cursor) => cursor.i16(),
+  (cursor) => cursor.u32(),
+  (cursor) => cursor.i32(),
+  (cursor) => cursor.f32(),
+  (cursor) => cursor.u8() !== 0,
+  (cursor) => cursor.text(),
+  undefined,
+  (cursor) => cursor.u64(),
+  (cursor) => cursor.i64(),
+  (cursor) => cursor.f64(),
+];
+
+function readValue(cursor: Cursor, file: string, type: number): MetadataValue {
+  const read = values[type];
+  if (read !== undefined) return read(cursor);
+  if (type !== ARRAY) throw ggufError(file, `it has a value of the unknown type ${type}`);
+  const element = cursor.u32();
+  const count = cursor.u64();
+  const list: MetadataValue[] = [];
+  for (let i = 0; i < count; i++) list.push(readValue(cursor, file, element));
+  return list;
+}
+
+function readTensor(cursor: Cursor, file: string): TensorInfo {
+  const name = cursor.text();
+  const dimensions = cursor.u32();
+  if (dimensions > 4) throw ggufError(file, `the tensor ${name} has ${dimensions} dimensions`);
+  const extents = Array.from({ length: dimensions }, () => cursor.u64()).reverse();
+  const number = cursor.u32();
+  const type = blockTypes.get(number);
+  if (type === undefined)
+    throw ggufError(
+      file,
+      `the tensor ${name} has the quantisation number ${number}, which is not known here`,
+      `Use a file with one of ${[...blockTypes.values()].map((known) => known.name).join(", ")}.`,
+    );
+  const offset = cursor.u64();
+  const bytes = bytesOf(type, extents);
+  if (!Number.isSafeInteger(bytes))
+    throw ggufError(
+      file,
+      `the tensor ${name} [${extents.join(", ")}] is no whole number of ${type.name} blocks`,
+    );
+  return { name, extents, type, offset, bytes };
+}
+
+function parse(cursor: Cursor, file: string): Header {
+  if (cursor.size < 24 || cursor.u32() !== Buffer.from("GGUF").readUInt32LE())
+    throw ggufError(file, "it does not begin with GGUF", "Name a .gguf file.");
+  const version = cursor.u32();
+  if (version !== 2 && version !== 3)
+    throw ggufError(
+      file,
+      `it has version ${version}, and versions 2 and 3 are read`,
+      "Convert it again with a present version of its tool.",
+    );
+  const tensorCount = cursor.u64();
+  const keyCount = cursor.u64();
+  const metadata = new Map<string, MetadataValue>();
+  for (let i = 0; i < keyCount; i++) metadata.set(cursor.text(), readValue(cursor, file, cursor.u32()));
+  const tensors = Array.from({ length: tensorCount }, () => readTensor(cursor, file));
+  const alignment = Number(metadata.get("general.alignment") ?? 32);
+  const start = Math.ceil(cursor.position / alignment) * alignment;
+  const placed = tensors.map((tensor) => ({ ...tensor, offset: start + tensor.offset }));
+  const cut = placed.find(({ offset, bytes }) => offset + bytes > cursor.size);
+  if (cut !== undefined)
+    throw ggufError(
+      file,
+      `it is cut short: the tensor ${cut.name} ends after ${cut.offset + cut.bytes} bytes of ${cursor.size}`,
+    );
+  return { file, metadata, tensors: new Map(placed.map((tensor) => [tensor.name, tensor])) };
+}
+
+/** @throws UserError naming the file and what is wrong with it. */
+export function readHeader(file: string): Header {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, "r");
+  } catch (error) {
+    throw ggufError(file, readFailure(error), "Correct the path.", error);
+  }
+  try {
+    return parse(new Cursor(file, descriptor, fstatSync(descriptor).size), file);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Hugging Face folders: `config.json`, `model.safetensors` (or several files with an index) and the tokenizer's files,
+ * as transformers reads and writes them.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
+import { SafetensorsFile, writeSafetensors } from "../safetensors.ts";
+import { readTokenizer, writeTokenizer, type PolicyTokenizer } from "../tokenizers/index.ts";
+import type { Shape } from "../transformer/weights.ts";
+import { fromTensors, toPublic } from "./huggingFace/layout.ts";
+import { readConfig } from "./huggingFace/readConfig.ts";
+import { isIgnored, modelPrefix, type PublicTensor } from "./huggingFace/tensors.ts";
+import { configOf } from "./huggingFace/writeConfig.ts";
+import type { ModelHead, Weights } from "./model.ts";
+
+/** @throws UserError naming the file, and the key that is missing or asks for what this engine does not compute. */
+export function readHuggingFaceHead(path: string): ModelHead {
+  const shape = readConfig(join(path, "config.json"));
+  return { kind: "huggingface", path, shape, tokenizer: readTokenizer(path) };
+}
+
+/** Which file of the folder holds each tensor. */
+function filesOf(folder: string): string[] {
+  const whole = join(folder, "model.safetensors");
+  const index = join(folder, "model.safetensors.index.json");
+  if (existsSync(whole)) return [whole];
+  if (!existsSync(index)) {
+    throw new UserError(`${folder} has neither model.safetensors nor model.safetensors.index.json.`, {
+      file: folder,
+      code: "model-weights",
+      action: existsSync(join(folder, "pytorch_model.bin"))
+        ? "Save the model once more with transformers' save_pretrained, which writes safetensors."
+        : "Name a folder that holds the model's weights as safetensors.",
+    });
+  }
+  try {
+    const json: unknown = JSON.parse(readFileSync(index, "utf8"));
+    const { weight_map } = z.object({ weight_map: z.record(z.string(), z.string()) }).parse(json);
+    return [...new Set(Object.values(weight_map))].map((name) => join(folder, name));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? "it has no weight_map of names" : readFailure(error);
+    throw new UserError(`${index} cannot be read: ${reason}.`, {
+      file: index,
+      code: "model-weights",
+      action: "Download the model's files once more.",
+      cause: error,
+    });
+  }
+}
+
+/** The error of a tensor that is missing or has other extents. */
+export const tensorProblem = (
+  file: string,
+  tensor: PublicTensor,
+  found: readonly number[] | undefined,
+): UserError =>
+  new UserError(
+    `${file}: ${tensor.name} should have the extents [${tensor.extents.join(", ")}] but ${found === undefined ? "is missing" : `has [${found.join(", ")}]`}.`,
+    {
+      file,
+      code: "checkpoint-tensor",
+      action: "Use another checkpoint: the weights do not belong to this config.json.",
+    },
+  );
+
+function checkExtra(folder: string, shape: Shape, names: Iterable<string>): void {
+  const extra = [...names].filter((name) => !isIgnored(shape, name));
+  if (extra.length === 0) return;
+  const some = extra.slice(0, 5).join(", ");
+  throw new UserError(
+    `${folder} holds ${extra.length === 1 ? "a tensor" : `${extra.length} tensors`} that its config.json says nothing of: ${some}${extra.length > 5 ? ", …" : ""}.`,
+    {
+      file: folder,
+      code: "checkpoint-tensor",
+      action:
+        "Use a plain causal language model: other heads, adapters and quantised weights are not read here.",
+    },
+  );
+}
+
+/**
+ * Values of every weight in our layout. Files of the bare model, whose names lack the first word, are read, too.
+ *
+ * @throws UserError naming the file and the tensor that is missing, too much, or has other extents or another type.
+ */
+export function readHuggingFaceWeights(folder: string, shape: Shape): Record<string, Float32Array> {
+  const files: SafetensorsFile[] = [];
+  try {
+    for (const name of filesOf(folder)) files.push(new SafetensorsFile(name));
+    const holder = new Map(files.flatMap((file) => file.names.map((name) => [name, file] as const)));
+    const prefix = modelPrefix(shape);
+    const left = new Set(holder.keys());
+    const weights = fromTensors(shape, (tensor) => {
+      const bare = tensor.name.startsWith(prefix) ? tensor.name.slice(prefix.length) : tensor.name;
+      const name = holder.has(tensor.name) ? tensor.name : bare;
+      const file = holder.get(name);
+      const found = file?.shapeOf(name);
+      if (file === undefined || found?.join() !== tensor.extents.join())
+        throw tensorProblem(file?.file ?? folder, tensor, found);
+      left.delete(name);
+      return file.read(name).data;
+    });
+    checkExtra(folder, shape, left);
+    return weights;
+  } finally {
+    for (const file of files) file.close();
+  }
+}
+
+const writeJson = (file: string, value: unknown): void => {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`, { flush: true });
+};
+
+/**
+ * Weights, config and tokenizer into a folder, which is made where it does not exist; `more` are keys for `config.json`.
+ *
+ * @throws UserError where a file cannot be written.
+ */
+export function writeHuggingFace(
+  folder: string,
+  model: {
+    readonly shape: Shape;
+    readonly weights: Weights;
+    readonly tokenizer: PolicyTokenizer;
+    readonly more?: Readonly<Record<string, unknown>>;
+  },
+): void {
+  const { shape, weights, tokenizer, more = {} } = model;
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeSafetensors(join(folder, "model.safetensors"), toPublic(shape, weights), { format: "pt" });
+    writeJson(join(folder, "config.json"), { ...configOf(shape, tokenizer), ...more });
+    writeTokenizer(folder, tokenizer);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(`The model could not be written to ${folder}: ${messageOf(error)}.`, {
+      file: folder,
+      code: "model-write",
+      action: "Free some space or check the folder's rights.",
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,153 @@
+/** What is read of a `config.json`: its keys, what each family takes where it is silent, and what is refused. */
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { readFailure, UserError } from "../../../../shared/errors.ts";
+import type { Family } from "../../transformer/weights.ts";
+
+const optional = <T extends z.ZodType>(type: T) => type.nullish();
+const positive = z.int().positive();
+/** What is read of a `config.json`, whatever the family. GPT-2's names are translated first. */
+const schema = z.looseObject({
+  model_type: z.string(),
+  vocab_size: positive,
+  hidden_size: positive,
+  num_hidden_layers: positive,
+  num_attention_heads: positive,
+  num_key_value_heads: optional(positive),
+  head_dim: optional(positive),
+  intermediate_size: optional(positive),
+  max_position_embeddings: optional(positive),
+  rms_norm_eps: optional(z.number().positive()),
+  layer_norm_epsilon: optional(z.number().positive()),
+  tie_word_embeddings: optional(z.boolean()),
+  attention_bias: optional(z.boolean()),
+  query_pre_attn_scalar: optional(z.number().positive()),
+  rope_theta: optional(z.number().positive()),
+  rope_local_base_freq: optional(z.number().positive()),
+  rope_scaling: optional(z.record(z.string(), z.unknown())),
+  rope_parameters: optional(z.record(z.string(), z.unknown())),
+  sliding_window: optional(positive),
+  use_sliding_window: optional(z.boolean()),
+  max_window_layers: optional(z.int().nonnegative()),
+  sliding_window_pattern: optional(positive),
+  layer_types: optional(z.array(z.string())),
+});
+export type Config = z.output<typeof schema>;
+
+/** What a family takes where `config.json` is silent, as transformers does. */
+export interface Defaults {
+  readonly family: Family;
+  readonly context: number;
+  readonly tied: boolean;
+  readonly rope_theta: number;
+  /** Undefined: as many as there are heads. */
+  readonly kv_heads?: number;
+  /** Undefined: width / heads. */
+  readonly head_width?: number;
+  readonly window?: number;
+}
+export const models: Readonly<Record<string, Defaults>> = {
+  llama: { family: "llama", context: 2048, tied: false, rope_theta: 10_000 },
+  mistral: {
+    family: "mistral",
+    context: 131_072,
+    tied: false,
+    rope_theta: 10_000,
+    kv_heads: 8,
+    window: 4096,
+  },
+  qwen2: { family: "qwen2", context: 32_768, tied: false, rope_theta: 10_000, kv_heads: 32, window: 4096 },
+  qwen3: {
+    family: "qwen3",
+    context: 32_768,
+    tied: false,
+    rope_theta: 10_000,
+    kv_heads: 32,
+    head_width: 128,
+    window: 4096,
+  },
+  gemma3_text: {
+    family: "gemma3",
+    context: 131_072,
+    tied: true,
+    rope_theta: 1_000_000,
+    kv_heads: 4,
+    head_width: 256,
+    window: 4096,
+  },
+  gpt2: { family: "gpt2", context: 1024, tied: true, rope_theta: 10_000 },
+};
+
+/** GPT-2's own names. */
+const gptNames: Readonly<Record<string, string>> = {
+  n_embd: "hidden_size",
+  n_layer: "num_hidden_layers",
+  n_head: "num_attention_heads",
+  n_inner: "intermediate_size",
+  n_positions: "max_position_embeddings",
+};
+
+/** Keys whose value must be one of these (absent or null counts as the first), by model type. */
+type Wanted = Readonly<Record<string, readonly unknown[]>>;
+const everywhere: Wanted = {
+  quantization_config: [undefined],
+  mlp_bias: [false],
+  partial_rotary_factor: [1],
+  attn_logit_softcapping: [undefined],
+  final_logit_softcapping: [undefined],
+  use_bidirectional_attention: [false],
+  scale_attn_weights: [true],
+  scale_attn_by_inverse_layer_idx: [false],
+  add_cross_attention: [false],
+};
+const activations: Readonly<Record<Family, Wanted>> = {
+  llama: { hidden_act: ["silu", "swish"] },
+  mistral: { hidden_act: ["silu", "swish"] },
+  qwen2: { hidden_act: ["silu", "swish"] },
+  qwen3: { hidden_act: ["silu", "swish"] },
+  gemma3: { hidden_activation: ["gelu_pytorch_tanh"] },
+  gpt2: { activation_function: ["gelu_new", "gelu_pytorch_tanh"] },
+};
+
+/** An error about one key. */
+export const refusal = (file: string, key: string, problem: string): UserError =>
+  new UserError(`${file}: ${key} ${problem}.`, {
+    file,
+    code: "model-unsupported",
+    action: `Use a model of the families ${Object.keys(models).join(", ")} that does without it.`,
+  });
+
+/** @throws UserError naming the first key that asks for what is not computed here */
+export function checkFeatures(file: string, config: Config, family: Family): void {
+  for (const [key, wanted] of Object.entries({ ...everywhere, ...activations[family] })) {
+    const value = config[key] ?? wanted[0];
+    if (!wanted.includes(value))
+      throw refusal(file, key, `is ${JSON.stringify(value)}, which this engine does not compute`);
+  }
+}
+
+/** @throws UserError naming the file and the keys that are missing or malformed */
+export function parseConfig(file: string): Config {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw configError(file, readFailure(error), error);
+  }
+  const loose = z.looseObject({}).safeParse(json).data ?? {};
+  const named =
+    loose["model_type"] === "gpt2"
+      ? Object.fromEntries(Object.entries(loose).map(([key, value]) => [gptNames[key] ?? key, value]))
+      : loose;
+  const parsed = schema.safeParse(named);
+  if (parsed.success) return parsed.data;
+  const problem = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  throw configError(file, problem, parsed.error);
+}
+const configError = (file: string, problem: string, cause: unknown): UserError =>
+  new UserError(`${file} does not describe a model: ${problem}.`, {
+    file,
+    code: "model-config",
+    action: "Name a folder with a model's whole config.json.",
+    cause,
+  });

@@ -1,0 +1,97 @@
+/** Models that a run can begin with: a checkpoint of ours, a Hugging Face folder, or a GGUF file. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { readFailure, UserError } from "../../../shared/errors.ts";
+import { readGgufHead, readGgufWeights } from "./gguf/index.ts";
+import { readHuggingFaceHead, readHuggingFaceWeights } from "./huggingFace.ts";
+import { mergedWeights } from "../transformer/lowRank.ts";
+import { fingerprint } from "./fingerprint.ts";
+import type { ModelHead } from "./model.ts";
+import { isPeft, readPeft } from "./peft.ts";
+
+export type { ModelHead, Weights } from "./model.ts";
+export { writeHuggingFace } from "./huggingFace.ts";
+export { isPeft, readPeft, writePeft } from "./peft.ts";
+
+/** Whether a folder's config.json says that gradus wrote it. @throws UserError where it is not JSON */
+export function isCheckpoint(folder: string): boolean {
+  const file = join(folder, "config.json");
+  if (!existsSync(file)) return false;
+  try {
+    const config: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return z.looseObject({ gradus: z.unknown() }).safeParse(config).data?.gradus !== undefined;
+  } catch (error) {
+    throw new UserError(`${file} is not JSON: ${readFailure(error)}.`, {
+      file,
+      code: "checkpoint-config",
+      action: "Name another checkpoint folder.",
+      cause: error,
+    });
+  }
+}
+
+/**
+ * What kind of model a path holds, its size and its tokenizer, without the weights.
+ *
+ * @throws UserError where nothing is there, or nothing that can be opened; it names the file and what is wrong.
+ */
+export function openBase(path: string): ModelHead {
+  if (!existsSync(path)) {
+    throw new UserError(`model.base names ${path}, which does not exist.`, {
+      file: path,
+      code: "model-missing",
+      action: "Correct the path, or use base: tiny.",
+    });
+  }
+  if (statSync(path).isFile()) {
+    if (path.endsWith(".gguf")) return readGgufHead(path);
+    throw unopenable(path, "a file that is not named .gguf");
+  }
+  if (!existsSync(join(path, "config.json"))) throw unopenable(path, "a folder without a config.json");
+  const head = readHuggingFaceHead(path);
+  return isCheckpoint(path) ? { ...head, kind: "checkpoint" } : head;
+}
+const unopenable = (path: string, what: string): UserError =>
+  new UserError(`model.base ${path} is ${what}.`, {
+    file: path,
+    code: "model-unsupported",
+    action: "Name a checkpoint, a Hugging Face folder with config.json and safetensors, or a .gguf file.",
+  });
+
+const baseSchema = z.looseObject({
+  gradus: z.object({ base: z.object({ path: z.string(), sha256: z.string() }) }),
+});
+/**
+ * The model that an adapter's checkpoint stands on; undefined for one that stands alone.
+ *
+ * @throws UserError where the base is gone or has changed
+ */
+export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | undefined {
+  if (kind !== "checkpoint" || !isPeft(folder)) return undefined;
+  const file = join(folder, "config.json");
+  const config: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const parsed = baseSchema.safeParse(config).data?.gradus.base;
+  const problem = (what: string): UserError =>
+    new UserError(`The adapter ${folder} stands on ${parsed?.path ?? "a model"}, which ${what}.`, {
+      file,
+      code: "adapter-base",
+      action: "Put the base model back where it was, or export the adapter merged before it is moved.",
+    });
+  if (parsed === undefined) throw problem("its config.json does not name");
+  const path = resolve(folder, parsed.path);
+  if (!existsSync(path)) throw problem("is not there any more");
+  if (fingerprint(path) !== parsed.sha256) throw problem("has changed since");
+  return { ...openBase(path), shape };
+}
+
+/** Values of every weight, adapters merged. @throws UserError as the format's reader does */
+export function readWeights(head: ModelHead): Record<string, Float32Array> {
+  const { kind, path, shape } = head;
+  const base = baseOf(head);
+  if (base !== undefined) {
+    const { adapter, weights } = readPeft(path, shape);
+    return mergedWeights(shape, adapter, readWeights(base), weights);
+  }
+  return kind === "gguf" ? readGgufWeights(path, shape) : readHuggingFaceWeights(path, shape);
+}

@@ -1,0 +1,99 @@
+/** A model's chat template: Jinja as transformers' `apply_chat_template` renders it. */
+import { Template } from "@huggingface/jinja";
+import { messageOf, UserError } from "../../../shared/errors.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+}
+export interface ChatOptions {
+  /** Ends with the header of the assistant's turn. Default true. */
+  readonly add_generation_prompt?: boolean;
+  /** Further variables of the template, e.g. `enable_thinking` (Qwen3). */
+  readonly variables?: JsonObject;
+}
+
+export class ChatTemplate {
+  private readonly template: Template;
+
+  /**
+   * @param source - the Jinja text
+   * @param tokens - `bos_token`, `eos_token` and the other special tokens that templates write by name
+   * @throws UserError where the text is no template.
+   */
+  constructor(
+    readonly source: string,
+    private readonly tokens: Readonly<Record<string, string>>,
+    private readonly file: string,
+  ) {
+    try {
+      this.template = new Template(source);
+    } catch (error) {
+      throw new UserError(`${file}: the chat template cannot be read: ${messageOf(error)}.`, {
+        file,
+        code: "chat-template",
+        action: "Correct the template, or leave it out and talk to the model with plain text.",
+        cause: error,
+      });
+    }
+  }
+
+  /** @throws UserError with the template's own message where it refuses these messages (e.g. a second system message). */
+  render(
+    messages: readonly ChatMessage[],
+    { add_generation_prompt = true, variables = {} }: ChatOptions = {},
+  ): string {
+    try {
+      return this.template.render({
+        ...this.tokens,
+        messages,
+        add_generation_prompt,
+        raise_exception: (message: string): never => {
+          throw new Error(message);
+        },
+        strftime_now: (format: string): string => strftime(new Date(), format),
+        ...variables,
+      });
+    } catch (error) {
+      throw new UserError(`The model's chat template refuses this conversation: ${messageOf(error)}.`, {
+        file: this.file,
+        code: "chat-messages",
+        action:
+          "Change the roles (most templates want an optional system message, then user and assistant in turns).",
+        cause: error,
+      });
+    }
+  }
+}
+
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+/** The formats that published templates use: %d, %b, %B, %Y, %m, %H, %M, %S. */
+function strftime(date: Date, format: string): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const month = MONTHS[date.getMonth()] ?? "";
+  const fields: Readonly<Record<string, string>> = {
+    d: two(date.getDate()),
+    b: month.slice(0, 3),
+    B: month,
+    Y: String(date.getFullYear()),
+    m: two(date.getMonth() + 1),
+    H: two(date.getHours()),
+    M: two(date.getMinutes()),
+    S: two(date.getSeconds()),
+  };
+  return format.replace(/%(.)/g, (whole, field: string) => fields[field] ?? whole);
+}
