@@ -1,7 +1,8 @@
 /** A run's memory before it starts: what it needs at its peak, what it may take, and what to lower where that is less. */
 import { availableParallelism, totalmem } from "node:os";
-import { UserError } from "../shared/errors.ts";
+import { UserError, messageOf } from "../shared/errors.ts";
 import { contextOf, create } from "./algorithm.ts";
+import { sizeText, writeMemoryNote } from "./memoryNote.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
 import { describeModel, threadSettings } from "./policy/index.ts";
@@ -14,7 +15,8 @@ import {
   type Prediction,
   type WorkNeeds,
 } from "./policy/memory.ts";
-import { parameterCount, weightShapes, type Shape } from "./policy/transformer/weights.ts";
+import { trainedShapes } from "./policy/parts.ts";
+import { parameterCount, type Shape } from "./policy/transformer/weights.ts";
 import { randomStream } from "./random.ts";
 
 /** Of the machine's memory, or of what its container leaves, a run takes this share where `engine.memory` says nothing. */
@@ -22,12 +24,6 @@ const SHARE = 0.8;
 /** Longest prompt of a file nobody has read yet, in tokens. */
 const UNREAD_PROMPT = 256;
 const MOST_STREAMS = 8;
-
-/** In GiB from a tenth of one on, else in MiB. */
-export const sizeText = (bytes: number): string =>
-  bytes >= 0.1 * 2 ** 30
-    ? `${(bytes / 2 ** 30).toFixed(bytes < 10 * 2 ** 30 ? 1 : 0)} GiB`
-    : `${Math.ceil(bytes / 2 ** 20)} MiB`;
 
 /** Bytes that this process may have: the machine's, or less in a container. */
 export function machineMemory(): number {
@@ -55,14 +51,15 @@ function optimizerOf({ body }: Pick<StageConfig, "body">, seed: number): ModelNe
 }
 
 function policyNeeds(config: RunConfig, shape: Shape): ModelNeeds {
+  const { heads = [], adapter } = config.model;
   const stages = config.stages.length > 0 ? config.stages : [{ body: config.top }];
   const optimizers = stages.map((stage) => optimizerOf(stage, config.seed));
   const kept = (optimizer: ModelNeeds["optimizer"]): number =>
     Object.keys(optimizer.rule.state([2, 2])).length;
   return {
     shape,
-    trained: weightShapes(shape),
-    adapted: false,
+    trained: trainedShapes({ shape, heads, adapter }),
+    adapted: adapter !== undefined,
     optimizer: optimizers.reduce((most, one) => (kept(one) > kept(most) ? one : most)),
     snapshots: usesReference(config) ? 1 : 0,
   };
@@ -119,9 +116,15 @@ export interface MemoryPlan extends Plan {
  * @throws UserError where the model cannot be read
  */
 export function planMemory(config: RunConfig): MemoryPlan {
+  const known = planned.get(config);
+  if (known !== undefined) return known;
   const limit = limitOf(config);
-  return { ...planFor(config, limit.bytes), limit };
+  const plan = { ...planFor(config, limit.bytes), limit };
+  planned.set(config, plan);
+  return plan;
 }
+const planned = new WeakMap<RunConfig, MemoryPlan>();
+
 function planFor(config: RunConfig, limit: number): Plan {
   const { shape } = describeModel(config.model);
   return planWithin([policyNeeds(config, shape)], workNeeds(config, shape), limit, fixedBudget(config));
@@ -257,4 +260,20 @@ export function memoryAdvice(config: RunConfig): string {
   const [, largest] = lower.reduce((most, one) => (one[0] > most[0] ? one : most));
   const allowed = Math.floor((0.8 * total(prediction)) / 2 ** 20);
   return `${largest}, or set engine.memory to ${allowed}MiB, which cuts the work finer by itself.`;
+}
+
+/** What TensorFlow, Node and WebAssembly say when an allocation fails. */
+export const isOutOfMemory = (error: unknown): boolean =>
+  /RESOURCE_EXHAUSTED|ResourceExhausted|\bOOM\b|out of memory|bad_alloc|allocation failed|Cannot allocate memory/i.test(
+    messageOf(error),
+  );
+
+/** Left beside the run for whoever finds its process gone. */
+export function keepMemoryNote(runFolder: string, config: RunConfig): void {
+  const { peak, limit } = planMemory(config);
+  writeMemoryNote(runFolder, {
+    predicted_bytes: Math.round(peak),
+    limit_bytes: Math.round(limit.bytes),
+    advice: memoryAdvice(config),
+  });
 }

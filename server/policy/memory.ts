@@ -176,7 +176,9 @@ function updating(
   const each = 4 * activationFloats(shape, length);
   const tokens = rows * length;
   const run = Math.min(tokens, Math.max(micro_tokens, length) * streams);
-  const whole = Math.min(run * each, run_bytes);
+  // Layer by layer, the layers' inputs and one layer's activations are the least there is.
+  const least = 4 * (shape.layers * shape.width + activationFloats({ ...shape, layers: 1 }, length));
+  const whole = Math.min(run * each, Math.max(run_bytes, run * least));
   const kept = Math.min(staged * length * each, kept_bytes);
   return {
     activations: Math.max(kept, whole) + BACKWARD * whole,
@@ -197,14 +199,15 @@ function generating(
 
 /** Budgets from ample to tight: first what is kept shrinks, then what is computed at once. */
 function* budgets(fixed: Partial<Budget>): Generator<Budget> {
-  for (let shrink = 1; shrink <= 2 ** 12; shrink *= 2) {
-    const micro = Math.max(128, ample.micro_tokens / Math.max(1, shrink / 4));
+  for (let step = 0; step <= 48; step++) {
+    const shrink = 2 ** (step / 4);
+    const part = (of: number, least: number): number => Math.max(least, Math.floor(of / shrink));
     yield {
-      micro_tokens: micro,
-      kept_bytes: ample.kept_bytes / shrink,
-      run_bytes: Math.max(2 ** 24, ample.run_bytes / shrink),
-      logits: Math.max(2 ** 20, ample.logits / shrink),
-      cache_bytes: Math.max(2 ** 20, ample.cache_bytes / shrink),
+      micro_tokens: Math.max(128, Math.floor(ample.micro_tokens / Math.max(1, shrink / 4))),
+      kept_bytes: part(ample.kept_bytes, 0),
+      run_bytes: part(ample.run_bytes, 2 ** 24),
+      logits: part(ample.logits, 2 ** 20),
+      cache_bytes: part(ample.cache_bytes, 2 ** 20),
       ...fixed,
     };
   }
