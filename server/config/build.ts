@@ -6,6 +6,7 @@ import { metricNamed } from "../../shared/metrics.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { buildModel, buildModels } from "./buildModels.ts";
 import { conditionSchema } from "./grammar.ts";
+import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
 import { withClock } from "./parsed.ts";
@@ -233,6 +234,7 @@ export function buildRun(
     engine: {
       backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"),
       threads,
+      memory: bytesOf(reader.read(memorySize.optional(), "engine", "memory")),
     },
     tree: tree.json,
   };

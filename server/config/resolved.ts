@@ -195,6 +195,8 @@ export interface RunConfig {
   readonly engine: {
     readonly backend: "auto" | "native" | "webgpu" | "wasm";
     readonly threads: number | undefined;
+    /** Most bytes that the run may take; undefined: a share of the machine's. */
+    readonly memory?: number | undefined;
   };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
