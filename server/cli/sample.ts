@@ -3,7 +3,8 @@ import colours from "picocolors";
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
-import { openCheckpoint, resolveCheckpoint } from "../run/checkpoints.ts";
+import { openCheckpoint } from "../run/checkpoints.ts";
+import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
 import type { Sample } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { whole } from "./options.ts";
@@ -90,7 +91,7 @@ export const command: Command = {
   name: "sample",
   configure: (program) => {
     program
-      .argument("<checkpoint>", "a checkpoint's folder, or a run's for its last one")
+      .argument("<checkpoint>", checkpointWords)
       .option("--prompt <text>", "answer this and end; may be given more than once", collected, [])
       .option("-n, --count <n>", "answers to each prompt", whole(1), 1)
       .option("--temperature <t>", "0 is greedy", "1")
@@ -108,8 +109,8 @@ export const command: Command = {
           );
         }
         const options = parsed.data;
-        resolveCheckpoint(checkpoint);
-        const policy = await openCheckpoint(checkpoint, options.seed);
+        const path = findCheckpoint(checkpoint);
+        const policy = await openCheckpoint(path, options.seed);
         try {
           for (const [turn, prompt] of options.prompt.entries()) await tell(policy, prompt, turn, options);
           if (options.prompt.length === 0) await converse(policy, options);
