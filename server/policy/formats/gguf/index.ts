@@ -8,6 +8,8 @@ import { shapeOf } from "./shape.ts";
 import { withTensors } from "./tensors.ts";
 import { tokenizerOf } from "./tokenizer.ts";
 
+export { writeGguf, type GgufModel } from "./write.ts";
+
 /** Size, style and tokenizer; only the header is read. @throws UserError naming the file and what is wrong */
 export function readGgufHead(path: string): ModelHead {
   const header = readHeader(path);
@@ -33,13 +35,15 @@ export function readGgufWeights(path: string, shape: Shape): Record<string, Floa
       `it has the tensor ${strange}, which a ${shape.style.family} model has no use for`,
       "Use a plain model of that architecture: no mixture of experts, no vision part.",
     );
+  const extents = weightShapes(shape);
   const weights: Record<string, Float32Array> = {};
-  for (const [name, extents] of Object.entries(weightShapes(shape)))
-    weights[name] = new Float32Array(countOf(extents));
   withTensors(header, (read) => {
     for (const place of places) {
       const tensor = find(header, place);
-      placeIn(place, unpacked(tensor.type, read(tensor)), weights[place.weight]!);
+      const values = unpacked(tensor.type, read(tensor));
+      if (place.kind === "table") weights[place.weight] = values;
+      else
+        placeIn(place, values, (weights[place.weight] ??= new Float32Array(countOf(extents[place.weight]!))));
     }
   });
   return weights;

@@ -106,13 +106,12 @@ export function placesOf(shape: Shape): Place[] {
 /** Rows at a time: their cache lines are used up before others come. */
 const BLOCK = 16;
 
-/** From a tensor of the file into its place in our weight, whose rows have `width` columns (1 for a vector). */
+/** From a tensor of the file, not a table, into its place in our weight, whose rows have `width` columns (1 for a vector). */
 export function placeIn(
   { kind, extents, columns, added }: Place,
   from: Float32Array,
   to: Float32Array,
 ): void {
-  if (kind === "table") return to.set(from);
   if (kind === "vector") {
     for (let i = 0; i < columns.length; i++) to[columns[i]!] = from[i]! - added;
     return;
