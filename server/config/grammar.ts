@@ -92,7 +92,11 @@ const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
 export const adapterSchema = z.strictObject({
   use: z.literal("lora").default("lora").describe("Low-rank adapters."),
   rank: whole(1).default(16).describe("Columns of A and rows of B."),
-  alpha: z.number().positive().optional().describe("The product counts alpha / rank; default: twice the rank."),
+  alpha: z
+    .number()
+    .positive()
+    .optional()
+    .describe("The product counts alpha / rank; default: twice the rank."),
   targets: z
     .union([z.literal("all"), z.array(z.enum(["q", "k", "v", "o", "gate", "up", "down"])).min(1)])
     .default("all")
