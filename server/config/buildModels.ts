@@ -1,7 +1,9 @@
 /** The policy's model and those of the registry, from a checked config. */
 import { z } from "zod";
 import { defaults } from "./defaults.ts";
-import { emaSchema, polyakSchema } from "./grammar.ts";
+import type { Json } from "../../shared/json.ts";
+import { targets } from "../policy/transformer/lowRank.ts";
+import { adapterSchema, emaSchema, polyakSchema, valueHeadsSchema } from "./grammar.ts";
 import { join } from "./node.ts";
 import { isObject, type Reader } from "./reader.ts";
 import type { ModelConfig, RegisteredModelConfig } from "./resolved.ts";
@@ -23,7 +25,17 @@ export function buildModel(reader: Reader, ...path: readonly string[]): ModelCon
       context: read(z.number(), "context"),
       tied: read(z.boolean(), "tied"),
     },
+    adapter: adapterOf(reader.json(...path, "adapter")),
+    heads: valueHeadsSchema
+      .parse(reader.json(...path, "value_heads") ?? [])
+      .map((head) => (typeof head === "string" ? { name: head, detach: false } : head)),
   };
+}
+
+function adapterOf(json: Json | undefined): ModelConfig["adapter"] {
+  if (json === undefined || json === null) return undefined;
+  const { rank, alpha = 2 * rank, targets: chosen, dropout } = adapterSchema.parse(json);
+  return { rank, alpha, targets: chosen === "all" ? targets : chosen, dropout };
 }
 
 export function buildModels(reader: Reader): RegisteredModelConfig[] {

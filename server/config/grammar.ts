@@ -88,6 +88,36 @@ const klItem: Shape = {
   },
 };
 
+const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
+export const adapterSchema = z.strictObject({
+  use: z.literal("lora").default("lora").describe("Low-rank adapters."),
+  rank: whole(1).default(16).describe("Columns of A and rows of B."),
+  alpha: z
+    .number()
+    .positive()
+    .optional()
+    .describe("The product counts alpha / rank; default: twice the rank."),
+  targets: z
+    .union([z.literal("all"), z.array(z.enum(["q", "k", "v", "o", "gate", "up", "down"])).min(1)])
+    .default("all")
+    .describe("The matrices of every layer that are adapted."),
+  dropout: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .describe("Share of an adapter's inputs that are left out while it trains; above 0 training is slower."),
+});
+export const valueHeadsSchema = z.array(
+  z.union([
+    names,
+    z.strictObject({
+      name: names,
+      detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
+    }),
+  ]),
+);
+
 /** What a model is made of: the policy, and any other of the registry. */
 const modelFields: Fields = {
   base: {
@@ -101,6 +131,14 @@ const modelFields: Fields = {
   hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
   context: value(whole(8), "Longest prompt + response, in tokens."),
   tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+  adapter: value(
+    adapterSchema,
+    "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",
+  ),
+  value_heads: value(
+    valueHeadsSchema,
+    "Linear maps from the final state to a number per token, which objectives read as `head:<name>`.",
+  ),
 };
 
 const ema = {

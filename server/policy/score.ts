@@ -33,7 +33,7 @@ export function checkChannel(channel: Channel, heads: readonly string[]): void {
   if (parsed.kind !== "head" || heads.includes(parsed.head)) return;
   throw new UserError(`The model has no head ${parsed.head}, which the channel ${channel} reads.`, {
     code: "head-unknown",
-    action: `Add it to the model: model.heads: [${[...heads, parsed.head].join(", ")}].`,
+    action: `Add it to the model: model.value_heads: [${[...heads, parsed.head].join(", ")}].`,
   });
 }
 

@@ -153,7 +153,6 @@ const configSchema = z.looseObject({
 /** Keys that ask for what is not computed here, with the values that ask for nothing. */
 const plainValues: Readonly<Record<string, readonly unknown[]>> = {
   bias: ["none"],
-  use_dora: [false],
   modules_to_save: [null],
   layers_to_transform: [null],
   layer_replication: [null],
@@ -187,7 +186,13 @@ function readConfig(folder: string): z.output<typeof configSchema> {
     "Train it as plain LoRA, or merge it with PEFT's merge_and_unload and name the merged model.";
   if (config.peft_type !== "LORA")
     throw adapterProblem(file, `peft_type is ${config.peft_type}, and only LORA is read`, retrain);
-  for (const [key, allowed] of Object.entries(plainValues)) {
+  // Variants of LoRA are switched on by keys of their own, one of which changes the scale alone.
+  const variants = Object.keys(config).filter((key) => key.startsWith("use_") && key !== "use_rslora");
+  const plain: Record<string, readonly unknown[]> = {
+    ...Object.fromEntries(variants.map((key) => [key, [false]])),
+    ...plainValues,
+  };
+  for (const [key, allowed] of Object.entries(plain)) {
     const value = config[key];
     const empty = Array.isArray(value) && value.length === 0;
     if (value === undefined || value === null || empty || allowed.includes(value)) continue;
