@@ -220,7 +220,30 @@ export const metrics: readonly Metric[] = [
     better: null,
     summary: "Tokens that entered the step's gradient.",
   },
-  { name: "process/rss", unit: "bytes", better: "lower", summary: "Resident memory of the run's process." },
+  {
+    name: "memory/rss",
+    unit: "bytes",
+    better: "lower",
+    summary: "Resident memory of the run's process at the end of the step.",
+  },
+  {
+    name: "memory/peak",
+    unit: "bytes",
+    better: "lower",
+    summary: "Most resident memory of the run's process so far.",
+  },
+  {
+    name: "memory/predicted",
+    unit: "bytes",
+    better: null,
+    summary: "Peak that was predicted before the run began.",
+  },
+  {
+    name: "memory/tensors",
+    unit: "count",
+    better: null,
+    summary: "Values alive on the device at the end of the step: level when nothing leaks.",
+  },
 ];
 
 /** `reward/<term>` and the like as patterns, the list's order kept. */

@@ -110,6 +110,6 @@ export function readPanelState(value: unknown): PanelState | null {
 
 /** Every metric that the panel's charts and tiles read, of those that a run has recorded. */
 export const wantedMetric = (name: string): boolean =>
-  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm)$|tokens\/generated$)/.test(
+  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm)$|tokens\/generated$|memory\/(rss|peak|predicted)$)/.test(
     name,
   );

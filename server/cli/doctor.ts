@@ -10,6 +10,7 @@ import {
   checkStore,
   type Check,
 } from "../doctor/checks.ts";
+import { checkMemory } from "../doctor/memory.ts";
 import { setupRecord } from "../natives.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 
@@ -27,7 +28,7 @@ function printChecks(checks: readonly Check[]): void {
   }
 }
 
-async function examine(json: boolean): Promise<void> {
+async function examine(json: boolean, config: string | undefined): Promise<void> {
   const [engine, compiler, python, sqlite, browser] = await Promise.all([
     checkEngine(),
     checkCompiler(),
@@ -44,6 +45,7 @@ async function examine(json: boolean): Promise<void> {
     browser,
     checkData(),
     checkStore(process.cwd()),
+    checkMemory(config),
   ];
   const ok = checks.every(({ status }) => status !== "missing");
   if (json)
@@ -71,6 +73,7 @@ export const command: Command = {
   name: "doctor",
   configure: (program) =>
     void program
+      .argument("[config]", "says what a run of it needs of the memory, too")
       .option("--json", "one JSON value: {ok, backend, node, checks}")
-      .action(({ json }: { json?: boolean }) => examine(json === true)),
+      .action((config: string | undefined, { json }: { json?: boolean }) => examine(json === true, config)),
 };

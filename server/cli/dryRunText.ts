@@ -32,7 +32,9 @@ export function printDryRun({ backend, parameters, metrics, rewards, rollouts, m
   for (const { prompt, response, reward } of rollouts.slice(0, 4))
     print(`  ${String(reward ?? "–").padStart(6)}  ${oneLine(`${prompt}${response}`, 90)}`);
   print(
-    `memory: about ${megabytes(memory.predicted_bytes)} for the whole run (${Object.entries(memory.parts)
+    `memory: about ${megabytes(memory.predicted_bytes)} of ${megabytes(memory.limit_bytes)} for the whole run (${Object.entries(
+      memory.parts,
+    )
       .filter(([, bytes]) => bytes > 0)
       .map(([name, bytes]) => `${name} ${megabytes(bytes)}`)
       .join(", ")}); ${megabytes(memory.resident_bytes)} now`,

@@ -5,6 +5,7 @@ import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { runsStart } from "../../shared/protocol.ts";
 import { loadConfig } from "../config/index.ts";
+import { admitMemory } from "../memory.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { complain, exit, printJson, type Command } from "./command.ts";
 import { printDryRun } from "./dryRunText.ts";
@@ -100,6 +101,7 @@ export const command: Command = {
         const config = checked(file, options);
         if (config === undefined) return;
         if (options.dryRun === true) return rehearse(config, options.json);
+        admitMemory(config);
         const store = storeOf(options.store, file);
         const run = await start(file, store, options);
         await followHere(run, {

@@ -6,6 +6,7 @@ import { metricNamed } from "../../shared/metrics.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { buildModel, buildModels } from "./buildModels.ts";
 import { conditionSchema } from "./grammar.ts";
+import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
 import { withClock } from "./parsed.ts";
 import { isObject, Reader, type CheckedTree } from "./reader.ts";
@@ -211,7 +212,11 @@ export function buildRun(
       keep: n("checkpoint", "keep"),
       best: buildBest(reader),
     },
-    engine: { backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"), threads },
+    engine: {
+      backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"),
+      threads,
+      memory: bytesOf(reader.read(memorySize.optional(), "engine", "memory")),
+    },
     tree: tree.json,
   };
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { schedulable } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
+import { memorySize } from "./memorySize.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
 
@@ -346,6 +347,10 @@ export const grammar: Shape & { kind: "map" } = {
           "What computes: the native TensorFlow library, WebAssembly, or the best there is.",
         ),
         threads: value(whole(1), "Threads of the backend; default: it decides."),
+        memory: value(
+          memorySize,
+          "Most memory the run may take: bytes, or a size such as `8GiB`; default: four fifths of the machine's. Work is cut to fit; what cannot fit is refused before it starts.",
+        ),
       },
       "What the run computes on.",
     ),

@@ -178,7 +178,12 @@ export interface RunConfig {
     /** Of which evaluation's metric the best checkpoint is kept. */
     readonly best: { readonly metric: string; readonly mode: "max" | "min" } | undefined;
   };
-  readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };
+  readonly engine: {
+    readonly backend: "auto" | "native" | "wasm";
+    readonly threads: number | undefined;
+    /** Most bytes that the run may take; undefined: a share of the machine's. */
+    readonly memory?: number | undefined;
+  };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
 }

@@ -1,6 +1,7 @@
 /** What is said of a run whose process ended without an `end` record. */
 import { statfsSync } from "node:fs";
 import { readWorker } from "../../shared/lease.ts";
+import { memoryNote } from "../memoryNote.ts";
 import { workerLogTail } from "./worker.ts";
 
 /** Less than this is too little for a step's records, and for the message that there is no room. */
@@ -16,7 +17,7 @@ export function interruption(run: string, folder: string): string {
   const tail = workerLogTail(folder, 3);
   const what = `The run's process${pid === undefined ? " never started" : ` (pid ${pid}) ended without finishing`}.`;
   const full = isFull(folder) ? ` The disk of ${folder} is full: free space on it first.` : "";
-  const last = tail === "" ? "" : ` It last said: ${tail}`;
+  const last = tail === "" ? memoryNote(folder) : ` It last said: ${tail}`;
   return `${what}${full} Resume it from its last checkpoint: gradus runs resume ${run}.${last}`;
 }
 

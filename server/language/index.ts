@@ -17,6 +17,7 @@ import { completions } from "./completion.ts";
 import { OpenConfigs, isConfig, type OpenConfig } from "./documents.ts";
 import type { Evidence } from "./evidence.ts";
 import { guarded } from "./guard.ts";
+import { memoryHint } from "./inlay.ts";
 import { hoverAt } from "./hover.ts";
 import { folds, lenses, symbols } from "./outline.ts";
 
@@ -98,6 +99,7 @@ class Language implements AttachedLanguage {
         codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, fixAllKind] },
         documentSymbolProvider: true,
         foldingRangeProvider: true,
+        inlayHintProvider: true,
         ...(this.lenses ? { codeLensProvider: { resolveProvider: false } } : {}),
       },
       serverInfo: {
@@ -145,6 +147,10 @@ class Language implements AttachedLanguage {
         return config === undefined ? [] : folds(config.root, config.text);
       }),
     );
+    connection.languages.inlayHint.on(async ({ textDocument }) => {
+      const config = this.config(textDocument.uri);
+      return config === undefined ? [] : memoryHint(config);
+    });
     connection.onCodeLens(
       guarded("lenses", [], log, ({ textDocument }) => {
         const config = this.config(textDocument.uri);

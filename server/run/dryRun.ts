@@ -1,8 +1,7 @@
 /** `gradus run --dry-run`: one step on two prompts, in the caller's process, kept nowhere. */
 import type { RunConfig, StageConfig } from "../config/resolved.ts";
+import { admitMemory, planMemory } from "../memory.ts";
 import { methodOf } from "../methods.ts";
-import { describeModel } from "../policy/index.ts";
-import { parameterCount, type Shape } from "../policy/transformer/weights.ts";
 import { randomStream } from "../random.ts";
 import { Scorer } from "../scoring.ts";
 import { status, type Clock } from "../seams.ts";
@@ -33,7 +32,10 @@ export interface DryRun {
     readonly reward: unknown;
   }[];
   readonly memory: {
+    /** Of the whole run, at its peak. */
     readonly predicted_bytes: number;
+    /** What it may take: engine.memory, or a share of the machine's. */
+    readonly limit_bytes: number;
     readonly resident_bytes: number;
     readonly parts: Readonly<Record<string, number>>;
   };
@@ -58,31 +60,6 @@ function small(config: RunConfig): RunConfig {
   const stage: StageConfig = { ...chosen, steps: 1, batch: Math.min(chosen.batch, prompts), body };
   return { ...config, stages: [stage] };
 }
-
-/**
- * Bytes that the run itself will hold, from its sizes: weights, folded copy, gradient and two moments, the reference,
- * the key-value cache of the rollouts in flight, the activations of a micro-batch. An estimate, to within about a third.
- */
-export function predictMemory(config: RunConfig): Record<string, number> {
-  const { shape } = describeModel(config.model);
-  const weights = 4 * parameterCount(shape);
-  const bodies = config.stages.filter(({ kind }) => kind === "rl").map(({ body }) => body);
-  const lanes = Math.min(1024, Math.max(0, ...bodies.map(({ rollout }) => rollout.prompts * rollout.group)));
-  const heads = (shape.width / shape.heads) * shape.kv_heads;
-  const micro = bodies[0]?.update.micro_tokens ?? 4096;
-  return {
-    process: 350 * 2 ** 20,
-    weights: 2 * weights,
-    optimizer: 3 * weights,
-    reference: bodies.some(({ kl }) => kl.some(({ model }) => model === "reference")) ? 2 * weights : 0,
-    cache: 2 * 4 * lanes * shape.context * shape.layers * heads,
-    activations: 4 * micro * activationWidth(shape),
-  };
-}
-
-/** Numbers kept per token between forward and backward: see the transformer's list of kept values. */
-const activationWidth = (shape: Shape): number =>
-  shape.layers * (8 * shape.width + 3 * shape.hidden + shape.heads * shape.context) + 2 * shape.vocabulary;
 
 /** One term by itself on the same rollouts, so that its time is its own. */
 async function timeTerms(session: Session, trainer: Trainer, config: RunConfig): Promise<TermTiming[]> {
@@ -129,6 +106,7 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
 
 /** @throws UserError for what would end a run at its start */
 export async function dryRun(full: RunConfig): Promise<DryRun> {
+  admitMemory(full);
   const config = small(full);
   const models = await openModels(config);
   const { policy } = models;
@@ -147,7 +125,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     await trainer.prepare();
     await trainer.enter(0, beginning);
     const metrics = await trainer.step(clock, 0);
-    const parts = predictMemory(full);
+    const { prediction, peak, limit } = planMemory(full);
     return {
       backend: policy.backend,
       parameters: policy.parameters,
@@ -165,9 +143,10 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
           : [],
       ),
       memory: {
-        predicted_bytes: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0),
+        predicted_bytes: peak,
+        limit_bytes: limit.bytes,
         resident_bytes: process.memoryUsage.rss(),
-        parts,
+        parts: { ...prediction },
       },
     };
   } finally {

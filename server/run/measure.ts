@@ -1,7 +1,9 @@
 /** The metrics of a step, named as in shared/metrics.ts. */
 import type { Group, UpdateStats } from "../seams.ts";
+import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./learn.ts";
+import type { Session } from "./session.ts";
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -59,6 +61,14 @@ function measureCurriculum({ stage }: Place, groups: readonly Group[]): Record<s
   return values;
 }
 
+/** What the run's process holds, beside what was predicted. */
+export const measureMemory = ({ config, policy }: Session): Record<string, number> => ({
+  "memory/rss": process.memoryUsage.rss(),
+  "memory/peak": process.resourceUsage().maxRSS * 1024,
+  "memory/predicted": planMemory(config).peak,
+  "memory/tensors": policy.counters().tensors,
+});
+
 export function measure(
   place: Place,
   collected: Collected,
@@ -77,6 +87,6 @@ export function measure(
     ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
     ...measureCurriculum(place, groups),
     "tokens/generated": batch.tokens.length,
-    "process/rss": process.memoryUsage.rss(),
+    ...measureMemory(place.session),
   };
 }

@@ -1,10 +1,13 @@
 /** The policy of a run, as its config wants it. */
 import { create, contextOf } from "../algorithm.ts";
+import { admitMemory } from "../memory.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 
+/** @throws UserError where the run would need more memory than it may take */
 export function openRunPolicy(config: RunConfig): Promise<TrainablePolicy> {
+  const { budget } = admitMemory(config);
   const body = config.stages[0]?.body ?? config.top;
   const context = contextOf(body, { random: randomStream(config.seed, "optimizer") });
   return openPolicy({
@@ -13,6 +16,6 @@ export function openRunPolicy(config: RunConfig): Promise<TrainablePolicy> {
     backend: config.engine.backend,
     threads: config.engine.threads,
     seed: config.seed,
-    micro_tokens: body.update.micro_tokens,
+    ...budget,
   });
 }

@@ -19,6 +19,7 @@ import type { Session } from "./session.ts";
 import { drawByWeight, heldOut, Parts, type Stage } from "./stage.ts";
 import { step } from "./step.ts";
 import { learnFrom } from "./supervised.ts";
+import { measureMemory } from "./measure.ts";
 import { Stopwatch } from "./timing.ts";
 
 /** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
@@ -135,7 +136,7 @@ export class Trainer implements Driver {
       "update/grad_norm": update.grad_norm,
       "update/lr": update.lr,
       "tokens/trained": update.tokens,
-      "process/rss": process.memoryUsage.rss(),
+      ...measureMemory(this.session),
       ...watch.metrics(),
     };
   }

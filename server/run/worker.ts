@@ -7,6 +7,7 @@ import { openAttempt, type LogWriter } from "../../shared/log/writer.ts";
 import type { RunFile } from "../../shared/run.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { openModels } from "./models.ts";
+import { isOutOfMemory, keepMemoryNote, memoryAdvice } from "../memory.ts";
 import { checkpointFolder, checkpointSteps, readState, type RunState } from "./checkpoint.ts";
 import { Commands } from "./commands.ts";
 import { openControl } from "./control.ts";
@@ -65,16 +66,18 @@ async function attemptRun(
   const recorder = new Recorder(writer);
   const closers: Open["closers"] = [];
   let ending: Ending;
+  let whole: StoredConfig | undefined;
   let seconds = (): number => (performance.now() - began) / 1000;
   try {
     const stored = storedConfig(options.folder, run);
+    whole = stored;
     const loop = await begin(options, { run, stored, recorder, lease, abort, closers });
     seconds = () => loop.seconds;
     ending = { status: await loop.run(), message: "" };
   } catch (error) {
     ending = abort.signal.aborted
       ? { status: "stopped", message: "Stopped at once; the step in flight was given up." }
-      : failed(recorder, error);
+      : failed(recorder, error, whole?.config);
   }
   process.off("SIGTERM", stop);
   for (const close of closers.reverse()) await closed(close);
@@ -99,7 +102,8 @@ async function closed(close: Open["closers"][number]): Promise<void> {
   }
 }
 
-function failed(recorder: Recorder, error: unknown): Ending {
+function failed(recorder: Recorder, given: unknown, config: RunConfig | undefined): Ending {
+  const error = explained(given, config);
   const detail = error instanceof UserError ? error.detail : {};
   const message = sentence(messageOf(error), detail);
   if (!(error instanceof UserError))
@@ -107,6 +111,16 @@ function failed(recorder: Recorder, error: unknown): Ending {
   const action = detail.action ?? "This is a defect of Gradus: the worker's log beside the run says where.";
   recorder.event("error", detail.code ?? "failed", message, { action });
   return { status: "failed", message: `${message} ${action}` };
+}
+
+/** Memory that ran out names the number to lower. */
+function explained(error: unknown, config: RunConfig | undefined): unknown {
+  if (config === undefined || !isOutOfMemory(error)) return error;
+  return new UserError(`The memory ran out: ${messageOf(error)}`, {
+    code: "out-of-memory",
+    action: `${memoryAdvice(config)} Resuming goes on from the last checkpoint.`,
+    cause: error,
+  });
 }
 
 /** With the place, where the message itself does not name it. */
@@ -175,6 +189,7 @@ async function assembled(
   const config = configOf(open);
   const { recorder, abort, closers, lease } = open;
   const models = await openModels(config);
+  keepMemoryNote(options.folder, config);
   closers.push(() => models.close());
   const { policy } = models;
   note({ backend: policy.backend });

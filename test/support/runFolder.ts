@@ -63,7 +63,7 @@ export function essence(records: readonly LogRecord[], from: number): unknown[] 
         [
           record.step,
           Object.entries(record.values).filter(
-            ([name]) => !name.startsWith("time/") && name !== "process/rss",
+            ([name]) => !name.startsWith("time/") && !name.startsWith("memory/"),
           ),
         ],
       ];

@@ -221,6 +221,22 @@ function timeModel(view: RunView): ChartModel {
   return stacked(view, "time per phase", parts, null);
 }
 
+/** What the process holds, under what was predicted for its peak. */
+function memoryModel(view: RunView): ChartModel {
+  const parts = [
+    ["memory/rss", "held", 0],
+    ["memory/peak", "peak so far", 1],
+    ["memory/predicted", "predicted peak", 2],
+  ] as const;
+  const { steps, values } = align(parts.map(([metric]) => view.series.column(metric)));
+  return charted(
+    view,
+    "memory",
+    steps,
+    parts.map(([, name, i]) => line({ name, tone: i, dash: i, format: "bytes" }, values[i] ?? [])),
+  );
+}
+
 export const charts: readonly ChartDefinition[] = [
   { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
   { id: "groups", title: "Groups by outcome", model: groupsModel },
@@ -255,4 +271,5 @@ export const charts: readonly ChartDefinition[] = [
       { metric: "update/grad_norm", name: "gradient norm", tone: 1, dash: 1, format: "number" },
     ),
   },
+  { id: "memory", title: "Memory", model: memoryModel },
 ];

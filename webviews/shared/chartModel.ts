@@ -1,7 +1,7 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that stand for the picture. */
-import { formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
+import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
 
-export type Format = "number" | "fraction" | "tokens" | "seconds";
+export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */
 export type Tone = number | "good" | "bad" | "neutral";
 
@@ -45,7 +45,8 @@ function digitsOf(spacing: number): number {
 
 /** Ticks of an axis, with as many digits as tell them apart: 0.8 and 1, but 4.532 and 4.534. */
 export function formatTicks(ticks: readonly number[], format: Format): string[] {
-  if (format === "fraction" || format === "seconds") return ticks.map((tick) => formatValue(tick, format));
+  if (format === "fraction" || format === "seconds" || format === "bytes")
+    return ticks.map((tick) => formatValue(tick, format));
   const spacing = Math.abs((ticks[1] ?? 1) - (ticks[0] ?? 0));
   const large = ticks.some((tick) => Math.abs(tick) >= 1e6);
   if (large || spacing === 0 || spacing < 1e-9) return ticks.map((tick) => formatNumber(tick));
@@ -64,6 +65,8 @@ export function formatValue(value: number | null | undefined, format: Format): s
       return formatFraction(value);
     case "seconds":
       return formatSeconds(value);
+    case "bytes":
+      return value === null || value === undefined ? formatNumber(value) : formatBytes(value);
     case "tokens":
     case "number":
       return formatNumber(value);

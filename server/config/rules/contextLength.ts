@@ -3,7 +3,7 @@ import { environmentOf } from "./environments.ts";
 import { mine, placeOf, underneath, type Rule } from "./rule.ts";
 
 /** A tiny model reads one token per character. */
-function longestPrompt(task: TaskConfig): number {
+export function longestPrompt(task: TaskConfig): number {
   const { max_prompt: most } = task.source.params;
   if (typeof most === "number") return most;
   const environment = environmentOf(task);

@@ -27,7 +27,9 @@ function rig(step = warmUp + 5) {
   let at = step;
   const answers: Readonly<Record<string, (parameters: { metrics?: string[] }) => unknown>> = {
     "gradus/runs/show": () => detailAt(at),
-    "gradus/metrics/names": () => ({ names: [...seriesUpTo(at).map(({ metric }) => metric), "process/rss"] }),
+    "gradus/metrics/names": () => ({
+      names: [...seriesUpTo(at).map(({ metric }) => metric), "memory/tensors"],
+    }),
     "gradus/metrics/series": ({ metrics = [] }) => ({
       series: seriesUpTo(at).filter(({ metric }) => metrics.includes(metric)),
       step: at,
@@ -70,7 +72,7 @@ test("nothing is sent before the webview is ready; then everything it draws, and
   assert.equal(message.errors, 1);
   assert.equal(message.run.group, 8);
   assert.deepEqual(message.run.planned, [{ name: "warm-up", kind: "sft", steps: 300 }]);
-  assert.ok(!message.series.some(({ metric }) => metric === "process/rss"));
+  assert.ok(!message.series.some(({ metric }) => metric === "memory/tensors"));
   assert.ok(!JSON.stringify(message).includes("secret"), "the authored config stays in the host");
 });
 

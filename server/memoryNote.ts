@@ -1,0 +1,28 @@
+/** What was predicted of a run's memory, beside the run: a process that is killed for its memory says nothing itself. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+const schema = z.object({ predicted_bytes: z.number(), limit_bytes: z.number(), advice: z.string() });
+export type MemoryNote = z.output<typeof schema>;
+const fileOf = (runFolder: string): string => join(runFolder, "memory.json");
+
+/** In GiB from a tenth of one on, else in MiB. */
+export const sizeText = (bytes: number): string =>
+  bytes >= 0.1 * 2 ** 30
+    ? `${(bytes / 2 ** 30).toFixed(bytes < 10 * 2 ** 30 ? 1 : 0)} GiB`
+    : `${Math.ceil(bytes / 2 ** 20)} MiB`;
+
+export function writeMemoryNote(runFolder: string, note: MemoryNote): void {
+  writeFileSync(fileOf(runFolder), `${JSON.stringify(note)}\n`);
+}
+
+/** What to say of a process that ended without a word, as sentences; empty where nothing was predicted. */
+export function memoryNote(runFolder: string): string {
+  const file = fileOf(runFolder);
+  if (!existsSync(file)) return "";
+  const note = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  if (!note.success) return "";
+  const { predicted_bytes, advice } = note.data;
+  return ` It said nothing, as when the system ends a process because memory has run out (this one was to need about ${sizeText(predicted_bytes)}). If it did: ${advice}`;
+}

@@ -1,0 +1,243 @@
+/**
+ * How many bytes a run will hold at its peak, from the config alone: no engine is opened and no weight is read. What
+ * is cut to fit (micro-batches, kept activations, caches of rollouts in flight) is chosen here, too, so that the
+ * prediction and the run agree.
+ *
+ * Everything is 32-bit. The constants were fitted to peaks of resident memory measured on Linux with the native
+ * library (test/unit/policy/memory.test.ts holds the prediction to within a quarter).
+ */
+import type { OptimizerChoice } from "../config/declaration.ts";
+import { ROUND, roundUp } from "./layout.ts";
+import { stateShapes } from "./optimizerPrograms.ts";
+import { WHOLE_PARAMETERS } from "./optimizer.ts";
+import { decays } from "./trained.ts";
+import {
+  countOf,
+  headWidth,
+  parameterCount,
+  qkvWidth,
+  weightShapes,
+  type Shape,
+} from "./transformer/weights.ts";
+
+const MEBI = 2 ** 20;
+/** Node with the engine's library loaded and its graphs built, before a model is there; WebAssembly is lighter. */
+const PROCESS = { native: 400 * MEBI, wasm: 180 * MEBI } as const;
+/** The backward pass's own values beside the kept activations of its run. */
+const BACKWARD = 0.35;
+/** Caches beside their former ones while they grow. */
+const MOVING = 2;
+/** Bytes a logit: itself, its exponential, its gradient. */
+const LOGITS = 12;
+/** Generation and update take turns, and the allocator gives the one about half of what the other left. */
+const REUSED = 0.5;
+const MOST_LANES = 1024;
+const CAPACITY_STEP = 32;
+
+/** What one model of the run asks of memory. */
+export interface ModelNeeds {
+  readonly shape: Shape;
+  /** Extents of what is trained; none for a frozen model. */
+  readonly trained: Readonly<Record<string, readonly number[]>>;
+  /** Low-rank adapters train in the weights' place: no dense gradient, and references share the weights. */
+  readonly adapted: boolean;
+  readonly optimizer: OptimizerChoice;
+  /** Copies of the weights that stay: the reference and its like. */
+  readonly snapshots: number;
+}
+/** The largest of a run's stages. */
+export interface WorkNeeds {
+  /** Rollouts generated at once, before caches bound them. */
+  readonly lanes: number;
+  /** Rows of a mini-batch, or sequences of a supervised step. */
+  readonly rows: number;
+  /** Of those, rows whose present values are not known beforehand: their activations are kept for the way back. */
+  readonly staged: number;
+  /** Longest row, prompt and response, in tokens. */
+  readonly length: number;
+  /** Micro-batches computed side by side. */
+  readonly streams: number;
+  readonly backend: "native" | "wasm";
+}
+
+/** What bounds a run's working memory. */
+export interface Budget {
+  /** Most tokens of a micro-batch. */
+  readonly micro_tokens: number;
+  /** Most bytes of activations kept between the forward and the backward run. */
+  readonly kept_bytes: number;
+  /** Most bytes of activations of one run: beyond, layers one by one. */
+  readonly run_bytes: number;
+  /** Most floats of logits at once. */
+  readonly logits: number;
+  /** Most bytes of KV caches. */
+  readonly cache_bytes: number;
+}
+/** What a run takes where memory is no concern. */
+export const ample: Budget = {
+  micro_tokens: 2048,
+  kept_bytes: 2 ** 30,
+  run_bytes: 2 ** 30,
+  logits: 2 ** 25,
+  cache_bytes: 2 ** 30,
+};
+
+/** Bytes by what holds them; their sum is the peak. */
+export interface Prediction {
+  readonly process: number;
+  /** Weights, and the matrices that norms are folded into. */
+  readonly weights: number;
+  readonly snapshots: number;
+  readonly optimizer: number;
+  /** The gradient, and the next weights and state while the former are there. */
+  readonly step: number;
+  readonly activations: number;
+  readonly logits: number;
+  /** KV caches of the rollouts in flight. */
+  readonly caches: number;
+}
+export const total = (prediction: Prediction): number =>
+  Object.values(prediction).reduce((sum: number, bytes: number) => sum + bytes, 0);
+
+const sumOf = (shapes: Readonly<Record<string, readonly number[]>>): number =>
+  Object.values(shapes).reduce((sum, extents) => sum + countOf(extents), 0);
+
+/** Floats of the folded matrices that are new values; the others are the weights themselves. */
+function foldedFloats(shape: Shape, adapted: boolean): number {
+  const changed = adapted ? /\.(qkv|gate|up|out|down)$/ : /\.(qkv|gate|up)$/;
+  const matrices = Object.entries(weightShapes(shape)).filter(([name]) => changed.test(name));
+  return sumOf(Object.fromEntries(matrices)) + shape.vocabulary * shape.width;
+}
+
+/** Floats that the forward pass keeps for each token of a row of this length, the head's logits apart. */
+export function activationFloats(shape: Shape, length: number): number {
+  const { width, hidden, heads, layers } = shape;
+  const attention = qkvWidth(shape) + 2 * heads * headWidth(shape) + heads * length;
+  return layers * (3 * width + attention + 5 * hidden) + 2 * width;
+}
+
+/** Bytes of one lane's caches at a length. */
+export const laneBytes = (shape: Shape, length: number): number =>
+  4 * 2 * shape.layers * shape.kv_heads * headWidth(shape) * length;
+
+function optimizerBytes({ shape, trained, adapted, optimizer }: ModelNeeds): { state: number; step: number } {
+  const [count, state] = [sumOf(trained), sumOf(stateShapes(optimizer.rule, trained))];
+  if (count === 0) return { state: 0, step: 0 };
+  // Tied embeddings have a gradient as such and one as the head. Two runs' gradients meet in a third.
+  const gradient = count + (shape.tied && !adapted ? shape.vocabulary * shape.width : 0);
+  const matrices = Object.entries(trained).filter(([, extents]) => decays(extents));
+  const largest = Math.max(0, ...matrices.map(([, extents]) => countOf(extents)));
+  const next = count <= WHOLE_PARAMETERS ? count + state : 4 * largest + count;
+  // The next weights are folded before the former are let go.
+  const folded = foldedFloats(shape, adapted);
+  return { state: 4 * state, step: 4 * (2 * gradient + next + folded) };
+}
+
+/** The peak under a budget, part by part. */
+export function predict(models: readonly ModelNeeds[], work: WorkNeeds, budget: Budget): Prediction {
+  const sum = (bytes: (model: ModelNeeds) => number): number =>
+    models.reduce((all, model) => all + bytes(model), 0);
+  const held = (model: ModelNeeds): number =>
+    4 * (parameterCount(model.shape) + foldedFloats(model.shape, model.adapted));
+  return {
+    process: PROCESS[work.backend],
+    weights: sum(held),
+    snapshots: sum((model) => model.snapshots * (model.adapted ? 4 * sumOf(model.trained) : held(model))),
+    optimizer: sum((model) => optimizerBytes(model).state),
+    step: sum((model) => optimizerBytes(model).step),
+    ...working(models[0]?.shape, work, budget),
+  };
+}
+
+/** What the policy's own passes hold: while it generates, and while it updates. */
+function working(
+  shape: Shape | undefined,
+  work: WorkNeeds,
+  budget: Budget,
+): Pick<Prediction, "activations" | "logits" | "caches"> {
+  if (shape === undefined) return { activations: 0, logits: 0, caches: 0 };
+  const long = roundUp(work.length, ROUND);
+  const update = updating(shape, work, budget, long);
+  const generate = generating(shape, work, budget, long);
+  const larger = update.activations + update.logits >= generate.caches + generate.logits;
+  const [first, second] = larger ? [1, REUSED] : [REUSED, 1];
+  return {
+    activations: first * update.activations,
+    logits: first * update.logits + second * generate.logits,
+    caches: second * generate.caches,
+  };
+}
+function updating(
+  shape: Shape,
+  { rows, staged, streams }: WorkNeeds,
+  { micro_tokens, kept_bytes, run_bytes, logits }: Budget,
+  length: number,
+): { activations: number; logits: number } {
+  const each = 4 * activationFloats(shape, length);
+  const tokens = rows * length;
+  const run = Math.min(tokens, Math.max(micro_tokens, length) * streams);
+  // Layer by layer, the layers' inputs and one layer's activations are the least there is.
+  const least = 4 * (shape.layers * shape.width + activationFloats({ ...shape, layers: 1 }, length));
+  const whole = Math.min(run * each, Math.max(run_bytes, run * least));
+  const kept = Math.min(staged * length * each, kept_bytes);
+  return {
+    activations: Math.max(kept, whole) + BACKWARD * whole,
+    logits: LOGITS * shape.vocabulary * Math.min(run, Math.max(1, logits / shape.vocabulary)),
+  };
+}
+function generating(
+  shape: Shape,
+  { lanes }: WorkNeeds,
+  { cache_bytes }: Budget,
+  length: number,
+): { caches: number; logits: number } {
+  if (lanes === 0) return { caches: 0, logits: 0 };
+  const one = laneBytes(shape, roundUp(length, CAPACITY_STEP));
+  const together = Math.max(1, Math.min(lanes, MOST_LANES, Math.floor(cache_bytes / one)));
+  return { caches: MOVING * together * one, logits: LOGITS * shape.vocabulary * together };
+}
+
+/** Budgets from ample to tight: first what is kept shrinks, then what is computed at once. */
+function* budgets(fixed: Partial<Budget>): Generator<Budget> {
+  for (let step = 0; step <= 48; step++) {
+    const shrink = 2 ** (step / 4);
+    const part = (of: number, least: number): number => Math.max(least, Math.floor(of / shrink));
+    yield {
+      micro_tokens: Math.max(128, Math.floor(ample.micro_tokens / Math.max(1, shrink / 4))),
+      kept_bytes: part(ample.kept_bytes, 0),
+      run_bytes: part(ample.run_bytes, 2 ** 24),
+      logits: part(ample.logits, 2 ** 20),
+      cache_bytes: part(ample.cache_bytes, 2 ** 20),
+      ...fixed,
+    };
+  }
+}
+
+export interface Plan {
+  readonly budget: Budget;
+  readonly prediction: Prediction;
+  /** Bytes at the peak. */
+  readonly peak: number;
+  readonly fits: boolean;
+}
+
+/**
+ * The most generous budget whose prediction stays within the limit; where none does, the tightest.
+ * @param fixed what the config itself says, which is not touched
+ */
+export function planWithin(
+  models: readonly ModelNeeds[],
+  work: WorkNeeds,
+  limit: number,
+  fixed: Partial<Budget> = {},
+): Plan {
+  let last: Plan | undefined;
+  for (const budget of budgets(fixed)) {
+    const prediction = predict(models, work, budget);
+    const peak = total(prediction);
+    last = { budget, prediction, peak, fits: peak <= limit };
+    if (last.fits) return last;
+  }
+  if (last === undefined) throw new Error("internal: there is no budget");
+  return last;
+}

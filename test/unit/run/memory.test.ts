@@ -1,0 +1,220 @@
+/** Memory: what is predicted against what a process really holds, what is refused, and that nothing stays behind. */
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { UserError } from "../../../shared/errors.ts";
+import { loadConfig } from "../../../server/config/index.ts";
+import { bytesOf, memorySize } from "../../../server/config/memorySize.ts";
+import type { RunConfig } from "../../../server/config/resolved.ts";
+import { interruption } from "../../../server/daemon/interruption.ts";
+import { checkMemory } from "../../../server/doctor/memory.ts";
+import { admitMemory, isOutOfMemory, memoryAdvice, planMemory } from "../../../server/memory.ts";
+import { work } from "../../../server/run/worker.ts";
+import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
+
+/** This file is its own child: one run in one process, whose peak is then its own. */
+const own = process.env["GRADUS_MEMORY_RUN"];
+if (own !== undefined) {
+  const code = await work({ folder: own, attempt: 0, version: "0.0.0" });
+  process.send?.({ peak: process.resourceUsage().maxRSS * 1024, code });
+  process.exit(0);
+}
+
+const countdown = resolve("examples/countdown/countdown.gradus.yaml");
+/** Few steps of the example, in which every rollout trains: rewards differ within every group. */
+const short = [
+  "stages.warm-up.steps=3",
+  "stages.practice.steps=2",
+  "evaluation={ prompts: 8, pass_at: [1] }",
+  "reward.terms.brevity=null",
+  "reward.terms.size={ use: length, shape: group_relative }",
+  "curriculum.admission=none",
+];
+/** 10.6 million parameters. */
+const large = ["model.width=320", "model.layers=8", "model.heads=8", "model.hidden=960"];
+const threads = "engine.threads=2";
+
+function load(file: string, set: readonly string[] = []): RunConfig {
+  const { config, diagnostics } = loadConfig(file, { set });
+  assert.ok(config, diagnostics.map(({ message }) => message).join());
+  return config;
+}
+
+async function measuredPeak(set: readonly string[]): Promise<number> {
+  const run = testRun(set, countdown);
+  try {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const child = fork(fileURLToPath(import.meta.url), [], {
+      env: {
+        ...env,
+        GRADUS_MEMORY_RUN: run.folder,
+        TF_NUM_INTRAOP_THREADS: set.includes(large[0]!) ? "2" : "1",
+        TF_NUM_INTEROP_THREADS: "2",
+      },
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    const [message] = z
+      .tuple([z.object({ peak: z.number(), code: z.number() })])
+      .parse((await once(child, "message")).slice(0, 1));
+    assert.equal(message.code, 0, run.ending());
+    return message.peak;
+  } finally {
+    run.remove();
+  }
+}
+
+for (const [what, set] of [
+  ["the example's 0.9 million parameters", [...short, threads]],
+  ["10.6 million parameters", [...short, ...large, threads, "rollout.prompts=8", "stages.warm-up.batch=16"]],
+] as const)
+  test(`the predicted peak is within a quarter of the measured one: ${what}`, async () => {
+    const { peak, prediction } = planMemory(load(countdown, set));
+    const measured = await measuredPeak(set);
+    const ratio = peak / measured;
+    assert.ok(
+      ratio > 0.75 && ratio < 1.25,
+      `${(peak / 2 ** 20).toFixed(0)} MiB predicted, ${(measured / 2 ** 20).toFixed(0)} measured: ${JSON.stringify(prediction)}`,
+    );
+  });
+
+test("a tighter limit cuts the work finer, never what the config says itself", () => {
+  const at = (...set: string[]) => planMemory(load(countdown, [...large, threads, ...set]));
+  const ample = at("engine.memory=64GiB");
+  assert.equal(ample.budget.micro_tokens, 2048);
+  let before = ample;
+  for (const limit of ["2GiB", "1.5GiB", "1.2GiB", "0.9GiB"]) {
+    const plan = at(`engine.memory=${limit}`);
+    assert.ok(plan.fits, limit);
+    assert.ok(plan.peak <= plan.limit.bytes);
+    assert.ok(plan.peak < before.peak && plan.budget.kept_bytes <= before.budget.kept_bytes);
+    before = plan;
+  }
+  assert.ok(before.budget.micro_tokens < 2048);
+  assert.equal(at("engine.memory=0.9GiB", "update.micro_tokens=777").budget.micro_tokens, 777);
+});
+
+test("more of anything that counts is predicted to need more", () => {
+  const peak = (...set: string[]): number =>
+    planMemory(load(countdown, ["engine.memory=64GiB", threads, ...set])).peak;
+  const base = peak();
+  for (const more of [
+    "kl=[{ model: reference }]",
+    "model.layers=6",
+    "rollout.prompts=128",
+    "stages.warm-up.batch=512",
+    "model.tied=false",
+  ])
+    assert.ok(peak(more) > base, more);
+  for (const less of [
+    "update.optimizer.use=sgd",
+    "update.optimizer.use=adafactor",
+    "update.optimizer.use=lion",
+  ])
+    assert.ok(peak(less) < base, less);
+});
+
+test("what cannot fit is refused with its arithmetic, and the value that is named does fit", () => {
+  const file = countdown;
+  const refused = (set: readonly string[]): UserError => {
+    try {
+      admitMemory(load(file, set));
+    } catch (error) {
+      assert.ok(error instanceof UserError);
+      return error;
+    }
+    throw new Error("it was not refused");
+  };
+  const set = [...large, threads, "engine.memory=700MiB"];
+  const error = refused(set);
+  assert.equal(error.detail.code, "memory");
+  assert.match(
+    error.message,
+    /needs about [\d.]+ GiB at its peak, however tightly it is cut, and may take 0\.7 GiB \(engine\.memory\): .*process 0\.4 GiB/,
+  );
+  const [, key, value] =
+    /^Lower ([\w.]+) from \d+ to (\d+): about [\d.]+ GiB/.exec(error.detail.action!) ?? [];
+  assert.ok(key !== undefined && value !== undefined, error.detail.action);
+  assert.ok(admitMemory(load(file, [...set, `${key}=${value}`])).fits);
+  const [, enough] = /set engine\.memory to (\d+MiB)/.exec(error.detail.action!) ?? [];
+  assert.ok(admitMemory(load(file, [...set, `engine.memory=${enough}`])).fits);
+  const explicit = refused([...large, threads, "engine.memory=1.2GiB", "update.micro_tokens=16384"]);
+  assert.match(explicit.detail.action!, /^Lower update\.micro_tokens from 16384 to \d+/);
+});
+
+test("a run that cannot fit ends before its engine is opened", async () => {
+  const run = testRun(["engine.memory=10MB"]);
+  try {
+    assert.equal(await run.work(), 1);
+    assert.match(run.ending(), /may take 10 MiB \(engine\.memory\)|engine\.memory/);
+    assert.equal(ofKind(run.records(), "start")[0]!.backend.name, "none");
+  } finally {
+    run.remove();
+  }
+});
+
+test("no handle is left behind by any step, and the run charts what it holds", async () => {
+  const run = testRun(["kl=[{ model: reference, coefficient: 0.01 }]", "evaluation.every=3"]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const steps = ofKind(run.records(), "metrics").map(({ values }) => values);
+    // The addon's own count: 10 supervised steps, then 10 of the policy with the reference beside it.
+    for (const [from, to] of [
+      [1, 10],
+      [11, 20],
+    ] as const) {
+      const counts = new Set(steps.slice(from, to).map((values) => values["memory/tensors"]));
+      assert.equal(counts.size, 1, [...counts].join(", "));
+    }
+    for (const values of steps) {
+      const [rss, peak, predicted] = ["memory/rss", "memory/peak", "memory/predicted"].map((name) =>
+        Number(values[name]),
+      );
+      assert.ok(rss! > 2 ** 26 && peak! >= rss! * 0.99 && predicted! > 2 ** 26);
+    }
+    // A process that was killed without a word is told of with what was predicted.
+    assert.ok(existsSync(join(run.folder, "memory.json")));
+    assert.match(interruption("test", run.folder), /about 0\.\d GiB\). If it did: Lower /);
+  } finally {
+    run.remove();
+  }
+});
+
+test("memory that runs out is recognised, and the advice names a number", () => {
+  for (const message of [
+    "TensorFlow could not run the backward program: OOM when allocating tensor with shape[8192,49152]",
+    "RESOURCE_EXHAUSTED: failed to allocate",
+    "std::bad_alloc",
+    "Array buffer allocation failed",
+  ])
+    assert.ok(isOutOfMemory(new Error(message)), message);
+  assert.equal(isOutOfMemory(new Error("room for improvement")), false);
+  assert.match(
+    memoryAdvice(load(countdown, [threads])),
+    /^Lower (update\.micro_tokens|rollout\.prompts) to \d+ \(\d+ now\), or set engine\.memory to \d+MiB/,
+  );
+});
+
+test("sizes are read in both families of units", () => {
+  assert.equal(bytesOf("8GiB"), 2 ** 33);
+  assert.equal(bytesOf("500 MB"), 5e8);
+  assert.equal(bytesOf("1.5gib"), 1.5 * 2 ** 30);
+  assert.equal(bytesOf(12345), 12345);
+  assert.equal(bytesOf(undefined), undefined);
+  for (const wrong of ["8", "8 G", "-1GiB", "GiB", 0])
+    assert.equal(memorySize.safeParse(wrong).success, false, String(wrong));
+});
+
+test("the doctor says what there is, and what a config needs of it", () => {
+  assert.match(checkMemory(undefined).detail, /^a run may take [\d.]+ GiB, 80 % of this machine's/);
+  const check = checkMemory(minimal);
+  assert.equal(check.status, "ok");
+  assert.match(check.detail, /needs about 0\.\d GiB of [\d.]+ GiB: process 0\.4 GiB/);
+  const missing = checkMemory("test/fixtures/config/rules/until.gradus.yaml");
+  assert.equal(missing.status, "missing");
+  assert.match(missing.mend!, /^gradus validate /);
+});
