@@ -43,7 +43,11 @@ export function limitOf({ engine }: Pick<RunConfig, "engine">): Limit {
 }
 
 const usesReference = ({ stages }: RunConfig): boolean =>
-  stages.some(({ body }) => body.kl.some(({ model }) => model !== "policy"));
+  stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
+
+/** Averages and other copies that follow a model. */
+const copiesOf = ({ models }: RunConfig, name: string): number =>
+  models.filter((model) => model.kind === "copy" && model.of === name).length;
 
 function optimizerOf({ body }: Pick<StageConfig, "body">, seed: number): ModelNeeds["optimizer"] {
   const context = contextOf(body, { random: randomStream(seed, "optimizer") });
@@ -61,8 +65,27 @@ function policyNeeds(config: RunConfig, shape: Shape): ModelNeeds {
     trained: trainedShapes({ shape, heads, adapter }),
     adapted: adapter !== undefined,
     optimizer: optimizers.reduce((most, one) => (kept(one) > kept(most) ? one : most)),
-    snapshots: usesReference(config) ? 1 : 0,
+    snapshots: (usesReference(config) ? 1 : 0) + copiesOf(config, "policy"),
   };
+}
+
+/** The models beside the policy; a frozen one has weights and nothing else. */
+function otherNeeds(config: RunConfig): ModelNeeds[] {
+  return config.models.flatMap((one) => {
+    if (one.kind !== "opened") return [];
+    const { shape } = describeModel(one.model);
+    const { heads = [], adapter } = one.model;
+    const context = contextOf(config.top, { random: randomStream(config.seed, "optimizer") });
+    return [
+      {
+        shape,
+        trained: one.optimizer === undefined ? {} : trainedShapes({ shape, heads, adapter }),
+        adapted: adapter !== undefined,
+        optimizer: create(one.optimizer ?? config.top.update.optimizer, context),
+        snapshots: copiesOf(config, one.name),
+      },
+    ];
+  });
 }
 
 /** Longest prompt and response of a stage together, in tokens. */
@@ -127,7 +150,8 @@ const planned = new WeakMap<RunConfig, MemoryPlan>();
 
 function planFor(config: RunConfig, limit: number): Plan {
   const { shape } = describeModel(config.model);
-  return planWithin([policyNeeds(config, shape)], workNeeds(config, shape), limit, fixedBudget(config));
+  const models = [policyNeeds(config, shape), ...otherNeeds(config)];
+  return planWithin(models, workNeeds(config, shape), limit, fixedBudget(config));
 }
 
 /** `process 380 MiB + weights 1.2 GiB + …`, the largest first. */

@@ -1,70 +1,139 @@
-import { Algorithm } from "../algorithm.ts";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { writeRollout } from "../../shared/rollouts.ts";
 import { loadConfig } from "../config/index.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import type { Interval } from "../evaluation/bootstrap.ts";
+import { differences, intervals, type Difference } from "../evaluation/compare.ts";
 import { randomStream } from "../random.ts";
-import { openCheckpoint } from "../run/checkpoints.ts";
-import { evaluate } from "../run/evaluate.ts";
-import { openModels } from "../run/models.ts";
-import { heldOut, Parts } from "../run/stage.ts";
-import type { EvaluationReport } from "../seams.ts";
+import type { Answered, Evaluated } from "../run/evaluate.ts";
+import { examine } from "../run/examine.ts";
+import { evaluationRecord } from "../run/record.ts";
+import { rowOf } from "../store/rolloutRow.ts";
+import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { collect, complainAbout } from "./findings.ts";
 import { whole } from "./options.ts";
 import { fixed } from "./terminal.ts";
 
-async function examine(checkpoint: string, config: RunConfig): Promise<EvaluationReport> {
-  const policy = await openCheckpoint(checkpoint, config.seed, config.engine.backend);
-  const models = await openModels(config, policy);
-  const parts = new Parts({
-    random: randomStream(config.seed, "methods"),
-    models,
-    tokenizer: policy.tokenizer,
-  });
+interface Options {
+  readonly set: string[];
+  readonly seed?: number;
+  readonly json?: boolean;
+  readonly out?: string;
+  readonly compare?: string;
+  readonly store?: string;
+}
+
+/** One model's part of the answer. */
+interface Measured {
+  readonly checkpoint: string;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly intervals: Readonly<Record<string, Interval>>;
+}
+
+/** Writes every answer as it comes, one rollout a line. */
+function rolloutsFile(path: string): { readonly keep: (answered: Answered) => void; close(): void } {
+  let file: number;
   try {
-    const context = parts.context(config.top);
-    const scorer = parts.scorer(config.top);
-    await scorer.prepare();
-    const tasks = heldOut(config.top, context, config.evaluation.prompts);
-    const { report } = await evaluate(
-      { config, tasks, algorithm: new Algorithm(config.top, context), scorer, policy, models },
-      { step: 0, stageStep: 0 },
-    );
-    return report;
-  } finally {
-    await parts.close();
-    models.close();
+    file = openSync(path, "w");
+  } catch (error) {
+    throw new UserError(`the rollouts cannot be written: ${messageOf(error)}`, {
+      file: path,
+      code: "write",
+      cause: error,
+      action: "Name a file in a folder that exists and that you may write to.",
+    });
   }
+  const keep = (answered: Answered): void => {
+    for (let row = 0; row < answered.batch.rows; row++) {
+      const record = { kind: "rollout" as const, step: 0, index: row, ...evaluationRecord(0, answered, row) };
+      writeSync(file, `${writeRollout(rowOf(record, true))}\n`);
+    }
+  };
+  return { keep, close: () => closeSync(file) };
+}
+
+function measured(checkpoint: string, { tasks, report }: Evaluated, config: RunConfig): Measured {
+  const random = randomStream(config.seed, "bootstrap");
+  return {
+    checkpoint,
+    metrics: report.metrics,
+    intervals: intervals(tasks, config.evaluation.pass_at, random),
+  };
+}
+
+async function measure(checkpoint: string, config: RunConfig, options: Options): Promise<Evaluated> {
+  const file = options.out === undefined ? undefined : rolloutsFile(options.out);
+  try {
+    return await examine(findCheckpoint(checkpoint, options.store), config, file?.keep);
+  } finally {
+    file?.close();
+  }
+}
+
+const range = ({ low, high }: Interval): string => `[${fixed(low)}, ${fixed(high)}]`;
+
+function tell(
+  tasks: number,
+  own: Measured,
+  other: Measured | undefined,
+  difference: Readonly<Record<string, Difference>>,
+): void {
+  print(`${tasks} held-out tasks; in brackets the 95 % interval over tasks drawn again`);
+  if (other !== undefined) print(`${own.checkpoint} less ${other.checkpoint} stands last, on the same tasks`);
+  const width = Math.max(...Object.keys(own.metrics).map((name) => name.length));
+  for (const [name, value] of Object.entries(own.metrics)) {
+    const interval = own.intervals[name];
+    const beside = difference[name];
+    const parts = [
+      `${fixed(value)} ${interval === undefined ? "" : range(interval)}`,
+      ...(other === undefined ? [] : [fixed(other.metrics[name])]),
+      ...(beside === undefined
+        ? []
+        : [`${beside.value < 0 ? "" : "+"}${fixed(beside.value)} ${range(beside)}`]),
+    ];
+    print(`  ${name.padEnd(width)}  ${parts.join("   ")}`);
+  }
+}
+
+async function run(checkpoint: string, file: string, options: Options): Promise<void> {
+  const { set, seed, json, compare } = options;
+  const { config, diagnostics } = loadConfig(file, { set, ...(seed === undefined ? {} : { seed }) });
+  complainAbout(diagnostics, "error");
+  if (config === undefined) {
+    process.exitCode = exit.failed;
+    return;
+  }
+  const first = await measure(checkpoint, config, options);
+  const own = measured(checkpoint, first, config);
+  let other: Measured | undefined;
+  let difference: Record<string, Difference> = {};
+  if (compare !== undefined) {
+    const { out: _, ...rest } = options;
+    const second = await measure(compare, config, rest);
+    other = measured(compare, second, config);
+    const random = randomStream(config.seed, "bootstrap");
+    difference = differences(first.tasks, second.tasks, config.evaluation.pass_at, random);
+  }
+  const tasks = first.tasks.length;
+  if (json === true)
+    printJson({ file, tasks, ...own, ...(other === undefined ? {} : { compare: { ...other, difference } }) });
+  else tell(tasks, own, other, difference);
 }
 
 export const command: Command = {
   name: "evaluate",
   configure: (program) => {
     program
-      .argument("<checkpoint>", "a checkpoint's folder, or a run's for its last one")
+      .argument("<checkpoint>", checkpointWords)
       .argument("<file>", "the config whose tasks, rewards and `evaluation` measure it")
+      .option("--compare <other>", "another one on the same tasks, and the difference with its interval")
+      .option("--out <file>", "every answer as a rollout, one a line")
       .option("--set <path=value>", "measure with this value set", collect, [])
       .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", whole())
+      .option("--store <folder>", "the store that runs are named in, or a folder in its workspace")
       .option("--json", "one JSON value")
-      .action(
-        async (
-          checkpoint: string,
-          file: string,
-          { set, seed, json }: { set: string[]; seed?: number; json?: boolean },
-        ) => {
-          const { config, diagnostics } = loadConfig(file, { set, ...(seed === undefined ? {} : { seed }) });
-          complainAbout(diagnostics, "error");
-          if (config === undefined) {
-            process.exitCode = exit.failed;
-            return;
-          }
-          const { metrics, tasks } = await examine(checkpoint, config);
-          if (json === true) printJson({ checkpoint, file, tasks, metrics });
-          else {
-            print(`${tasks} held-out tasks`);
-            for (const [name, value] of Object.entries(metrics))
-              print(`  ${name.padEnd(36)} ${fixed(value)}`);
-          }
-        },
-      );
+      .action(run);
   },
 };

@@ -13,12 +13,18 @@ import {
   runsShow,
   type RunSummary,
 } from "../../shared/protocol.ts";
+import { readReport, reportText } from "./reportRun.ts";
 
 export interface ExportOptions {
+  readonly to?: string;
+  readonly out?: string;
+  /** An earlier name of `to`: `rollouts` is `jsonl`. */
   readonly format?: string;
+  /** An earlier name of `out`. */
   readonly output?: string;
   readonly json?: boolean;
 }
+export const recordFormats = ["jsonl", "csv", "json", "report"] as const;
 
 /** Steps, and rollouts, asked for at once. */
 const pageOfSteps = 5_000;
@@ -26,16 +32,22 @@ const pageOfRollouts = 256;
 
 type Emit = (text: string) => Promise<void>;
 
-/** `rollouts`: one rollout a line, tokens included. `csv`: a row a step, a column a metric. `json`: one value with all but rollouts. */
+/**
+ * `jsonl`: one rollout a line, tokens included. `csv`: a row a step, a column a metric. `json`: one value with all but
+ * rollouts. `report`: a page to read.
+ */
 export async function exportRun(
   connection: MessageConnection,
   run: RunSummary,
-  { format = "rollouts", output, json }: ExportOptions,
+  { to, out, format, output = out, json }: ExportOptions,
 ): Promise<void> {
-  const chosen = json === true && format === "rollouts" ? "json" : format;
-  const write = { rollouts: exportRollouts, csv: exportCsv, json: exportJson }[chosen];
+  const form = format === "rollouts" ? "jsonl" : (format ?? to ?? "jsonl");
+  const chosen = json === true && form === "jsonl" ? "json" : form;
+  const write = { jsonl: exportRollouts, csv: exportCsv, json: exportJson, report: exportReport }[chosen];
   if (write === undefined)
-    throw new UserError(`There is no export format ${format}.`, { action: "Choose rollouts, csv or json." });
+    throw new UserError(`There is no export form ${form}.`, {
+      action: `Choose ${recordFormats.join(", ")}, or hf, gguf or peft for a model.`,
+    });
   if (output !== undefined) return toFile(output, (emit) => write(connection, run.id, emit));
   await write(connection, run.id, async (text) => {
     if (!process.stdout.write(text)) await once(process.stdout, "drain");
@@ -113,6 +125,10 @@ async function exportCsv(connection: MessageConnection, run: string, emit: Emit)
 }
 
 const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+async function exportReport(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  await emit(reportText(await readReport(connection, run)));
+}
 
 async function exportJson(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
   const detail = await ask(connection, runsShow, { run });

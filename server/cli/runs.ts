@@ -13,7 +13,9 @@ import { ask } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { print, printJson, type Command } from "./command.ts";
-import { exportRun } from "./exportRun.ts";
+import { checkpointWords } from "./checkpointNames.ts";
+import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
+import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
 import { whole } from "./options.ts";
 import { setValues } from "./setValue.ts";
@@ -68,21 +70,39 @@ export const command: Command = {
       );
     ofRun(program, "resume", "train on from the last checkpoint, as a new attempt", resume);
     ofRun(program, "delete", "remove a run with its log and checkpoints", remove);
-    ofRun<{ format?: string; output?: string }>(
-      program,
-      "export",
-      "its rollouts (JSONL), metrics (CSV) or everything but rollouts (JSON)",
-      exportRun,
+    common(
+      program
+        .command("export")
+        .description("a run's records, its report, or a checkpoint as a model that other programs load")
+        .argument(
+          "<run>",
+          `a run by its id, the beginning of it, its name, or \`last\`; for a model ${checkpointWords}`,
+        ),
     )
       .addOption(
-        new Option("--format <format>", "what to write")
-          .choices(["rollouts", "csv", "json"])
-          .default("rollouts"),
+        new Option(
+          "--to <form>",
+          "jsonl: its rollouts; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
+        )
+          .choices([...recordFormats, ...modelFormats])
+          .default("jsonl"),
       )
-      .option("--output <file>", "instead of stdout");
+      .addOption(new Option("--format <form>", "as --to").choices(["rollouts", "csv", "json"]).hideHelp())
+      .option("--out <path>", "instead of stdout; a model needs it")
+      .addOption(new Option("--output <file>", "as --out").hideHelp())
+      .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     for (const name of ["fork", "compare", "import", "gc"]) later(program, name);
   },
 };
+
+function exportAs(words: string, options: Options & ExportOptions): Promise<void> | void {
+  const { to, out, output, store, json } = options;
+  if (to !== undefined && isModelFormat(to))
+    return exportModel(words, { to, out: out ?? output, store, json });
+  return withDaemon(store, async (connection) =>
+    exportRun(connection, await findRun(connection, words), options),
+  );
+}
 
 const common = (program: Program): Program =>
   program

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
 import type { ChatMessage } from "../policy/tokenizers/index.ts";
-import { openCheckpoint, resolveCheckpoint } from "../run/checkpoints.ts";
+import { openCheckpoint } from "../run/checkpoints.ts";
+import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { answers, chatTokens, plainTokens, type Answer } from "./conversation.ts";
 import { whole } from "./options.ts";
@@ -115,10 +116,7 @@ export const command: Command = {
   name: "sample",
   configure: (program) => {
     program
-      .argument(
-        "<checkpoint>",
-        "a checkpoint's folder, a run's for its last one, a Hugging Face folder or a .gguf file",
-      )
+      .argument("<checkpoint>", checkpointWords)
       .option("--prompt <text>", "answer this and end; may be given more than once", collected, [])
       .option("--system <text>", "what the conversation begins with, where the model has a chat template")
       .option("--raw", "prompts are plain text that the model continues, without its chat template")
@@ -133,8 +131,7 @@ export const command: Command = {
       )
       .action(async (checkpoint: string, given: unknown) => {
         const options = parsed(given);
-        resolveCheckpoint(checkpoint);
-        const policy = await openCheckpoint(checkpoint, options.seed);
+        const policy = await openCheckpoint(findCheckpoint(checkpoint), options.seed);
         try {
           const talk = new Talk(policy, options);
           for (const prompt of options.prompt) {

@@ -8,6 +8,7 @@ import { microRows } from "./layout.ts";
 import { embeddingNames, finalNames, headNames, layerNames, likeLayer } from "./layeredPrograms.ts";
 import {
   channelsOf,
+  dropoutFeeds,
   feedsUnder,
   partsOf,
   touches,
@@ -16,6 +17,7 @@ import {
   type KeptRun,
   type Passes,
 } from "./passes.ts";
+import { drops } from "./parts.ts";
 import { freeAll, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
 import {
   idFeeds,
@@ -51,6 +53,8 @@ class LayeredRun implements KeptRun {
   constructor(
     readonly run: Run,
     readonly ids: Owned,
+    /** Of its dropout masks; undefined: it only scores. */
+    readonly number?: number,
   ) {}
   /** Lets go of the activations. */
   release(): void {
@@ -75,6 +79,8 @@ const streamed = (results: Owned, from: string, to: string): Owned =>
   );
 
 export class LayeredPasses implements Passes {
+  /** Runs begun, which number their dropout masks. */
+  private runs = 0;
   constructor(private readonly engine: Engine) {}
   private get programs() {
     return this.engine.programs;
@@ -91,9 +97,10 @@ export class LayeredPasses implements Passes {
     );
   }
   /** A layer's weights under the names of its program. */
-  private layerWeights(layer: number): Tensors {
+  private layerWeights(layer: number, training: boolean): Tensors {
     const parts = partsOf(this.engine);
-    const own = under(this.engine.weights, `w/${layer}.`);
+    const { weights, unmerged } = this.engine;
+    const own = under(training && drops(parts) ? unmerged : weights, `w/${layer}.`);
     const like = likeLayer(parts, layer);
     const feeds = Object.fromEntries(
       layerNames(parts, like).map((name) => {
@@ -117,6 +124,11 @@ export class LayeredPasses implements Passes {
     const left = room - (this.layers + 2) * input;
     return left < 0 ? -1 : Math.min(this.layers, Math.floor(left / Math.max(1, full - input)));
   }
+  /** A layer's own masks: its program bears another layer's number. */
+  private seed({ number }: LayeredRun, layer: number): Owned {
+    if (number === undefined) return {};
+    return dropoutFeeds(this.engine, number, layer - likeLayer(partsOf(this.engine), layer));
+  }
   /** The last layers keep everything: theirs is freed first on the way back. */
   private trunk(kept: LayeredRun, room: number): Owned {
     const { run, ids } = kept;
@@ -127,8 +139,12 @@ export class LayeredPasses implements Passes {
     let x = this.embed(ids);
     for (let layer = 0; layer < this.layers; layer++) {
       const keep = whole >= 0 && layer >= this.layers - whole;
-      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), keep);
-      const results = program.run({ ...this.layerWeights(layer), ...ids, ...x });
+      const training = kept.number !== undefined;
+      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), keep, training);
+      const seed = this.seed(kept, layer);
+      const results = using(seed, () =>
+        program.run({ ...this.layerWeights(layer, training), ...ids, ...x, ...seed }),
+      );
       const next = streamed(results, "x", "x");
       const activations = Object.fromEntries(
         Object.entries(results).filter(([name]) => name.includes("/kept/")),
@@ -248,7 +264,7 @@ export class LayeredPasses implements Passes {
   }
 
   forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
-    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run));
+    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       const final = this.trunk(kept, room);
       if (kept.layers !== undefined) kept.final = final;
@@ -290,8 +306,9 @@ export class LayeredPasses implements Passes {
     const held = kept.layers?.[layer];
     if (held === undefined) throw new Error("internal: a layer's input was not kept");
     const like = likeLayer(partsOf(this.engine), layer);
-    const feeds = { ...this.layerWeights(layer), ...kept.ids, ...held.tensors, ...dx };
-    const results = using({ ...dx, ...held.tensors }, () =>
+    const seed = this.seed(kept, layer);
+    const feeds = { ...this.layerWeights(layer, true), ...kept.ids, ...held.tensors, ...dx, ...seed };
+    const results = using({ ...dx, ...held.tensors, ...seed }, () =>
       this.programs.layerBackward(like, held.whole).run(feeds),
     );
     const gradients = under(results, "g/");
@@ -307,7 +324,7 @@ export class LayeredPasses implements Passes {
   }
 
   fused(run: Run, gradients: Columns, into: Accumulator): void {
-    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run));
+    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       this.backward(kept, gradients, into);
     } finally {

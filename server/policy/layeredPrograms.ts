@@ -4,7 +4,14 @@
  */
 import type { Channel } from "../seams.ts";
 import type { Ops } from "./ops.ts";
-import { detachedHeads, foldedPartsNames, gradientsOf, trainedGradients, type Parts } from "./parts.ts";
+import {
+  detachedHeads,
+  foldedPartsNames,
+  seedFeed,
+  trainedGradients,
+  trainingOf,
+  type Parts,
+} from "./parts.ts";
 import {
   float,
   floatFeeds,
@@ -39,11 +46,11 @@ export const finalNames = (parts: Parts): string[] =>
 function eachStream<T>(
   streams: number,
   feeds: Named<T>,
-  compute: (own: Named<T>) => Record<string, T>,
+  compute: (own: Named<T>, stream: number) => Record<string, T>,
 ): Record<string, T> {
   const results: Record<string, T> = {};
   for (const stream of streamNumbers(streams))
-    Object.assign(results, prefixed(`${stream}/`, compute(under(feeds, `${stream}/`))));
+    Object.assign(results, prefixed(`${stream}/`, compute(under(feeds, `${stream}/`), stream)));
   return results;
 }
 
@@ -67,7 +74,7 @@ export const embedBackwardSpec = (parts: Parts, streams: number): ProgramSpec =>
       streamNumbers(streams).map((stream) => {
         const ids = take(feeds, `${stream}/ids`);
         const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-        const found = gradientsOf(ops, parts, {});
+        const { found } = trainingOf(ops, parts, {}, undefined, stream);
         embedBackward(ops, parts.shape, ids, take(feeds, `${stream}/dx`), extents, found);
         return trainedGradients(parts, found);
       }),
@@ -79,12 +86,23 @@ const layerFeeds = (parts: Parts, layer: number): Feeds => ({
   rotary: float(3),
 });
 
-/** x → the stream after the layer; with `keep`, its activations too. */
-export const layerSpec = (parts: Parts, streams: number, layer: number, keep: boolean): ProgramSpec => ({
+/** x → the stream after the layer; with `keep`, its activations too. `training`: as its backward pass will see it. */
+export const layerSpec = (
+  parts: Parts,
+  streams: number,
+  layer: number,
+  keep: boolean,
+  training: boolean,
+): ProgramSpec => ({
   name: `layer${keep ? ", kept" : ""}`,
-  feeds: { ...layerFeeds(parts, layer), ...perStream(streams, { ids: int(2), x: float(2) }) },
-  build: (ops, feeds) =>
-    eachStream(streams, feeds, (own) => {
+  feeds: {
+    ...layerFeeds(parts, layer),
+    ...(training ? seedFeed(parts) : {}),
+    ...perStream(streams, { ids: int(2), x: float(2) }),
+  },
+  build: (plain, feeds) =>
+    eachStream(streams, feeds, (own, stream) => {
+      const { ops } = trainingOf(plain, parts, under(feeds, "w/"), feeds["seed"], stream);
       const around = surroundings(ops, parts.shape, take(own, "ids"), take(feeds, "rotary"));
       const { x, kept } = forwardLayer(ops, parts.shape, under(feeds, "w/"), layer, take(own, "x"), around);
       return keep ? { x, ...prefixed("kept/", kept) } : { x };
@@ -101,22 +119,23 @@ export const layerBackwardSpec = (
   name: `layer backward${kept ? "" : ", recomputed"}`,
   feeds: {
     ...layerFeeds(parts, layer),
+    ...seedFeed(parts),
     ...perStream(streams, {
       ids: int(2),
       dx: float(2),
       ...(kept ? prefixed("kept/", floatFeeds(layerRanks(parts.shape, layer))) : { x: float(2) }),
     }),
   },
-  build<T>(ops: Ops<T>, feeds: Named<T>) {
+  build<T>(plain: Ops<T>, feeds: Named<T>) {
     const folded = under(feeds, "w/");
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {
       const own = under(feeds, `${stream}/`);
+      const { ops, found } = trainingOf(plain, parts, folded, feeds["seed"], stream);
       const around = surroundings(ops, parts.shape, take(own, "ids"), take(feeds, "rotary"));
       const activations = kept
         ? under(own, "kept/")
         : forwardLayer(ops, parts.shape, folded, layer, take(own, "x"), around).kept;
-      const found = gradientsOf(ops, parts, folded);
       const dx = take(own, "dx");
       results[`${stream}/dx`] = backwardLayer(
         ops,
@@ -130,7 +149,7 @@ export const layerBackwardSpec = (
       );
       return trainedGradients(parts, found);
     });
-    return { ...results, ...prefixed("g/", sumOverStreams(ops, byStream)) };
+    return { ...results, ...prefixed("g/", sumOverStreams(plain, byStream)) };
   },
 });
 
@@ -152,7 +171,7 @@ export const finishBackwardSpec = (parts: Parts, streams: number): ProgramSpec =
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {
       const own = under(feeds, `${stream}/`);
-      const found = gradientsOf(ops, parts, folded);
+      const { found } = trainingOf(ops, parts, folded, undefined, stream);
       results[`${stream}/dx`] = finishBackward(ops, parts.shape, folded, take(own, "dy"), own, found);
       return trainedGradients(parts, found);
     });
@@ -218,7 +237,7 @@ export const headBackwardSpec = (
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {
       const own = under(feeds, `${stream}/`);
-      const found = gradientsOf(ops, parts, under(feeds, "w/"));
+      const { found } = trainingOf(ops, parts, under(feeds, "w/"), undefined, stream);
       const dy = headBackward(
         ops,
         channels,

@@ -6,6 +6,7 @@ import type { Ops } from "./ops.ts";
 import { take, type Named } from "./runtime.ts";
 import type { Trained } from "./trained.ts";
 import { fold, foldedNames, foldedShapes, unfold } from "./transformer/fold.ts";
+import { dropping } from "./transformer/dropout.ts";
 import { dense, Gradients } from "./transformer/linear.ts";
 import {
   adapterGains,
@@ -135,9 +136,26 @@ const foldedHeadShapes = ({ shape, heads }: Parts): Record<string, readonly [num
     ]),
   );
 
-/** Collects a backward pass's gradients. */
-export const gradientsOf = <T>(ops: Ops<T>, { adapter }: Parts, folded: Named<T>): Gradients<T> =>
-  new Gradients(ops, folded, adapter === undefined ? dense(ops) : lowRank(ops, folded));
+/** Whether training takes other products than scoring: adapters then stay unmerged. */
+export const drops = ({ adapter }: Parts): boolean => (adapter?.dropout ?? 0) > 0;
+/** The feed of the masks' seed, in the programs of training. */
+export const seedFeed = (parts: Parts): Record<string, { dtype: "int"; rank: number }> =>
+  drops(parts) ? { seed: { dtype: "int", rank: 1 } } : {};
+
+/** How a stream of a training program computes, and what collects its gradients. */
+export function trainingOf<T>(
+  ops: Ops<T>,
+  parts: Parts,
+  folded: Named<T>,
+  seed: T | undefined,
+  stream: number,
+): { ops: Ops<T>; found: Gradients<T> } {
+  const { shape, adapter } = parts;
+  if (adapter === undefined) return { ops, found: new Gradients(ops, folded, dense(ops)) };
+  if (seed === undefined) return { ops, found: new Gradients(ops, folded, lowRank(ops, folded)) };
+  const apart = dropping(ops, shape, adapter, folded, seed, stream);
+  return { ops: apart.ops, found: new Gradients(ops, folded, apart.matrixGradient) };
+}
 /** Those of what trains. */
 export function trainedGradients<T>(parts: Parts, { found }: Gradients<T>): Record<string, T> {
   if (parts.adapter === undefined) return found;

@@ -1,6 +1,7 @@
 /** Forward and backward passes over runs of micro-batches: what `update` and `score` are made of. */
 import type { Channel } from "../seams.ts";
-import type { gradientShapes, Parts } from "./parts.ts";
+import { drops, type gradientShapes, type Parts } from "./parts.ts";
+import { SALTS_PER_LAYER } from "./transformer/dropout.ts";
 import type { Programs } from "./programs.ts";
 import { freeAll, take, type DeviceTensor, type Named, type Tensors } from "./runtime.ts";
 import type { Columns, Run } from "./score.ts";
@@ -11,6 +12,8 @@ export interface Engine {
   readonly programs: Programs;
   /** Feeds `w/…`. */
   readonly weights: Tensors;
+  /** The same with adapters unmerged, for training under dropout. */
+  readonly unmerged: Tensors;
   readonly rotary: DeviceTensor;
   readonly pad: number;
   /** Bytes of activations kept between the two halves of a step, over all its runs. */
@@ -19,6 +22,8 @@ export interface Engine {
   readonly run_bytes: number;
   /** Most floats of logits at once. */
   readonly logits: number;
+  /** Of the dropout masks of this step. */
+  readonly seed: number;
   /** Models that divergences are taken from. */
   other(model: string): Engine;
 }
@@ -45,6 +50,17 @@ export interface Passes {
   fused(run: Run, gradients: Columns, into: Accumulator): void;
   /** Normalised final states `<stream>/y` of every token. */
   states(run: Run, ids: Tensors): Record<string, DeviceTensor>;
+}
+
+/** What training programs are fed for dropout, in a run of this number: the seed, moved on by whole layers. */
+export function dropoutFeeds(
+  { programs, seed }: Engine,
+  run: number,
+  layers = 0,
+): Record<string, DeviceTensor> {
+  if (!drops(programs.parts)) return {};
+  const key = [(seed + run * 0x9e3779b9) | 0, layers * SALTS_PER_LAYER];
+  return { seed: programs.runtime.upload(Int32Array.from(key), [2]) };
 }
 
 /** Adds up gradients of runs by name; owns the sums. */

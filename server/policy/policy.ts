@@ -221,9 +221,12 @@ export class LanguageModel implements TrainablePolicy {
     const attached = this.attached.get(model);
     if (attached !== undefined) return attached.engineOf("policy");
     const { programs, rotary, tokenizer, setup } = this;
+    const set = this.weightsOf(model);
     return {
       programs,
-      weights: this.weightsOf(model).folded,
+      weights: set.folded,
+      unmerged: set.unmerged,
+      seed: ((setup.seed ?? 0) * 1_000_003 + this.version) | 0,
       rotary,
       pad: tokenizer.pad,
       budget: setup.kept_bytes,

@@ -7,6 +7,7 @@ import { extentFeeds, float, matrixFeeds, type Feeds } from "./feeds.ts";
 import * as layered from "./layeredPrograms.ts";
 import type { Ops } from "./ops.ts";
 import {
+  drops,
   foldParts,
   frozenNames,
   gradientShapes,
@@ -146,10 +147,13 @@ export class Programs {
 
   // ── a whole micro-batch in one run
   states = (): Program => this.get("states", () => whole.statesSpec(this.parts, this.streams));
-  forward = (channels: readonly Channel[], keep: boolean): Program =>
-    this.get(`${keep ? "forward" : "score"} ${channels.join()}`, () =>
-      whole.forwardSpec(this.parts, this.streams, channels, keep),
+  /** `training` differs from scoring only under dropout. */
+  forward = (channels: readonly Channel[], keep: boolean, training: boolean): Program => {
+    const apart = training && drops(this.parts);
+    return this.get(`${keep ? "forward" : "score"} ${apart} ${channels.join()}`, () =>
+      whole.forwardSpec(this.parts, this.streams, channels, keep, apart),
     );
+  };
   backward = (channels: readonly Channel[]): Program =>
     this.get(`backward ${channels.join()}`, () => whole.backwardSpec(this.parts, this.streams, channels));
   fused = (channels: readonly Channel[]): Program =>
@@ -159,8 +163,12 @@ export class Programs {
   embed = (): Program => this.get("embed", () => layered.embedSpec(this.parts, this.streams));
   embedBackward = (): Program =>
     this.get("embed backward", () => layered.embedBackwardSpec(this.parts, this.streams));
-  layerForward = (layer: number, keep: boolean): Program =>
-    this.get(`layer ${layer} ${keep}`, () => layered.layerSpec(this.parts, this.streams, layer, keep));
+  layerForward = (layer: number, keep: boolean, training: boolean): Program => {
+    const apart = training && drops(this.parts);
+    return this.get(`layer ${layer} ${keep} ${apart}`, () =>
+      layered.layerSpec(this.parts, this.streams, layer, keep, apart),
+    );
+  };
   layerBackward = (layer: number, kept: boolean): Program =>
     this.get(`layer ${layer} backward ${kept}`, () =>
       layered.layerBackwardSpec(this.parts, this.streams, layer, kept),

@@ -11,7 +11,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, Channel, Stats, UpdatePlan, Weigh, Weighed } from "../seams.ts";
 import { perRun, type MicroBatch } from "./layout.ts";
 import { passesOver } from "./layeredPasses.ts";
-import { gradientShapes } from "./parts.ts";
+import { drops, gradientShapes } from "./parts.ts";
 import { Accumulator, channelsOf, partsOf, touches, type Engine, type KeptRun } from "./passes.ts";
 import { prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, using, type Columns, type Run } from "./score.ts";
@@ -129,7 +129,8 @@ export function gradientOf(
   cut: Cutting,
   others: Stats,
 ): Gradient {
-  const stored = storedStats(batch, plan);
+  // Under dropout the weights that train are not quite those that wrote.
+  const stored = drops(partsOf(engine)) ? undefined : storedStats(batch, plan);
   if (stored !== undefined) return fusedGradient(engine, weigh({ ...stored, ...others }, batch), batch, cut);
   const runs = perRun(cut(), engine.programs.runtime.streams, engine.pad);
   const own = plan.channels.filter(isOwnChannel);

@@ -77,6 +77,10 @@ export class WeightSet {
     this.own ??= this.fold();
     return prefixed("w/", { ...this.base?.folded, ...this.own });
   }
+  /** The same with the base's own matrices beside A and B. */
+  get unmerged(): Tensors {
+    return { ...this.folded, ...prefixed("w/", this.base?.folded ?? {}) };
+  }
   /** Lets go of the merged matrices of an adapter until they are asked for again; not while another owner may use them. */
   rest(): void {
     if (this.owners > 1 || this.base === undefined || this.untouched || this.own === undefined) return;

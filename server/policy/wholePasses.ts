@@ -1,7 +1,17 @@
 /** Passes that take a whole micro-batch in one run of one program: the fast way for small models. */
 import type { Channel } from "../seams.ts";
 import { microRows } from "./layout.ts";
-import { channelsOf, touches, type Accumulator, type Engine, type KeptRun, type Passes } from "./passes.ts";
+import { drops } from "./parts.ts";
+import {
+  channelsOf,
+  dropoutFeeds,
+  partsOf,
+  touches,
+  type Accumulator,
+  type Engine,
+  type KeptRun,
+  type Passes,
+} from "./passes.ts";
 import { freeAll, type DeviceTensor, type Tensors } from "./runtime.ts";
 import {
   idFeeds,
@@ -43,7 +53,13 @@ class WholeRun implements KeptRun {
 }
 
 export class WholePasses implements Passes {
+  /** Runs begun, which number their dropout masks. */
+  private runs = 0;
   constructor(private readonly engine: Engine) {}
+  private get training(): Tensors {
+    const { engine } = this;
+    return drops(partsOf(engine)) ? { ...engine.unmerged, rotary: engine.rotary } : this.fixed;
+  }
   private get fixed(): Tensors {
     return { ...this.engine.weights, rotary: this.engine.rotary };
   }
@@ -60,7 +76,7 @@ export class WholePasses implements Passes {
     const selections = run.map((micro) => selectionOf(micro));
     const feeds = this.feeds(run, selections);
     using(feeds, () => {
-      const results = this.engine.programs.forward(channels, false).run({ ...this.fixed, ...feeds });
+      const results = this.engine.programs.forward(channels, false, false).run({ ...this.fixed, ...feeds });
       readChannels(results, selections, channels, into);
     });
   }
@@ -69,9 +85,10 @@ export class WholePasses implements Passes {
     const bytes = runBytes(this.engine, run);
     const keep = bytes <= room;
     const selections = run.map((micro) => selectionOf(micro));
-    const feeds = this.feeds(run, selections);
+    const feeds = { ...this.feeds(run, selections), ...dropoutFeeds(this.engine, this.runs++) };
     try {
-      const results = this.engine.programs.forward(channels, keep).run({ ...this.fixed, ...feeds });
+      const program = this.engine.programs.forward(channels, keep, true);
+      const results = program.run({ ...this.training, ...feeds });
       readChannels(results, selections, channels, into);
       const activations = keep
         ? Object.fromEntries(Object.entries(results).filter(([name]) => name.includes("/kept/")))
@@ -87,7 +104,7 @@ export class WholePasses implements Passes {
     if (!(kept instanceof WholeRun)) throw new Error("internal: a run of other passes");
     const { activations } = kept;
     if (activations === undefined) {
-      this.fused(kept.run, gradients, into);
+      this.fused(kept.run, gradients, into, kept.feeds["seed"]);
       return;
     }
     const touched = touches(gradients);
@@ -96,22 +113,25 @@ export class WholePasses implements Passes {
     const { programs } = this.engine;
     const weighing = weighFeeds(programs.runtime, kept.run, kept.selections, channels, gradients);
     using(weighing, () => {
-      const feeds = { ...this.fixed, ...kept.feeds, ...activations, ...weighing };
+      const feeds = { ...this.training, ...kept.feeds, ...activations, ...weighing };
       into.add(programs.backward(channels).run(feeds));
     });
   }
 
-  fused(run: Run, gradients: Columns, into: Accumulator): void {
+  fused(run: Run, gradients: Columns, into: Accumulator, seed?: DeviceTensor): void {
     const selections = run.map((micro) => selectionOf(micro, touches(gradients)));
     if (selections.every(({ columns }) => columns.length === 0)) return;
     const channels = channelsOf(gradients);
     const { programs } = this.engine;
+    const made = seed === undefined ? dropoutFeeds(this.engine, this.runs++) : {};
     const feeds = {
       ...this.feeds(run, selections),
+      ...made,
       ...weighFeeds(programs.runtime, run, selections, channels, gradients),
     };
     using(feeds, () => {
-      into.add(programs.fused(channels).run({ ...this.fixed, ...feeds }));
+      const more = seed === undefined ? {} : { seed };
+      into.add(programs.fused(channels).run({ ...this.training, ...feeds, ...more }));
     });
   }
 }

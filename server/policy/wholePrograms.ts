@@ -1,7 +1,7 @@
 /** Programs over whole micro-batches, head included: for models whose activations and logits fit together. */
 import type { Channel } from "../seams.ts";
 import type { Ops } from "./ops.ts";
-import { detachedHeads, gradientsOf, trainedGradients, type Parts } from "./parts.ts";
+import { detachedHeads, seedFeed, trainedGradients, trainingOf, type Parts } from "./parts.ts";
 import { float, floatFeeds, foldedFeeds, int, perStream, streamNumbers, sumOverStreams } from "./feeds.ts";
 import { prefixed, take, under, type Named, type ProgramSpec } from "./runtime.ts";
 import { backward } from "./transformer/backward.ts";
@@ -22,16 +22,19 @@ const headInput = <T>(ops: Ops<T>, feeds: Named<T>, own: Named<T>, y: T): HeadIn
 const trunk = <T>(ops: Ops<T>, { shape }: Parts, feeds: Named<T>, own: Named<T>): Record<string, T> =>
   forward(ops, shape, under(feeds, "w/"), take(own, "ids"), take(feeds, "rotary"));
 
+/** `kept`: activations of the forward pass; undefined: they are computed here. */
 function gradients<T>(
-  ops: Ops<T>,
+  plain: Ops<T>,
   parts: Parts,
   channels: readonly Channel[],
   feeds: Named<T>,
-  own: Named<T>,
-  kept: Named<T>,
+  stream: number,
+  held?: Named<T>,
 ): Record<string, T> {
   const folded = under(feeds, "w/");
-  const found = gradientsOf(ops, parts, folded);
+  const own = under(feeds, `${stream}/`);
+  const { ops, found } = trainingOf(plain, parts, folded, feeds["seed"], stream);
+  const kept = held ?? trunk(ops, parts, feeds, own);
   const byState = headBackward(
     ops,
     channels,
@@ -59,19 +62,26 @@ export const statesSpec = (parts: Parts, streams: number): ProgramSpec => ({
     ),
 });
 
-/** rows → channels; with `keep`, the activations too. */
+/** rows → channels; with `keep`, the activations too. `training`: as the backward pass will see them. */
 export const forwardSpec = (
   parts: Parts,
   streams: number,
   channels: readonly Channel[],
   keep: boolean,
+  training: boolean,
 ): ProgramSpec => ({
   name: `${keep ? "forward" : "score"} (${channels.join(", ")})`,
-  feeds: { ...foldedFeeds(parts), rotary: float(3), ...perStream(streams, rows) },
-  build<T>(ops: Ops<T>, feeds: Named<T>) {
+  feeds: {
+    ...foldedFeeds(parts),
+    rotary: float(3),
+    ...(training ? seedFeed(parts) : {}),
+    ...perStream(streams, rows),
+  },
+  build<T>(plain: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     for (const stream of streamNumbers(streams)) {
       const own = under(feeds, `${stream}/`);
+      const { ops } = trainingOf(plain, parts, under(feeds, "w/"), feeds["seed"], stream);
       const kept = trunk(ops, parts, feeds, own);
       results[`${stream}/channels`] = channelValues(
         ops,
@@ -89,6 +99,7 @@ export const backwardSpec = (parts: Parts, streams: number, channels: readonly C
   name: `backward (${channels.join(", ")})`,
   feeds: {
     ...foldedFeeds(parts),
+    ...seedFeed(parts),
     rotary: float(3),
     ...perStream(streams, { ...weighedRows, ...prefixed("kept/", floatFeeds(keptRanks(parts.shape))) }),
   },
@@ -96,8 +107,8 @@ export const backwardSpec = (parts: Parts, streams: number, channels: readonly C
     sumOverStreams(
       ops,
       streamNumbers(streams).map((stream) => {
-        const own = under(feeds, `${stream}/`);
-        return gradients(ops, parts, channels, feeds, own, under(own, "kept/"));
+        const kept = under(feeds, `${stream}/kept/`);
+        return gradients(ops, parts, channels, feeds, stream, kept);
       }),
     ),
 });
@@ -105,13 +116,15 @@ export const backwardSpec = (parts: Parts, streams: number, channels: readonly C
 /** rows and coefficients → gradients, forward and backward in one. */
 export const fusedSpec = (parts: Parts, streams: number, channels: readonly Channel[]): ProgramSpec => ({
   name: `forward and backward (${channels.join(", ")})`,
-  feeds: { ...foldedFeeds(parts), rotary: float(3), ...perStream(streams, weighedRows) },
+  feeds: {
+    ...foldedFeeds(parts),
+    ...seedFeed(parts),
+    rotary: float(3),
+    ...perStream(streams, weighedRows),
+  },
   build: (ops, feeds) =>
     sumOverStreams(
       ops,
-      streamNumbers(streams).map((stream) => {
-        const own = under(feeds, `${stream}/`);
-        return gradients(ops, parts, channels, feeds, own, trunk(ops, parts, feeds, own));
-      }),
+      streamNumbers(streams).map((stream) => gradients(ops, parts, channels, feeds, stream)),
     ),
 });

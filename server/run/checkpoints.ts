@@ -1,4 +1,4 @@
-/** A checkpoint as a person names it: a model's folder or .gguf file, a checkpoint's, the run's, or `RUN@best`. */
+/** A model as a person names it: a model's folder or .gguf file, a checkpoint's folder, the run's, or `RUN@best`. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readBest } from "../../shared/bestCheckpoint.ts";
@@ -9,7 +9,9 @@ import { checkpointFolder, checkpointSteps } from "./checkpoint.ts";
 import { policyFolder } from "./trainer.ts";
 
 const isPolicy = (folder: string): boolean =>
-  ["model.safetensors", "model.safetensors.index.json"].some((name) => existsSync(join(folder, name)));
+  ["model.safetensors", "model.safetensors.index.json", "adapter_config.json"].some((name) =>
+    existsSync(join(folder, name)),
+  );
 
 /** `RUN@best`, `RUN@last` or `RUN@40` as the folder of that checkpoint; anything else as it is. */
 function named(path: string): string {
@@ -27,7 +29,7 @@ function named(path: string): string {
   });
 }
 
-/** The folder with the weights. @throws UserError where there are none */
+/** The folder or the .gguf file with the weights. @throws UserError where there are none */
 export function resolveCheckpoint(path: string): string {
   const folder = named(path);
   if (folder.endsWith(".gguf") && existsSync(folder) && statSync(folder).isFile()) return folder;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { contextOf, create } from "../algorithm.ts";
 import type { CopiedModelConfig, OpenedModelConfig, RunConfig } from "../config/resolved.ts";
+import { planMemory } from "../memory.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import { publishWeights, readPublished } from "../policy/publish.ts";
 import { randomStream } from "../random.ts";
@@ -139,7 +140,7 @@ async function openOne(config: RunConfig, model: OpenedModelConfig, models: RunM
     backend: config.engine.backend,
     threads: config.engine.threads,
     seed: randomStream(config.seed, "model", model.name).integer(2 ** 31),
-    micro_tokens: body.update.micro_tokens,
+    ...planMemory(config).budget,
     beside: models.policy,
   });
   models.add(model, engine);

@@ -238,3 +238,58 @@ test("a run with an adapter and heads resumes bit for bit, and its checkpoint is
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test("dropout is of training alone; every mode and both halves of a step see the same masks", async () => {
+  const adapter = { ...all, dropout: 0.4 };
+  const seen: Float64Array[] = [];
+  const c = coefficientsOf(n, "dropout");
+  const gradientOf = async (options: Partial<PolicyOptions>, size = 0.1) => {
+    const policy = await openAdapted(adapter, options);
+    stirAdapter(policy, size);
+    const found = policy.gradients(batch, plan(["logp"]), (now) => {
+      seen.push(now.logp!);
+      return { loss: 0, gradients: { logp: c } };
+    });
+    return { policy, found };
+  };
+  const { policy, found } = await gradientOf({});
+  const scored = await logpOf(policy);
+  assert.ok(largestDifference(seen[0]!, scored) > 1e-3);
+  for (const options of [{ kept_bytes: 0 }, { run_bytes: 1 }, { run_bytes: 1, kept_bytes: 0, logits: 700 }]) {
+    const other = await gradientOf(options);
+    assert.ok(largestDifference(seen.at(-1)!, seen[0]!) < 1e-4);
+    assert.ok(largestDifference(await logpOf(other.policy), scored) < 1e-4);
+    for (const [name, values] of Object.entries(found)) {
+      const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-3);
+      assert.ok(
+        largestDifference(values, other.found[name]!) < 1e-3 * size,
+        `${name} ${JSON.stringify(options)}`,
+      );
+    }
+    other.policy.close();
+  }
+  // Differences of what training itself computes: the masks depend on the step alone.
+  const trained = policy.readTrained();
+  const lossAt = (name: string, index: number, by: number): number => {
+    const values = Float32Array.from(trained[name]!);
+    values[index]! += by;
+    policy.writeWeights({ ...trained, [name]: values });
+    let loss = 0;
+    policy.gradients(batch, plan(["logp"]), (now) => {
+      loss = now.logp!.reduce((sum, value, i) => sum + value * c[i]!, 0);
+      return { loss, gradients: {} };
+    });
+    return loss;
+  };
+  for (const name of ["0.q.A", "0.o.B", "1.gate.A", "1.down.B", "1.v.A"]) {
+    const gradient = found[name]!;
+    const largest = gradient.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const at = gradient.findIndex((value) => Math.abs(value) === largest);
+    const wanted = (lossAt(name, at, 1e-2) - lossAt(name, at, -1e-2)) / 2e-2;
+    assert.ok(Math.abs(wanted - gradient[at]!) < 3e-2 * largest, `${name}: ${gradient[at]}, ${wanted}`);
+  }
+  const wasm = await gradientOf({ backend: "wasm" });
+  assert.ok(Object.values(wasm.found).every((values) => values.every(Number.isFinite)));
+  wasm.policy.close();
+  policy.close();
+});

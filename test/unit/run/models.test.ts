@@ -237,6 +237,29 @@ test("a checkpoint holds trained models, and what they learned comes back", asyn
   }
 });
 
+test("a divergence over the whole vocabulary from another model, in one pass with log-probs", async () => {
+  const models = await openModels(configOf(`models={ teacher: { base: tiny, ${size} } }`));
+  try {
+    const policy = models.get("policy");
+    const stats = await policy.score(rows(), {
+      model: "policy",
+      channels: ["logp", "logp:teacher", "kl:teacher:reverse"],
+    });
+    const alone = await models.get("teacher").score(rows(), { model: "teacher", channels: ["logp"] });
+    assert.deepEqual(stats["logp:teacher"], alone.logp);
+    assert.ok(largestDifference(stats.logp!, alone.logp!) > 1e-3, "two models");
+    assert.ok(stats["kl:teacher:reverse"]!.every((value) => value > 0));
+    const { version } = policy;
+    await policy.update(rows(), { channels: ["logp:teacher", "logp"], unit: "sequence" }, (now, batch) => {
+      assert.deepEqual(now["logp:teacher"], alone.logp);
+      return { loss: 0, gradients: { logp: new Float64Array(batch.tokens.length).fill(-1) } };
+    });
+    assert.equal(policy.version, version + 1);
+  } finally {
+    models.close();
+  }
+});
+
 test("what the registry cannot do says so and what to write", async () => {
   const models = await openModels(configOf(`models={ still: { base: tiny, ${size} } }`));
   try {
