@@ -1,4 +1,5 @@
 /** Tokens a second of training and decoding: `npm run bench -- engine [width,layers,heads,hidden] [length,rows] [lanes]`. */
+import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import { openLanguageModel } from "../server/policy/index.ts";
 import { Stream } from "../server/policy/random.ts";
 import type { Batch, Weigh } from "../server/seams.ts";
@@ -16,15 +17,7 @@ const policy = await openLanguageModel({
     base: "tiny",
     size: { width, layers, heads, kv_heads: heads, hidden, context: 2 * length, tied: true },
   },
-  optimizer: {
-    name: "adamw",
-    lr: 1e-3,
-    betas: [0.9, 0.999],
-    epsilon: 1e-8,
-    weight_decay: 0,
-    warmup: 0,
-    clip_norm: 1,
-  },
+  optimizer: adamwChoice({ lr: 1e-3 }),
   backend: process.env["BACKEND"] === "wasm" ? "wasm" : "native",
   seed: 1,
   micro_tokens: process.env["MICRO"] === undefined ? undefined : Number(process.env["MICRO"]),

@@ -2,6 +2,7 @@
 import {
   status,
   type Batch,
+  type Learner,
   type RewardColumn,
   type RewardContext,
   type RewardTerm,
@@ -11,6 +12,9 @@ import type { CreateContext, RewardTermConfig, StageBody } from "./config/resolv
 import { create } from "./algorithm/create.ts";
 import { applies, columnOf } from "./algorithm/rewards.ts";
 import { selectRows } from "./batch.ts";
+
+const waits = ({ learners }: RewardTerm): boolean =>
+  learners?.some(({ when }) => when === "before_advantage") === true;
 
 export class Scorer {
   private readonly terms: readonly { readonly config: RewardTermConfig; readonly term: RewardTerm }[];
@@ -30,10 +34,45 @@ export class Scorer {
     return bundles;
   }
 
+  /** The models that learn for these terms, in declared order. */
+  get learners(): readonly Learner[] {
+    return [...new Set(this.terms.flatMap(({ term }) => term.learners ?? []))];
+  }
+  /** Whether a term is paid only after its learners have seen the batch. */
+  get waits(): boolean {
+    return this.terms.some(({ term }) => waits(term));
+  }
+
   /** One column a term, in the config's order. A row that a term does not apply to has none of it. */
   score(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
+    return this.scoreThose(batch, context, () => undefined);
+  }
+  /** The same without the terms that wait for their learners: those apply to no row yet. */
+  scorePlain(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
+    const none: readonly TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
+    return this.scoreThose(batch, context, ({ config, term }) =>
+      waits(term) ? columnOf(config.name, none, batch) : undefined,
+    );
+  }
+  /** The terms that waited, beside those of `plain`. */
+  scoreLearned(
+    batch: Batch,
+    context: RewardContext,
+    plain: readonly RewardColumn[],
+  ): Promise<RewardColumn[]> {
+    return this.scoreThose(batch, context, ({ term }, index) => (waits(term) ? undefined : plain[index]));
+  }
+
+  private scoreThose(
+    batch: Batch,
+    context: RewardContext,
+    known: (one: (typeof this.terms)[number], index: number) => RewardColumn | undefined,
+  ): Promise<RewardColumn[]> {
     return Promise.all(
-      this.terms.map(async ({ config, term }) => {
+      this.terms.map(async (one, index) => {
+        const already = known(one, index);
+        if (already !== undefined) return already;
+        const { config, term } = one;
         const rows = [...batch.records.keys()].filter((row) =>
           applies(config, batch.records[row]!.task.source),
         );

@@ -69,6 +69,12 @@ export const metrics: readonly Metric[] = [
     summary: "Groups in which no rollout succeeded.",
     aliases: { prime_rl: ["by_group/frac_all_bad"] },
   },
+  {
+    name: "learner/<model>/<measure>",
+    unit: "",
+    better: null,
+    summary: "What a model that learns beside the policy reports of its own update.",
+  },
   { name: "groups/admitted", unit: "count", better: null, summary: "Groups that reached training." },
   { name: "groups/drawn", unit: "count", better: null, summary: "Groups generated, rejected ones included." },
   {
@@ -174,6 +180,19 @@ export const metrics: readonly Metric[] = [
     summary: "Success of the greedy answer on held-out tasks.",
   },
   {
+    name: "eval/reward/total",
+    unit: "",
+    better: "higher",
+    summary: "Mean combined reward of the greedy answers to held-out tasks.",
+  },
+  {
+    name: "eval/reward/<term>",
+    unit: "",
+    better: "higher",
+    summary:
+      "Mean of one reward term over the greedy answers to held-out tasks, before its weight, where it applies.",
+  },
+  {
     name: "eval/<arm>/pass@k",
     unit: "fraction",
     better: "higher",
@@ -203,3 +222,14 @@ export const metrics: readonly Metric[] = [
   },
   { name: "process/rss", unit: "bytes", better: "lower", summary: "Resident memory of the run's process." },
 ];
+
+/** `reward/<term>` and the like as patterns, the list's order kept. */
+const patterns = metrics.map((metric) => ({
+  metric,
+  pattern: new RegExp(`^${metric.name.replaceAll(/<\w+>/g, ".+").replace("@k", "@\\d+")}$`),
+}));
+
+/** The entry that a metric's own name belongs to. */
+export const metricNamed = (name: string): Metric | undefined =>
+  metrics.find((metric) => metric.name === name) ??
+  patterns.find(({ pattern }) => pattern.test(name))?.metric;

@@ -103,6 +103,13 @@ export interface RunDetail extends RunSummary {
   readonly config: JsonObject;
   readonly git: { readonly commit: string; readonly dirty: boolean } | null;
   readonly checkpoints: readonly { readonly step: number; readonly path: string; readonly bytes: number }[];
+  /** Of `checkpoint.best`; absent where the run keeps none. */
+  readonly best?: {
+    readonly step: number;
+    readonly path: string;
+    readonly metric: string;
+    readonly value: number;
+  };
   readonly attempts: readonly {
     readonly attempt: number;
     readonly startedAt: string;
@@ -131,11 +138,15 @@ export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
   z.object({ limit: z.number().int().positive().default(200) }),
 );
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);
+const json: z.ZodType<Json, Json> = z.json();
 export const runsControl = request<{ readonly id: string }>()(
   "gradus/runs/control",
   run.extend({
-    action: z.enum(["stop", "pause", "continue", "checkpoint"]),
+    action: z.enum(["stop", "pause", "continue", "checkpoint", "set"]),
     now: z.boolean().default(false),
+    /** Of `set`: which value, as `--set` addresses it, and what it becomes. */
+    path: z.string().optional(),
+    value: json.optional(),
   }),
 );
 /** A new attempt of a run that is not live, from its last checkpoint. */

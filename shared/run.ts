@@ -1,5 +1,7 @@
 /** What a worker process and the daemon agree on in `runs/<id>/`, besides the log. */
 
+import type { Json } from "./json.ts";
+
 /** `runs/<id>/run.json`, written once by the starter before the worker exists. */
 export interface RunFile {
   readonly id: string;
@@ -26,7 +28,7 @@ export interface WorkerFile {
 /** A line of `runs/<id>/control.jsonl`. The log acknowledges each id. */
 export type ControlLine =
   | { readonly id: string; readonly action: "stop" | "pause" | "continue" | "checkpoint" }
-  | { readonly id: string; readonly action: "set"; readonly path: string; readonly value: number };
+  | { readonly id: string; readonly action: "set"; readonly path: string; readonly value: Json };
 
 /** Environment and arguments by which the daemon starts `cli.ts` as a worker: `gradus worker <run folder> --attempt n`. */
 export const workerCommand = "worker";

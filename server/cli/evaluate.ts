@@ -4,7 +4,7 @@ import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import { openCheckpoint } from "../run/checkpoints.ts";
 import { evaluate } from "../run/evaluate.ts";
-import { modelsOf } from "../run/session.ts";
+import { openModels } from "../run/models.ts";
 import { heldOut, Parts } from "../run/stage.ts";
 import type { EvaluationReport } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
@@ -14,7 +14,7 @@ import { fixed } from "./terminal.ts";
 
 async function examine(checkpoint: string, config: RunConfig): Promise<EvaluationReport> {
   const policy = await openCheckpoint(checkpoint, config.seed, config.engine.backend);
-  const models = modelsOf(policy);
+  const models = await openModels(config, policy);
   const parts = new Parts({
     random: randomStream(config.seed, "methods"),
     models,
@@ -25,13 +25,14 @@ async function examine(checkpoint: string, config: RunConfig): Promise<Evaluatio
     const scorer = parts.scorer(config.top);
     await scorer.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
-    return await evaluate(
+    const { report } = await evaluate(
       { config, tasks, algorithm: new Algorithm(config.top, context), scorer, policy, models },
       { step: 0, stageStep: 0 },
     );
+    return report;
   } finally {
     await parts.close();
-    policy.close();
+    models.close();
   }
 }
 

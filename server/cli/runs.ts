@@ -16,6 +16,7 @@ import { print, printJson, type Command } from "./command.ts";
 import { exportRun } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
 import { whole } from "./options.ts";
+import { setValues } from "./setValue.ts";
 import { findRun, storeOf, withDaemon } from "./store.ts";
 
 interface Options {
@@ -52,6 +53,19 @@ export const command: Command = {
     ofRun(program, "checkpoint", "write a checkpoint after the step in flight", (connection, run, { json }) =>
       control(connection, run, "checkpoint", json),
     );
+    common(
+      program
+        .command("set")
+        .description("change a value of a live run from its next step on, e.g. update.optimizer.lr=1e-5")
+        .argument("<run>", "its id, the beginning of it, its name, or `last`")
+        .argument("<path=value...>", "as --set addresses it"),
+    )
+      .option("--wait <seconds>", "for the run's answer, given at the end of its step", whole(0), 120)
+      .action((words: string, assignments: string[], options: Options & { wait: number }) =>
+        withDaemon(options.store, async (connection) =>
+          setValues(connection, await findRun(connection, words), assignments, options),
+        ),
+      );
     ofRun(program, "resume", "train on from the last checkpoint, as a new attempt", resume);
     ofRun(program, "delete", "remove a run with its log and checkpoints", remove);
     ofRun<{ format?: string; output?: string }>(
@@ -157,6 +171,9 @@ function describe(run: RunDetail): string[] {
           `attempts    ${run.attempts.map(({ attempt, resumedAt }) => (resumedAt === null ? String(attempt) : `${attempt} from step ${resumedAt}`)).join(", ")}`,
         ]),
     ...(last === undefined ? [] : [`checkpoint  ${last.path}`]),
+    ...(run.best === undefined
+      ? []
+      : [`best        ${run.best.path}  ${run.best.metric} ${run.best.value.toFixed(3)}`]),
     ...metrics("now", run.headline),
     ...metrics("first", run.first),
     ...metrics("last", run.last),

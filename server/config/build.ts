@@ -2,16 +2,17 @@
 import { basename } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../shared/json.ts";
-import { methodOf } from "../methods.ts";
-import type { Checker } from "./check.ts";
-import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
+import { metricNamed } from "../../shared/metrics.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
-import { conditionSchema, learningRateSchedule } from "./grammar.ts";
+import { buildModel, buildModels } from "./buildModels.ts";
+import { conditionSchema } from "./grammar.ts";
+import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
+import { withClock } from "./parsed.ts";
+import { isObject, Reader, type CheckedTree } from "./reader.ts";
+import { join, child } from "./node.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
-import { itemName, withClock } from "./parsed.ts";
-import { join, child, type MapNode, type SourceNode } from "./node.ts";
+
 import type {
-  Choice,
   Condition,
   KlConfig,
   RewardTermConfig,
@@ -20,71 +21,7 @@ import type {
   StageConfig,
   TaskConfig,
 } from "./resolved.ts";
-import { grammar } from "./grammar.ts";
 import { nameOf } from "./method.ts";
-
-/** A body's merged tree with what the walk over it found. */
-export interface CheckedTree {
-  readonly node: MapNode;
-  readonly json: JsonObject;
-  readonly checker: Checker;
-}
-
-const scheduled = z.union([z.number(), scheduleSchema]);
-
-/** Reads values of a checked tree by path, each through its type. */
-class Reader {
-  constructor(private readonly tree: CheckedTree) {}
-
-  node(...path: readonly string[]): SourceNode | undefined {
-    return path.reduce<SourceNode | undefined>((at, key) => child(at, key), this.tree.node);
-  }
-
-  json(...path: readonly string[]): Json | undefined {
-    return path.reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), this.tree.json);
-  }
-
-  read<Schema extends z.ZodType>(schema: Schema, ...path: readonly string[]): z.output<Schema> {
-    return schema.parse(this.json(...path));
-  }
-
-  number = (...path: readonly string[]): number => this.read(z.number(), ...path);
-
-  /** A number over steps, its clock told by where it was written. */
-  scheduled(json: Json | undefined, node: SourceNode | undefined): Scheduled {
-    const value = scheduled.parse(json);
-    return node === undefined ? value : withClock(value, node);
-  }
-
-  choice<Slot extends SlotName>(slot: Slot, path: string): Choice<Slot> {
-    const found = this.tree.checker.choices.get(path);
-    const declaration = found === undefined ? undefined : methodOf(slot, found.declaration.name);
-    if (found === undefined || declaration === undefined) throw new Error(`no method was chosen for ${path}`);
-    return { ...found, declaration };
-  }
-
-  /** Items of a list with the paths the walk gave them. */
-  items(
-    key: "tasks" | "kl" | "mask" | "stages",
-  ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
-    const list = this.node(key);
-    const json = this.json(key);
-    const shape = grammar.fields[key]?.shape;
-    if (list?.kind !== "list" || !Array.isArray(json) || shape === undefined) return [];
-    return list.items.map((node, index) => {
-      const value: Json = json[index];
-      return {
-        path: join(key, itemName(shape, node, index, list)),
-        json: isObject(value) ? value : {},
-        node,
-        index,
-      };
-    });
-  }
-}
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function buildBody(tree: CheckedTree, steps: number): StageBody {
   const reader = new Reader(tree);
@@ -187,29 +124,30 @@ const buildKl = (reader: Reader): KlConfig[] =>
   }));
 
 function buildUpdate(reader: Reader, steps: number): StageBody["update"] {
-  const node = reader.node("update", "optimizer", "schedule");
-  const schedule = reader.read(learningRateSchedule, "update", "optimizer", "schedule");
+  const optimizer = reader.choice("optimizer", "update.optimizer");
+  const mini_batch = reader.read(z.number().optional(), "update", "mini_batch");
+  const epochs = reader.number("update", "epochs");
   const micro = reader.read(z.union([z.literal("auto"), z.number()]), "update", "micro_tokens");
+  const rollouts = reader.number("rollout", "prompts") * reader.number("rollout", "group");
+  // Warm-up counts optimiser steps, of which a step of the run may hold several.
+  const each = epochs * Math.ceil(rollouts / Math.min(rollouts, mini_batch ?? rollouts));
+  const warmup = Math.ceil(Number(optimizer.params["warmup"] ?? 0) / each);
   return {
-    optimizer: reader.choice("optimizer", "update.optimizer"),
-    schedule: learningRate(schedule, node, steps),
-    mini_batch: reader.read(z.number().optional(), "update", "mini_batch"),
-    epochs: reader.number("update", "epochs"),
+    optimizer,
+    schedule: learningRate(reader, steps, warmup),
+    mini_batch,
+    epochs,
     micro_tokens: micro === "auto" ? undefined : micro,
   };
 }
 
-/** `linear` and `cosine` fall to 0 at the end of what they count: the run, or the stage that wrote them. */
-function learningRate(
-  value: z.output<typeof learningRateSchedule>,
-  node: SourceNode | undefined,
-  steps: number,
-): Scheduled {
-  if (value === "constant") return 1;
-  if (typeof value === "number") return value;
-  if (typeof value === "object") return node === undefined ? value : withClock(value, node);
-  const whole = { schedule: value, from: 1, to: 0, over: steps, start: 0 } as const;
-  return node?.origin.stage === undefined ? whole : { ...whole, clock: "stage" };
+/** A named course spans what it counts: the run, or the stage that wrote it. */
+function learningRate(reader: Reader, steps: number, warmup: number): RateSchedule {
+  const node = reader.node("update", "optimizer", "schedule");
+  const written = reader.read(learningRateSchedule, "update", "optimizer", "schedule");
+  if (typeof written === "object" && "schedule" in written)
+    return node === undefined ? written : withClock(written, node);
+  return laidOut(written, { steps, warmup, stage: node?.origin.stage !== undefined });
 }
 
 /** Steps of a stage: its own, else the top-level `steps`, else 100. */
@@ -234,14 +172,29 @@ export function buildStage(json: JsonObject, body: StageBody, steps: number): St
 }
 
 function conditionOf(json: Json): Condition {
-  const { metric, window, above, below, patience } = conditionSchema.parse(json);
+  const { metric, window, above, below, patience, min_delta, mode } = conditionSchema.parse(json);
   return {
     metric,
-    window,
+    window: window ?? (metric.startsWith("eval/") ? 1 : 10),
+    min_delta,
+    mode: mode ?? betterWay(metric),
     ...(above === undefined ? {} : { above }),
     ...(below === undefined ? {} : { below }),
     ...(patience === undefined ? {} : { patience }),
   };
+}
+
+/** Which way a metric gets better. */
+const betterWay = (metric: string): "max" | "min" =>
+  metricNamed(metric)?.better === "lower" ? "min" : "max";
+
+function buildBest(reader: Reader): RunConfig["checkpoint"]["best"] {
+  const wish = reader.read(
+    z.object({ metric: z.string(), mode: z.enum(["max", "min"]).optional() }).optional(),
+    "checkpoint",
+    "best",
+  );
+  return wish === undefined ? undefined : { metric: wish.metric, mode: wish.mode ?? betterWay(wish.metric) };
 }
 
 export function buildRun(
@@ -254,23 +207,12 @@ export function buildRun(
   const n = (...path: readonly string[]): number => reader.number(...path);
   const passAt = reader.read(z.array(z.number()), "evaluation", "pass_at");
   const threads = reader.read(z.number().optional(), "engine", "threads");
-  const heads = n("model", "heads");
   return {
     file,
     name: reader.read(z.string().optional(), "name") ?? stemOf(file),
     seed: n("seed"),
-    model: {
-      base: reader.read(z.string(), "model", "base"),
-      size: {
-        width: n("model", "width"),
-        layers: n("model", "layers"),
-        heads,
-        kv_heads: reader.read(z.number().optional(), "model", "kv_heads") ?? heads,
-        hidden: n("model", "hidden"),
-        context: n("model", "context"),
-        tied: reader.read(z.boolean(), "model", "tied"),
-      },
-    },
+    model: buildModel(reader, "model"),
+    models: buildModels(reader),
     stages,
     top,
     evaluation: {
@@ -279,13 +221,18 @@ export function buildRun(
       pass_at: passAt,
       samples: reader.read(z.number().optional(), "evaluation", "samples") ?? Math.max(...passAt),
       temperature: n("evaluation", "temperature"),
+      record: n("evaluation", "record"),
     },
     checkpoint: {
       every: n("checkpoint", "every"),
       every_seconds: n("checkpoint", "every_seconds"),
       keep: n("checkpoint", "keep"),
+      best: buildBest(reader),
     },
-    engine: { backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"), threads },
+    engine: {
+      backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"),
+      threads,
+    },
     tree: tree.json,
   };
 }

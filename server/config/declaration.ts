@@ -26,6 +26,7 @@ import type {
   Tokenizer,
   TokenWeight,
 } from "../seams.ts";
+import type { UpdateRule } from "../policy/optimizers/rule.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
 export interface SlotMethods {
@@ -64,15 +65,15 @@ export interface GroupsOfRows {
   readonly rows: readonly Int32Array[];
 }
 
-/** What the engine needs to know of an optimiser. */
+/** What the engine needs to know of an optimiser. Made by a declaration's `create` only. */
 export interface OptimizerChoice {
-  readonly name: "adamw";
+  readonly name: string;
   readonly lr: number;
-  readonly betas: readonly [number, number];
-  readonly epsilon: number;
   readonly weight_decay: number;
   readonly warmup: number;
   readonly clip_norm: number | null;
+  readonly clip_value: number | null;
+  readonly rule: UpdateRule;
 }
 
 /** What a method may use when it is created: the folder that relative paths start from, randomness, the run's models. */

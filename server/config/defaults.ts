@@ -41,7 +41,7 @@ export const defaults: JsonObject = {
   kl: [],
   mask: [],
   update: { optimizer: { use: "adamw", schedule: "constant" }, epochs: 1, micro_tokens: "auto" },
-  evaluation: { every: 50, prompts: 128, pass_at: [1, 8], temperature: 1 },
+  evaluation: { every: 50, prompts: 128, pass_at: [1, 8], temperature: 1, record: 64 },
   checkpoint: { every: 50, every_seconds: 60, keep: 3 },
   engine: { backend: "auto" },
 };

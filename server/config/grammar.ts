@@ -1,7 +1,8 @@
 /** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
 import { z } from "zod";
-import { schedulable, scheduleSchema } from "./declaration.ts";
+import { schedulable } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import { learningRateSchedule } from "./learningRate.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
@@ -25,16 +26,24 @@ export const conditionSchema = z.strictObject({
   metric: z.string().describe("A metric's name, e.g. `reward/total`."),
   above: z.number().optional().describe("Ends the stage when the mean over the window is above this."),
   below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
-  window: whole(1).default(10).describe("How many of the last values the mean is over."),
-  patience: whole(1).optional().describe("How many steps in a row the condition must hold; default 1."),
+  window: whole(1)
+    .optional()
+    .describe("How many of the last values the mean is over; default 10, for `eval/…` 1."),
+  patience: whole(1)
+    .optional()
+    .describe(
+      "How many values in a row the bound must hold; default 1. Without a bound: ends the stage when so many values have not improved on the best.",
+    ),
+  min_delta: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe("Without a bound: what counts as an improvement is more than this."),
+  mode: z
+    .enum(["max", "min"])
+    .optional()
+    .describe("Which way is better; default: what the metric's list says, else max."),
 });
-
-/** A shape of the learning rate over the run, as a factor on `lr`. */
-export const learningRateSchedule = z.union([
-  z.enum(["constant", "linear", "cosine"]),
-  z.number().positive(),
-  scheduleSchema,
-]);
 
 const taskItem: Shape = {
   kind: "slot",
@@ -77,6 +86,84 @@ const klItem: Shape = {
     estimator: slot("kl", "How the divergence is estimated from log-probs."),
     place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss."),
     coefficient: value(schedulable(z.number().nonnegative()), "Factor β on the divergence."),
+  },
+};
+
+const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
+export const adapterSchema = z.strictObject({
+  use: z.literal("lora").default("lora").describe("Low-rank adapters."),
+  rank: whole(1).default(16).describe("Columns of A and rows of B."),
+  alpha: z
+    .number()
+    .positive()
+    .optional()
+    .describe("The product counts alpha / rank; default: twice the rank."),
+  targets: z
+    .union([z.literal("all"), z.array(z.enum(["q", "k", "v", "o", "gate", "up", "down"])).min(1)])
+    .default("all")
+    .describe("The matrices of every layer that are adapted."),
+  dropout: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .describe("Share of an adapter's inputs that are left out while it trains; above 0 training is slower."),
+});
+export const valueHeadsSchema = z.array(
+  z.union([
+    names,
+    z.strictObject({
+      name: names,
+      detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
+    }),
+  ]),
+);
+
+/** What a model is made of: the policy, and any other of the registry. */
+const modelFields: Fields = {
+  base: {
+    shape: { kind: "path", words: ["tiny"], what: "model" },
+    summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
+  },
+  width: value(whole(8), "tiny: width of the residual stream."),
+  layers: value(whole(1), "tiny: number of layers."),
+  heads: value(whole(1), "tiny: attention heads; divides `width`."),
+  kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
+  hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
+  context: value(whole(8), "Longest prompt + response, in tokens."),
+  tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+  adapter: value(
+    adapterSchema,
+    "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",
+  ),
+  value_heads: value(
+    valueHeadsSchema,
+    "Linear maps from the final state to a number per token, which objectives read as `head:<name>`.",
+  ),
+};
+
+const ema = {
+  of: z.string().default("policy").describe("The model that the copy follows."),
+  decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
+};
+const polyak = {
+  of: z.string().default("policy").describe("The model that the copy follows."),
+  every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
+  tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
+};
+export const emaSchema = z.strictObject(ema);
+export const polyakSchema = z.strictObject(polyak);
+
+/** One model of `models`: opened from a base, or a copy that follows another. */
+export const modelItem: Shape & { kind: "map" } = {
+  kind: "map",
+  short: "base",
+  fields: {
+    ...modelFields,
+    trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
+    optimizer: slot("optimizer", "How its gradients move its weights; needed where it trains."),
+    ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
+    polyak: value(polyakSchema, "Instead of a base: a copy that moves by `tau` every so many updates."),
   },
 };
 
@@ -174,7 +261,7 @@ const body: Fields = {
       optimizer: slot("optimizer", "How gradients move the weights.", {
         schedule: value(
           learningRateSchedule,
-          "Factor on `lr` over steps: `constant`, `linear` or `cosine` (to 0 at the end), or a schedule.",
+          "Factor on `lr` over steps, after the warm-up: `constant`, `linear` or `cosine` (to 0 at the end), `inverse_sqrt`, `wsd` (stable, then a fall), one of them with a `floor`, or a schedule.",
         ),
       }),
       mini_batch: value(whole(1), "Rollouts per optimiser step; default: all of the step's."),
@@ -221,24 +308,12 @@ export const grammar: Shape & { kind: "map" } = {
     name: value(z.string().min(1), "The run's name; default: the file's stem."),
     seed: value(z.number().int(), "Seed of every random stream."),
     steps: value(whole(1), "Steps of the one rl stage there is without `stages`."),
-    model: short(
-      "base",
-      {
-        base: {
-          shape: { kind: "path", words: ["tiny"], what: "model" },
-          summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
-        },
-        width: value(whole(8), "tiny: width of the residual stream."),
-        layers: value(whole(1), "tiny: number of layers."),
-        heads: value(whole(1), "tiny: attention heads; divides `width`."),
-        kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
-        hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
-        context: value(whole(8), "Longest prompt + response, in tokens."),
-        tied: value(z.boolean(), "tiny: the output head shares the embedding."),
-      },
-      "The policy that is trained.",
-    ),
-    models: later("other models beside the policy", "Other models by name. Not in this version."),
+    model: short("base", modelFields, "The policy that is trained; the same as `models.policy`."),
+    models: {
+      shape: { kind: "named_map", item: modelItem, what: "model" },
+      summary:
+        "Models beside the policy by name: frozen ones that score or generate, ones that train, copies.",
+    },
     ...body,
     stages: {
       shape: { kind: "named_list", item: stageItem, what: "stage" },
@@ -254,6 +329,10 @@ export const grammar: Shape & { kind: "map" } = {
         pass_at: value(z.array(whole(1)).min(1), "The k of each pass@k."),
         samples: value(whole(1), "Answers drawn per task; default: the largest k."),
         temperature: value(z.number().positive(), "Sampling temperature of pass@k."),
+        record: value(
+          whole(0),
+          "Answers of each evaluation kept as rollouts, half greedy and half drawn, of the same first tasks; 0: none.",
+        ),
       },
       "Held-out tasks that training never draws.",
     ),
@@ -262,6 +341,16 @@ export const grammar: Shape & { kind: "map" } = {
         every: value(whole(1), "Steps between checkpoints."),
         every_seconds: value(z.number().positive(), "Seconds between checkpoints, whichever comes first."),
         keep: value(whole(1), "How many of the latest are kept."),
+        best: value(
+          z.strictObject({
+            metric: z.string().describe("A metric of evaluations, e.g. `eval/greedy`."),
+            mode: z
+              .enum(["max", "min"])
+              .optional()
+              .describe("Which way is better; default: what the metric's list says, else max."),
+          }),
+          "Keeps the checkpoint of the best evaluation beside the latest: `RUN@best`.",
+        ),
       },
       "When the run saves itself.",
     ),

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { UserError, readFailure } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { parseAssignment } from "./address.ts";
-import { buildBody, buildRun, buildStage, stemOf, type CheckedTree } from "./build.ts";
+import { buildBody, buildRun, buildStage, stemOf } from "./build.ts";
 import { Checker } from "./check.ts";
 import type { Diagnostic, Range } from "./diagnostic.ts";
 import { Extender } from "./extend.ts";
@@ -20,6 +20,8 @@ import {
   type Origin,
   type SourceNode,
 } from "./node.ts";
+import type { CheckedTree } from "./reader.ts";
+import { withPolicyModel } from "./policyModel.ts";
 import { Collector, unknownName } from "./report.ts";
 import type { RunConfig } from "./resolved.ts";
 import { checkRules } from "./rules/index.ts";
@@ -144,6 +146,7 @@ class Loader {
       );
       if (next.kind === "map") root = next;
     }
+    root = withPolicyModel(root, (problem) => this.mergeProblem(problem));
     return this.options.steps === undefined ? root : capSteps(root, this.options.steps);
   }
 

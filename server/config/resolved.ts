@@ -3,6 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
 import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
+import type { RateSchedule } from "./learningRate.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
 export interface Choice<Slot extends SlotName> {
@@ -33,7 +34,36 @@ export interface ModelConfig {
     readonly context: number;
     readonly tied: boolean;
   };
+  /** Low-rank adapters that train in the place of the weights; undefined: every weight trains. */
+  readonly adapter?:
+    | {
+        readonly rank: number;
+        readonly alpha: number;
+        readonly targets: readonly ("q" | "k" | "v" | "o" | "gate" | "up" | "down")[];
+        readonly dropout: number;
+      }
+    | undefined;
+  /** Linear maps from the final state to a number per token: `head:<name>`. */
+  readonly heads?: readonly { readonly name: string; readonly detach: boolean }[] | undefined;
 }
+
+/** A model of `models` that is opened: frozen, or trained by whichever method names it. */
+export interface OpenedModelConfig {
+  readonly name: string;
+  readonly kind: "opened";
+  readonly model: ModelConfig;
+  /** undefined: frozen. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
+}
+/** A copy of another model: after every `every` updates of it, copy ← decay · copy + (1 − decay) · model. */
+export interface CopiedModelConfig {
+  readonly name: string;
+  readonly kind: "copy";
+  readonly of: string;
+  readonly decay: number;
+  readonly every: number;
+}
+export type RegisteredModelConfig = OpenedModelConfig | CopiedModelConfig;
 
 export interface TaskConfig {
   readonly name: string;
@@ -63,6 +93,9 @@ export interface Condition {
   readonly below?: number;
   readonly window: number;
   readonly patience?: number;
+  /** Of a plateau: what an improvement is more than, and which way. */
+  readonly min_delta: number;
+  readonly mode: "max" | "min";
 }
 
 /** Everything that a stage may override, overrides applied. */
@@ -110,7 +143,7 @@ export interface StageBody {
   readonly mask: readonly Choice<"mask">[];
   readonly update: {
     readonly optimizer: Choice<"optimizer">;
-    readonly schedule: Scheduled;
+    readonly schedule: RateSchedule;
     readonly mini_batch: number | undefined;
     readonly epochs: number;
     readonly micro_tokens: number | undefined;
@@ -133,6 +166,8 @@ export interface RunConfig {
   readonly name: string;
   readonly seed: number;
   readonly model: ModelConfig;
+  /** The models beside the policy, in the order of the config. */
+  readonly models: readonly RegisteredModelConfig[];
   readonly stages: readonly StageConfig[];
   /** The top-level blocks, before any stage's overrides: evaluation uses these. */
   readonly top: StageBody;
@@ -142,9 +177,20 @@ export interface RunConfig {
     readonly pass_at: readonly number[];
     readonly samples: number;
     readonly temperature: number;
+    /** Answers of each evaluation that are kept as rollouts. */
+    readonly record: number;
   };
-  readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
-  readonly engine: { readonly backend: "auto" | "native" | "webgpu" | "wasm"; readonly threads: number | undefined };
+  readonly checkpoint: {
+    readonly every: number;
+    readonly every_seconds: number;
+    readonly keep: number;
+    /** Of which evaluation's metric the best checkpoint is kept. */
+    readonly best: { readonly metric: string; readonly mode: "max" | "min" } | undefined;
+  };
+  readonly engine: {
+    readonly backend: "auto" | "native" | "webgpu" | "wasm";
+    readonly threads: number | undefined;
+  };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
 }

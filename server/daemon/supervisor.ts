@@ -187,7 +187,13 @@ export class Supervisor {
 
   // ───────────────────────────────────────────── control and delete
 
-  async control({ run, action, now }: ParamsOf<typeof runsControl>): Promise<ResultOf<typeof runsControl>> {
+  async control({
+    run,
+    action,
+    now,
+    path,
+    value,
+  }: ParamsOf<typeof runsControl>): Promise<ResultOf<typeof runsControl>> {
     const { status } = await this.known(run);
     if (!workerIsAlive(this.folder(run))) {
       throw new UserError(`Run ${run} is not live (${status}): there is nothing to ${action}.`, {
@@ -196,10 +202,16 @@ export class Supervisor {
           status === "finished" ? "Look at it: gradus runs show." : `Resume it: gradus runs resume ${run}.`,
       });
     }
+    if (action === "set" && (path === undefined || value === undefined))
+      throw new UserError("A value is set by its path and what it becomes.", {
+        code: "refused",
+        action: "Give both `path` and `value`.",
+      });
     const id = randomBytes(6).toString("hex");
+    const said = action === "set" ? { path, value } : {};
     appendFileSync(
       controlPath(this.folder(run)),
-      `${JSON.stringify({ id, action, at: new Date().toISOString() })}\n`,
+      `${JSON.stringify({ id, action, ...said, at: new Date().toISOString() })}\n`,
     );
     if (action === "stop") await this.remote.call("setStatus", run, "stopping", null);
     if (action === "stop" && now) this.signal(run);

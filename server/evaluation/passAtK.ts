@@ -34,40 +34,61 @@ export interface EvaluatedTask {
   readonly samples: readonly boolean[];
   /** Success of the greedy answer; undefined where it was not asked for or could not be scored. */
   readonly greedy?: boolean | undefined;
+  /** What the greedy answer was paid, by term before its weight, and `total`. A term that does not apply is left out. */
+  readonly rewards?: Readonly<Record<string, number>> | undefined;
 }
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-function passes(
-  tasks: readonly EvaluatedTask[],
-  ks: readonly number[],
-  prefix: string,
-  into: Record<string, number>,
-): void {
-  for (const k of ks) {
+/** A measure of each task; undefined where the task says nothing of it. */
+type Measure = (task: EvaluatedTask) => number | undefined;
+
+function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [string, Measure][] {
+  const terms = [...new Set(tasks.flatMap(({ rewards }) => Object.keys(rewards ?? {})))];
+  const own: [string, Measure][] = [
     // A task with fewer scored samples than k (errors) says nothing of pass@k.
-    const known = tasks.filter(({ samples }) => samples.length >= k);
-    if (known.length > 0)
-      into[`${prefix}pass@${k}`] = mean(
-        known.map(({ samples }) => passAtK(samples.length, samples.filter(Boolean).length, k)),
-      );
-  }
+    ...ks.map((k): [string, Measure] => [
+      `pass@${k}`,
+      ({ samples }) =>
+        samples.length < k ? undefined : passAtK(samples.length, samples.filter(Boolean).length, k),
+    ]),
+    ["greedy", ({ greedy }) => (greedy === undefined ? undefined : Number(greedy))],
+  ];
+  const paid = terms.map((term): [string, Measure] => [
+    `eval/reward/${term}`,
+    ({ rewards }) => rewards?.[term],
+  ]);
+  const arms = [...new Set(tasks.map((task) => task.arm))].sort();
+  return [
+    ...own.map(([name, measure]): [string, Measure] => [`eval/${name}`, measure]),
+    ...paid,
+    ...arms.flatMap((arm) =>
+      own.map(([name, measure]): [string, Measure] => [
+        `eval/${arm}/${name}`,
+        (task) => (task.arm === arm ? measure(task) : undefined),
+      ]),
+    ),
+  ];
 }
 
-/** `eval/pass@k`, `eval/greedy`, and per arm `eval/<arm>/pass@k` and `eval/<arm>/greedy`. */
+/** Every metric's value of each task, in the order of the tasks; metrics that no task has are left out. */
+export function valuesByTask(
+  tasks: readonly EvaluatedTask[],
+  ks: readonly number[],
+): ReadonlyMap<string, readonly (number | undefined)[]> {
+  const columns = measures(tasks, ks).map(([name, measure]) => [name, tasks.map(measure)] as const);
+  return new Map(columns.filter(([, values]) => values.some((value) => value !== undefined)));
+}
+
+export const known = (values: readonly (number | undefined)[]): number[] =>
+  values.filter((value) => value !== undefined);
+
+/** `eval/pass@k`, `eval/greedy`, `eval/reward/<term>` of the greedy answers, and the first two per arm. */
 export function evaluationReport(tasks: readonly EvaluatedTask[], ks: readonly number[]): EvaluationReport {
-  const metrics: Record<string, number> = {};
-  const greedy = (of: readonly EvaluatedTask[], name: string): void => {
-    const known = of.flatMap(({ greedy: right }) => (right === undefined ? [] : [right ? 1 : 0]));
-    if (known.length > 0) metrics[name] = mean(known);
+  const columns = [...valuesByTask(tasks, ks)];
+  return {
+    metrics: Object.fromEntries(columns.map(([name, values]) => [name, mean(known(values))])),
+    tasks: tasks.length,
   };
-  passes(tasks, ks, "eval/", metrics);
-  greedy(tasks, "eval/greedy");
-  for (const arm of [...new Set(tasks.map((task) => task.arm))].sort()) {
-    const own = tasks.filter((task) => task.arm === arm);
-    passes(own, ks, `eval/${arm}/`, metrics);
-    greedy(own, `eval/${arm}/greedy`);
-  }
-  return { metrics, tasks: tasks.length };
 }

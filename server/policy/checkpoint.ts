@@ -1,52 +1,90 @@
 /**
- * A checkpoint is a Hugging Face folder that also holds `optimizer.safetensors` with the moments under the weights'
- * names, and `state.json`. It is written beside its place and renamed, so a folder of that name is whole.
+ * A checkpoint is a Hugging Face folder that also holds `optimizer.safetensors` with what the optimiser keeps (in our
+ * own layout), `heads.safetensors` where the model has heads, and `state.json`. Under an adapter it is PEFT's folder
+ * instead, with the base's path and the hash of its weights, or the base itself in `base/` where no file has it. It is
+ * written beside its place and renamed, so a folder of that name is whole.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
-import {
-  readHuggingFaceHead,
-  readHuggingFaceWeights,
-  tensorProblem,
-  writeHuggingFace,
-} from "./formats/huggingFace.ts";
-import { fromPublic, toPublic } from "./formats/huggingFace/layout.ts";
+import { fingerprint } from "./formats/fingerprint.ts";
+import { readHuggingFaceHead, readHuggingFaceWeights, writeHuggingFace } from "./formats/huggingFace.ts";
+import { configOf } from "./formats/huggingFace/writeConfig.ts";
 import type { ModelHead, Weights } from "./formats/model.ts";
+import { isPeft, readPeft, writePeft, type PeftAdapter } from "./formats/peft.ts";
+import type { OptimizerState } from "./optimizer.ts";
 import { readSafetensors, writeSafetensors, type StoredTensors } from "./safetensors.ts";
-import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import { writeTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Shape } from "./transformer/weights.ts";
 
-export interface Checkpoint {
+interface Common {
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
-  readonly weights: Weights;
-  readonly first: Weights;
-  readonly second: Weights;
-  readonly updates: number;
+  /** Values of the heads by name. */
+  readonly heads: StoredTensors;
+  readonly optimizer: OptimizerState;
   readonly version: number;
 }
+export type Checkpoint = Common &
+  ({ readonly adapter?: undefined; readonly weights: Weights } | { readonly adapter: PeftAdapter });
+/** `base`: the path of the model that an adapter stands on, or its weights where they are nowhere else. */
+export type NewCheckpoint = Common &
+  (
+    | { readonly adapter?: undefined; readonly weights: Weights }
+    | { readonly adapter: PeftAdapter; readonly base: string | Weights }
+  );
 
-const stateSchema = z.object({ version: z.int().nonnegative(), updates: z.int().nonnegative() });
+const stateSchema = z.object({
+  version: z.int().nonnegative(),
+  updates: z.int().nonnegative(),
+  optimizer: z.string(),
+});
+const HEADS = "heads.safetensors";
 
-const withPrefix = (prefix: string, tensors: StoredTensors): StoredTensors =>
-  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [prefix + name, tensor]));
+const writeJson = (file: string, value: unknown): void => {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`, { flush: true });
+};
 
-function writeFiles(folder: string, checkpoint: Checkpoint): void {
-  const { shape, first, second, version, updates } = checkpoint;
-  mkdirSync(folder, { recursive: true });
-  writeHuggingFace(folder, { ...checkpoint, more: { gradus: { format: 1 } } });
-  writeSafetensors(join(folder, "optimizer.safetensors"), {
-    ...withPrefix("first.", toPublic(shape, first)),
-    ...withPrefix("second.", toPublic(shape, second)),
+function writeModel(folder: string, checkpoint: NewCheckpoint): void {
+  const { shape, tokenizer } = checkpoint;
+  if (checkpoint.adapter === undefined) {
+    writeHuggingFace(folder, { ...checkpoint, more: { gradus: { format: 1 } } });
+    return;
+  }
+  const { base } = checkpoint;
+  const at = typeof base === "string" ? resolve(base) : "base";
+  if (typeof base !== "string")
+    writeHuggingFace(join(folder, "base"), {
+      shape,
+      weights: base,
+      tokenizer,
+      more: { gradus: { format: 1 } },
+    });
+  const sha256 = fingerprint(typeof base === "string" ? at : join(folder, "base"));
+  writePeft(folder, { shape, ...checkpoint.adapter, base: at });
+  writeJson(join(folder, "config.json"), {
+    ...configOf(shape, tokenizer),
+    gradus: { format: 1, base: { path: at, sha256 } },
   });
-  const state = `${JSON.stringify({ version, updates }, null, 2)}\n`;
-  writeFileSync(join(folder, "state.json"), state, { flush: true });
+  writeTokenizer(folder, tokenizer);
+}
+
+function writeFiles(folder: string, checkpoint: NewCheckpoint): void {
+  mkdirSync(folder, { recursive: true });
+  writeModel(folder, checkpoint);
+  const { heads, optimizer, version } = checkpoint;
+  if (Object.keys(heads).length > 0) writeSafetensors(join(folder, HEADS), heads);
+  writeSafetensors(join(folder, "optimizer.safetensors"), optimizer.tensors);
+  writeJson(join(folder, "state.json"), {
+    version,
+    updates: optimizer.updates,
+    optimizer: optimizer.method,
+  });
 }
 
 /** Writes the folder, replacing one of the same name only when the new one is whole. */
-export function writeCheckpoint(folder: string, checkpoint: Checkpoint): void {
+export function writeCheckpoint(folder: string, checkpoint: NewCheckpoint): void {
   const beside = join(dirname(folder), `.${basename(folder)}.${process.pid}.part`);
   const former = `${beside}.old`;
   try {
@@ -97,23 +135,22 @@ export function readCheckpointHead(folder: string): ModelHead {
   return { ...readHuggingFaceHead(folder), kind: "checkpoint" };
 }
 
-/** Weights, moments and counters. @throws UserError naming the file and what is wrong with it */
+/** Weights, what the optimiser keeps, and counters. @throws UserError naming the file and what is wrong with it */
 export function readCheckpoint(folder: string): Checkpoint {
   const { shape, tokenizer } = readCheckpointHead(folder);
-  const file = join(folder, "optimizer.safetensors");
-  const moments = readSafetensors(file);
-  const part = (prefix: string): Weights => {
-    const own = Object.entries(moments).flatMap(([name, tensor]) =>
-      name.startsWith(prefix) ? ([[name.slice(prefix.length), tensor]] as const) : [],
-    );
-    return fromPublic(shape, Object.fromEntries(own), (tensor, found) => tensorProblem(file, tensor, found));
-  };
-  return {
+  const { version, updates, optimizer } = readState(folder);
+  const heads = join(folder, HEADS);
+  const common = {
     shape,
     tokenizer,
-    weights: readHuggingFaceWeights(folder, shape),
-    first: part("first."),
-    second: part("second."),
-    ...readState(folder),
+    version,
+    heads: existsSync(heads) ? readSafetensors(heads) : {},
+    optimizer: {
+      method: optimizer,
+      updates,
+      tensors: readSafetensors(join(folder, "optimizer.safetensors")),
+    },
   };
+  if (isPeft(folder)) return { ...common, adapter: readPeft(folder, shape) };
+  return { ...common, weights: readHuggingFaceWeights(folder, shape) };
 }

@@ -2,6 +2,7 @@
 import type { Tensor, Tensor1D, Tensor2D } from "@tensorflow/tfjs-core";
 import type * as tfjs from "@tensorflow/tfjs-core";
 import type { Dim, Ops } from "./ops.ts";
+import { Stream } from "./random.ts";
 
 export type Core = typeof tfjs;
 
@@ -31,6 +32,14 @@ export class EagerOps implements Ops<Tensor> {
   zeros(shape: readonly Dim<Tensor>[]): Tensor {
     const extents = shape.map(known);
     return this.tf.tensor(new Float32Array(extents.reduce((n, extent) => n * extent, 1)), extents, "float32");
+  }
+
+  dropoutMask(rows: Dim<Tensor>, columns: number, rate: number, seed: Tensor, salt: number): Tensor {
+    const [first = 0, second = 0] = seed.dataSync();
+    const random = new Stream(first, second + salt);
+    const values = new Float32Array(known(rows) * columns);
+    for (let i = 0; i < values.length; i++) values[i] = random.next() < rate ? 0 : 1 / (1 - rate);
+    return this.tf.tensor2d(values, [known(rows), columns]);
   }
 
   // ── shapes
@@ -129,6 +138,7 @@ export class EagerOps implements Ops<Tensor> {
   square = (x: Tensor): Tensor => this.tf.square(x);
   sqrt = (x: Tensor): Tensor => this.tf.sqrt(x);
   rsqrt = (x: Tensor): Tensor => this.tf.rsqrt(x);
+  sign = (x: Tensor): Tensor => this.tf.sign(x);
   sigmoid = (x: Tensor): Tensor => this.tf.sigmoid(x);
   sigmoidGradient = (s: Tensor, dy: Tensor): Tensor => this.tf.mul(dy, this.tf.mul(s, this.tf.sub(1, s)));
   toFloat = (x: Tensor): Tensor => this.tf.cast(x, "float32");

@@ -1,10 +1,11 @@
 /** Opening the language model that a run trains. */
+import { dirname, resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
-import { openBase, readWeights, type ModelHead } from "./formats/index.ts";
+import { baseOf, openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { CharacterTokenizer } from "./tokenizers/characters.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
@@ -23,6 +24,8 @@ export interface PolicyOptions {
   readonly seed: number;
   /** A checkpoint folder to continue: weights, optimiser state and version. */
   readonly from?: string | undefined;
+  /** A model whose device this one uses, too; it must be closed after this one. */
+  readonly beside?: TrainablePolicy | undefined;
   /** Most tokens of a micro-batch, padding included. */
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
@@ -30,11 +33,17 @@ export interface PolicyOptions {
   /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
   readonly cache_bytes?: number | undefined;
   readonly native?: NativeOptions | undefined;
+  /** Most bytes of activations of one run; beyond, layers are computed one by one, and again on the way back. */
+  readonly run_bytes?: number | undefined;
+  /** Most floats of logits at once: more tokens than that go through the head in pieces. */
+  readonly logits?: number | undefined;
 }
 
 const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
 const CACHE_BYTES = 2 ** 30;
+const RUN_BYTES = 2 ** 30;
+const LOGITS = 2 ** 25;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
 function tinyShape(model: ModelConfig, vocabulary: number): Shape {
@@ -91,20 +100,36 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
   return openLanguageModel(options);
 }
 
+/** A base that a checkpoint carries itself goes with that checkpoint: others must carry it, too. */
+const isInside = (path: string, folder: string | undefined): boolean =>
+  folder !== undefined && dirname(resolve(path)) === resolve(folder);
+
 /** The same with the engine's own methods, for tests and benchmarks. */
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, head } = describeModel(options.model, options.from);
-  const weights = head === undefined ? initialWeights(shape, options.seed) : readWeights(head);
-  const opened = await openBackend(options.backend, options.threads, parameterCount(shape), options.native);
+  const { adapter, heads = [] } = options.model;
+  // A run that continues an adapter stands on that adapter's base, not on the two merged.
+  const base = options.from === undefined || head === undefined ? head : (baseOf(head) ?? head);
+  const weights = (): Record<string, Float32Array> =>
+    base === undefined ? initialWeights(shape, options.seed) : readWeights(base);
+  const opened =
+    options.beside?.share() ??
+    (await openBackend(options.backend, options.threads, parameterCount(shape), options.native));
   const policy = new LanguageModel({
     ...opened,
     shape,
     tokenizer,
     weights,
+    heads,
+    adapter,
+    base: base === undefined || isInside(base.path, options.from) ? undefined : base.path,
+    seed: options.seed,
     optimizer: options.optimizer,
     micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
     kept_bytes: options.kept_bytes ?? KEPT_BYTES,
     cache_bytes: options.cache_bytes ?? CACHE_BYTES,
+    run_bytes: options.run_bytes ?? RUN_BYTES,
+    logits: options.logits ?? LOGITS,
   });
   if (options.from !== undefined) await policy.load(options.from);
   return policy;

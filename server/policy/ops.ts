@@ -11,6 +11,11 @@ export interface Ops<T> {
   /** 0, 1, … n − 1 as integers. */
   range(n: Dim<T>): T;
   zeros(shape: readonly Dim<T>[]): T;
+  /**
+   * `[rows, columns]`: 0 with probability `rate`, else 1 / (1 − rate). The same for equal `seed` (two integers), `salt` and
+   * extents on one runtime.
+   */
+  dropoutMask(rows: Dim<T>, columns: number, rate: number, seed: T, salt: number): T;
 
   // ── shapes
   size(x: T, axis: number, dtype?: "float" | "int"): Dim<T>;
@@ -55,6 +60,8 @@ export interface Ops<T> {
   square(x: T): T;
   sqrt(x: T): T;
   rsqrt(x: T): T;
+  /** −1, 0 or 1. */
+  sign(x: T): T;
   sigmoid(x: T): T;
   /** dy · s · (1 − s) for s = sigmoid(x). */
   sigmoidGradient(s: T, dy: T): T;

@@ -1,6 +1,21 @@
-/** AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization") with warm-up and clipping by global norm. */
+/**
+ * One optimiser step: gradients to the trained weights' own, clipping, then the method's update rule
+ * (optimizers/). Weights and state are values: a step takes them and returns the next ones.
+ *
+ * Small models take the whole step in one run. Above `WHOLE_PARAMETERS` each weight has a run of its own, through one
+ * program for each distinct size: the next state of one weight replaces the former before the next weight's is made,
+ * so that the state is never there twice.
+ */
+import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
-import type { Ops } from "./ops.ts";
+import {
+  methodKey,
+  singleSpec,
+  stateShapes,
+  unfoldSpec,
+  wholeSpec,
+  type Method,
+} from "./optimizerPrograms.ts";
 import type { Programs } from "./programs.ts";
 import {
   floats,
@@ -9,187 +24,277 @@ import {
   take,
   under,
   type DeviceTensor,
-  type Named,
-  type ProgramSpec,
   type Runtime,
   type Tensors,
 } from "./runtime.ts";
-import { unfold, foldedNames } from "./transformer/fold.ts";
-import { countOf, weightShapes, type Shape } from "./transformer/weights.ts";
+import type { StoredTensors } from "./safetensors.ts";
+import { trainedCount, wholeModel, type Trained } from "./trained.ts";
+import { countOf } from "./transformer/weights.ts";
 
-/** Scalars that change from step to step. */
-const scalars = ["rate", "epsilon", "keep", "clip", "beta1", "beta2"] as const;
-
-function clipFactor<T>(ops: Ops<T>, norm: T, clip: T): T {
-  return ops.minimum(ops.div(clip, ops.shift(norm, 1e-6)), ops.floats(Float32Array.of(1), []));
-}
-
-function moved<T>(
-  ops: Ops<T>,
-  feeds: Named<T>,
-  name: string,
-  gradient: T,
-  decays: boolean,
-): Record<string, T> {
-  const [w, m, v] = [take(feeds, `w/${name}`), take(feeds, `m/${name}`), take(feeds, `v/${name}`)];
-  const towards = (from: T, to: T, beta: T): T => ops.add(to, ops.mul(beta, ops.sub(from, to)));
-  const m2 = towards(m, gradient, take(feeds, "beta1"));
-  const v2 = towards(v, ops.square(gradient), take(feeds, "beta2"));
-  const step = ops.div(ops.mul(m2, take(feeds, "rate")), ops.add(ops.sqrt(v2), take(feeds, "epsilon")));
-  const kept = decays ? ops.mul(w, take(feeds, "keep")) : w;
-  return { [`w/${name}`]: ops.sub(kept, step), [`m/${name}`]: m2, [`v/${name}`]: v2 };
-}
-
-/** Weights, moments and folded gradients → the next weights and moments, and the norm before clipping. */
-const applySpec = (shape: Shape): ProgramSpec => {
-  const weights = Object.fromEntries(
-    Object.entries(weightShapes(shape)).map(([name, extents]) => [
-      name,
-      { dtype: "float" as const, rank: extents.length },
-    ]),
-  );
-  const matrix = { dtype: "float" as const, rank: 2 };
-  const scalar = { dtype: "float" as const, rank: 0 };
-  return {
-    name: "adamw",
-    feeds: {
-      ...prefixed("w/", weights),
-      ...prefixed("m/", weights),
-      ...prefixed("v/", weights),
-      ...prefixed("g/", Object.fromEntries(foldedNames(shape).map((name) => [name, matrix]))),
-      ...Object.fromEntries(scalars.map((name) => [name, scalar])),
-    },
-    crossing: ["norm"],
-    build<T>(ops: Ops<T>, feeds: Named<T>) {
-      const gradients = unfold(ops, shape, under(feeds, "w/"), under(feeds, "g/"));
-      const norm = ops.sqrt(
-        ops.addAll(Object.values(gradients).map((gradient) => ops.sumEverything(ops.square(gradient)))),
-      );
-      const factor = clipFactor(ops, norm, take(feeds, "clip"));
-      const results: Record<string, T> = { norm };
-      for (const [name, gradient] of Object.entries(gradients)) {
-        // Gains of norms are the only vectors: they do not decay.
-        Object.assign(
-          results,
-          moved(ops, feeds, name, ops.mul(gradient, factor), weightShapes(shape)[name]!.length > 1),
-        );
-      }
-      return results;
-    },
-  };
-};
-
+export const WHOLE_PARAMETERS = 10e6;
 /** No clipping: larger than any finite norm's use, small enough to stay finite. */
 const NO_CLIP = 1e30;
 
+/** What an optimiser remembers, as a checkpoint keeps it. */
+export interface OptimizerState {
+  /** Which method, of which weights, the tensors belong to. */
+  readonly method: string;
+  /** Updates since the optimiser began or was reset. */
+  readonly updates: number;
+  /** By `name of the value / name of the weight`, in the engine's own layout; none before the first update. */
+  readonly tensors: StoredTensors;
+}
+
+export interface OptimizerStep {
+  /** Of the whole gradient, before clipping. */
+  readonly norm: number;
+  readonly lr: number;
+  /** The next trained weights; undefined where the norm is not finite: weights and state then stay as they were. */
+  readonly applied: Record<string, DeviceTensor> | undefined;
+}
+
 export class Optimizer {
-  private first: Record<string, DeviceTensor>;
-  private second: Record<string, DeviceTensor>;
+  /** Made when first needed: a policy that only answers keeps none. */
+  private state: { readonly key: string; tensors: Record<string, DeviceTensor> } | undefined;
   /** Updates since the last reset. */
   updates = 0;
+  private lost = false;
+
   constructor(
     private readonly programs: Programs,
-    public choice: OptimizerChoice,
-  ) {
-    this.first = this.zeros();
-    this.second = this.zeros();
-  }
+    private chosen: OptimizerChoice,
+    private readonly trained: Trained = wholeModel(programs.shape),
+    /** Above this many trained parameters, weight by weight. */
+    private readonly wholeParameters = WHOLE_PARAMETERS,
+  ) {}
+
   private get runtime(): Runtime {
     return this.programs.runtime;
   }
-  private zeros(): Record<string, DeviceTensor> {
-    const shapes = Object.entries(weightShapes(this.programs.shape));
-    return Object.fromEntries(
-      shapes.map(([name, extents]) => [
-        name,
-        this.runtime.upload(new Float32Array(countOf(extents)), extents),
-      ]),
-    );
+  private get method(): Method {
+    return { rule: this.chosen.rule, clipsValues: this.chosen.clip_value !== null };
+  }
+  get choice(): OptimizerChoice {
+    return this.chosen;
+  }
+  /** A method that keeps other things than the one before begins afresh, its warm-up included. */
+  set choice(choice: OptimizerChoice) {
+    this.chosen = choice;
+    if (this.state !== undefined && this.state.key !== this.key) this.reset();
+  }
+  /** States of equal keys are of the same values. */
+  private get key(): string {
+    const { rule } = this.chosen;
+    return this.trained.key === "model" ? rule.key : `${rule.key} of ${this.trained.key}`;
+  }
+  private get shapes(): Readonly<Record<string, readonly number[]>> {
+    return stateShapes(this.chosen.rule, this.trained.weights);
   }
   reset(): void {
     this.close();
-    this.first = this.zeros();
-    this.second = this.zeros();
     this.updates = 0;
   }
 
   /** The learning rate of the next update: linear warm-up from lr / warmup over the first `warmup` updates. */
   rate(scale: number): number {
-    const { lr, warmup } = this.choice;
-    return lr * scale * (warmup > 0 ? Math.min(1, (this.updates + 1) / warmup) : 1);
+    const { lr, warmup, rule } = this.chosen;
+    const update = this.updates + 1;
+    return (rule.lr?.(update) ?? lr) * scale * (warmup > 0 ? Math.min(1, update / warmup) : 1);
   }
 
-  /** One step. `applied` is undefined where the norm is not finite: weights and moments then stay as they were. */
-  step(
+  /** The state as it stands, zeros where there is none or it belongs to another method. */
+  private held(): { readonly key: string; tensors: Record<string, DeviceTensor> } {
+    const { key } = this;
+    if (this.state !== undefined && this.state.key !== key) this.reset();
+    this.state ??= {
+      key,
+      tensors: Object.fromEntries(
+        Object.entries(this.shapes).map(([name, extents]) => [
+          name,
+          this.runtime.upload(new Float32Array(countOf(extents)), extents),
+        ]),
+      ),
+    };
+    return this.state;
+  }
+
+  /**
+   * One step.
+   * @param weights all that the gradients' unfolding reads; they stay the caller's
+   * @param gradients freed here
+   * @param scale factor on the learning rate: the schedule's
+   */
+  step(weights: Tensors, gradients: Tensors, scale: number): OptimizerStep {
+    if (this.lost)
+      throw new UserError("The optimiser's state was lost when its last step failed.", {
+        code: "optimizer-lost",
+        action: "Load a checkpoint: resuming the run does so.",
+      });
+    const held = this.held();
+    const lr = this.rate(scale);
+    const scalars = this.scalars(lr);
+    const whole = trainedCount(this.trained) <= this.wholeParameters;
+    try {
+      const { norm, applied } = whole
+        ? this.together(weights, gradients, scalars, held)
+        : this.oneByOne(weights, gradients, scalars, held);
+      if (applied !== undefined) this.updates += 1;
+      return { norm, lr, applied };
+    } finally {
+      freeAll(gradients);
+      freeAll(scalars);
+    }
+  }
+
+  private together(
     weights: Tensors,
     gradients: Tensors,
-    scale: number,
-  ): { norm: number; lr: number; applied: Record<string, DeviceTensor> | undefined } {
-    const lr = this.rate(scale);
-    const hyper = this.hyper(lr);
-    const feeds = {
-      ...prefixed("w/", weights),
-      ...prefixed("m/", this.first),
-      ...prefixed("v/", this.second),
-      ...prefixed("g/", gradients),
-      ...hyper,
-    };
-    const results = this.programs.get("adamw", () => applySpec(this.programs.shape)).run(feeds);
-    freeAll(hyper);
-    const normTensor = take(results, "norm");
-    const norm = floats(normTensor)[0] ?? NaN;
-    normTensor.free();
-    const applied = under(results, "w/");
-    const [first, second] = [under(results, "m/"), under(results, "v/")];
+    scalars: Tensors,
+    held: { tensors: Record<string, DeviceTensor> },
+  ): Omit<OptimizerStep, "lr"> {
+    const { method, trained } = this;
+    const results = this.programs
+      .get(`update ${methodKey(method)} ${trained.key}`, () => wholeSpec(trained, method))
+      .run({
+        ...prefixed("w/", weights),
+        ...prefixed("s/", held.tensors),
+        ...prefixed("g/", gradients),
+        ...prefixed("x/", scalars),
+      });
+    const norm = readScalar(take(results, "norm"));
+    const [applied, state] = [under(results, "w/"), under(results, "s/")];
     if (!Number.isFinite(norm)) {
-      for (const fresh of [applied, first, second]) freeAll(fresh);
-      return { norm, lr, applied: undefined };
+      for (const fresh of [applied, state]) freeAll(fresh);
+      return { norm, applied: undefined };
     }
-    this.close();
-    [this.first, this.second] = [first, second];
-    this.updates += 1;
-    return { norm, lr, applied };
+    freeAll(held.tensors);
+    held.tensors = state;
+    return { norm, applied };
   }
 
-  private hyper(lr: number): Record<string, DeviceTensor> {
-    const { betas, epsilon, weight_decay, clip_norm } = this.choice;
-    const t = this.updates + 1;
-    const root = Math.sqrt(1 - betas[1] ** t);
-    const values: Record<(typeof scalars)[number], number> = {
-      // lr · m̂ / (√v̂ + ε) with both bias corrections moved out of the element-wise part.
-      rate: (lr * root) / (1 - betas[0] ** t),
-      epsilon: epsilon * root,
-      keep: 1 - lr * weight_decay,
+  private oneByOne(
+    weights: Tensors,
+    gradients: Tensors,
+    scalars: Tensors,
+    held: { tensors: Record<string, DeviceTensor> },
+  ): Omit<OptimizerStep, "lr"> {
+    const { trained } = this;
+    const results = this.programs
+      .get(`unfold ${trained.key}`, () => unfoldSpec(trained))
+      .run({ ...prefixed("w/", weights), ...prefixed("g/", gradients) });
+    freeAll(gradients);
+    const norm = readScalar(take(results, "norm"));
+    const own = under(results, "g/");
+    const applied: Record<string, DeviceTensor> = {};
+    const clip = this.chosen.clip_norm ?? NO_CLIP;
+    const factor = this.runtime.upload(Float32Array.of(Math.min(1, clip / (norm + 1e-6))), []);
+    try {
+      if (!Number.isFinite(norm)) return { norm, applied: undefined };
+      for (const name of Object.keys(trained.weights)) {
+        const gradient = take(own, name);
+        applied[name] = this.moveAlone(name, take(weights, name), gradient, factor, scalars, held);
+        gradient.free();
+      }
+      return { norm, applied };
+    } catch (error) {
+      // Some weights' state has moved on and others' has not.
+      this.lost = true;
+      freeAll(applied);
+      throw error;
+    } finally {
+      factor.free();
+      freeAll(own);
+    }
+  }
+
+  private moveAlone(
+    name: string,
+    weight: DeviceTensor,
+    gradient: DeviceTensor,
+    factor: DeviceTensor,
+    scalars: Tensors,
+    held: { tensors: Record<string, DeviceTensor> },
+  ): DeviceTensor {
+    const { method } = this;
+    const extents = take(this.trained.weights, name);
+    const names = Object.keys(method.rule.state(extents));
+    const before = Object.fromEntries(names.map((own) => [own, take(held.tensors, `${own}/${name}`)]));
+    const moved = this.programs
+      .get(`update ${methodKey(method)} [${extents.join()}]`, () => singleSpec(extents, method))
+      .run({ weight, gradient, factor, ...prefixed("s/", before), ...prefixed("x/", scalars) });
+    for (const own of names) held.tensors[`${own}/${name}`] = take(moved, `s/${own}`);
+    freeAll(before);
+    return take(moved, "weight");
+  }
+
+  private scalars(lr: number): Record<string, DeviceTensor> {
+    const { rule, clip_norm, clip_value } = this.chosen;
+    const values: Record<string, number> = {
+      ...rule.scalars(this.updates + 1, lr),
       clip: clip_norm ?? NO_CLIP,
-      beta1: betas[0],
-      beta2: betas[1],
+      ...(clip_value === null ? {} : { bound: clip_value }),
     };
     return Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, this.runtime.upload(Float32Array.of(value), [])]),
     );
   }
 
-  read(): { first: Record<string, Float32Array>; second: Record<string, Float32Array> } {
-    const read = (tensors: Tensors): Record<string, Float32Array> =>
-      Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, floats(tensor)]));
-    return { first: read(this.first), second: read(this.second) };
+  /** What a checkpoint keeps: everything the next update depends on. */
+  read(): OptimizerState {
+    const tensors = Object.entries(this.state?.tensors ?? {}).map(
+      ([name, tensor]) => [name, { shape: tensor.shape, data: floats(tensor) }] as const,
+    );
+    return {
+      method: this.state?.key ?? this.key,
+      updates: this.updates,
+      tensors: Object.fromEntries(tensors),
+    };
   }
-  write(state: { first: Named<Float32Array>; second: Named<Float32Array>; updates: number }): void {
+  /**
+   * Takes up what `read` returned, whichever method it was of: another one chosen by the next step begins afresh.
+   * @throws UserError where it says to be of this method and weights, and is not
+   */
+  write({ method, updates, tensors }: OptimizerState): void {
+    if (method === this.key && Object.keys(tensors).length > 0) this.check(tensors);
     this.close();
-    const shapes = weightShapes(this.programs.shape);
-    const upload = (values: Named<Float32Array>): Record<string, DeviceTensor> =>
-      Object.fromEntries(
-        Object.entries(shapes).map(([name, extents]) => [
-          name,
-          this.runtime.upload(take(values, name), extents),
-        ]),
+    this.updates = updates;
+    if (Object.keys(tensors).length === 0) return;
+    this.state = {
+      key: method,
+      tensors: Object.fromEntries(
+        Object.entries(tensors).map(([name, { shape, data }]) => [name, this.runtime.upload(data, shape)]),
+      ),
+    };
+  }
+  private check(tensors: StoredTensors): void {
+    for (const [name, extents] of Object.entries(this.shapes)) {
+      const found = tensors[name]?.shape;
+      if (found?.join() === extents.join()) continue;
+      throw new UserError(
+        `The optimiser's ${name} should have the extents [${extents.join(", ")}] but ${found === undefined ? "is missing" : `has [${found.join(", ")}]`}.`,
+        {
+          code: "optimizer-state",
+          action: "Use another checkpoint: this one's optimizer.safetensors belongs to another model.",
+        },
       );
-    this.first = upload(state.first);
-    this.second = upload(state.second);
-    this.updates = state.updates;
+    }
+  }
+  /** Bytes of the state as it is held. */
+  get bytes(): number {
+    return Object.values(this.state?.tensors ?? {}).reduce(
+      (total, tensor) => total + 4 * countOf(tensor.shape),
+      0,
+    );
   }
   close(): void {
-    freeAll(this.first);
-    freeAll(this.second);
+    if (this.state !== undefined) freeAll(this.state.tensors);
+    this.state = undefined;
+    this.lost = false;
   }
+}
+
+function readScalar(tensor: DeviceTensor): number {
+  const value = floats(tensor)[0] ?? NaN;
+  tensor.free();
+  return value;
 }

@@ -15,19 +15,24 @@ import type {
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint, writeCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
+import { passesOver } from "./layeredPasses.ts";
+import { headShapes, initialParts, trainedOf, trainedShapes, type Parts, type ValueHead } from "./parts.ts";
 import { Programs } from "./programs.ts";
+import { trainedCount } from "./trained.ts";
+import { parseChannel } from "./transformer/head.ts";
+import { mergedWeights, type Adapter } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
-import { detailOf, emptyColumns, isOwnChannel, scoreRuns, unsupportedChannel } from "./score.ts";
+import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
-import { gradientOf, type Engine, type Gradient } from "./update.ts";
-import { WeightSet } from "./weightSet.ts";
+import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
+import { BaseWeights, WeightSet } from "./weightSet.ts";
 
 export interface Backend {
   readonly name: "native" | "wasm" | "webgpu";
@@ -49,6 +54,19 @@ export interface TrainablePolicy extends Policy {
   resetOptimizer(): void;
   /** Names that `score` and `generate` know beside `policy`. */
   readonly snapshots: readonly Model[];
+  /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
+  readTrained(of?: Model): Record<string, Float32Array>;
+  /**
+   * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
+   * @throws UserError naming a weight that is missing or of another size
+   */
+  writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
+  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
+  attach(name: Model, other: TrainablePolicy): void;
+  /** All that trains of the policy as another process trained it: `version` becomes the version. */
+  adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
+  /** The device, for models that are opened beside this one and closed before it. */
+  share(): Pick<PolicySetup, "runtime" | "backend">;
   /** Handles alive on the device. */
   counters(): { readonly tensors: number };
   close(): void;
@@ -59,7 +77,15 @@ export interface PolicySetup {
   readonly backend: Backend;
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
-  readonly weights: Named<Float32Array>;
+  /** Reads the decoder's weights: once to begin, and again where an adapter is merged into them to be saved. */
+  readonly weights: () => Named<Float32Array>;
+  readonly heads?: readonly ValueHead[];
+  /** Trains in the place of the decoder's weights. */
+  readonly adapter?: Adapter | undefined;
+  /** Path of the model that an adapter stands on; undefined: its weights were drawn, and are saved with it. */
+  readonly base?: string | undefined;
+  /** Of the adapter's beginning. */
+  readonly seed?: number;
   readonly optimizer: OptimizerChoice;
   /** Most tokens, padding included, of a micro-batch. */
   readonly micro_tokens: number;
@@ -67,6 +93,10 @@ export interface PolicySetup {
   readonly kept_bytes: number;
   /** Most bytes of the lanes' caches in generation. */
   readonly cache_bytes: number;
+  /** Most bytes of activations of one run: beyond, layers are computed one by one. */
+  readonly run_bytes: number;
+  /** Most floats of logits at once. */
+  readonly logits: number;
 }
 
 const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
@@ -75,25 +105,65 @@ const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
     action: `Known models: ${["policy", ...known].join(", ")}.`,
   });
 
+/** A runtime that somebody else closes. */
+const guest = (runtime: Runtime): Runtime => ({
+  name: runtime.name,
+  device: runtime.device,
+  streams: runtime.streams,
+  compile: (spec) => runtime.compile(spec),
+  upload: (data, shape) => runtime.upload(data, shape),
+  tensors: () => runtime.tensors(),
+  close: () => undefined,
+});
+
+function checkSizes(
+  shapes: readonly (readonly [string, readonly number[]])[],
+  values: Named<Float32Array | Float64Array>,
+): void {
+  for (const [name, extents] of shapes) {
+    const size = extents.reduce((product, extent) => product * extent, 1);
+    if (values[name]?.length === size) continue;
+    throw new UserError(
+      `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
+      {
+        code: "weights-size",
+        action: "Use weights of a model of the same architecture and size.",
+      },
+    );
+  }
+}
+const isZero = (values: Float32Array | Float64Array): boolean => values.every((value) => value === 0);
+
 export class LanguageModel implements TrainablePolicy {
   readonly backend: Backend;
   readonly tokenizer: PolicyTokenizer;
   readonly shape: Shape;
+  readonly parts: Parts;
   version = 0;
   private readonly programs: Programs;
   private readonly optimizer: Optimizer;
   private readonly rotary: DeviceTensor;
   private readonly saved = new Map<Model, WeightSet>();
+  private readonly attached = new Map<Model, LanguageModel>();
+  private readonly base: BaseWeights | undefined;
   private weights: WeightSet;
 
   constructor(readonly setup: PolicySetup) {
+    const { shape, heads = [], adapter, runtime } = setup;
     this.backend = setup.backend;
     this.tokenizer = setup.tokenizer;
-    this.shape = setup.shape;
-    this.programs = new Programs(setup.runtime, setup.shape);
-    this.optimizer = new Optimizer(this.programs, setup.optimizer);
-    this.rotary = setup.runtime.upload(rotaryTable(setup.shape), rotaryExtents(setup.shape));
-    this.weights = this.upload(setup.weights);
+    this.shape = shape;
+    this.parts = { shape, heads, adapter };
+    this.programs = new Programs(runtime, this.parts);
+    this.optimizer = new Optimizer(this.programs, setup.optimizer, trainedOf(this.parts));
+    this.rotary = runtime.upload(rotaryTable(shape), rotaryExtents(shape));
+    const fresh = initialParts(this.parts, setup.seed ?? 0);
+    if (adapter === undefined) {
+      this.weights = this.upload({ ...fresh, ...setup.weights() });
+      return;
+    }
+    this.base = new BaseWeights(this.programs, this.uploaded(weightShapes(shape), setup.weights()));
+    this.weights = this.upload(fresh);
   }
   get context(): number {
     return usableContext(this.shape);
@@ -101,23 +171,70 @@ export class LanguageModel implements TrainablePolicy {
   get parameters(): number {
     return parameterCount(this.shape);
   }
+  /** How many numbers the optimiser moves. */
+  get trainedParameters(): number {
+    return trainedCount(trainedOf(this.parts));
+  }
   get snapshots(): readonly Model[] {
     return [...this.saved.keys()];
   }
 
-  private upload(values: Named<Float32Array | Float64Array>): WeightSet {
-    const shapes = Object.entries(weightShapes(this.shape));
-    return new WeightSet(
-      this.programs,
-      Object.fromEntries(
-        shapes.map(([name, extents]) => [name, this.setup.runtime.upload(take(values, name), extents)]),
-      ),
+  private uploaded(
+    shapes: Named<readonly number[]>,
+    values: Named<Float32Array | Float64Array>,
+  ): Record<string, DeviceTensor> {
+    return Object.fromEntries(
+      Object.entries(shapes).map(([name, extents]) => [
+        name,
+        this.setup.runtime.upload(take(values, name), extents),
+      ]),
     );
+  }
+  /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
+  private upload(values: Named<Float32Array | Float64Array>): WeightSet {
+    const shapes = trainedShapes(this.parts);
+    checkSizes(Object.entries(shapes), values);
+    const untouched = Object.keys(shapes).every((name) => !name.endsWith(".B") || isZero(take(values, name)));
+    return new WeightSet(this.programs, this.uploaded(shapes, values), this.base, untouched);
   }
   private weightsOf(model: Model): WeightSet {
     const found = model === "policy" ? this.weights : this.saved.get(model);
-    if (found === undefined) throw unknownModel(model, this.saved.keys());
+    if (found === undefined) throw unknownModel(model, [...this.saved.keys(), ...this.attached.keys()]);
     return found;
+  }
+  attach(name: Model, other: TrainablePolicy): void {
+    if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
+    if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
+      throw new UserError(
+        `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
+        {
+          code: "model-vocabulary",
+          action: "Use a model with the policy's own tokenizer, or take its score as a reward term.",
+        },
+      );
+    this.attached.set(name, other);
+  }
+  private engineOf(model: Model): Engine {
+    const attached = this.attached.get(model);
+    if (attached !== undefined) return attached.engineOf("policy");
+    const { programs, rotary, tokenizer, setup } = this;
+    const set = this.weightsOf(model);
+    return {
+      programs,
+      weights: set.folded,
+      unmerged: set.unmerged,
+      seed: ((setup.seed ?? 0) * 1_000_003 + this.version) | 0,
+      rotary,
+      pad: tokenizer.pad,
+      budget: setup.kept_bytes,
+      run_bytes: setup.run_bytes,
+      logits: setup.logits,
+      other: (name) => this.engineOf(name),
+    };
+  }
+  /** Snapshots of an adapter give their merged matrices back after use. */
+  private rest(): void {
+    for (const set of this.saved.values()) if (set !== this.weights) set.rest();
   }
   private cut(batch: Batch): (keep?: (row: MicroBatch["rows"][number]) => boolean) => MicroBatch[] {
     const rows = rowsOf(batch, this.tokenizer.bos);
@@ -172,47 +289,60 @@ export class LanguageModel implements TrainablePolicy {
     batch: Batch,
     { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Stats {
-    const stats: Partial<Record<Channel, Float64Array>> = {};
-    const own = channels.filter(isOwnChannel);
-    if (own.length > 0) {
-      const columns = emptyColumns(batch);
-      const runs = perRun(this.cut(batch)(), this.setup.runtime.streams, this.tokenizer.pad);
-      scoreRuns(this.programs, this.weightsOf(model).folded, this.rotary, runs, detailOf(own), columns);
-      for (const channel of own) stats[channel] = columns[channel];
+    const heads = this.parts.heads.map(({ name }) => name);
+    for (const channel of channels) checkChannel(channel, heads);
+    try {
+      const own = channels.filter(isOwnChannel);
+      const stats = own.length === 0 ? {} : this.scoredBy(this.engineOf(model), batch, own);
+      return { ...stats, ...this.scoredByOthers(batch, channels) };
+    } finally {
+      this.rest();
     }
-    return { ...stats, ...this.scoredByOthers(batch, channels) };
+  }
+  private scoredBy(engine: Engine, batch: Batch, channels: readonly Channel[]): Columns {
+    const columns = emptyColumns(batch, channels);
+    const runs = perRun(this.cut(batch)(), engine.programs.runtime.streams, this.tokenizer.pad);
+    const passes = passesOver(engine, runs, channels);
+    for (const run of runs) passes.score(run, channels, columns);
+    return columns;
   }
   /** Channels `logp:<model>`. */
   private scoredByOthers(batch: Batch, channels: readonly Channel[]): Stats {
-    const stats: Partial<Record<Channel, Float64Array>> = {};
+    const stats: Columns = {};
     for (const channel of channels) {
-      if (isOwnChannel(channel)) continue;
-      if (!channel.startsWith("logp:")) throw unsupportedChannel(channel);
-      const { logp } = this.scored(batch, { model: channel.slice("logp:".length), channels: ["logp"] });
+      const parsed = parseChannel(channel);
+      if (parsed?.kind !== "logp_of") continue;
+      const { logp } = this.scoredBy(this.engineOf(parsed.model), batch, ["logp"]);
       if (logp !== undefined) stats[channel] = logp;
     }
-    return stats;
+    return { ...stats };
   }
 
   private gradient(batch: Batch, plan: UpdatePlan, weigh: Weigh): Gradient {
-    const { programs, rotary } = this;
-    const engine: Engine = {
-      programs,
-      weights: this.weights.folded,
-      rotary,
-      pad: this.tokenizer.pad,
-      budget: this.setup.kept_bytes,
-    };
-    return gradientOf(engine, batch, plan, weigh, this.cut(batch), this.scoredByOthers(batch, plan.channels));
+    const engine = this.engineOf("policy");
+    const heads = this.parts.heads.map(({ name }) => name);
+    for (const channel of plan.channels) checkChannel(channel, heads);
+    const others = this.scoredByOthers(batch, plan.channels);
+    const cut = this.cut(batch);
+    try {
+      return plan.per_sequence_clip === undefined
+        ? gradientOf(engine, batch, plan, weigh, cut, others)
+        : clippedGradientOf(
+            engine,
+            batch,
+            plan,
+            weigh,
+            cut,
+            others,
+            this.weights.trained,
+            plan.per_sequence_clip,
+          );
+    } finally {
+      this.rest();
+    }
   }
 
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
-    if (plan.per_sequence_clip !== undefined) {
-      throw new UserError("Clipping the gradient of each sequence is not done by this engine yet.", {
-        code: "per-sequence-clip",
-        action: "Remove per_sequence_clip from the objective.",
-      });
-    }
     const { weighed, mode, folded, tokens } = this.gradient(batch, plan, weigh);
     const scale = plan.lr_scale ?? 1;
     const metrics = { ...weighed.metrics };
@@ -226,7 +356,7 @@ export class LanguageModel implements TrainablePolicy {
         mode,
       };
     try {
-      const { norm, lr, applied } = this.optimizer.step(this.weights.tensors, folded, scale);
+      const { norm, lr, applied } = this.optimizer.step(this.weights.trained, folded, scale);
       if (applied === undefined)
         return {
           loss: weighed.loss,
@@ -236,7 +366,7 @@ export class LanguageModel implements TrainablePolicy {
           metrics: { ...metrics, "update/skipped": 1 },
           mode,
         };
-      this.replace(new WeightSet(this.programs, applied));
+      this.replace(new WeightSet(this.programs, applied, this.base));
       this.version += 1;
       return {
         loss: weighed.loss,
@@ -253,6 +383,7 @@ export class LanguageModel implements TrainablePolicy {
   private replace(weights: WeightSet): void {
     this.weights.close();
     this.weights = weights;
+    this.rest();
   }
 
   /** The gradient by every weight, without a step: what tests compare. Zero where nothing has a coefficient. */
@@ -261,7 +392,7 @@ export class LanguageModel implements TrainablePolicy {
     if (folded === undefined) return {};
     const results = this.programs
       .gradient()
-      .run({ ...prefixed("w/", this.weights.tensors), ...prefixed("g/", folded) });
+      .run({ ...prefixed("w/", this.weights.trained), ...prefixed("g/", folded) });
     const values = Object.fromEntries(
       Object.entries(results).map(([name, tensor]) => [name, floats(tensor)]),
     );
@@ -269,15 +400,34 @@ export class LanguageModel implements TrainablePolicy {
     freeAll(folded);
     return values;
   }
-  /** Values of every weight, in this engine's own layout (see transformer/weights.ts). */
-  readWeights(): Record<string, Float32Array> {
+  readTrained(of: Model = "policy"): Record<string, Float32Array> {
     return Object.fromEntries(
-      Object.entries(this.weights.tensors).map(([name, tensor]) => [name, floats(tensor)]),
+      Object.entries(this.weightsOf(of).tensors).map(([name, tensor]) => [name, floats(tensor)]),
     );
   }
-  /** Replaces the weights; moments and version stay. */
-  writeWeights(values: Named<Float32Array | Float64Array>): void {
-    this.replace(this.upload(values));
+  /** Values of every weight of the decoder, adapters merged, and of the heads (see transformer/weights.ts). */
+  readWeights(): Record<string, Float32Array> {
+    const { shape, adapter } = this.parts;
+    const trained = this.readTrained();
+    if (adapter === undefined) return trained;
+    const heads = Object.fromEntries(
+      Object.keys(headShapes(this.parts)).map((name) => [name, take(trained, name)]),
+    );
+    return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
+  }
+  writeWeights(values: Named<Float32Array | Float64Array>, of: Model = "policy"): void {
+    const weights = this.upload(values);
+    if (of === "policy") return this.replace(weights);
+    this.saved.get(of)?.close();
+    this.saved.set(of, weights);
+  }
+  adopt(values: Named<Float32Array | Float64Array>, version: number): void {
+    this.writeWeights(values);
+    this.version = version;
+  }
+  share(): Pick<PolicySetup, "runtime" | "backend"> {
+    const { runtime, backend } = this.setup;
+    return { runtime: guest(runtime), backend };
   }
 
   async snapshot(name: Model, decay?: number): Promise<void> {
@@ -297,7 +447,7 @@ export class LanguageModel implements TrainablePolicy {
     };
     const mixed = this.programs.average().run(feeds);
     factor.free();
-    return new WeightSet(this.programs, mixed);
+    return new WeightSet(this.programs, mixed, this.base);
   }
 
   setOptimizer(choice: OptimizerChoice, { reset }: { readonly reset: boolean }): void {
@@ -309,29 +459,57 @@ export class LanguageModel implements TrainablePolicy {
   }
 
   async save(folder: string): Promise<void> {
-    const { shape, version } = this;
-    const { updates } = this.optimizer;
+    const { shape, version, tokenizer, setup } = this;
+    const { adapter } = this.parts;
+    const trained = this.readTrained();
+    const heads = Object.fromEntries(
+      Object.entries(headShapes(this.parts)).map(([name, extents]) => [
+        name,
+        { shape: extents, data: take(trained, name) },
+      ]),
+    );
     writeCheckpoint(folder, {
       shape,
       version,
-      updates,
-      tokenizer: this.tokenizer,
-      weights: this.readWeights(),
-      ...this.optimizer.read(),
+      tokenizer,
+      heads,
+      optimizer: this.optimizer.read(),
+      ...(adapter === undefined
+        ? { weights: trained }
+        : { adapter: { adapter, weights: trained }, base: setup.base ?? setup.weights() }),
     });
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    if (!isDeepStrictEqual(checkpoint.shape, this.shape)) {
-      throw new UserError(`The checkpoint ${folder} is of a model of another size.`, {
+    const wrong = this.problemOf(checkpoint);
+    if (wrong !== undefined)
+      throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
         file: folder,
         code: "checkpoint-shape",
-        action: "Open a policy of that checkpoint's own size, or name another checkpoint.",
+        action:
+          "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
       });
-    }
-    this.writeWeights(checkpoint.weights);
-    this.optimizer.write(checkpoint);
+    const heads = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
+    this.writeWeights({
+      ...(checkpoint.adapter === undefined ? checkpoint.weights : checkpoint.adapter.weights),
+      ...Object.fromEntries(heads),
+    });
+    this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
+  }
+  /** Why a checkpoint is not of this policy. */
+  private problemOf({ shape, heads, adapter }: Checkpoint): string | undefined {
+    if (!isDeepStrictEqual(shape, this.shape)) return "is of a model of another size";
+    const own = Object.keys(headShapes(this.parts)).sort().join(", ");
+    const theirs = Object.keys(heads).sort().join(", ");
+    if (own !== theirs)
+      return `has ${theirs === "" ? "no heads" : theirs} where this model has ${own || "none"}`;
+    const described = (of: Adapter | undefined): string =>
+      of === undefined
+        ? "no adapter"
+        : `an adapter of rank ${of.rank}, alpha ${of.alpha} on ${[...of.targets].sort().join(", ")}`;
+    const [has, wants] = [described(adapter?.adapter), described(this.parts.adapter)];
+    return has === wants ? undefined : `has ${has} where this run has ${wants}`;
   }
 
   counters(): { readonly tensors: number } {
@@ -341,6 +519,7 @@ export class LanguageModel implements TrainablePolicy {
     this.weights.close();
     for (const weights of this.saved.values()) weights.close();
     this.saved.clear();
+    this.base?.close();
     this.optimizer.close();
     this.rotary.free();
     this.setup.runtime.close();

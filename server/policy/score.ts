@@ -1,84 +1,162 @@
-/** Channels of a batch's tokens under a set of weights, and the feeds that scoring and training share. */
+/** Channels of a batch's tokens: which there are, their columns, and what programs are fed of a run's rows. */
 import { UserError } from "../../shared/errors.ts";
 import type { Batch, Channel } from "../seams.ts";
-import { microRows, type MicroBatch } from "./layout.ts";
-import type { Programs } from "./programs.ts";
-import { exactFloats, freeAll, take, type DeviceTensor, type Tensors } from "./runtime.ts";
-import { detailChannels, type Detail } from "./transformer/head.ts";
+import { microRows, roundUp, type MicroBatch } from "./layout.ts";
+import { freeAll, type DeviceTensor, type Runtime } from "./runtime.ts";
+import { parseChannel } from "./transformer/head.ts";
 
-export type OwnChannel = "logp" | "entropy" | "logsumexp";
-const own: readonly string[] = ["logp", "entropy", "logsumexp"];
-export const isOwnChannel = (channel: Channel): channel is OwnChannel => own.includes(channel);
+export type Run = readonly MicroBatch[];
+/** Values per token by channel. */
+export type Columns = Partial<Record<Channel, Float64Array>>;
 
-/** An error for channels that this engine does not compute. */
-export function unsupportedChannel(channel: Channel): UserError {
-  return new UserError(`The channel ${channel} is not computed by this engine yet.`, {
-    code: "channel-unsupported",
-    action: "Use an objective or a KL estimator that needs only logp, entropy, logsumexp or logp:<model>.",
+/** Whether a channel is one of the model's own: not another model's logp. */
+export const isOwnChannel = (channel: Channel): boolean => parseChannel(channel)?.kind !== "logp_of";
+/** The other models whose states a channel's divergence needs. */
+export const modelsOf = (channels: readonly Channel[]): string[] => [
+  ...new Set(
+    channels.flatMap((channel) => {
+      const parsed = parseChannel(channel);
+      return parsed?.kind === "kl" ? [parsed.model] : [];
+    }),
+  ),
+];
+
+/** @throws UserError for a word that is no channel, or a head that the model has not. */
+export function checkChannel(channel: Channel, heads: readonly string[]): void {
+  const parsed = parseChannel(channel);
+  if (parsed === undefined)
+    throw new UserError(`${channel} is not a channel of a language model.`, {
+      code: "channel-unknown",
+      action:
+        "Channels are logp, entropy, logsumexp, mean_logp, head:<name>, logp:<model>, kl:<model>:forward and kl:<model>:reverse.",
+    });
+  if (parsed.kind !== "head" || heads.includes(parsed.head)) return;
+  throw new UserError(`The model has no head ${parsed.head}, which the channel ${channel} reads.`, {
+    code: "head-unknown",
+    action: `Add it to the model: model.value_heads: [${[...heads, parsed.head].join(", ")}].`,
   });
 }
 
-export const detailOf = (channels: Iterable<Channel>): Detail =>
-  [...channels].some((channel) => channel === "entropy" || channel === "logsumexp") ? "full" : "plain";
+/** Columns of NaN: where nothing was computed there is no value. */
+export const emptyColumns = (batch: Batch, channels: readonly Channel[]): Columns =>
+  Object.fromEntries(channels.map((channel) => [channel, new Float64Array(batch.tokens.length).fill(NaN)]));
 
-/** ids and targets of one run's micro-batches. */
-export function rowFeeds(programs: Programs, run: readonly MicroBatch[]): Record<string, DeviceTensor> {
+// ───────────────────────────────────────────────────────────────── tokens that are scored
+
+/** The scored tokens of one micro-batch: position in the rectangle, column in the batch, and the token itself. */
+export interface Selection {
+  readonly positions: Int32Array;
+  readonly columns: Int32Array;
+  readonly targets: Int32Array;
+}
+export function selectionOf(micro: MicroBatch, wanted?: (column: number) => boolean): Selection {
+  const positions: number[] = [];
+  const columns: number[] = [];
+  micro.rows.forEach((row, index) => {
+    for (let t = row.context; t < row.tokens.length; t++) {
+      const column = row.column + t - row.context;
+      if (wanted !== undefined && !wanted(column)) continue;
+      positions.push(index * micro.length + t - 1);
+      columns.push(column);
+    }
+  });
+  return {
+    positions: Int32Array.from(positions),
+    columns: Int32Array.from(columns),
+    targets: Int32Array.from(positions, (position) => micro.targets[position]!),
+  };
+}
+/** Tokens `from … to` of a selection. */
+export const slice = ({ positions, columns, targets }: Selection, from: number, to: number): Selection => ({
+  positions: positions.subarray(from, to),
+  columns: columns.subarray(from, to),
+  targets: targets.subarray(from, to),
+});
+
+/** A round number of entries with at least one to spare: that one has no coefficient. */
+export function paddedCount(tokens: number): number {
+  return roundUp(tokens + 1, tokens < 64 ? 8 : 64);
+}
+function paddedTo(values: Int32Array, count: number): Int32Array {
+  const padded = new Int32Array(count);
+  padded.set(values);
+  return padded;
+}
+
+/** ids of one run's micro-batches. */
+export function idFeeds(runtime: Runtime, run: Run): Record<string, DeviceTensor> {
+  return Object.fromEntries(
+    run.map((micro, stream) => [
+      `${stream}/ids`,
+      runtime.upload(micro.ids, [microRows(micro), micro.length]),
+    ]),
+  );
+}
+/** Which tokens are scored against what. */
+export function selectionFeeds(
+  runtime: Runtime,
+  selections: readonly Selection[],
+): Record<string, DeviceTensor> {
   const feeds: Record<string, DeviceTensor> = {};
-  run.forEach((micro, stream) => {
-    feeds[`${stream}/ids`] = programs.runtime.upload(micro.ids, [microRows(micro), micro.length]);
-    feeds[`${stream}/targets`] = programs.runtime.upload(micro.targets, [micro.targets.length]);
+  selections.forEach(({ positions, targets }, stream) => {
+    const count = paddedCount(positions.length);
+    feeds[`${stream}/scored`] = runtime.upload(paddedTo(positions, count), [count]);
+    feeds[`${stream}/targets`] = runtime.upload(paddedTo(targets, count), [count]);
+  });
+  return feeds;
+}
+/** Coefficients of the scored tokens, and where in the rectangle their gradients go. */
+export function weighFeeds(
+  runtime: Runtime,
+  run: Run,
+  selections: readonly Selection[],
+  channels: readonly Channel[],
+  gradients: Columns,
+): Record<string, DeviceTensor> {
+  const feeds: Record<string, DeviceTensor> = {};
+  selections.forEach(({ positions, columns }, stream) => {
+    const count = paddedCount(positions.length);
+    const place = new Int32Array(run[stream]!.ids.length).fill(count - 1);
+    positions.forEach((position, index) => (place[position] = index));
+    const values = new Float32Array(count * channels.length);
+    channels.forEach((channel, offset) => {
+      const column = gradients[channel];
+      if (column === undefined) return;
+      columns.forEach((at, index) => (values[index * channels.length + offset] = column[at] ?? 0));
+    });
+    feeds[`${stream}/place`] = runtime.upload(place, [place.length]);
+    feeds[`${stream}/coefficients`] = runtime.upload(values, [count, channels.length]);
   });
   return feeds;
 }
 
-export type Columns = Record<OwnChannel, Float64Array>;
-/** Columns of NaN: where nothing was computed there is no value. */
-export function emptyColumns(batch: Batch): Columns {
-  const column = (): Float64Array => new Float64Array(batch.tokens.length).fill(NaN);
-  return { logp: column(), entropy: column(), logsumexp: column() };
-}
-
-/** Copies a run's channels from the rectangles to the batch's columns. */
+/** Copies what a program said of the selected tokens to the batch's columns, and frees it. */
 export function readChannels(
-  results: Tensors,
-  run: readonly MicroBatch[],
-  detail: Detail,
-  columns: Columns,
+  results: Record<string, DeviceTensor>,
+  selections: readonly Selection[],
+  channels: readonly Channel[],
+  into: Columns,
 ): void {
-  run.forEach((micro, stream) => {
-    if (micro.rows.length === 0) return;
-    const values = exactFloats(take(results, `${stream}/channels`));
-    detailChannels[detail].forEach((channel, index) => {
-      scatter(values.subarray(index * micro.targets.length), micro, columns[channel]);
+  selections.forEach(({ columns }, stream) => {
+    const tensor = results[`${stream}/channels`];
+    if (tensor === undefined) throw new Error("internal: a program returned no channels");
+    const values = columns.length === 0 ? undefined : tensor.read();
+    tensor.free();
+    if (values === undefined) return;
+    const count = values.length / channels.length;
+    channels.forEach((channel, offset) => {
+      const column = into[channel];
+      if (column !== undefined)
+        columns.forEach((at, index) => (column[at] = values[offset * count + index]!));
     });
   });
 }
-function scatter(values: Float32Array | Float64Array, micro: MicroBatch, column: Float64Array): void {
-  micro.rows.forEach((row, index) => {
-    const start = index * micro.length + row.context - 1;
-    for (let i = row.context; i < row.tokens.length; i++)
-      column[row.column + i - row.context] = values[start + i - row.context] ?? NaN;
-  });
-}
 
-/** Channels of every token of the rows in `runs`. */
-export function scoreRuns(
-  programs: Programs,
-  weights: Tensors,
-  rotary: DeviceTensor,
-  runs: readonly (readonly MicroBatch[])[],
-  detail: Detail,
-  columns: Columns,
-): void {
-  const program = programs.score(detail);
-  for (const run of runs) {
-    const feeds = rowFeeds(programs, run);
-    try {
-      const results = program.run({ ...weights, rotary, ...feeds });
-      readChannels(results, run, detail, columns);
-      freeAll(results);
-    } finally {
-      freeAll(feeds);
-    }
+/** Frees what a step made, whether it succeeded or not. */
+export function using<R>(tensors: Record<string, DeviceTensor>, use: () => R): R {
+  try {
+    return use();
+  } finally {
+    freeAll(tensors);
   }
 }

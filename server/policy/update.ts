@@ -9,48 +9,28 @@
  */
 import { UserError } from "../../shared/errors.ts";
 import type { Batch, Channel, Stats, UpdatePlan, Weigh, Weighed } from "../seams.ts";
-import { microRows, perRun, type MicroBatch } from "./layout.ts";
-import type { Programs } from "./programs.ts";
-import { freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
-import {
-  detailOf,
-  emptyColumns,
-  isOwnChannel,
-  readChannels,
-  rowFeeds,
-  unsupportedChannel,
-  type Columns,
-  type OwnChannel,
-} from "./score.ts";
-import { keptFloats } from "./transformer/forward.ts";
-import { detailChannels, type Detail } from "./transformer/head.ts";
+import { perRun, type MicroBatch } from "./layout.ts";
+import { passesOver } from "./layeredPasses.ts";
+import { drops, gradientShapes } from "./parts.ts";
+import { Accumulator, channelsOf, partsOf, touches, type Engine, type KeptRun } from "./passes.ts";
+import { prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { checkChannel, emptyColumns, isOwnChannel, using, type Columns, type Run } from "./score.ts";
 
 export type Mode = "fused" | "staged" | "recompute";
-type Run = readonly MicroBatch[];
-
-export interface Engine {
-  readonly programs: Programs;
-  readonly weights: Tensors;
-  readonly rotary: DeviceTensor;
-  readonly pad: number;
-  /** Bytes that kept activations may take. */
-  readonly budget: number;
-}
-
-/** A run's activations on the device, between its forward and its backward half. */
-interface Kept {
-  readonly run: Run;
-  readonly feeds: Record<string, DeviceTensor>;
-  /** Undefined: beyond the budget, to be computed again. */
-  readonly activations: Record<string, DeviceTensor> | undefined;
-}
+export type { Engine } from "./passes.ts";
 
 /** Channels that this update can take gradients of; an error for others. */
-function checkedGradients(weighed: Weighed, batch: Batch): Partial<Record<OwnChannel, Float64Array>> {
-  const gradients: Partial<Record<OwnChannel, Float64Array>> = {};
+function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): Columns {
+  const gradients: Columns = {};
+  const heads = partsOf(engine).heads.map(({ name }) => name);
   for (const [name, column] of Object.entries(weighed.gradients) as [Channel, Float64Array | undefined][]) {
     if (column === undefined || column.every((value) => value === 0)) continue;
-    if (!isOwnChannel(name)) throw unsupportedChannel(name);
+    checkChannel(name, heads);
+    if (!isOwnChannel(name))
+      throw new UserError(`${name} belongs to another model: this update cannot move it.`, {
+        code: "channel-frozen",
+        action: "Return gradients by the policy's own channels only.",
+      });
     if (column.length !== batch.tokens.length) {
       throw new UserError(
         `The gradient by ${name} has ${column.length} values for ${batch.tokens.length} tokens.`,
@@ -60,142 +40,6 @@ function checkedGradients(weighed: Weighed, batch: Batch): Partial<Record<OwnCha
     gradients[name] = column;
   }
   return gradients;
-}
-
-/** Coefficients `[tokens of the rectangle, channels]` of one micro-batch; undefined where all are zero. */
-function coefficients(
-  micro: MicroBatch,
-  detail: Detail,
-  gradients: Partial<Record<OwnChannel, Float64Array>>,
-): Float32Array | undefined {
-  const names = detailChannels[detail];
-  const values = new Float32Array(micro.targets.length * names.length);
-  let any = false;
-  names.forEach((name, channel) => {
-    const column = gradients[name];
-    if (column === undefined) return;
-    micro.rows.forEach((row, index) => {
-      const start = index * micro.length + row.context - 1;
-      for (let i = 0; i < row.tokens.length - row.context; i++) {
-        const value = column[row.column + i] ?? 0;
-        if (value !== 0) any = true;
-        values[(start + i) * names.length + channel] = value;
-      }
-    });
-  });
-  return any ? values : undefined;
-}
-
-function uploadCoefficients(
-  programs: Programs,
-  run: Run,
-  detail: Detail,
-  gradients: Partial<Record<OwnChannel, Float64Array>>,
-): Record<string, DeviceTensor> | undefined {
-  const channels = detailChannels[detail].length;
-  const values = run.map((micro) => coefficients(micro, detail, gradients));
-  if (values.every((value) => value === undefined)) return undefined;
-  return Object.fromEntries(
-    run.map((micro, stream) => [
-      `${stream}/coefficients`,
-      programs.runtime.upload(values[stream] ?? new Float32Array(micro.targets.length * channels), [
-        micro.targets.length,
-        channels,
-      ]),
-    ]),
-  );
-}
-
-/** Adds up gradients of runs; owns the sum. */
-class Accumulator {
-  sum: Record<string, DeviceTensor> | undefined;
-  constructor(private readonly programs: Programs) {}
-  add(gradients: Record<string, DeviceTensor>): void {
-    if (this.sum === undefined) {
-      this.sum = gradients;
-      return;
-    }
-    const before = this.sum;
-    this.sum = this.programs.accumulate().run({ ...prefixed("a/", before), ...prefixed("b/", gradients) });
-    freeAll(before);
-    freeAll(gradients);
-  }
-}
-
-/** Forward and backward in one, for rows whose coefficients are known. */
-function addFused(
-  engine: Engine,
-  run: Run,
-  detail: Detail,
-  gradients: Partial<Record<OwnChannel, Float64Array>>,
-  into: Accumulator,
-  feeds?: Tensors,
-): void {
-  const { programs, weights, rotary } = engine;
-  const weighing = uploadCoefficients(programs, run, detail, gradients);
-  if (weighing === undefined) return;
-  const own = feeds === undefined ? rowFeeds(programs, run) : {};
-  try {
-    into.add(programs.fused(detail).run({ ...weights, rotary, ...(feeds ?? own), ...weighing }));
-  } finally {
-    freeAll(own);
-    freeAll(weighing);
-  }
-}
-
-const bytesOf = (programs: Programs, run: Run): number =>
-  run.reduce(
-    (total, micro) => total + 4 * microRows(micro) * micro.length * keptFloats(programs.shape, micro.length),
-    0,
-  );
-
-/** Runs forward over everything, keeping activations while the budget lasts. */
-function forwardAll(
-  engine: Engine,
-  runs: readonly Run[],
-  detail: Detail,
-  columns: Columns,
-  kept: Kept[],
-): void {
-  const { programs, weights, rotary } = engine;
-  let budget = engine.budget;
-  for (const run of runs) {
-    const feeds = rowFeeds(programs, run);
-    const entry = { run, feeds, activations: undefined };
-    kept.push(entry);
-    budget -= bytesOf(programs, run);
-    const program = budget >= 0 ? programs.forward(detail) : programs.score(detail);
-    const results = program.run({ ...weights, rotary, ...feeds });
-    readChannels(results, run, detail, columns);
-    run.forEach((_, stream) => results[`${stream}/channels`]?.free());
-    const activations = Object.fromEntries(
-      Object.entries(results).filter(([name]) => name.includes("/kept/")),
-    );
-    if (budget >= 0) kept[kept.length - 1] = { run, feeds, activations };
-  }
-}
-
-function backwardAll(
-  engine: Engine,
-  kept: readonly Kept[],
-  detail: Detail,
-  gradients: Partial<Record<OwnChannel, Float64Array>>,
-  into: Accumulator,
-): void {
-  const { programs, weights, rotary } = engine;
-  for (const { run, feeds, activations } of kept) {
-    if (activations === undefined) {
-      addFused(engine, run, detail, gradients, into, feeds);
-      continue;
-    }
-    const weighing = uploadCoefficients(programs, run, detail, gradients);
-    if (weighing === undefined) continue;
-    try {
-      into.add(programs.backward(detail).run({ ...weights, rotary, ...feeds, ...activations, ...weighing }));
-    } finally {
-      freeAll(weighing);
-    }
-  }
 }
 
 export interface Gradient {
@@ -225,22 +69,19 @@ export function storedStats(batch: Batch, plan: UpdatePlan): Stats | undefined {
   return stored;
 }
 
-function countTokens(gradients: Partial<Record<OwnChannel, Float64Array>>): number {
-  const columns = Object.values(gradients);
+function countTokens(gradients: Columns, tokens: number): number {
+  const touched = touches(gradients);
   let count = 0;
-  const length = columns[0]?.length ?? 0;
-  for (let i = 0; i < length; i++) if (columns.some((column) => column[i] !== 0)) count += 1;
+  for (let i = 0; i < tokens; i++) if (touched(i)) count += 1;
   return count;
 }
 
 /** Keeps only the rows that a coefficient touches. */
-function touched(
-  gradients: Partial<Record<OwnChannel, Float64Array>>,
-): (row: MicroBatch["rows"][number]) => boolean {
-  const columns = Object.values(gradients);
+function touchedRows(gradients: Columns): (row: MicroBatch["rows"][number]) => boolean {
+  const touched = touches(gradients);
   return (row) => {
     for (let i = row.column; i < row.column + row.tokens.length - row.context; i++)
-      if (columns.some((column) => column[i] !== 0)) return true;
+      if (touched(i)) return true;
     return false;
   };
 }
@@ -248,6 +89,35 @@ function touched(
 export interface Cutting {
   /** Micro-batches of the rows that pass. */
   (keep?: (row: MicroBatch["rows"][number]) => boolean): MicroBatch[];
+}
+
+/** Runs of the rows that a coefficient touches. */
+function weighedRuns(engine: Engine, cut: Cutting, gradients: Columns): Run[] {
+  const micros = channelsOf(gradients).length === 0 ? [] : cut(touchedRows(gradients));
+  return perRun(micros, engine.programs.runtime.streams, engine.pad);
+}
+
+function finished(engine: Engine, into: Accumulator): Gradient["folded"] {
+  return into.finish(gradientShapes(partsOf(engine)));
+}
+
+/** Coefficients are known before anything is computed. */
+function fusedGradient(engine: Engine, weighed: Weighed, batch: Batch, cut: Cutting): Gradient {
+  const gradients = checkedGradients(engine, weighed, batch);
+  const into = new Accumulator(engine.programs);
+  try {
+    const runs = weighedRuns(engine, cut, gradients);
+    const passes = passesOver(engine, runs, channelsOf(gradients));
+    for (const run of runs) passes.fused(run, gradients, into);
+    return {
+      weighed,
+      mode: "fused",
+      folded: finished(engine, into),
+      tokens: countTokens(gradients, batch.tokens.length),
+    };
+  } finally {
+    into.free();
+  }
 }
 
 /** The gradient of `weigh`'s loss. `others` are channels of other models, already scored. */
@@ -259,39 +129,86 @@ export function gradientOf(
   cut: Cutting,
   others: Stats,
 ): Gradient {
-  const { programs, pad } = engine;
-  const { streams } = programs.runtime;
-  const into = new Accumulator(programs);
-  const stored = storedStats(batch, plan);
-  if (stored !== undefined) {
-    const weighed = weigh({ ...stored, ...others }, batch);
-    const gradients = checkedGradients(weighed, batch);
-    const micros = cut(touched(gradients));
-    const detail = detailOf(Object.keys(gradients) as Channel[]);
-    for (const run of perRun(micros, streams, pad)) addFused(engine, run, detail, gradients, into);
-    return { weighed, mode: "fused", folded: into.sum, tokens: countTokens(gradients) };
-  }
-  const runs = perRun(cut(), streams, pad);
-  const detail = detailOf(plan.channels);
-  const columns = emptyColumns(batch);
-  const kept: Kept[] = [];
+  // Under dropout the weights that train are not quite those that wrote.
+  const stored = drops(partsOf(engine)) ? undefined : storedStats(batch, plan);
+  if (stored !== undefined) return fusedGradient(engine, weigh({ ...stored, ...others }, batch), batch, cut);
+  const runs = perRun(cut(), engine.programs.runtime.streams, engine.pad);
+  const own = plan.channels.filter(isOwnChannel);
+  const columns = emptyColumns(batch, own);
+  const passes = passesOver(engine, runs, own);
+  const into = new Accumulator(engine.programs);
+  const kept: KeptRun[] = [];
   try {
-    forwardAll(engine, runs, detail, columns, kept);
-    const now = Object.fromEntries(
-      plan.channels.filter(isOwnChannel).map((channel) => [channel, columns[channel]]),
-    );
-    const weighed = weigh({ ...now, ...others }, batch);
-    const gradients = checkedGradients(weighed, batch);
-    backwardAll(engine, kept, detailOf(Object.keys(gradients) as Channel[]), gradients, into);
-    const mode: Mode = kept.some(({ activations }) => activations === undefined) ? "recompute" : "staged";
-    return { weighed, mode, folded: into.sum, tokens: countTokens(gradients) };
-  } catch (error) {
-    if (into.sum !== undefined) freeAll(into.sum);
-    throw error;
-  } finally {
-    for (const { feeds, activations } of kept) {
-      freeAll(feeds);
-      if (activations !== undefined) freeAll(activations);
+    let room = engine.budget;
+    for (const run of runs) {
+      const entry = passes.forward(run, own, columns, room);
+      room -= entry.bytes;
+      kept.push(entry);
     }
+    const weighed = weigh({ ...columns, ...others }, batch);
+    const gradients = checkedGradients(engine, weighed, batch);
+    const mode: Mode = kept.some(({ again }) => again) ? "recompute" : "staged";
+    if (channelsOf(gradients).length > 0)
+      for (const entry of kept) {
+        passes.backward(entry, gradients, into);
+        entry.free();
+      }
+    return {
+      weighed,
+      mode,
+      folded: finished(engine, into),
+      tokens: countTokens(gradients, batch.tokens.length),
+    };
+  } finally {
+    into.free();
+    for (const entry of kept) entry.free();
+  }
+}
+
+/**
+ * The same where each sequence's gradient is clipped to a norm before they are added: one pass back per sequence,
+ * since only then does its norm exist. `tensors` are what the optimiser moves and the frozen vectors.
+ */
+export function clippedGradientOf(
+  engine: Engine,
+  batch: Batch,
+  plan: UpdatePlan,
+  weigh: Weigh,
+  cut: Cutting,
+  others: Stats,
+  tensors: Tensors,
+  limit: number,
+): Gradient {
+  const own = plan.channels.filter(isOwnChannel);
+  const columns = emptyColumns(batch, own);
+  const runs = perRun(cut(), engine.programs.runtime.streams, engine.pad);
+  const passes = passesOver(engine, runs, own);
+  const stored = storedStats(batch, plan);
+  if (stored === undefined) for (const run of runs) passes.score(run, own, columns);
+  const weighed = weigh({ ...(stored ?? columns), ...others }, batch);
+  const gradients = checkedGradients(engine, weighed, batch);
+  const into = new Accumulator(engine.programs);
+  const bound = { limit: engine.programs.runtime.upload(Float32Array.of(limit), []) };
+  try {
+    for (let row = 0; row < batch.rows; row++) {
+      const alone = new Accumulator(engine.programs);
+      const only: Cutting = (keep) => cut((one) => one.row === row && (keep === undefined || keep(one)));
+      for (const run of weighedRuns(engine, only, gradients)) passes.fused(run, gradients, alone);
+      const folded = finished(engine, alone);
+      if (folded === undefined) continue;
+      using(folded, () => {
+        const feeds = { ...prefixed("w/", tensors), ...prefixed("g/", folded), ...bound };
+        into.add(engine.programs.clip().run(feeds));
+      });
+    }
+    return {
+      weighed,
+      mode: stored === undefined ? "recompute" : "fused",
+      folded: finished(engine, into),
+      tokens: countTokens(gradients, batch.tokens.length),
+    };
+  } finally {
+    bound.limit.free();
+    into.free();
   }
 }

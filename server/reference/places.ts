@@ -11,10 +11,10 @@ export interface Place {
   readonly own: Fields;
 }
 
-/** The places of every slot that a config can choose. Stages repeat the top level's blocks and are left out. */
+/** The places of every slot that a config can choose. Stages and `models` repeat the top level's blocks and are left out. */
 export function places(): ReadonlyMap<SlotName, Place> {
   const found = new Map<SlotName, Place>();
-  const { stages: _, ...top } = grammar.fields;
+  const { stages: _, models: __, ...top } = grammar.fields;
   inFields(top, "", found);
   return found;
 }

@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readBest, writeBest, type BestCheckpoint } from "../../shared/bestCheckpoint.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Json } from "../../shared/json.ts";
 import type { Saved } from "../seams.ts";
@@ -182,8 +183,9 @@ export function checkpointSteps(runFolder: string): number[] {
 }
 
 /**
- * Writes a checkpoint and throws away those that are older than the last `keep`.
+ * Writes a checkpoint and throws away those that are older than the last `keep`, all but the best.
  * @param savePolicy writes weights, optimiser and snapshots into the folder it is given
+ * @param best says that this one is the best so far
  * @returns its path and size in bytes
  */
 export async function writeCheckpoint(
@@ -191,6 +193,7 @@ export async function writeCheckpoint(
   state: RunState,
   savePolicy: (folder: string) => Promise<void>,
   keep: number,
+  best?: Omit<BestCheckpoint, "step">,
 ): Promise<{ path: string; bytes: number }> {
   const path = checkpointFolder(runFolder, state.step);
   const draft = `${path}.tmp-${process.pid}`;
@@ -203,6 +206,7 @@ export async function writeCheckpoint(
     rmSync(path, { recursive: true, force: true });
     renameSync(draft, path);
     flush(checkpointsFolder(runFolder));
+    if (best !== undefined) writeBest(runFolder, { step: state.step, ...best });
     prune(runFolder, keep);
     return { path, bytes };
   } catch (error) {
@@ -218,10 +222,11 @@ export async function writeCheckpoint(
   }
 }
 
-/** Keeps the newest `keep` checkpoints and clears what a killed writer left behind. */
+/** Keeps the newest `keep` checkpoints and the best, and clears what a killed writer left behind. */
 function prune(runFolder: string, keep: number): void {
+  const best = readBest(runFolder)?.step;
   for (const step of checkpointSteps(runFolder).slice(0, -Math.max(1, keep)))
-    rmSync(checkpointFolder(runFolder, step), { recursive: true, force: true });
+    if (step !== best) rmSync(checkpointFolder(runFolder, step), { recursive: true, force: true });
   for (const name of readdirSync(checkpointsFolder(runFolder))) {
     if (/^\d+\.tmp-\d+$/.test(name))
       rmSync(join(checkpointsFolder(runFolder), name), { recursive: true, force: true });

@@ -1,7 +1,9 @@
-/** A checkpoint as a person names it: a model's folder or .gguf file, a checkpoint's, or the run's. */
+/** A checkpoint as a person names it: a model's folder or .gguf file, a checkpoint's, the run's, or `RUN@best`. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readBest } from "../../shared/bestCheckpoint.ts";
 import { UserError } from "../../shared/errors.ts";
+import { adamwChoice } from "../policy/optimizers/adamw.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import { checkpointFolder, checkpointSteps } from "./checkpoint.ts";
 import { policyFolder } from "./trainer.ts";
@@ -9,9 +11,25 @@ import { policyFolder } from "./trainer.ts";
 const isPolicy = (folder: string): boolean =>
   ["model.safetensors", "model.safetensors.index.json"].some((name) => existsSync(join(folder, name)));
 
+/** `RUN@best`, `RUN@last` or `RUN@40` as the folder of that checkpoint; anything else as it is. */
+function named(path: string): string {
+  const [, run, which] = /^(.+)@(best|last|\d+)$/.exec(path) ?? [];
+  if (run === undefined || which === undefined || existsSync(path)) return resolve(path);
+  const folder = resolve(run);
+  if (which === "last") return folder;
+  const step = which === "best" ? readBest(folder)?.step : Number(which);
+  if (step !== undefined) return checkpointFolder(folder, step);
+  throw new UserError(`${folder} keeps no best checkpoint.`, {
+    file: folder,
+    code: "checkpoint-missing",
+    action:
+      "Say which evaluation decides (checkpoint: { best: { metric: eval/greedy } }) and run again, or name another of its checkpoints.",
+  });
+}
+
 /** The folder or the .gguf file with the weights. @throws UserError where there are none */
 export function resolveCheckpoint(path: string): string {
-  const folder = resolve(path);
+  const folder = named(path);
   if (folder.endsWith(".gguf") && existsSync(folder) && statSync(folder).isFile()) return folder;
   const last = checkpointSteps(folder).at(-1);
   const candidates = [
@@ -45,15 +63,7 @@ export function openCheckpoint(
       base: resolveCheckpoint(path),
       size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true },
     },
-    optimizer: {
-      name: "adamw",
-      lr: 0,
-      betas: [0.9, 0.999],
-      epsilon: 1e-8,
-      weight_decay: 0,
-      warmup: 0,
-      clip_norm: null,
-    },
+    optimizer: adamwChoice({ lr: 0 }),
     backend,
     seed,
   });

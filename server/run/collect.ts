@@ -85,7 +85,7 @@ async function round(
     clock,
     signal: session.signal,
   };
-  return { batch, columns: await watch.time("reward", () => stage.scorer.score(batch, context)) };
+  return { batch, columns: await watch.time("reward", () => stage.scorer.scorePlain(batch, context)) };
 }
 
 /** Verdicts in order; groups beyond the number wanted are left out, so that a step's size does not depend on luck. */

@@ -6,6 +6,10 @@ import type { Recorder } from "./recorder.ts";
 
 const pollEvery = 100;
 
+type SetLine = Extract<ControlLine, { action: "set" }>;
+/** Sets a value; undefined, or why it is refused. */
+export type Change = (line: Pick<SetLine, "path" | "value">) => string | undefined;
+
 export class Commands {
   private waiting: ControlLine[] = [];
   private polled = 0;
@@ -22,7 +26,8 @@ export class Commands {
     for (const { id, text } of unreadable) {
       const message = `This line of control.jsonl is not understood: ${text.slice(0, 200)}`;
       this.recorder.event("warning", "control-unreadable", message, {
-        action: "Write one JSON object a line: id and action (stop, pause, continue or checkpoint).",
+        action:
+          "Write one JSON object a line: id and action (stop, pause, continue, checkpoint, or set with path and value).",
       });
       if (id !== null) this.recorder.acknowledge(id, false, message);
     }
@@ -39,15 +44,16 @@ export class Commands {
   /**
    * At a step boundary: answers every line, in order, and waits while the run is paused.
    * @param checkpoint writes one now
+   * @param change sets a value for the rest of the run
    * @returns `stop` when the run is to end here
    */
-  async obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
+  async obey(checkpoint: () => Promise<void>, change: Change): Promise<"go" | "stop"> {
     this.read();
     let paused = false;
     for (;;) {
       for (let line = this.waiting.shift(); line !== undefined; line = this.waiting.shift()) {
         const was: boolean = paused;
-        const next = await this.answer(line, paused, checkpoint);
+        const next = await this.answer(line, paused, checkpoint, change);
         if (next === "stop") return "stop";
         paused = next === "paused";
         if (paused !== was)
@@ -68,6 +74,7 @@ export class Commands {
     line: ControlLine,
     paused: boolean,
     checkpoint: () => Promise<void>,
+    change: Change,
   ): Promise<"stop" | "paused" | "running"> {
     const here = `after step ${this.recorder.step}`;
     switch (line.action) {
@@ -85,12 +92,24 @@ export class Commands {
         this.recorder.acknowledge(line.id, true, `Checkpoint written ${here}.`);
         return paused ? "paused" : "running";
       case "set":
-        this.recorder.acknowledge(
-          line.id,
-          false,
-          `${line.path} can't be changed while a run is live: stop it and start one with --set ${line.path}=${line.value}.`,
-        );
+        this.set(line, change);
         return paused ? "paused" : "running";
     }
+  }
+
+  /** The event carries the id: whoever asked finds the answer by it. */
+  private set({ id, path, value }: SetLine, change: Change): void {
+    const refusal = change({ path, value });
+    const { step } = this.recorder;
+    const message =
+      refusal ?? `${path} is ${JSON.stringify(value)} from step ${step + 1} on, also after a resume.`;
+    this.recorder.acknowledge(id, refusal === undefined, message);
+    const data = { id, path, value };
+    if (refusal === undefined) this.recorder.event("info", "set", message, { data });
+    else
+      this.recorder.event("warning", "set-refused", message, {
+        data,
+        action: "Nothing was changed; the run goes on.",
+      });
   }
 }

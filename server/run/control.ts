@@ -6,7 +6,7 @@ import type { ControlLine } from "../../shared/run.ts";
 
 const schema: z.ZodType<ControlLine> = z.union([
   z.object({ id: z.string(), action: z.enum(["stop", "pause", "continue", "checkpoint"]) }),
-  z.object({ id: z.string(), action: z.literal("set"), path: z.string(), value: z.number() }),
+  z.object({ id: z.string(), action: z.literal("set"), path: z.string(), value: z.json() }),
 ]);
 
 /** A line that says nothing we know of; it is acknowledged as refused when it has an id. */

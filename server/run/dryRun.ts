@@ -9,9 +9,9 @@ import { status, type Clock } from "../seams.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { decodeOptions } from "./collect.ts";
 import { beginning } from "./loop.ts";
-import { openRunPolicy } from "./openPolicy.ts";
+import { openModels } from "./models.ts";
 import { nowhere, Recorder, type Appended } from "./recorder.ts";
-import { modelsOf, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
 
 export interface TermTiming {
@@ -131,13 +131,14 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
 /** @throws UserError for what would end a run at its start */
 export async function dryRun(full: RunConfig): Promise<DryRun> {
   const config = small(full);
-  const policy = await openRunPolicy(config);
+  const models = await openModels(config);
+  const { policy } = models;
   const records: Appended[] = [];
   const recorder = new Recorder(nowhere, (record) => records.push(record));
   const session: Session = {
     config,
     policy,
-    models: modelsOf(policy),
+    models,
     recorder,
     signal: new AbortController().signal,
     interrupted: () => false,
@@ -172,6 +173,6 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     };
   } finally {
     await trainer.parts.close();
-    policy.close();
+    models.close();
   }
 }

@@ -1,5 +1,5 @@
 /** Held-out success: a greedy answer and `samples` drawn ones for each task, the same tasks and streams every time. */
-import { outcome, type Algorithm, type DrawnTask } from "../algorithm.ts";
+import { outcome, rowValue, type Algorithm, type DrawnTask, type Scored } from "../algorithm.ts";
 import { evaluationReport, type EvaluatedTask } from "../evaluation/passAtK.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import type { Scorer } from "../scoring.ts";
@@ -35,57 +35,97 @@ function decode({ config, policy, signal, model }: Examination, temperature: num
   };
 }
 
-/** Per row of the batch: right, wrong, or unknown where the deciding term failed. */
-async function judge(
+/** Some of the answers to the tasks, scored. */
+export interface Answered {
+  readonly greedy: boolean;
+  readonly batch: Batch;
+  readonly scored: Scored;
+  /** Per row: the task it answers, by its place among the tasks. */
+  readonly task: Int32Array;
+}
+
+/** What was seen of each task; the report is made of it. */
+export interface Evaluated {
+  readonly tasks: readonly EvaluatedTask[];
+  readonly report: EvaluationReport;
+}
+
+interface Seen {
+  readonly arm: string;
+  readonly samples: boolean[];
+  greedy: boolean | undefined;
+  rewards: Record<string, number>;
+}
+
+async function score(
   { algorithm, scorer, policy, models, signal }: Examination,
   batch: Batch,
   clock: Clock,
-): Promise<Uint8Array> {
+): Promise<Scored> {
   const columns = await scorer.score(batch, {
     models,
     tokenizer: policy.tokenizer,
     clock,
     ...(signal === undefined ? {} : { signal }),
   });
-  return algorithm.rewards(columns, batch, clock).success;
+  return algorithm.rewards(columns, batch, clock);
 }
 
-/** `count` answers a task, by temperature; one list of outcomes per task, unknown ones left out. */
-async function answers(
+/** `count` answers a task, by temperature, a bounded number at once. */
+async function* answers(
   exam: Examination,
   count: number,
   temperature: number,
   clock: Clock,
-): Promise<boolean[][]> {
+): AsyncGenerator<Answered> {
+  const greedy = temperature === 0;
   const places = placesOf(exam.tasks, new Set());
-  const drafts = draftsOf(
-    places,
-    count,
-    exam.policy,
-    ["evaluation", temperature === 0 ? "greedy" : "sampled"],
-    "evaluate",
-    exam.config.top.rollout.prefix,
-  );
-  const results: boolean[][] = exam.tasks.map(() => []);
+  const key = ["evaluation", greedy ? "greedy" : "sampled"];
+  const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout.prefix);
   for (let from = 0; from < drafts.length; from += chunk) {
     const batch = await rollOut(exam.policy, drafts.slice(from, from + chunk), decode(exam, temperature));
-    const success = await judge(exam, batch, clock);
-    success.forEach((value, row) => {
-      if (value !== outcome.unknown) results[Math.floor((from + row) / count)]!.push(value === outcome.right);
-    });
+    const scored = await score(exam, batch, clock);
+    const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
+    yield { greedy, batch, scored, task };
   }
-  return results;
 }
 
-/** `eval/pass@k` for each k of `pass_at`, `eval/greedy`, and both per arm. */
-export async function evaluate(exam: Examination, clock: Clock): Promise<EvaluationReport> {
+/** Terms before their weights, and the combined reward under `total`; what does not exist is left out. */
+function rewardsOf({ rewards, combined }: Scored, row: number): Record<string, number> {
+  const paid = rewards.terms.map((term): [string, number] => [term.name, rowValue(term, row)]);
+  const all: [string, number][] = [["total", combined.total[row]!], ...paid];
+  return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
+}
+
+/**
+ * `eval/pass@k` for each k of `pass_at`, `eval/greedy`, both per arm, and `eval/reward/<term>`.
+ * @param keep is given every answer as it comes: nobody else holds them
+ */
+export async function evaluate(
+  exam: Examination,
+  clock: Clock,
+  keep: (answered: Answered) => void = () => undefined,
+): Promise<Evaluated> {
   const { samples, temperature, pass_at } = exam.config.evaluation;
-  const greedy = await answers(exam, 1, 0, clock);
-  const sampled = await answers(exam, samples, temperature, clock);
-  const tasks = exam.tasks.map(({ arm }, i): EvaluatedTask => ({
-    arm,
-    samples: sampled[i]!,
-    greedy: greedy[i]![0],
-  }));
-  return evaluationReport(tasks, pass_at);
+  const seen = exam.tasks.map(({ arm }): Seen => ({ arm, samples: [], greedy: undefined, rewards: {} }));
+  for (const [count, heat] of [
+    [1, 0],
+    [samples, temperature],
+  ] as const)
+    for await (const answered of answers(exam, count, heat, clock)) {
+      keep(answered);
+      answered.task.forEach((place, row) => note(seen[place]!, answered, row));
+    }
+  return { tasks: seen, report: evaluationReport(seen, pass_at) };
+}
+
+function note(seen: Seen, { greedy, scored }: Answered, row: number): void {
+  const success = scored.success[row];
+  const right = success === outcome.unknown ? undefined : success === outcome.right;
+  if (!greedy) {
+    if (right !== undefined) seen.samples.push(right);
+    return;
+  }
+  seen.greedy = right;
+  seen.rewards = rewardsOf(scored, row);
 }

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { RunFile } from "../../shared/run.ts";
-import { loadConfig, type LoadedConfig } from "../config/index.ts";
+import type { LoadedConfig } from "../config/index.ts";
+import { loadWith, readSettings, type Setting } from "./settings.ts";
 
 const runSchema = z.object({
   id: z.string(),
@@ -42,23 +43,28 @@ export interface StoredConfig extends LoadedConfig {
   readonly authored: string;
   /** A resumed run resolves otherwise than it did at first: a file it extends, or a default, has changed. */
   readonly changed: boolean;
+  /** What was set while it was live; the config holds these values. */
+  readonly settings: readonly Setting[];
 }
 
 /** The config of a run: read from its file by the first attempt and kept, so that later edits don't reach a resumed run. */
 export function storedConfig(folder: string, run: RunFile): StoredConfig {
   const kept = existsSync(authoredPath(folder));
   const authored = kept ? readFileSync(authoredPath(folder), "utf8") : authoredOf(run);
-  const loaded = loadConfig(run.file, {
-    text: authored,
-    set: run.set,
-    folder: dirname(run.file),
-    ...(run.steps === undefined ? {} : { steps: run.steps }),
-    ...(run.seed === undefined ? {} : { seed: run.seed }),
-  });
-  if (kept) return { ...loaded, authored, changed: differs(resolvedPath(folder), loaded.tree) };
+  const loaded = loadWith(run, authored, []);
+  const settings = readSettings(folder);
+  if (kept) {
+    const changed = differs(resolvedPath(folder), loaded.tree);
+    return {
+      ...(settings.length === 0 ? loaded : loadWith(run, authored, settings)),
+      authored,
+      changed,
+      settings,
+    };
+  }
   keep(resolvedPath(folder), JSON.stringify(loaded.tree));
   keep(authoredPath(folder), authored);
-  return { ...loaded, authored, changed: false };
+  return { ...loaded, authored, changed: false, settings };
 }
 
 function authoredOf(run: RunFile): string {

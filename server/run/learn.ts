@@ -1,7 +1,7 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
 import { describeMismatch, type Advantages } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
-import { valueAt } from "../config/declaration.ts";
+import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
 import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
@@ -42,7 +42,7 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
     for (const model of models)
       columns.push([
         `logp:${model}`,
-        (await session.policy.score(rows, { model, channels: ["logp"] })).logp!,
+        (await session.models.get("policy").score(rows, { model, channels: ["logp"] })).logp!,
       ]);
     return { ...behaviour(rows), ...Object.fromEntries(columns) };
   };
@@ -140,7 +140,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
           train,
           part.map((row) => order[row]!),
           updates.length === 0,
-          valueAt(stage.config.body.update.schedule, clock),
+          rateAt(stage.config.body.update.schedule, clock),
         ),
       );
     }
@@ -163,7 +163,7 @@ function update(
     weights: selectTokens(weights, batch, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  return session.policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+  return session.models.get("policy").update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
 }
 
 /** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import type { Clock } from "../seams.ts";
 import { Interrupted, type Session } from "./session.ts";
-import { isMet } from "./until.ts";
+import { isMet, whyMet } from "./until.ts";
 
 const stateSchema = z.object({
   /** Steps done, over all stages. */
@@ -18,6 +18,8 @@ const stateSchema = z.object({
   history: z.array(z.number()),
   /** `rl` at the last evaluation; −1: none yet. */
   evaluated: z.number().int(),
+  /** Best value so far of `checkpoint.best`'s metric; null before the first. */
+  best: z.number().nullable().default(null),
   /** Seconds of earlier attempts. */
   seconds: z.number(),
 });
@@ -31,6 +33,7 @@ export const beginning: LoopState = {
   entered: false,
   history: [],
   evaluated: -1,
+  best: null,
   seconds: 0,
 };
 export const readLoopState = (value: unknown): LoopState => stateSchema.parse(value);
@@ -43,8 +46,9 @@ export interface Driver {
   enter(stage: number, state: LoopState): Promise<void>;
   /** One step of the present stage. Its records are appended, not committed. */
   step(clock: Clock, step: number): Promise<StepMetrics>;
-  evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void>;
-  checkpoint(state: LoopState): Promise<void>;
+  evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<StepMetrics>;
+  /** `best`: the evaluation that makes this checkpoint the run's best. */
+  checkpoint(state: LoopState, best?: { readonly metric: string; readonly value: number }): Promise<void>;
   /** Puts back what a given-up step has drawn. */
   rewind(): void;
   /** Reads and answers control lines. */
@@ -73,7 +77,8 @@ export class Loop {
       if ((await this.driver.obey(() => this.checkpoint())) === "stop") return this.end("stopped");
       this.session.signal.throwIfAborted();
       if (!(await this.place())) return this.end("finished");
-      await this.evaluateIfDue();
+      // What it found may be what `until` waits for.
+      if (await this.evaluateIfDue()) continue;
       await this.checkpointIfDue();
       await this.step();
     }
@@ -104,7 +109,7 @@ export class Loop {
         this.session.recorder.event(
           "info",
           "stage-ended",
-          `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until?.metric} is where \`until\` wants it.`,
+          `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until === undefined ? "" : whyMet(stage.until, this.state.history)}.`,
         );
       this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: [] };
     }
@@ -126,18 +131,40 @@ export class Loop {
     recorder.commit(lastStep(this.state));
   }
 
-  private async evaluateIfDue(): Promise<void> {
-    if (this.stages[this.state.stage]!.kind !== "rl") return;
+  private async evaluateIfDue(): Promise<boolean> {
+    if (this.stages[this.state.stage]!.kind !== "rl") return false;
     const { every } = this.session.config.evaluation;
     const { rl, evaluated } = this.state;
     const due = evaluated < 0 || (every > 0 && rl % every === 0 && rl !== evaluated);
     if (due) await this.evaluate(evaluated < 0 ? "first" : "periodic");
+    return due;
   }
 
   private async evaluate(role: "first" | "periodic" | "last"): Promise<void> {
-    await this.driver.evaluate(role, this.clock);
-    this.state = { ...this.state, evaluated: this.state.rl };
+    const metrics = await this.driver.evaluate(role, this.clock);
+    this.state = { ...this.state, evaluated: this.state.rl, history: this.seen(metrics) };
     this.session.recorder.commit(lastStep(this.state));
+    await this.keepIfBest(metrics);
+  }
+
+  /** A better evaluation than all before is worth a checkpoint of its own. Before the first step there is nothing to keep. */
+  private async keepIfBest(metrics: StepMetrics): Promise<void> {
+    const wish = this.session.config.checkpoint.best;
+    const value = wish === undefined ? undefined : metrics[wish.metric];
+    if (wish === undefined || value === undefined || Number.isNaN(value) || this.state.done === 0) return;
+    const { best } = this.state;
+    if (best !== null && (wish.mode === "max" ? value <= best : value >= best)) return;
+    this.state = { ...this.state, best: value };
+    await this.checkpoint({ metric: wish.metric, value });
+  }
+
+  /** What `until` has seen, with what these metrics say of its metric. */
+  private seen(metrics: StepMetrics): number[] {
+    const until = this.stages[this.state.stage]?.until;
+    const value = until === undefined ? undefined : metrics[until.metric];
+    return value === undefined || Number.isNaN(value)
+      ? this.state.history
+      : [...this.state.history, value].slice(-historyLength(until));
   }
 
   private async checkpointIfDue(): Promise<void> {
@@ -148,9 +175,9 @@ export class Loop {
     if ((every > 0 && steps >= every) || long) await this.checkpoint();
   }
 
-  private async checkpoint(): Promise<void> {
+  private async checkpoint(best?: { readonly metric: string; readonly value: number }): Promise<void> {
     this.session.recorder.sync();
-    await this.driver.checkpoint({ ...this.state, seconds: this.seconds });
+    await this.driver.checkpoint({ ...this.state, seconds: this.seconds }, best);
     this.session.recorder.commit(lastStep(this.state));
     this.session.recorder.sync();
     [this.checkpointedAt, this.checkpointedWhen] = [this.state.done, performance.now()];
@@ -175,16 +202,12 @@ export class Loop {
     this.session.recorder.metrics(number, metrics);
     this.session.recorder.commit(number);
     checkFinite(metrics, number, stage.name);
-    const seen = stage.until === undefined ? undefined : metrics[stage.until.metric];
     this.state = {
       ...this.state,
       done: number + 1,
       rl: this.state.rl + (stage.kind === "rl" ? 1 : 0),
       stageStep: this.state.stageStep + 1,
-      history:
-        seen === undefined || Number.isNaN(seen)
-          ? this.state.history
-          : [...this.state.history, seen].slice(-historyLength(stage.until)),
+      history: this.seen(metrics),
     };
   }
 

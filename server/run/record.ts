@@ -6,6 +6,7 @@ import type { RolloutRecordLog } from "../../shared/log/records.ts";
 import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../shared/rollouts.ts";
 import { status, type Batch, type Group, type RewardColumn } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
+import type { Answered } from "./evaluate.ts";
 import type { StepAdvantages } from "./learn.ts";
 
 const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
@@ -22,10 +23,10 @@ function wireReward(term: RewardColumn, row: number): WireReward | undefined {
 const present = <Value>(entries: readonly (readonly [string, Value | undefined])[]): Record<string, Value> =>
   Object.fromEntries(entries.filter((entry): entry is readonly [string, Value] => entry[1] !== undefined));
 
-function rowOf(
+/** What a rollout is and was paid, whatever became of it. */
+function paidRow(
   step: number,
-  { batch, scored, verdicts }: Collected,
-  advantages: StepAdvantages,
+  { batch, scored }: Pick<Collected, "batch" | "scored">,
   row: number,
 ): RolloutRecordLog["row"] {
   const { task, arm, group, index, prompt, response, finish, source, use, turns, steps, parent, pair } =
@@ -52,16 +53,38 @@ function rowOf(
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     reward: orNull(scored.combined.total[row]!),
-    advantage: orNull(advantages.all.rows[row]!),
-    admitted: verdicts[batch.group[row]!]!.admitted,
   };
 }
+
+const rowOf = (
+  step: number,
+  collected: Collected,
+  advantages: StepAdvantages,
+  row: number,
+): RolloutRecordLog["row"] => ({
+  ...paidRow(step, collected, row),
+  advantage: orNull(advantages.all.rows[row]!),
+  admitted: collected.verdicts[collected.batch.group[row]!]!.admitted,
+});
+
+/** An answer to a held-out task: nothing trains on it. Of a task's answers the greedy one is number 0. */
+export const evaluationRecord = (
+  step: number,
+  answered: Answered,
+  row: number,
+): Pick<RolloutRecordLog, "row" | "columns"> => {
+  const paid = paidRow(step, answered, row);
+  return {
+    row: { ...paid, index: answered.greedy ? 0 : paid.index + 1 },
+    columns: columnsOf(answered.batch, row),
+  };
+};
 
 /** The engine computes in float32: nothing is lost by keeping its columns so. */
 const singles = (column: Float64Array | undefined, from: number, to: number): Float32Array | undefined =>
   column === undefined ? undefined : Float32Array.from(column.subarray(from, to));
 
-function columnsOf(batch: Batch, advantages: StepAdvantages, row: number): RolloutRecordLog["columns"] {
+function columnsOf(batch: Batch, row: number): RolloutRecordLog["columns"] {
   const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
   const { logp_old, logp_sampled, entropy, values, versions } = batch.columns;
   const floats = present([
@@ -77,7 +100,6 @@ function columnsOf(batch: Batch, advantages: StepAdvantages, row: number): Rollo
     mask: batch.mask.slice(from, to),
     ...(versions === undefined ? {} : { versions: versions.slice(from, to) }),
     ...floats,
-    advantages: advantages.all.tokens.slice(from, to),
     context: context.values.slice(context.offsets[row], context.offsets[row + 1]),
     ...(trainContext === undefined
       ? {}
@@ -169,7 +191,11 @@ export function recordStep(
       index: row,
       row: rowOf(place.step, collected, advantages, row),
       columns: {
-        ...columnsOf(collected.batch, advantages, row),
+        ...columnsOf(collected.batch, row),
+        advantages: advantages.all.tokens.slice(
+          collected.batch.offsets[row],
+          collected.batch.offsets[row + 1],
+        ),
         ...(reference === undefined ? {} : { logp_ref: reference }),
       },
     });

@@ -1,13 +1,15 @@
 /** What a run holds while it works: its config, its policy, what it writes to, and how it is told to end. */
 import type { RunConfig } from "../config/resolved.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
-import type { Models, Policy } from "../seams.ts";
+import type { RunModels } from "./models.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface Session {
-  readonly config: RunConfig;
+  /** Another one from the step on at which a value is set. */
+  config: RunConfig;
   readonly policy: TrainablePolicy;
-  readonly models: Models;
+  /** The policy and every other model of the run, as methods reach them. */
+  readonly models: RunModels;
   readonly recorder: Recorder;
   /** Aborted by `stop --now`: what is in flight is given up. */
   readonly signal: AbortSignal;
@@ -19,12 +21,3 @@ export interface Session {
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
-
-/** The registry that methods see. `reference` and other snapshots are reached through the policy that holds them. */
-export const modelsOf = (policy: Policy): Models => ({
-  names: ["policy"],
-  get: (name) => {
-    if (name === "policy") return policy;
-    throw new RangeError(`no model is called ${name}; there is policy`);
-  },
-});

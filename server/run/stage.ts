@@ -71,7 +71,9 @@ export class Parts {
   }
 
   scorer(body: StageBody): Scorer {
-    const name = fingerprint([body.reward, body.rollout.group, body.rollout.max_tokens]);
+    // A term's weight is the algorithm's: another one needs no other scorer.
+    const terms = body.reward.terms.map((term) => ({ ...term, weight: 1 }));
+    const name = fingerprint([{ ...body.reward, terms }, body.rollout.group, body.rollout.max_tokens]);
     const known = this.scorers.get(name) ?? new Scorer(body.reward, this.context(body));
     this.scorers.set(name, known);
     return known;

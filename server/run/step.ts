@@ -1,20 +1,26 @@
 /**
  * One step of an `rl` stage, in the order of the papers:
- *   draw → generate → reward → admit, refill → advantage → objective, KL → policy.update → observe → log.
+ *   draw → generate → reward → admit, refill → learners → advantage → learners → objective, KL → policy.update
+ *   → observe → log.
  */
 import { collect, type Place } from "./collect.ts";
 import { advantagesOf, compare, learn, mismatch } from "./learn.ts";
+import { payLearned, teach } from "./learners.ts";
 import { measure } from "./measure.ts";
 import { recordStep } from "./record.ts";
 
 export async function step(place: Place): Promise<Record<string, number>> {
   const { stage, watch } = place;
   // draw → generate → reward → admit, refill
-  const collected = await collect(place);
+  const drawn = await collect(place);
+  // models that learn from the batch before the terms that they pay (a reward model's own update)
+  const taught = await watch.time("update", () => teach(place, drawn, "before_advantage"));
+  const collected = await watch.time("reward", () => payLearned(place, drawn));
   // advantage, with the log-probs of the models that the KL terms name
   const compared = await watch.time("score", () => compare(place, collected));
   const advantages = advantagesOf(place, collected, compared);
   const sampled = await watch.time("score", () => mismatch(place, advantages.train));
+  const later = await watch.time("update", () => teach(place, collected, "after_advantage"));
   // objective, KL → policy.update
   const updates = await watch.time("update", () => learn(place, advantages));
   // observe
@@ -23,5 +29,5 @@ export async function step(place: Place): Promise<Record<string, number>> {
   // log
   const metrics = measure(place, collected, advantages, groups, updates);
   await watch.time("log", () => recordStep(place, collected, advantages, groups));
-  return { ...metrics, ...sampled, ...watch.metrics() };
+  return { ...metrics, ...taught, ...later, ...sampled, ...watch.metrics() };
 }

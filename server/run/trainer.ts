@@ -2,15 +2,19 @@
 import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
-import { valueAt } from "../config/declaration.ts";
+import { rateAt } from "../config/learningRate.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
-import { UserError } from "../../shared/errors.ts";
 import { writeCheckpoint } from "./checkpoint.ts";
+import type { LoadedConfig } from "../config/index.ts";
 import type { Commands } from "./commands.ts";
-import { evaluate } from "./evaluate.ts";
+import { evaluate, type Answered } from "./evaluate.ts";
+import { readRunFile, storedConfig } from "./files.ts";
+import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
+import { checkLearners } from "./learners.ts";
 import { lastStep, type Driver, type LoopState } from "./loop.ts";
+import { evaluationRecord } from "./record.ts";
 import type { Session } from "./session.ts";
 import { drawByWeight, heldOut, Parts, type Stage } from "./stage.ts";
 import { step } from "./step.ts";
@@ -25,6 +29,7 @@ const referenceSchema = z.number().int().nullable();
 export class Trainer implements Driver {
   readonly parts: Parts;
   private stage: Stage | undefined;
+  private index = 0;
   /** Steps done when the reference was taken. */
   private reference: number | null = null;
   /** State of the parts at the last boundary: what a given-up step drew is put back. */
@@ -46,6 +51,10 @@ export class Trainer implements Driver {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
     for (const stage of stages) this.parts.stage(stage);
+    checkLearners(
+      bodies.map((body) => this.parts.scorer(body)),
+      this.session.models,
+    );
     const bundles = await Promise.all(
       [...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()),
     );
@@ -56,10 +65,7 @@ export class Trainer implements Driver {
   async enter(index: number, state: LoopState): Promise<void> {
     const config = this.session.config.stages[index]!;
     const { policy } = this.session;
-    this.stage = this.parts.stage(config);
-    policy.setOptimizer(create(config.body.update.optimizer, this.parts.context(config.body)), {
-      reset: false,
-    });
+    this.use(index);
     if (state.entered) return;
     if (config.on_enter.includes("reset_optimizer") || this.changesKind(index)) policy.resetOptimizer();
     const first = config.kind === "rl" && state.rl === 0 && state.evaluated < 0;
@@ -77,7 +83,7 @@ export class Trainer implements Driver {
 
   /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
   async restore(folder: string, saved: Readonly<Record<string, Saved>>): Promise<void> {
-    const { policy } = this.session;
+    const { policy, models } = this.session;
     const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
     if (reference !== null && this.folder !== undefined) {
       await policy.load(referenceFolder(this.folder, reference));
@@ -85,6 +91,7 @@ export class Trainer implements Driver {
     }
     this.reference = reference;
     await policy.load(join(folder, policyFolder));
+    await models.restore(folder);
     this.parts.load(saved);
   }
 
@@ -108,7 +115,7 @@ export class Trainer implements Driver {
     number: number,
     watch: Stopwatch,
   ): Promise<Record<string, number>> {
-    const { config, policy, signal } = this.session;
+    const { config, models, signal } = this.session;
     signal.throwIfAborted();
     const drawn = drawByWeight(
       stage.curriculum,
@@ -118,9 +125,9 @@ export class Trainer implements Driver {
     );
     const update = await watch.time("update", () =>
       learnFrom(
-        policy,
+        models.get("policy"),
         drawn.map(({ task }) => task),
-        valueAt(stage.config.body.update.schedule, clock),
+        rateAt(stage.config.body.update.schedule, clock),
       ),
     );
     return {
@@ -137,14 +144,33 @@ export class Trainer implements Driver {
     this.parts.load(this.boundary);
   }
 
-  async evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<void> {
+  async evaluate(
+    role: "first" | "periodic" | "last",
+    clock: Clock,
+  ): Promise<Readonly<Record<string, number>>> {
     const { config, policy, models, recorder, signal } = this.session;
     const { tasks, algorithm } = (this.exam ??= this.examination());
-    const { metrics } = await evaluate(
+    const { report } = await evaluate(
       { config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal },
       clock,
+      (answered) => this.recordAnswers(answered),
     );
+    const { metrics } = report;
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+    return metrics;
+  }
+
+  /** As many greedy answers as drawn ones, of the same first tasks: what the model says, not every number. */
+  private recordAnswers(answered: Answered): void {
+    const { config, recorder } = this.session;
+    const { record } = config.evaluation;
+    const most = answered.greedy ? Math.ceil(record / 2) : Math.floor(record / 2);
+    answered.task.forEach((task, row) => {
+      if (task >= most || answered.batch.records[row]!.index > 0) return;
+      const index = 2 * task + (answered.greedy ? 0 : 1);
+      const { step } = recorder;
+      recorder.append({ kind: "rollout", step, index, ...evaluationRecord(step, answered, row) });
+    });
   }
 
   private examination(): { tasks: readonly DrawnTask[]; algorithm: Algorithm } {
@@ -162,21 +188,63 @@ export class Trainer implements Driver {
     return { tasks, algorithm: new Algorithm(config.top, context) };
   }
 
-  async checkpoint(state: LoopState): Promise<void> {
-    const { policy, recorder, config } = this.session;
+  async checkpoint(
+    state: LoopState,
+    best?: { readonly metric: string; readonly value: number },
+  ): Promise<void> {
+    const { policy, models, recorder, config } = this.session;
     if (this.folder === undefined) return;
     const parts = { ...this.parts.save(), reference: { json: this.reference } };
     const { path, bytes } = await writeCheckpoint(
       this.folder,
       { step: lastStep(state), loop: state, parts },
-      (folder) => policy.save(join(folder, policyFolder)),
+      async (folder) => {
+        await policy.save(join(folder, policyFolder));
+        await models.save(folder);
+      },
       config.checkpoint.keep,
+      best,
     );
-    recorder.append({ kind: "checkpoint", step: lastStep(state), path: relative(this.folder, path), bytes });
+    recorder.append({
+      kind: "checkpoint",
+      step: lastStep(state),
+      path: relative(this.folder, path),
+      bytes,
+      ...(best === undefined ? {} : { best }),
+    });
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
-    return this.commands?.obey(checkpoint) ?? Promise.resolve("go");
+    return this.commands?.obey(checkpoint, (setting) => this.set(setting)) ?? Promise.resolve("go");
+  }
+
+  /** Takes up a value that was set; undefined, or why it cannot be. */
+  private set(setting: Pick<Setting, "path" | "value">): string | undefined {
+    const { folder, session, index } = this;
+    if (folder === undefined) return "this run keeps nothing";
+    const run = readRunFile(folder);
+    const before = storedConfig(folder, run);
+    const load = (more: readonly Pick<Setting, "path" | "value">[]): LoadedConfig =>
+      loadWith(run, before.authored, [...before.settings, ...more]);
+    const proposal = propose(setting, { config: session.config, present: index, load });
+    if (!proposal.accepted) return proposal.reason;
+    keepSetting(folder, { ...setting, step: session.recorder.step });
+    session.config = proposal.config;
+    if (this.stage !== undefined) this.use(index);
+    // The held-out tasks stay: only what is read of the methods may have changed.
+    const { top } = session.config;
+    if (this.exam !== undefined)
+      this.exam = { ...this.exam, algorithm: new Algorithm(top, this.parts.context(top)) };
+    return undefined;
+  }
+
+  /** The methods of a stage, and its optimiser from the next update on. */
+  private use(index: number): void {
+    const config = this.session.config.stages[index]!;
+    this.index = index;
+    this.stage = this.parts.stage(config);
+    const optimizer = create(config.body.update.optimizer, this.parts.context(config.body));
+    this.session.policy.setOptimizer(optimizer, { reset: false });
   }
 
   private present(): Stage {
@@ -187,16 +255,3 @@ export class Trainer implements Driver {
 
 const needsReference = ({ stages }: RunConfig): boolean =>
   stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
-
-/** A model that a KL term names and nobody makes. @throws UserError */
-export function checkModels({ file, stages }: RunConfig): void {
-  const unknown = stages
-    .flatMap(({ body }) => body.kl.map(({ model }) => model))
-    .find((model) => model !== "reference");
-  if (unknown !== undefined)
-    throw new UserError(`kl names the model "${unknown}", which this version cannot make.`, {
-      file,
-      code: "unknown-model",
-      action: "Use `model: reference`, or remove the entry.",
-    });
-}

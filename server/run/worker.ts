@@ -6,7 +6,7 @@ import type { EndRecord, StartRecord } from "../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../shared/log/writer.ts";
 import type { RunFile } from "../../shared/run.ts";
 import type { RunConfig } from "../config/resolved.ts";
-import { openRunPolicy } from "./openPolicy.ts";
+import { openModels } from "./models.ts";
 import { checkpointFolder, checkpointSteps, readState, type RunState } from "./checkpoint.ts";
 import { Commands } from "./commands.ts";
 import { openControl } from "./control.ts";
@@ -14,7 +14,8 @@ import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
 import { gitState } from "./git.ts";
 import { beginning, Loop, readLoopState } from "./loop.ts";
 import { Recorder } from "./recorder.ts";
-import { modelsOf, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import { assignment } from "./settings.ts";
 import { Trainer } from "./trainer.ts";
 
 export interface WorkerOptions {
@@ -173,15 +174,16 @@ async function assembled(
 ): Promise<Loop> {
   const config = configOf(open);
   const { recorder, abort, closers, lease } = open;
-  const policy = await openRunPolicy(config);
-  closers.push(() => policy.close());
+  const models = await openModels(config);
+  closers.push(() => models.close());
+  const { policy } = models;
   note({ backend: policy.backend });
   lease.describe({ backend: policy.backend.name });
   const commands = new Commands(openControl(options.folder, options.attempt > 0), recorder, abort.signal);
   const session: Session = {
     config,
     policy,
-    models: modelsOf(policy),
+    models,
     recorder,
     signal: abort.signal,
     interrupted: () => commands.stopAsked(),
@@ -195,6 +197,12 @@ async function assembled(
     return readLoopState(resumed.loop);
   });
   if (state.entered) await trainer.enter(state.stage, state);
+  if (open.stored.settings.length > 0)
+    recorder.event(
+      "info",
+      "settings-kept",
+      `Values that were set while the run was live hold again: ${open.stored.settings.map(assignment).join(", ")}.`,
+    );
   if (open.stored.changed)
     recorder.event(
       "warning",

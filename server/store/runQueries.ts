@@ -1,5 +1,6 @@
 /** Questions about runs as wholes. */
 import { resolve } from "node:path";
+import { readBest } from "../../shared/bestCheckpoint.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type {
@@ -43,9 +44,14 @@ export class RunQueries {
       resumed_at: number | null;
       last_step: number;
     }>(this.statements.of("SELECT * FROM attempt WHERE run = ? ORDER BY attempt").all(id));
+    const folder = runFolder(this.store, id);
+    const best = readBest(folder);
     return {
       ...summaryOf(run),
-      folder: runFolder(this.store, id),
+      folder,
+      ...(best === undefined
+        ? {}
+        : { best: { ...best, path: resolve(folder, "checkpoints", String(best.step)) } }),
       authored: run.authored,
       config: parse<JsonObject>(run.config),
       git: run.git === null ? null : parse<{ commit: string; dirty: boolean }>(run.git),
@@ -55,7 +61,7 @@ export class RunQueries {
             `SELECT r.step, r.path, r.bytes FROM checkpoint r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step`,
           )
           .all(id),
-      ).map((checkpoint) => ({ ...checkpoint, path: resolve(runFolder(this.store, id), checkpoint.path) })),
+      ).map((checkpoint) => ({ ...checkpoint, path: resolve(folder, checkpoint.path) })),
       attempts: attempts.map((attempt) => ({
         attempt: attempt.attempt,
         startedAt: attempt.started_at ?? run.created_at,

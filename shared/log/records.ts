@@ -118,6 +118,8 @@ export interface CheckpointRecord {
   readonly step: number;
   readonly path: string;
   readonly bytes: number;
+  /** The evaluation that made it the run's best so far. */
+  readonly best?: { readonly metric: string; readonly value: number };
 }
 export interface StageRecord {
   readonly kind: "stage";

@@ -1,4 +1,5 @@
 import { band } from "./band.ts";
+import { bestMetric } from "./bestMetric.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
 import { environment } from "./environments.ts";
@@ -11,6 +12,7 @@ import { miniBatch } from "./miniBatch.ts";
 import { minTokens } from "./minTokens.ts";
 import { modelSize } from "./modelSize.ts";
 import { duplicateName, successTerm, termTasks } from "./names.ts";
+import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
 import { passAt } from "./passAt.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
@@ -30,6 +32,7 @@ export const rules: readonly Rule[] = [
   grammarRegex,
   modelSize,
   modelFile,
+  registeredModel,
   datasetFile,
   rewardFile,
   knownMetric,
@@ -39,6 +42,7 @@ export const rules: readonly Rule[] = [
   scheduleEnd,
   miniBatch,
   condition,
+  bestMetric,
   klModel,
   taskWeight,
   givenBaseline,

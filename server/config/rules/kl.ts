@@ -2,12 +2,10 @@ import { join } from "../node.ts";
 import { unknownName } from "../report.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "./rule.ts";
 
-/** The models a divergence can be taken from: other models of a run do not exist yet. */
-const known = ["reference"];
-
 export const klModel: Rule = {
   id: "kl-model",
-  check({ stages, file, root, report }) {
+  check({ config, stages, file, root, report }) {
+    const known = [...new Set(["reference", ...config.models.map(({ name }) => name)])];
     for (const view of stages) {
       const list = nodeAt(view.body, "kl");
       for (const [index, { model }] of view.config.body.kl.entries()) {

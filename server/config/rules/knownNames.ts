@@ -23,14 +23,14 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
 const phases = ["generate", "reward", "score", "update", "evaluate", "log", "total"];
 
 /** Every metric this stage can report, and beginnings after which anything may follow. */
-function metricNames(
+export function metricNames(
   config: ConfigModel["config"],
   body: StageBody,
 ): { exact: string[]; open: string[]; arms: string[] } {
   const arms = armsOf(body);
   const fill: Readonly<Record<string, readonly string[]>> = {
     "<term>": body.reward.terms.map(({ name }) => name),
-    "<model>": ["reference", ...body.kl.map(({ model }) => model)],
+    "<model>": ["reference", ...config.models.map(({ name }) => name)],
     "<arm>": arms.exact,
     "<phase>": phases,
     "@k": config.evaluation.pass_at.map((k) => `@${k}`),
@@ -41,8 +41,10 @@ function metricNames(
       ? [name]
       : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
   };
-  const open = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
-  return { exact: [...new Set(metrics.flatMap(({ name }) => expand(name)))], open, arms: arms.exact };
+  const learning = config.models.map(({ name }) => `learner/${name}/`);
+  const ofArms = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
+  const exact = metrics.flatMap(({ name }) => (name.startsWith("learner/") ? [] : expand(name)));
+  return { exact: [...new Set(exact)], open: [...ofArms, ...learning], arms: arms.exact };
 }
 
 /** `until.metric` names something the stage reports; an unknown arm in it is said to be one. */

@@ -1,14 +1,18 @@
 /** Models that a run can begin with: a checkpoint of ours, a Hugging Face folder, or a GGUF file. */
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { readFailure, UserError } from "../../../shared/errors.ts";
 import { readGgufHead, readGgufWeights } from "./gguf/index.ts";
 import { readHuggingFaceHead, readHuggingFaceWeights } from "./huggingFace.ts";
+import { mergedWeights } from "../transformer/lowRank.ts";
+import { fingerprint } from "./fingerprint.ts";
 import type { ModelHead } from "./model.ts";
+import { isPeft, readPeft } from "./peft.ts";
 
 export type { ModelHead, Weights } from "./model.ts";
 export { writeHuggingFace } from "./huggingFace.ts";
+export { isPeft, readPeft, writePeft } from "./peft.ts";
 
 /** Whether a folder's config.json says that gradus wrote it. @throws UserError where it is not JSON */
 export function isCheckpoint(folder: string): boolean {
@@ -55,6 +59,39 @@ const unopenable = (path: string, what: string): UserError =>
     action: "Name a checkpoint, a Hugging Face folder with config.json and safetensors, or a .gguf file.",
   });
 
-/** Values of every weight. @throws UserError as the format's reader does */
-export const readWeights = ({ kind, path, shape }: ModelHead): Record<string, Float32Array> =>
-  kind === "gguf" ? readGgufWeights(path, shape) : readHuggingFaceWeights(path, shape);
+const baseSchema = z.looseObject({
+  gradus: z.object({ base: z.object({ path: z.string(), sha256: z.string() }) }),
+});
+/**
+ * The model that an adapter's checkpoint stands on; undefined for one that stands alone.
+ *
+ * @throws UserError where the base is gone or has changed
+ */
+export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | undefined {
+  if (kind !== "checkpoint" || !isPeft(folder)) return undefined;
+  const file = join(folder, "config.json");
+  const config: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const parsed = baseSchema.safeParse(config).data?.gradus.base;
+  const problem = (what: string): UserError =>
+    new UserError(`The adapter ${folder} stands on ${parsed?.path ?? "a model"}, which ${what}.`, {
+      file,
+      code: "adapter-base",
+      action: "Put the base model back where it was, or export the adapter merged before it is moved.",
+    });
+  if (parsed === undefined) throw problem("its config.json does not name");
+  const path = resolve(folder, parsed.path);
+  if (!existsSync(path)) throw problem("is not there any more");
+  if (fingerprint(path) !== parsed.sha256) throw problem("has changed since");
+  return { ...openBase(path), shape };
+}
+
+/** Values of every weight, adapters merged. @throws UserError as the format's reader does */
+export function readWeights(head: ModelHead): Record<string, Float32Array> {
+  const { kind, path, shape } = head;
+  const base = baseOf(head);
+  if (base !== undefined) {
+    const { adapter, weights } = readPeft(path, shape);
+    return mergedWeights(shape, adapter, readWeights(base), weights);
+  }
+  return kind === "gguf" ? readGgufWeights(path, shape) : readHuggingFaceWeights(path, shape);
+}

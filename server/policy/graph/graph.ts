@@ -24,6 +24,17 @@ export class Graph extends GraphWriter implements Ops<string> {
     return this.node("Fill", [this.extents(shape), this.scalar(0)], { T: FLOAT, index_type: INT });
   }
 
+  dropoutMask(rows: Dim<string>, columns: number, rate: number, seed: string, salt: number): string {
+    const own = this.node("AddV2", [seed, this.ints([0, salt])], { T: INT });
+    const uniform = this.node("StatelessRandomUniform", [this.extents([rows, columns]), own], {
+      dtype: FLOAT,
+      T: INT,
+      Tseed: INT,
+    });
+    const keeps = this.node("GreaterEqual", [uniform, this.scalar(rate)], { T: FLOAT });
+    return this.scale(this.node("Cast", [keeps], { SrcT: { type: "bool" }, DstT: FLOAT }), 1 / (1 - rate));
+  }
+
   // ── shapes
   size(x: string, axis: number, dtype: "float" | "int" = "float"): Dim<string> {
     const all = this.once(`shape of ${x}`, () =>
@@ -138,6 +149,7 @@ export class Graph extends GraphWriter implements Ops<string> {
   square = (x: string): string => this.unary("Square", x);
   sqrt = (x: string): string => this.unary("Sqrt", x);
   rsqrt = (x: string): string => this.unary("Rsqrt", x);
+  sign = (x: string): string => this.unary("Sign", x);
   sigmoid = (x: string): string => this.unary("Sigmoid", x);
   softmax = (x: string): string => this.unary("Softmax", x);
   sigmoidGradient = (s: string, dy: string): string => this.binary("SigmoidGrad", s, dy);

@@ -1,11 +1,12 @@
-/** The backward pass by hand: from the gradient by the logits to gradients by the folded matrices. */
+/** The backward pass by hand: from the gradient by the final states to gradients by the folded matrices. */
 import type { Ops } from "../ops.ts";
 import { take, under, type Named } from "../runtime.ts";
 import { attentionBackward, type Extents } from "./attention.ts";
 import { feedForwardBackward } from "./feedForward.ts";
-import { dense, Gradients, type MatrixGradient } from "./linear.ts";
+import { surroundings, type Surroundings } from "./forward.ts";
+import type { Gradients } from "./linear.ts";
 import { afterBackward, beforeBackward } from "./norm.ts";
-import { tablePositions, turns } from "./positions.ts";
+import { tablePositions } from "./positions.ts";
 import type { Shape } from "./weights.ts";
 
 export { dense, type MatrixGradient } from "./linear.ts";
@@ -27,7 +28,7 @@ function residualBackward<T>(
 }
 
 /** Gradients by embeddings and learned positions. */
-function embedBackward<T>(
+export function embedBackward<T>(
   ops: Ops<T>,
   shape: Shape,
   ids: T,
@@ -51,9 +52,43 @@ const normOf = <T>(kept: Named<T>, block: 1 | 2 | ""): { y: T; inverse: T; norme
   normed: kept[`normed${block}`],
 });
 
+/** Gradient by the stream after the last layer from the one by the normalised final state. */
+export const finishBackward = <T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  dy: T,
+  kept: Named<T>,
+  gradients: Gradients<T>,
+): T => beforeBackward(ops, shape, folded, "norm", dy, normOf(kept, ""), gradients);
+
+/** Gradient by the stream before a layer from the one after it. */
+export function backwardLayer<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  kept: Named<T>,
+  after: T,
+  { extents, table }: Pick<Surroundings<T>, "extents" | "table">,
+  gradients: Gradients<T>,
+): T {
+  const own = under(kept, `${layer}.`);
+  const result = (block: 1 | 2, dx: T): T =>
+    residualBackward(ops, shape, folded, layer, block, own, dx, gradients);
+  const norm = (block: 1 | 2, dy: T): T =>
+    beforeBackward(ops, shape, folded, `${layer}.norm${block}`, dy, normOf(own, block), gradients);
+  const dy2 = feedForwardBackward(ops, shape, folded, layer, own, result(2, after), gradients);
+  const dx = ops.add(after, norm(2, dy2));
+  const turned = table(layer);
+  const dy1 = attentionBackward(ops, shape, folded, layer, own, result(1, dx), extents, turned, gradients);
+  return ops.add(dx, norm(1, dy1));
+}
+
 /**
- * Gradients by the folded matrices. `dLogits` is `[rows · length, vocabulary]`, `kept` is what `forward` returned for
- * the same `ids` `[rows, length]`. The head is `[vocabulary, width]`, so its input and gradient change places.
+ * Gradients by the folded matrices but the head. `dy` is the gradient by the normalised final state
+ * `[rows · length, width]`, `kept` is what `forward` returned for the same `ids` `[rows, length]`. The embedding's
+ * gradient is left out where it does not train.
  */
 export function backward<T>(
   ops: Ops<T>,
@@ -62,35 +97,13 @@ export function backward<T>(
   ids: T,
   rotary: T,
   kept: Named<T>,
-  dLogits: T,
-  matrixGradient: MatrixGradient<T> = dense(ops),
-): Record<string, T> {
-  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-  const table = turns(ops, shape, rotary, ops.range(extents.length));
-  const gradients = new Gradients(ops, folded, matrixGradient);
-  const norm = (name: string, dy: T, of: ReturnType<typeof normOf<T>>): T =>
-    beforeBackward(ops, shape, folded, name, dy, of, gradients);
-  gradients.matrix("head", dLogits, take(kept, "y"));
-  let dx = norm("norm", ops.matmul(dLogits, take(folded, "head")), normOf(kept, ""));
-  for (let layer = shape.layers - 1; layer >= 0; layer--) {
-    const own = under(kept, `${layer}.`);
-    const result = (block: 1 | 2): T =>
-      residualBackward(ops, shape, folded, layer, block, own, dx, gradients);
-    const dy2 = feedForwardBackward(ops, shape, folded, layer, own, result(2), gradients);
-    dx = ops.add(dx, norm(`${layer}.norm2`, dy2, normOf(own, 2)));
-    const dy1 = attentionBackward(
-      ops,
-      shape,
-      folded,
-      layer,
-      own,
-      result(1),
-      extents,
-      table(layer),
-      gradients,
-    );
-    dx = ops.add(dx, norm(`${layer}.norm1`, dy1, normOf(own, 1)));
-  }
-  embedBackward(ops, shape, ids, dx, extents, gradients);
-  return gradients.found;
+  dy: T,
+  gradients: Gradients<T>,
+  embeddingTrains = true,
+): void {
+  const around = surroundings(ops, shape, ids, rotary);
+  let dx = finishBackward(ops, shape, folded, dy, kept, gradients);
+  for (let layer = shape.layers - 1; layer >= 0; layer--)
+    dx = backwardLayer(ops, shape, folded, layer, kept, dx, around, gradients);
+  if (embeddingTrains) embedBackward(ops, shape, ids, dx, around.extents, gradients);
 }

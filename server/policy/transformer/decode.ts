@@ -1,6 +1,6 @@
 /** Programs of generation: prefill of prompts, one decoding step over a KV cache, and moving lanes between caches. */
 import type { Dim, Ops } from "../ops.ts";
-import { perStream, streamNumbers } from "../programs.ts";
+import { perStream, streamNumbers } from "../feeds.ts";
 import { take, prefixed, under, type Named, type ProgramSpec } from "../runtime.ts";
 import { foldedNames } from "./fold.ts";
 import { choose, settingFeeds, type Choosing } from "./choose.ts";

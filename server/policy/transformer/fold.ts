@@ -7,7 +7,7 @@ import type { Ops } from "../ops.ts";
 import { take, type Named } from "../runtime.ts";
 import { foldsGains } from "./norm.ts";
 import { tablePositions } from "./positions.ts";
-import { headWidth, qkvWidth, type Shape } from "./weights.ts";
+import { headWidth, qkvWidth, weightShapes, type Shape } from "./weights.ts";
 
 const layersOf = (shape: Shape): number[] => Array.from({ length: shape.layers }, (_, layer) => layer);
 
@@ -42,6 +42,23 @@ export function foldedNames(shape: Shape): string[] {
   ];
 }
 
+/** The norm whose gain multiplies the rows of a layer's matrix when it is folded; undefined: none does. */
+export function rowGain(shape: Shape, matrix: string): string | undefined {
+  if (!foldsGains(shape)) return undefined;
+  return matrix === "qkv" ? "norm1" : matrix === "gate" || matrix === "up" ? "norm2" : undefined;
+}
+/** What multiplies the columns of a layer's matrix when it is folded, `[1, out]`; undefined: nothing does. */
+export const columnFactor = <T>(ops: Ops<T>, shape: Shape, matrix: string): T | undefined =>
+  // With norms on queries the scale goes into their gain instead.
+  matrix === "qkv" && !shape.style.qk_norm ? columnScale(ops, shape) : undefined;
+
+/** The query scale on the query columns of `qkv`, 1 on the others. */
+function columnScale<T>(ops: Ops<T>, shape: Shape): T {
+  const scale = new Float32Array(qkvWidth(shape)).fill(1);
+  scale.fill(shape.style.query_scale, 0, shape.heads * headWidth(shape));
+  return ops.floats(scale, [1, scale.length]);
+}
+
 /** What folding and unfolding ask of the weights. */
 function readers<T>(ops: Ops<T>, shape: Shape, weights: Named<T>) {
   const { style, heads, kv_heads, width } = shape;
@@ -51,19 +68,12 @@ function readers<T>(ops: Ops<T>, shape: Shape, weights: Named<T>) {
     const gain = ops.reshape(weight(name), extents);
     return style.gain_offset === 0 ? gain : ops.shift(gain, style.gain_offset);
   };
-  /** 1/√(head width) on the query columns of `qkv`, 1 on the others. */
-  const columnScale = (): T => {
-    const scale = new Float32Array(qkvWidth(shape)).fill(1);
-    scale.fill(style.query_scale, 0, heads * head);
-    return ops.floats(scale, [1, scale.length]);
-  };
   return {
     weight,
     /** As a column, for the matrix `[in, out]` behind the norm. */
     column: (name: string): T => stored(name, [width, 1]),
     row: (name: string): T => stored(name, [1, width]),
-    /** With norms on queries the scale goes into their gain instead. */
-    columns: style.qk_norm ? undefined : columnScale(),
+    columns: columnFactor(ops, shape, "qkv"),
     queryGain: (name: string): T => ops.scale(stored(name, [1, head]), style.query_scale),
     keyGain: (name: string): T => stored(name, [1, head]),
     /** `[heads, 1]`: repeats a gain for every head. */
@@ -147,4 +157,17 @@ export function unfold<T>(ops: Ops<T>, shape: Shape, weights: Named<T>, folded: 
     gradients[name] = ops.reshape(d, [-1]);
   }
   return gradients;
+}
+
+/** Extents of the folded matrices by name. */
+export function foldedShapes(shape: Shape): Record<string, readonly [number, number]> {
+  const weights = weightShapes(shape);
+  const extents = (name: string): readonly [number, number] => {
+    if (name === "head") return [shape.vocabulary, shape.width];
+    if (name === "positions") return [tablePositions(shape), shape.width];
+    if (name.endsWith(".qk_norm")) return [shape.heads + shape.kv_heads, headWidth(shape)];
+    const [rows = 1, columns] = weights[name] ?? [];
+    return columns === undefined ? [1, rows] : [rows, columns];
+  };
+  return Object.fromEntries(foldedNames(shape).map((name) => [name, extents(name)]));
 }

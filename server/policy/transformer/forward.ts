@@ -1,6 +1,6 @@
 /** The forward pass over whole rows: what training, scoring and prefill share. Activations are kept for `backward`. */
 import type { Ops } from "../ops.ts";
-import { take, type Named } from "../runtime.ts";
+import { prefixed, take, type Named } from "../runtime.ts";
 import { attend, project, type Extents } from "./attention.ts";
 import { feedForward, feedForwardKept } from "./feedForward.ts";
 import { linear } from "./linear.ts";
@@ -9,7 +9,7 @@ import { masks, turns } from "./positions.ts";
 import { headWidth, qkvWidth, type Shape } from "./weights.ts";
 
 /** Embeddings of tokens, `[tokens, width]`, with learned positions where the model has them. */
-function embed<T>(ops: Ops<T>, shape: Shape, folded: Named<T>, ids: T, extents: Extents<T>): T {
+export function embed<T>(ops: Ops<T>, shape: Shape, folded: Named<T>, ids: T, extents: Extents<T>): T {
   const { style, width } = shape;
   const plain = ops.gather(take(folded, "embedding"), ops.reshape(ids, [-1], "int"));
   const x = style.embedding_scale === 1 ? plain : ops.scale(plain, style.embedding_scale);
@@ -43,6 +43,58 @@ const numbered = <T>(
   ...(normed === undefined ? {} : { [`normed${block}`]: normed }),
 });
 
+/** What the layers of one batch share: where its tokens stand. */
+export interface Surroundings<T> {
+  readonly extents: Extents<T>;
+  /** A layer's rotary angles, and its mask. */
+  readonly table: (layer: number) => T;
+  readonly mask: (layer: number) => T;
+}
+/** `ids` are `[rows, length]` integers; only their extents count here. */
+export function surroundings<T>(ops: Ops<T>, shape: Shape, ids: T, rotary: T): Surroundings<T> {
+  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
+  const positions = ops.range(extents.length);
+  return {
+    extents,
+    table: turns(ops, shape, rotary, positions),
+    mask: masks(ops, shape, positions, extents.length),
+  };
+}
+
+/** One layer: the stream after it, and what its backward pass needs, as `<layer>.<name>`. */
+export function forwardLayer<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  layer: number,
+  x: T,
+  { extents, table, mask }: Surroundings<T>,
+): { x: T; kept: Record<string, T> } {
+  const first = before(ops, shape, folded, `${layer}.norm1`, x);
+  const heads = project(ops, shape, folded, layer, first.y, extents, table(layer));
+  const mixed = attend(ops, shape, heads, extents, mask(layer));
+  const out = linear(ops, folded, `${layer}.out`, mixed.attended);
+  const added1 = residual(ops, shape, folded, layer, 1, out);
+  const middle = ops.add(x, added1.result);
+  const second = before(ops, shape, folded, `${layer}.norm2`, middle);
+  const inner = feedForward(ops, shape, folded, layer, second.y);
+  const added2 = residual(ops, shape, folded, layer, 2, inner.result);
+  const own: Record<string, T> = {
+    ...heads,
+    ...mixed,
+    ...inner.kept,
+    ...added1.kept,
+    ...added2.kept,
+    ...numbered(first, 1),
+    ...numbered(second, 2),
+  };
+  return { x: ops.add(middle, added2.result), kept: prefixed(`${layer}.`, own) };
+}
+
+/** The final norm: the state `y` that the head multiplies, and what its backward pass needs. */
+export const finish = <T>(ops: Ops<T>, shape: Shape, folded: Named<T>, x: T): Record<string, T> =>
+  numbered(before(ops, shape, folded, "norm", x), "");
+
 /**
  * Activations of a batch: `ids` are `[rows, length]` integers. The result holds what `backward` needs, by layer, and
  * the normalised final state `y` `[rows · length, width]` that the head multiplies.
@@ -54,73 +106,59 @@ export function forward<T>(
   ids: T,
   rotary: T,
 ): Record<string, T> {
-  const extents = { rows: ops.size(ids, 0, "int"), length: ops.size(ids, 1, "int") };
-  const positions = ops.range(extents.length);
-  const table = turns(ops, shape, rotary, positions);
-  const mask = masks(ops, shape, positions, extents.length);
-  const kept: Record<string, T> = {};
-  let x = embed(ops, shape, folded, ids, extents);
+  const around = surroundings(ops, shape, ids, rotary);
+  const all: Record<string, T> = {};
+  let x = embed(ops, shape, folded, ids, around.extents);
   for (let layer = 0; layer < shape.layers; layer++) {
-    const first = before(ops, shape, folded, `${layer}.norm1`, x);
-    const heads = project(ops, shape, folded, layer, first.y, extents, table(layer));
-    const mixed = attend(ops, shape, heads, extents, mask(layer));
-    const out = linear(ops, folded, `${layer}.out`, mixed.attended);
-    const added1 = residual(ops, shape, folded, layer, 1, out);
-    x = ops.add(x, added1.result);
-    const second = before(ops, shape, folded, `${layer}.norm2`, x);
-    const inner = feedForward(ops, shape, folded, layer, second.y);
-    const added2 = residual(ops, shape, folded, layer, 2, inner.result);
-    x = ops.add(x, added2.result);
-    const own: Record<string, T> = {
-      ...heads,
-      ...mixed,
-      ...inner.kept,
-      ...added1.kept,
-      ...added2.kept,
-      ...numbered(first, 1),
-      ...numbered(second, 2),
-    };
-    for (const [name, value] of Object.entries(own)) kept[`${layer}.${name}`] = value;
+    const { x: next, kept } = forwardLayer(ops, shape, folded, layer, x, around);
+    Object.assign(all, kept);
+    x = next;
   }
-  return { ...kept, ...numbered(before(ops, shape, folded, "norm", x), "") };
+  return { ...all, ...finish(ops, shape, folded, x) };
 }
 
-/** Ranks of what `forward` keeps, by name: how a later program is fed it. */
-export function keptRanks(shape: Shape): Record<string, number> {
+const normed = (shape: Shape, block: 1 | 2 | ""): string[] => (foldsGains(shape) ? [] : [`normed${block}`]);
+
+/** Ranks of what one layer keeps, by name: how a later program is fed it. */
+export function layerRanks(shape: Shape, layer: number): Record<string, number> {
   const { style } = shape;
-  const normed = (block: 1 | 2 | ""): string[] => (foldsGains(shape) ? [] : [`normed${block}`]);
   const ofTokens = [
     ...["y1", "inverse1", "y2", "inverse2", "attended"],
     ...feedForwardKept(shape),
-    ...normed(1),
-    ...normed(2),
+    ...normed(shape, 1),
+    ...normed(shape, 2),
     ...(style.post_norms ? ["post1", "post_inverse1", "post2", "post_inverse2"] : []),
   ];
   const ofHeads = ["q", "k", "v", "a", ...(style.qk_norm ? ["qk_normed", "qk_inverse"] : [])];
-  const attention = shape.heads === shape.kv_heads ? 4 : 5;
-  const ranks: Record<string, number> = { y: 2, inverse: 2 };
-  for (const name of normed("")) ranks[name] = 2;
-  for (let layer = 0; layer < shape.layers; layer++) {
-    for (const name of ofTokens) ranks[`${layer}.${name}`] = 2;
-    for (const name of ofHeads) ranks[`${layer}.${name}`] = 4;
-    ranks[`${layer}.p`] = attention;
-  }
-  return ranks;
+  const ranks: Record<string, number> = { p: shape.heads === shape.kv_heads ? 4 : 5 };
+  for (const name of ofTokens) ranks[name] = 2;
+  for (const name of ofHeads) ranks[name] = 4;
+  return prefixed(`${layer}.`, ranks);
+}
+/** Ranks of what `finish` keeps. */
+export const finalRanks = (shape: Shape): Record<string, number> =>
+  Object.fromEntries(["y", "inverse", ...normed(shape, "")].map((name) => [name, 2]));
+/** Ranks of what `forward` keeps. */
+export function keptRanks(shape: Shape): Record<string, number> {
+  const layers = Array.from({ length: shape.layers }, (_, layer) => layerRanks(shape, layer));
+  return Object.assign(finalRanks(shape), ...layers);
 }
 
-/** Floats that `forward` and the head keep per token of a row of this length: the memory prediction of the staged mode. */
-export function keptFloats(shape: Shape, length: number): number {
+/** Floats that one layer keeps per token of a row of this length: the memory prediction of the staged mode. */
+export function layerFloats(shape: Shape, length: number): number {
   const { style, width, hidden, heads } = shape;
-  const heads2 = 2 * heads * headWidth(shape);
   const norms = (foldsGains(shape) ? 0 : 2 * width) + (style.post_norms ? 2 * width : 0);
   const turned = style.qk_norm ? (heads + shape.kv_heads) * headWidth(shape) : 0;
-  const layer =
+  return (
     3 * width +
-    heads2 +
+    2 * heads * headWidth(shape) +
     norms +
     turned +
     qkvWidth(shape) +
     feedForwardKept(shape).length * hidden +
-    heads * length;
-  return shape.layers * layer + 2 * width + 2 * shape.vocabulary;
+    heads * length
+  );
 }
+/** The same for all layers and the final state. */
+export const keptFloats = (shape: Shape, length: number): number =>
+  shape.layers * layerFloats(shape, length) + 2 * shape.width;

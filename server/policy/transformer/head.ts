@@ -1,12 +1,21 @@
-/** From logits to per-token channels, and from their gradients back to a gradient by the logits. */
+/**
+ * From final states to per-token channels, and from their gradients back. The states are those of the tokens that are
+ * scored, `[tokens, width]`: no logits exist for others.
+ */
+import type { Channel } from "../../seams.ts";
 import type { Ops } from "../ops.ts";
-
-/** Which channels a program computes: `plain` is logp alone, the common case, in one operation. */
-export type Detail = "plain" | "full";
-export const detailChannels = { plain: ["logp"], full: ["logp", "entropy", "logsumexp"] } as const;
+import { take, type Named } from "../runtime.ts";
+import type { Gradients } from "./linear.ts";
 
 /** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */
-export function exponentials<T>(ops: Ops<T>, logits: T): { max: T; z: T; e: T; s: T; logS: T } {
+export interface Exponentials<T> {
+  readonly max: T;
+  readonly z: T;
+  readonly e: T;
+  readonly s: T;
+  readonly logS: T;
+}
+export function exponentials<T>(ops: Ops<T>, logits: T): Exponentials<T> {
   const max = ops.max(logits);
   const z = ops.sub(logits, max);
   const e = ops.exp(z);
@@ -15,30 +24,216 @@ export function exponentials<T>(ops: Ops<T>, logits: T): { max: T; z: T; e: T; s
 }
 
 /** H = log s − Σ e·z / s, [tokens, 1]. */
-export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: { e: T; z: T; s: T; logS: T }): T {
+export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: Exponentials<T>): T {
   return ops.sub(logS, ops.div(ops.sum(ops.mul(e, z)), s));
 }
 
-/** `[tokens · channels]`, channel after channel in the order of `detailChannels`. */
-export function channels<T>(ops: Ops<T>, detail: Detail, logits: T, targets: T): T {
-  if (detail === "plain") return ops.neg(ops.crossEntropy(logits, targets)[0]);
-  const parts = exponentials(ops, logits);
+// ───────────────────────────────────────────────────────────────── channels, read from their names
+
+/** A channel that needs the vocabulary: `logp`, `entropy`, `logsumexp`, `mean_logp`, or a divergence. */
+export type Parsed =
+  | { readonly kind: "logits"; readonly name: "logp" | "entropy" | "logsumexp" | "mean_logp" }
+  | { readonly kind: "head"; readonly head: string }
+  | { readonly kind: "logp_of"; readonly model: string }
+  | { readonly kind: "kl"; readonly model: string; readonly direction: "forward" | "reverse" };
+
+/** The parts of a channel's name; undefined for a word that is none. */
+export function parseChannel(channel: Channel): Parsed | undefined {
+  if (channel === "logp" || channel === "entropy" || channel === "logsumexp" || channel === "mean_logp")
+    return { kind: "logits", name: channel };
+  const [kind, ...rest] = channel.split(":");
+  const name = rest.join(":");
+  if (kind === "head" && name !== "") return { kind: "head", head: name };
+  if (kind === "logp" && name !== "") return { kind: "logp_of", model: name };
+  const direction = rest.at(-1);
+  if (kind === "kl" && rest.length > 1 && (direction === "forward" || direction === "reverse"))
+    return { kind: "kl", model: rest.slice(0, -1).join(":"), direction };
+  return undefined;
+}
+
+/** What the head's programs compute with. */
+export interface HeadInput<T> {
+  /** Normalised final states of the scored tokens. */
+  readonly y: T;
+  readonly targets: T;
+  /** Folded matrices: `head` `[vocabulary, width]` and `heads.<name>` `[width, 1]` with `heads.<name>_bias` `[1, 1]`. */
+  readonly folded: Named<T>;
+  /** The same of the models that divergences are taken from, by name. */
+  readonly others: Named<{ readonly y: T; readonly folded: Named<T> }>;
+}
+
+const logitsOf = <T>(ops: Ops<T>, folded: Named<T>, y: T): T =>
+  ops.matmul(y, take(folded, "head"), false, true);
+
+/** One head's value of every token, [tokens, 1]. */
+function headValue<T>(ops: Ops<T>, { y, folded }: HeadInput<T>, head: string): T {
+  return ops.add(ops.matmul(y, take(folded, `heads.${head}`)), take(folded, `heads.${head}_bias`));
+}
+
+/** Whether logp by itself is all that is wanted of the logits: one operation then gives it and its gradient. */
+const plain = (channels: readonly Channel[]): boolean =>
+  channels.every((channel) => channel === "logp" || channel.startsWith("head:"));
+
+/** log p and log q of every token and word, and p and q where they are needed. */
+function distributions<T>(ops: Ops<T>, parts: Exponentials<T>, logits: T): { logP: T; logQ: T; q: T } {
+  const other = exponentials(ops, logits);
+  return {
+    logP: ops.sub(parts.z, parts.logS),
+    logQ: ops.sub(other.z, other.logS),
+    q: ops.div(other.e, other.s),
+  };
+}
+/** reverse: Σ p·(log p − log q); forward: Σ q·(log q − log p). [tokens, 1]. */
+function divergence<T>(
+  ops: Ops<T>,
+  direction: "forward" | "reverse",
+  parts: Exponentials<T>,
+  { logP, logQ, q }: { logP: T; logQ: T; q: T },
+): T {
+  return direction === "reverse"
+    ? ops.div(ops.sum(ops.mul(parts.e, ops.sub(logP, logQ))), parts.s)
+    : ops.sum(ops.mul(q, ops.sub(logQ, logP)));
+}
+
+const otherLogits = <T>(ops: Ops<T>, input: HeadInput<T>, model: string): T => {
+  const other = input.others[model];
+  if (other === undefined) throw new Error(`internal: the states of ${model} are not fed`);
+  return logitsOf(ops, other.folded, other.y);
+};
+
+/** Mean over the vocabulary of log p, [tokens, 1]. */
+const meanLogp = <T>(ops: Ops<T>, { z, logS }: Exponentials<T>): T => ops.sub(ops.mean(z), logS);
+
+/** `[tokens · channels]`, channel after channel in the order given. */
+export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], input: HeadInput<T>): T {
   const flat = (x: T): T => ops.reshape(x, [-1]);
-  const logp = ops.sub(ops.pick(parts.z, targets), flat(parts.logS));
-  return ops.concat([logp, flat(entropy(ops, parts)), flat(ops.add(parts.max, parts.logS))], 0);
+  const wantsLogits = channels.some((channel) => !channel.startsWith("head:"));
+  const logits = wantsLogits ? logitsOf(ops, input.folded, input.y) : undefined;
+  const parts = logits === undefined || plain(channels) ? undefined : exponentials(ops, logits);
+  const valueOf = (channel: Channel): T => {
+    const parsed = parseChannel(channel);
+    if (parsed?.kind === "head") return flat(headValue(ops, input, parsed.head));
+    if (logits !== undefined && parts === undefined)
+      return ops.neg(ops.crossEntropy(logits, input.targets)[0]);
+    if (parts === undefined || parsed === undefined)
+      throw new Error(`internal: ${channel} is not a channel of a head`);
+    if (parsed.kind === "kl")
+      return flat(
+        divergence(
+          ops,
+          parsed.direction,
+          parts,
+          distributions(ops, parts, otherLogits(ops, input, parsed.model)),
+        ),
+      );
+    switch (channel) {
+      case "logp":
+        return ops.sub(ops.pick(parts.z, input.targets), flat(parts.logS));
+      case "entropy":
+        return flat(entropy(ops, parts));
+      case "logsumexp":
+        return flat(ops.add(parts.max, parts.logS));
+      default:
+        return flat(meanLogp(ops, parts));
+    }
+  };
+  const values = channels.map(valueOf);
+  return values.length === 1 ? values[0]! : ops.concat(values, 0);
+}
+
+// ───────────────────────────────────────────────────────────────── gradients
+
+/**
+ * Σ over channels of coefficient · ∂channel/∂logits, coefficient columns `[tokens, 1]` by channel:
+ * logp → onehot − p; entropy → −p·(log p + H); logsumexp → p; mean_logp → 1/V − p; reverse divergence R →
+ * p·(log p − log q − R); forward divergence → p − q.
+ */
+function logitsGradient<T>(
+  ops: Ops<T>,
+  weighed: ReadonlyMap<Channel, T>,
+  input: HeadInput<T>,
+  vocabulary: number,
+): T {
+  const logits = logitsOf(ops, input.folded, input.y);
+  const [byLogp, byEntropy, byLogsumexp, byMean] = (
+    ["logp", "entropy", "logsumexp", "mean_logp"] as const
+  ).map((channel) => weighed.get(channel));
+  const terms: T[] = [];
+  if (byLogp !== undefined) {
+    const [, difference] = ops.crossEntropy(logits, input.targets);
+    terms.push(ops.mul(difference, ops.neg(byLogp)));
+  }
+  if (plain([...weighed.keys()])) return terms[0]!;
+  const parts = exponentials(ops, logits);
+  /** What multiplies p, row by row and entry by entry. */
+  const factors: T[] = [];
+  if (byEntropy !== undefined)
+    factors.push(ops.neg(ops.mul(byEntropy, ops.add(ops.sub(parts.z, parts.logS), entropy(ops, parts)))));
+  if (byLogsumexp !== undefined) factors.push(byLogsumexp);
+  if (byMean !== undefined) {
+    factors.push(ops.neg(byMean));
+    terms.push(ops.scale(byMean, 1 / vocabulary));
+  }
+  for (const [channel, coefficient] of weighed) {
+    const parsed = parseChannel(channel);
+    if (parsed?.kind !== "kl") continue;
+    const both = distributions(ops, parts, otherLogits(ops, input, parsed.model));
+    if (parsed.direction === "reverse") {
+      const excess = ops.sub(ops.sub(both.logP, both.logQ), divergence(ops, "reverse", parts, both));
+      factors.push(ops.mul(coefficient, excess));
+    } else {
+      factors.push(coefficient);
+      terms.push(ops.neg(ops.mul(coefficient, both.q)));
+    }
+  }
+  const sum = (xs: readonly T[]): T => xs.slice(1).reduce((total, x) => ops.add(total, x), xs[0]!);
+  if (factors.length > 0) terms.push(ops.mul(ops.div(parts.e, parts.s), sum(factors)));
+  return sum(terms);
+}
+
+/** Heads whose gradient stops before the trunk, by name. */
+export interface HeadOptions {
+  readonly vocabulary: number;
+  readonly detached: ReadonlySet<string>;
 }
 
 /**
- * Σ over channels of coefficient · ∂channel/∂logits, for coefficients `[tokens, channels]`:
- * logp → onehot − p; entropy → −p·(log p + H); logsumexp → p.
+ * For coefficients `[tokens, channels]` in the order of `channels`: the gradient by the states `[tokens, width]`;
+ * gradients by the folded head matrices are collected.
  */
-export function logitsGradient<T>(ops: Ops<T>, detail: Detail, logits: T, targets: T, coefficients: T): T {
-  const [, difference] = ops.crossEntropy(logits, targets);
-  if (detail === "plain") return ops.mul(difference, ops.neg(coefficients));
-  const [byLogp, byEntropy, byLogsumexp] = ops.split(coefficients, [1, 1, 1], 1);
-  const parts = exponentials(ops, logits);
-  const p = ops.div(parts.e, parts.s);
-  const surprise = ops.add(ops.sub(parts.z, parts.logS), entropy(ops, parts));
-  const others = ops.mul(p, ops.sub(byLogsumexp!, ops.mul(byEntropy!, surprise)));
-  return ops.sub(others, ops.mul(difference, byLogp!));
+export function headBackward<T>(
+  ops: Ops<T>,
+  channels: readonly Channel[],
+  input: HeadInput<T>,
+  coefficients: T,
+  { vocabulary, detached }: HeadOptions,
+  gradients: Gradients<T>,
+): T {
+  const columns =
+    channels.length === 1
+      ? [coefficients]
+      : ops.split(
+          coefficients,
+          channels.map(() => 1),
+          1,
+        );
+  const byChannel = new Map(channels.map((channel, index) => [channel, columns[index]!]));
+  const byLogits = new Map([...byChannel].filter(([channel]) => !channel.startsWith("head:")));
+  const dys: T[] = [];
+  if (byLogits.size > 0) {
+    const dLogits = logitsGradient(ops, byLogits, input, vocabulary);
+    // The head is [vocabulary, width]: its input and its gradient change places.
+    gradients.matrix("head", dLogits, input.y);
+    dys.push(ops.matmul(dLogits, take(input.folded, "head")));
+  }
+  for (const [channel, dValue] of byChannel) {
+    const parsed = parseChannel(channel);
+    if (parsed?.kind !== "head") continue;
+    const name = `heads.${parsed.head}`;
+    gradients.found[name] = ops.matmul(input.y, dValue, true);
+    gradients.vector(`${name}_bias`, dValue);
+    if (!detached.has(parsed.head)) dys.push(ops.matmul(dValue, take(input.folded, name), false, true));
+  }
+  if (dys.length === 0) return ops.scale(input.y, 0);
+  return dys.slice(1).reduce((sum, x) => ops.add(sum, x), dys[0]!);
 }

@@ -57,6 +57,22 @@ describe("values", () => {
     );
   });
 
+  it("let the learning rate's course begin where the warm-up ends, mini-batches counted", () => {
+    const wsd =
+      "update: { mini_batch: 4, optimizer: { warmup: 6, schedule: { shape: wsd, decay: 5, floor: 0.1 } } }";
+    const { config } = clean(
+      load({ "a.gradus.yaml": `${start}steps: 20\nrollout: { prompts: 2, group: 4 }\n${wsd}\n` }),
+    );
+    assert.deepEqual(config?.top.update.schedule, {
+      shape: "wsd",
+      stable: 12,
+      decay: 5,
+      decay_shape: "linear",
+      floor: 0.1,
+      start: 3,
+    });
+  });
+
   it("never resolve a secret", () => {
     process.env["GRADUS_TEST_SECRET"] = "hunter2";
     const loaded = load({ "a.gradus.yaml": `${start}name: "\${env:GRADUS_TEST_SECRET}"\n` });

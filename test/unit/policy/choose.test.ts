@@ -42,7 +42,10 @@ function chosenBy(
   uniform: Float32Array,
   adjustment?: Float32Array,
 ) {
-  const chooser = new Chooser(new Programs(runtime, shapeOf(vocabulary)), decode);
+  const chooser = new Chooser(
+    new Programs(runtime, { shape: shapeOf(vocabulary), heads: [], adapter: undefined }),
+    decode,
+  );
   const choosing = { ...chooser.choosing, adjusted: adjustment !== undefined };
   const n = uniform.length;
   const inverse = new Float32Array(n).fill(1 / decode.temperature);
@@ -118,7 +121,7 @@ test("a nucleus that reaches beyond the sorted candidates is chosen from whole, 
   // In every other row one token is so likely that the nucleus is small.
   for (let row = 0; row < n; row += 2) logits[row * vocabulary + 40 * row + 3] = 12;
   const decode = { max_tokens: 1, temperature: 1, top_p: 0.9, seed: 1 };
-  const programs = new Programs(runtime, shapeOf(vocabulary));
+  const programs = new Programs(runtime, { shape: shapeOf(vocabulary), heads: [], adapter: undefined });
   const before = runtime.tensors();
   const chooser = new Chooser(programs, decode);
   const random = new Stream("uniform");

@@ -93,12 +93,14 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
 const toPublicNumbers = (policy: LanguageModel, gradients: Record<string, Float32Array>): Public =>
   widen(toPublic(policy.shape, gradients));
 
-test("a channel this engine does not compute is refused by name", async () => {
+test("a channel that does not exist, or of a model or head that does not, is refused by name", async () => {
   const policy = await open();
-  const ask = (channel: Channel): Promise<unknown> =>
-    policy.score(batch, { model: "policy", channels: [channel] });
-  await assert.rejects(ask("kl:reference:reverse"), /kl:reference:reverse/);
-  await assert.rejects(ask("head:value"), /head:value/);
+  const ask = (channel: string): Promise<unknown> =>
+    policy.score(batch, { model: "policy", channels: [channel as Channel] });
+  await assert.rejects(ask("kl:reference:reverse"), /no model reference/);
+  await assert.rejects(ask("logp:teacher"), /no model teacher/);
+  await assert.rejects(ask("head:value"), /no head value/);
+  await assert.rejects(ask("kl:reference:sideways"), /not a channel/);
   await assert.rejects(policy.score(batch, { model: "reference", channels: ["logp"] }), /no model reference/);
   policy.close();
 });

@@ -36,8 +36,8 @@ function softmax(x: Vector): Vector {
 }
 const dot = (a: Vector, b: Vector): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
-/** Logits at every position of a row. */
-export function logitsOf(shape: Shape, weights: Public, tokens: readonly number[]): Vector[] {
+/** Final states, after the last norm, at every position of a row. */
+export function statesOf(shape: Shape, weights: Public, tokens: readonly number[]): Vector[] {
   const get = (name: string): Vector => weights[name] ?? new Float64Array();
   const width = shape.width / shape.heads;
   const embedding = get("model.embed_tokens.weight");
@@ -81,12 +81,13 @@ export function logitsOf(shape: Shape, weights: Public, tokens: readonly number[
       return x.map((value, i) => value + down[i]!);
     });
   }
-  return states.map((x) =>
-    apply(
-      get(shape.tied ? "model.embed_tokens.weight" : "lm_head.weight"),
-      norm(x, get("model.norm.weight"), shape.epsilon),
-    ),
-  );
+  return states.map((x) => norm(x, get("model.norm.weight"), shape.epsilon));
+}
+
+/** Logits at every position of a row. */
+export function logitsOf(shape: Shape, weights: Public, tokens: readonly number[]): Vector[] {
+  const head = weights[shape.tied ? "model.embed_tokens.weight" : "lm_head.weight"] ?? new Float64Array();
+  return statesOf(shape, weights, tokens).map((state) => apply(head, state));
 }
 
 /** logp, entropy and logsumexp of each token after a row's context. */

@@ -126,7 +126,8 @@ function counted(binding: Binding): { readonly binding: Binding; bytes: () => nu
 async function moved(width: number, runtime: Runtime): Promise<LanguageModel> {
   const model = tinyModel({ width, hidden: 2 * width });
   const like = await open({ model });
-  const policy = new LanguageModel({ ...like.setup, runtime, weights: like.readWeights() });
+  const weights = like.readWeights();
+  const policy = new LanguageModel({ ...like.setup, runtime, weights: () => weights });
   like.close();
   return policy;
 }

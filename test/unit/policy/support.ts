@@ -1,5 +1,5 @@
 /** Small models and batches for the engine's tests. */
-import { adamw } from "../../../server/policy/optimizers/adamw.ts";
+import { adamwChoice } from "../../../server/policy/optimizers/adamw.ts";
 import type { OptimizerChoice } from "../../../server/config/declaration.ts";
 import type { ModelConfig } from "../../../server/config/resolved.ts";
 import { openLanguageModel, type PolicyOptions } from "../../../server/policy/index.ts";
@@ -19,11 +19,8 @@ export const tinyModel = (size: Partial<ModelConfig["size"]> = {}): ModelConfig 
   base: "tiny",
   size: { width: 16, layers: 2, heads: 4, kv_heads: 2, hidden: 24, context: 48, tied: true, ...size },
 });
-export const optimizer = (params: Partial<OptimizerChoice> = {}): OptimizerChoice => ({
-  name: "adamw",
-  ...adamw.params.parse({ lr: 1e-2, clip_norm: null }),
-  ...params,
-});
+export const optimizer = (params: Parameters<typeof adamwChoice>[0] = {}): OptimizerChoice =>
+  adamwChoice({ lr: 1e-2, clip_norm: null, ...params });
 
 export const open = (options: Partial<PolicyOptions> = {}): Promise<LanguageModel> =>
   openLanguageModel({

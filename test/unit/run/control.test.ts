@@ -33,6 +33,7 @@ function setting(): {
   };
 }
 const never = new AbortController().signal;
+const refuse = (): string => "not now";
 const answers = (records: readonly Appended[]): [string, boolean][] =>
   records.flatMap((record) => (record.kind === "acknowledge" ? [[record.id, record.accepted]] : []));
 
@@ -61,7 +62,7 @@ test("every line is acknowledged; one that says nothing known is refused with a 
   );
   let checkpoints = 0;
   const commands = new Commands(openControl(folder, false), recorder, never);
-  assert.equal(await commands.obey(() => Promise.resolve(void (checkpoints += 1))), "go");
+  assert.equal(await commands.obey(() => Promise.resolve(void (checkpoints += 1)), refuse), "go");
   assert.equal(checkpoints, 1);
   assert.deepEqual(
     new Map(answers(records)),
@@ -83,7 +84,7 @@ test("a paused run answers and waits until it is told to go on", async () => {
   const { folder, write, records, recorder, remove } = setting();
   write('{"id":"1","action":"pause"}\n');
   const commands = new Commands(openControl(folder, false), recorder, never);
-  const done = commands.obey(() => Promise.resolve());
+  const done = commands.obey(() => Promise.resolve(), refuse);
   assert.deepEqual(answers(records), [["1", true]]);
   write('{"id":"2","action":"continue"}\n');
   assert.equal(await done, "go");
@@ -99,8 +100,8 @@ test("a stop is seen between decode runs and obeyed at the boundary, in pause to
   const commands = new Commands(openControl(folder, false), recorder, never);
   write('{"id":"1","action":"stop"}\n');
   while (!commands.stopAsked()) await new Promise(setImmediate);
-  assert.equal(await commands.obey(() => Promise.resolve()), "stop");
+  assert.equal(await commands.obey(() => Promise.resolve(), refuse), "stop");
   write('{"id":"2","action":"pause"}\n{"id":"3","action":"stop"}\n');
-  assert.equal(await commands.obey(() => Promise.resolve()), "stop");
+  assert.equal(await commands.obey(() => Promise.resolve(), refuse), "stop");
   remove();
 });

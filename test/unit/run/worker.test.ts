@@ -42,7 +42,11 @@ test("a run goes through its stages, records every step and ends finished", asyn
         ["last", 19],
       ],
     );
-    assert.equal(ofKind(records, "rollout").length, 10 * 16);
+    const used = ofKind(records, "rollout").map(({ row, step }) => [row.use, step]);
+    assert.equal(used.filter(([use]) => use === "train").length, 10 * 16);
+    // Three evaluations of 16 tasks: the greedy answer and the first drawn one of each.
+    assert.equal(used.filter(([use]) => use === "evaluate").length, 3 * 2 * 16);
+    assert.equal(used.filter(([use, step]) => use === "evaluate" && step === 9).length, 2 * 16);
     assert.equal(ofKind(records, "group").length, 10 * 4);
     assert.equal(ofKind(records, "end")[0]!.status, "finished");
     assert.deepEqual(readdirSync(join(run.folder, "checkpoints")).sort(), ["14", "19"]);
@@ -212,7 +216,7 @@ test("a reward that throws on some rollouts is an error there, never 0, and the 
   ]);
   try {
     assert.equal(await run.work(), 0, run.ending());
-    const rollouts = ofKind(run.records(), "rollout");
+    const rollouts = ofKind(run.records(), "rollout").filter(({ row }) => row.use === "train");
     for (const { row } of rollouts) {
       const failed = row.index === 1 || row.index === 2;
       assert.equal(row.rewards!["moody"] === undefined, failed);

@@ -5,7 +5,7 @@ import type { Weights } from "../model.ts";
 import { publicTensors, type PublicTensor } from "./tensors.ts";
 
 /** Our column of each of a tensor's outputs. */
-function columnsOf({ start, columns, halves }: PublicTensor, width: number): Int32Array {
+export function columnsOf({ start, columns, halves }: PublicTensor, width: number): Int32Array {
   if (!halves) return Int32Array.from({ length: columns }, (_, output) => start + output);
   const half = width / 2;
   return Int32Array.from({ length: columns }, (_, output) => {

@@ -1,0 +1,58 @@
+/** The policy's model and those of the registry, from a checked config. */
+import { z } from "zod";
+import { defaults } from "./defaults.ts";
+import type { Json } from "../../shared/json.ts";
+import { targets } from "../policy/transformer/lowRank.ts";
+import { adapterSchema, emaSchema, polyakSchema, valueHeadsSchema } from "./grammar.ts";
+import { join } from "./node.ts";
+import { isObject, type Reader } from "./reader.ts";
+import type { ModelConfig, RegisteredModelConfig } from "./resolved.ts";
+
+/** A model's base and size; what nobody wrote is as in the default policy. */
+export function buildModel(reader: Reader, ...path: readonly string[]): ModelConfig {
+  const usual = z.record(z.string(), z.json()).parse(defaults["model"]);
+  const read = <Value>(schema: z.ZodType<Value>, key: string): Value =>
+    schema.parse(reader.json(...path, key) ?? usual[key]);
+  const heads = read(z.number(), "heads");
+  return {
+    base: read(z.string(), "base"),
+    size: {
+      width: read(z.number(), "width"),
+      layers: read(z.number(), "layers"),
+      heads,
+      kv_heads: read(z.number().optional(), "kv_heads") ?? heads,
+      hidden: read(z.number(), "hidden"),
+      context: read(z.number(), "context"),
+      tied: read(z.boolean(), "tied"),
+    },
+    adapter: adapterOf(reader.json(...path, "adapter")),
+    heads: valueHeadsSchema
+      .parse(reader.json(...path, "value_heads") ?? [])
+      .map((head) => (typeof head === "string" ? { name: head, detach: false } : head)),
+  };
+}
+
+function adapterOf(json: Json | undefined): ModelConfig["adapter"] {
+  if (json === undefined || json === null) return undefined;
+  const { rank, alpha = 2 * rank, targets: chosen, dropout } = adapterSchema.parse(json);
+  return { rank, alpha, targets: chosen === "all" ? targets : chosen, dropout };
+}
+
+export function buildModels(reader: Reader): RegisteredModelConfig[] {
+  const models = reader.json("models");
+  return Object.entries(isObject(models) ? models : {}).map(([name, json]): RegisteredModelConfig => {
+    const own = isObject(json) ? json : {};
+    if (own["ema"] !== undefined) return { name, kind: "copy", every: 1, ...emaSchema.parse(own["ema"]) };
+    if (own["polyak"] !== undefined) {
+      const { of, every, tau } = polyakSchema.parse(own["polyak"]);
+      return { name, kind: "copy", of, every, decay: 1 - tau };
+    }
+    const trains = own["trains"] === true && own["optimizer"] !== undefined;
+    return {
+      name,
+      kind: "opened",
+      model: buildModel(reader, "models", name),
+      optimizer: trains ? reader.choice("optimizer", join(join("models", name), "optimizer")) : undefined,
+    };
+  });
+}

@@ -1,0 +1,72 @@
+/** Reads values of a checked tree by path, each through its type. */
+import { z } from "zod";
+import type { Json, JsonObject } from "../../shared/json.ts";
+import { methodOf } from "../methods.ts";
+import type { Checker } from "./check.ts";
+import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
+import { grammar } from "./grammar.ts";
+import { child, join, type MapNode, type SourceNode } from "./node.ts";
+import { itemName, withClock } from "./parsed.ts";
+import type { Choice } from "./resolved.ts";
+
+/** A body's merged tree with what the walk over it found. */
+export interface CheckedTree {
+  readonly node: MapNode;
+  readonly json: JsonObject;
+  readonly checker: Checker;
+}
+
+const scheduled = z.union([z.number(), scheduleSchema]);
+
+export class Reader {
+  constructor(private readonly tree: CheckedTree) {}
+
+  node(...path: readonly string[]): SourceNode | undefined {
+    return path.reduce<SourceNode | undefined>((at, key) => child(at, key), this.tree.node);
+  }
+
+  json(...path: readonly string[]): Json | undefined {
+    return path.reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), this.tree.json);
+  }
+
+  read<Schema extends z.ZodType>(schema: Schema, ...path: readonly string[]): z.output<Schema> {
+    return schema.parse(this.json(...path));
+  }
+
+  number = (...path: readonly string[]): number => this.read(z.number(), ...path);
+
+  /** A number over steps, its clock told by where it was written. */
+  scheduled(json: Json | undefined, node: SourceNode | undefined): Scheduled {
+    const value = scheduled.parse(json);
+    return node === undefined ? value : withClock(value, node);
+  }
+
+  choice<Slot extends SlotName>(slot: Slot, path: string): Choice<Slot> {
+    const found = this.tree.checker.choices.get(path);
+    const declaration = found === undefined ? undefined : methodOf(slot, found.declaration.name);
+    if (found === undefined || declaration === undefined) throw new Error(`no method was chosen for ${path}`);
+    return { ...found, declaration };
+  }
+
+  /** Items of a list with the paths the walk gave them. */
+  items(
+    key: "tasks" | "kl" | "mask" | "stages",
+  ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
+    const list = this.node(key);
+    const json = this.json(key);
+    const shape = grammar.fields[key]?.shape;
+    if (list?.kind !== "list" || !Array.isArray(json) || shape === undefined) return [];
+    return list.items.map((node, index) => {
+      const value: Json = json[index];
+      return {
+        path: join(key, itemName(shape, node, index, list)),
+        json: isObject(value) ? value : {},
+        node,
+        index,
+      };
+    });
+  }
+}
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

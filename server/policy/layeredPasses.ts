@@ -1,0 +1,348 @@
+/**
+ * Passes layer by layer, with the head in pieces: for models whose activations or logits do not fit at once. Of each
+ * layer either its activations are kept for the backward pass or its input alone, from which they are computed again;
+ * of the logits never more than a bounded number exist.
+ */
+import type { Channel } from "../seams.ts";
+import { microRows } from "./layout.ts";
+import { embeddingNames, finalNames, headNames, layerNames, likeLayer } from "./layeredPrograms.ts";
+import {
+  channelsOf,
+  dropoutFeeds,
+  feedsUnder,
+  partsOf,
+  touches,
+  type Accumulator,
+  type Engine,
+  type KeptRun,
+  type Passes,
+} from "./passes.ts";
+import { drops } from "./parts.ts";
+import { freeAll, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
+import {
+  idFeeds,
+  modelsOf,
+  readChannels,
+  selectionFeeds,
+  selectionOf,
+  slice,
+  using,
+  weighFeeds,
+  type Columns,
+  type Run,
+  type Selection,
+} from "./score.ts";
+import { layerFloats } from "./transformer/forward.ts";
+import { WholePasses, runBytes } from "./wholePasses.ts";
+
+type Owned = Record<string, DeviceTensor>;
+
+/** What is kept of a layer. */
+interface KeptLayer {
+  /** `<stream>/kept/…` or, to compute them again, `<stream>/x`. */
+  readonly tensors: Owned;
+  readonly whole: boolean;
+}
+class LayeredRun implements KeptRun {
+  /** Undefined where nothing was kept. */
+  layers: KeptLayer[] | undefined;
+  /** `<stream>/y` and what the final norm's way back needs beside it. */
+  final: Owned | undefined;
+  bytes = 0;
+  again = false;
+  constructor(
+    readonly run: Run,
+    readonly ids: Owned,
+    /** Of its dropout masks; undefined: it only scores. */
+    readonly number?: number,
+  ) {}
+  /** Lets go of the activations. */
+  release(): void {
+    for (const { tensors } of this.layers ?? []) freeAll(tensors);
+    freeAll(this.final ?? {});
+    this.layers = undefined;
+    this.final = undefined;
+  }
+  free(): void {
+    this.release();
+    freeAll(this.ids);
+  }
+}
+
+/** Results `<stream>/<from>` as feeds `<stream>/<to>`. */
+const streamed = (results: Owned, from: string, to: string): Owned =>
+  Object.fromEntries(
+    Object.entries(results).flatMap(([name, tensor]) => {
+      const [stream, own] = [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)];
+      return own === from ? [[`${stream}/${to}`, tensor]] : [];
+    }),
+  );
+
+export class LayeredPasses implements Passes {
+  /** Runs begun, which number their dropout masks. */
+  private runs = 0;
+  constructor(private readonly engine: Engine) {}
+  private get programs() {
+    return this.engine.programs;
+  }
+  private get layers(): number {
+    return this.programs.shape.layers;
+  }
+
+  // ── the trunk
+  private bytes(run: Run, perToken: (length: number) => number): number {
+    return run.reduce(
+      (total, micro) => total + 4 * microRows(micro) * micro.length * perToken(micro.length),
+      0,
+    );
+  }
+  /** A layer's weights under the names of its program. */
+  private layerWeights(layer: number, training: boolean): Tensors {
+    const parts = partsOf(this.engine);
+    const { weights, unmerged } = this.engine;
+    const own = under(training && drops(parts) ? unmerged : weights, `w/${layer}.`);
+    const like = likeLayer(parts, layer);
+    const feeds = Object.fromEntries(
+      layerNames(parts, like).map((name) => {
+        const short = name.slice(name.indexOf(".") + 1);
+        return [`w/${name}`, take(own, short)];
+      }),
+    );
+    return { ...feeds, rotary: this.engine.rotary };
+  }
+  private get finalWeights(): Tensors {
+    return feedsUnder("w/", this.engine.weights, finalNames(partsOf(this.engine)));
+  }
+  private embed(ids: Tensors): Owned {
+    const feeds = feedsUnder("w/", this.engine.weights, embeddingNames(partsOf(this.engine)));
+    return this.programs.embed().run({ ...feeds, ...ids });
+  }
+  /** How many layers may keep everything in that room beside the inputs of the others; −1: not even those fit. */
+  private wholeLayers(run: Run, room: number): number {
+    const input = this.bytes(run, () => this.programs.shape.width);
+    const full = this.bytes(run, (length) => layerFloats(this.programs.shape, length));
+    const left = room - (this.layers + 2) * input;
+    return left < 0 ? -1 : Math.min(this.layers, Math.floor(left / Math.max(1, full - input)));
+  }
+  /** A layer's own masks: its program bears another layer's number. */
+  private seed({ number }: LayeredRun, layer: number): Owned {
+    if (number === undefined) return {};
+    return dropoutFeeds(this.engine, number, layer - likeLayer(partsOf(this.engine), layer));
+  }
+  /** The last layers keep everything: theirs is freed first on the way back. */
+  private trunk(kept: LayeredRun, room: number): Owned {
+    const { run, ids } = kept;
+    const whole = this.wholeLayers(run, room);
+    const layers: KeptLayer[] = [];
+    if (whole >= 0) kept.layers = layers;
+    kept.again = whole < this.layers;
+    let x = this.embed(ids);
+    for (let layer = 0; layer < this.layers; layer++) {
+      const keep = whole >= 0 && layer >= this.layers - whole;
+      const training = kept.number !== undefined;
+      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), keep, training);
+      const seed = this.seed(kept, layer);
+      const results = using(seed, () =>
+        program.run({ ...this.layerWeights(layer, training), ...ids, ...x, ...seed }),
+      );
+      const next = streamed(results, "x", "x");
+      const activations = Object.fromEntries(
+        Object.entries(results).filter(([name]) => name.includes("/kept/")),
+      );
+      if (keep) layers.push({ tensors: activations, whole: true });
+      else if (whole >= 0) layers.push({ tensors: x, whole: false });
+      if (keep || whole < 0) freeAll(x);
+      x = next;
+    }
+    const final = using(x, () => this.programs.finish().run({ ...this.finalWeights, ...x }));
+    if (whole >= 0) {
+      const input = this.bytes(run, () => this.programs.shape.width);
+      const full = this.bytes(run, (length) => layerFloats(this.programs.shape, length));
+      kept.bytes = whole * full + (this.layers - whole + 2) * input;
+    }
+    return final;
+  }
+  states(run: Run, ids: Tensors): Owned {
+    const final = this.trunk(new LayeredRun(run, { ...ids }), -1);
+    const states = streamed(final, "y", "y");
+    for (const [name, tensor] of Object.entries(final)) if (states[name] === undefined) tensor.free();
+    return states;
+  }
+
+  // ── the head
+  /** Feeds of the head's programs that do not change from piece to piece; `made` are to be freed. */
+  private headFeeds(
+    run: Run,
+    ids: Tensors,
+    final: Owned,
+    channels: readonly Channel[],
+  ): { feeds: Tensors; made: Owned } {
+    const made: Owned = {};
+    const feeds: Record<string, DeviceTensor> = {
+      ...feedsUnder("w/", this.engine.weights, headNames(partsOf(this.engine))),
+      ...streamed(final, "y", "y"),
+    };
+    for (const model of modelsOf(channels)) {
+      const other = this.engine.other(model);
+      feeds[`o/${model}/head`] = take(other.weights, "w/head");
+      Object.assign(made, streamed(passesOver(other, [run]).states(run, ids), "y", `y/${model}`));
+    }
+    return { feeds: { ...feeds, ...made }, made };
+  }
+  /** Selections in pieces whose logits are few enough. */
+  private pieces(selections: readonly Selection[]): Selection[][] {
+    const { runtime, shape } = this.programs;
+    const most = Math.max(8, Math.floor(this.engine.logits / shape.vocabulary / runtime.streams));
+    const longest = Math.max(...selections.map(({ columns }) => columns.length));
+    const size = Math.ceil(longest / Math.ceil(Math.max(1, longest) / most));
+    const pieces: Selection[][] = [];
+    for (let from = 0; from < longest; from += size)
+      pieces.push(selections.map((selection) => slice(selection, from, from + size)));
+    return pieces;
+  }
+  private readHead(run: Run, ids: Tensors, final: Owned, channels: readonly Channel[], into: Columns): void {
+    const { feeds, made } = this.headFeeds(run, ids, final, channels);
+    using(made, () => {
+      for (const piece of this.pieces(run.map((micro) => selectionOf(micro)))) {
+        const own = selectionFeeds(this.programs.runtime, piece);
+        using(own, () => {
+          readChannels(
+            this.programs.head(channels, modelsOf(channels)).run({ ...feeds, ...own }),
+            piece,
+            channels,
+            into,
+          );
+        });
+      }
+    });
+  }
+  /** The gradient by the final states, `<stream>/dy`. */
+  private headBackward(
+    run: Run,
+    ids: Tensors,
+    final: Owned,
+    selections: readonly Selection[],
+    gradients: Columns,
+    into: Accumulator,
+  ): Owned {
+    const { runtime, shape } = this.programs;
+    const channels = channelsOf(gradients);
+    const { feeds, made } = this.headFeeds(run, ids, final, channels);
+    const zeros = run.map((micro, stream) => {
+      const tokens = micro.ids.length;
+      return [
+        `${stream}/dy`,
+        runtime.upload(new Float32Array(tokens * shape.width), [tokens, shape.width]),
+      ] as const;
+    });
+    let dy: Owned = Object.fromEntries(zeros);
+    using(made, () => {
+      for (const piece of this.pieces(selections)) {
+        const own = {
+          ...selectionFeeds(runtime, piece),
+          ...weighFeeds(runtime, run, piece, channels, gradients),
+        };
+        using({ ...own, ...dy }, () => {
+          const results = this.programs
+            .headBackward(channels, modelsOf(channels))
+            .run({ ...feeds, ...own, ...dy });
+          into.add(under(results, "g/"));
+          dy = streamed(results, "dy", "dy");
+        });
+      }
+    });
+    return dy;
+  }
+
+  // ── the passes
+  score(run: Run, channels: readonly Channel[], into: Columns): void {
+    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run));
+    using(kept.ids, () => {
+      const final = this.trunk(kept, -1);
+      using(final, () => this.readHead(run, kept.ids, final, channels, into));
+    });
+  }
+
+  forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
+    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
+    try {
+      const final = this.trunk(kept, room);
+      if (kept.layers !== undefined) kept.final = final;
+      this.readHead(run, kept.ids, final, channels, into);
+      if (kept.layers === undefined) freeAll(final);
+      return kept;
+    } catch (error) {
+      kept.free();
+      throw error;
+    }
+  }
+
+  backward(kept: KeptRun, gradients: Columns, into: Accumulator): void {
+    if (!(kept instanceof LayeredRun)) throw new Error("internal: a run of other passes");
+    const selections = kept.run.map((micro) => selectionOf(micro, touches(gradients)));
+    if (selections.every(({ columns }) => columns.length === 0)) {
+      kept.release();
+      return;
+    }
+    if (kept.layers === undefined) {
+      // At least every layer's input is kept now: without them there is no way back.
+      const inputs = this.bytes(kept.run, () => (this.layers + 3) * this.programs.shape.width);
+      kept.final = this.trunk(kept, Math.max(this.engine.run_bytes, inputs));
+    }
+    const final = kept.final ?? {};
+    const dy = this.headBackward(kept.run, kept.ids, final, selections, gradients, into);
+    const finished = using(dy, () =>
+      this.programs.finishBackward().run({ ...this.finalWeights, ...dy, ...final }),
+    );
+    into.add(under(finished, "g/"));
+    let dx = streamed(finished, "dx", "dx");
+    for (let layer = this.layers - 1; layer >= 0; layer--) dx = this.layerBackward(kept, layer, dx, into);
+    if (partsOf(this.engine).adapter === undefined)
+      into.add(using(dx, () => this.programs.embedBackward().run({ ...kept.ids, ...dx })));
+    else freeAll(dx);
+    kept.release();
+  }
+  private layerBackward(kept: LayeredRun, layer: number, dx: Owned, into: Accumulator): Owned {
+    const held = kept.layers?.[layer];
+    if (held === undefined) throw new Error("internal: a layer's input was not kept");
+    const like = likeLayer(partsOf(this.engine), layer);
+    const seed = this.seed(kept, layer);
+    const feeds = { ...this.layerWeights(layer, true), ...kept.ids, ...held.tensors, ...dx, ...seed };
+    const results = using({ ...dx, ...held.tensors, ...seed }, () =>
+      this.programs.layerBackward(like, held.whole).run(feeds),
+    );
+    const gradients = under(results, "g/");
+    into.add(
+      Object.fromEntries(
+        Object.entries(gradients).map(([name, tensor]) => [
+          `${layer}${name.slice(name.indexOf("."))}`,
+          tensor,
+        ]),
+      ),
+    );
+    return streamed(results, "dx", "dx");
+  }
+
+  fused(run: Run, gradients: Columns, into: Accumulator): void {
+    const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
+    try {
+      this.backward(kept, gradients, into);
+    } finally {
+      kept.free();
+    }
+  }
+}
+
+/** The way that a run's activations and logits allow. */
+export function passesOver(
+  engine: Engine,
+  runs: readonly Run[] = [],
+  channels: readonly Channel[] = [],
+): Passes {
+  const { vocabulary } = engine.programs.shape;
+  const tokens = Math.max(0, ...runs.map((run) => run.reduce((sum, micro) => sum + micro.ids.length, 0)));
+  const bytes = Math.max(0, ...runs.map((run) => runBytes(engine, run)));
+  const whole =
+    modelsOf(channels).length === 0 && bytes <= engine.run_bytes && tokens * vocabulary <= engine.logits;
+  return whole ? new WholePasses(engine) : new LayeredPasses(engine);
+}

@@ -1,0 +1,146 @@
+/** One model of a run as methods see it: other models may be named wherever a model is, whoever holds their weights. */
+import { UserError } from "../../shared/errors.ts";
+import type { TrainablePolicy } from "../policy/index.ts";
+import type {
+  Batch,
+  Channel,
+  DecodeOptions,
+  Model,
+  Models,
+  Policy,
+  Prompt,
+  Sample,
+  Stats,
+  Tokenizer,
+  UpdatePlan,
+  UpdateStats,
+  Weigh,
+} from "../seams.ts";
+
+export interface ModelViewSetup {
+  readonly name: Model;
+  readonly engine: TrainablePolicy;
+  /** What the engine calls these weights: `policy`, or a snapshot's name. */
+  readonly own: Model;
+  readonly trains: boolean;
+  readonly models: Models;
+  /** Called after each update. */
+  readonly updated: () => Promise<void>;
+}
+
+const otherModel = (channel: Channel): Model | undefined =>
+  channel.startsWith("logp:") ? channel.slice("logp:".length) : undefined;
+
+export class ModelView implements Policy {
+  constructor(private readonly setup: ModelViewSetup) {}
+
+  get tokenizer(): Tokenizer {
+    return this.setup.engine.tokenizer;
+  }
+  get context(): number {
+    return this.setup.engine.context;
+  }
+  get version(): number {
+    return this.setup.engine.version;
+  }
+
+  /** The engine's name of a model whose weights it holds. */
+  private held(model: Model): Model | undefined {
+    if (model === this.setup.name) return this.setup.own;
+    return this.setup.engine.snapshots.includes(model) ? model : undefined;
+  }
+
+  generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample> {
+    const { name, engine, models } = this.setup;
+    const model = decode.model ?? name;
+    const held = this.held(model);
+    if (held === undefined) return models.get(model).generate(prompts, decode);
+    return engine.generate(prompts, { ...decode, model: held });
+  }
+
+  async score(
+    batch: Batch,
+    { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
+  ): Promise<Stats> {
+    const { engine, models } = this.setup;
+    const held = this.held(model);
+    if (held === undefined) {
+      const other = models.get(model);
+      checkTokens(this.setup.name, this.tokenizer, model, other.tokenizer);
+      return other.score(batch, { model, channels });
+    }
+    const { own, others } = await this.divided(batch, channels);
+    return {
+      ...(own.length === 0 ? {} : await engine.score(batch, { model: held, channels: own })),
+      ...others,
+    };
+  }
+
+  /** Channels that the engine computes, and those of models elsewhere, computed. */
+  private async divided(
+    batch: Batch,
+    channels: readonly Channel[],
+  ): Promise<{ readonly own: readonly Channel[]; readonly others: Stats }> {
+    const { engine } = this.setup;
+    const own: Channel[] = [];
+    const others: Partial<Record<Channel, Float64Array>> = {};
+    for (const channel of channels) {
+      const model = otherModel(channel);
+      if (model === undefined || engine.snapshots.includes(model)) own.push(channel);
+      else {
+        const { logp } = await this.score(batch, { model, channels: ["logp"] });
+        if (logp !== undefined) others[channel] = logp;
+      }
+    }
+    return { own, others };
+  }
+
+  async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
+    const { name, engine, trains, updated } = this.setup;
+    if (!trains)
+      throw new UserError(`The model ${name} is frozen, and a method wants to train it.`, {
+        code: "model-frozen",
+        action: `Write models.${name}: { trains: true, optimizer: … }, or let the method name a model that trains.`,
+      });
+    const { own, others } = await this.divided(batch, plan.channels);
+    const before = engine.version;
+    const stats = await engine.update(batch, { ...plan, channels: own }, (now, whole) =>
+      weigh({ ...now, ...others }, whole),
+    );
+    if (engine.version !== before) await updated();
+    return stats;
+  }
+
+  async snapshot(name: Model, decay?: number): Promise<void> {
+    if (this.setup.own !== "policy")
+      throw new UserError(`The model ${this.setup.name} is a copy, of which no snapshot is taken.`, {
+        code: "model-copy",
+        action: "Take the snapshot of the model that it follows.",
+      });
+    if (this.setup.models.names.includes(name))
+      throw new UserError(`A snapshot cannot be called ${name}: \`models\` has a model of that name.`, {
+        code: "model-name",
+        action: "Rename the model in the config.",
+      });
+    await this.setup.engine.snapshot(name, decay);
+  }
+}
+
+/** What every tokenizer of the families we read writes in its own ids. */
+const probe = "The quick brown fox jumps over 13 lazy dogs: 7*(4+2)=42.";
+
+/** Whether one model can score what the other wrote. */
+export const sameTokens = (a: Tokenizer, b: Tokenizer): boolean =>
+  a === b || (a.eos === b.eos && a.encode(probe).join() === b.encode(probe).join());
+
+/** Log-probs of the same tokens are only comparable where the tokens mean the same. @throws UserError */
+function checkTokens(mine: Model, a: Tokenizer, theirs: Model, b: Tokenizer): void {
+  if (sameTokens(a, b)) return;
+  throw new UserError(
+    `The models ${mine} and ${theirs} have different tokenizers: one cannot score what the other wrote.`,
+    {
+      code: "model-tokenizer",
+      action: `Give models.${theirs} a base with the same tokenizer as ${mine}.`,
+    },
+  );
+}
