@@ -5,6 +5,7 @@ import { loadavg } from "node:os";
 import { createInterface, type Interface } from "node:readline";
 import { CharacterTokenizer } from "../server/policy/tokenizers/characters.ts";
 import { openLanguageModel } from "../server/policy/index.ts";
+import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import type { LanguageModel } from "../server/policy/policy.ts";
 import { randomStream } from "../server/random.ts";
 import type { Prompt } from "../server/seams.ts";
@@ -72,7 +73,7 @@ async function openCase({ size, prompts, lengths }: Case): Promise<LanguageModel
   const longest = Math.max(...prompts.map((prompt, row) => prompt.length + lengths[row]!));
   return openLanguageModel({
     model: { base: "tiny", size: { ...size, kv_heads: size.heads, context: longest + 1, tied: true } },
-    optimizer: adamwChoice({ lr: 1e-3 }),
+    optimizer: adamwChoice({ lr: 1e-3, clip_norm: null }),
     backend: "native",
     seed: 1,
   });

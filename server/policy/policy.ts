@@ -424,7 +424,7 @@ export class LanguageModel implements TrainablePolicy {
     this.saved.get(of)?.close();
     this.saved.set(of, weights);
   }
-  adopt(values: Named<Float32Array>, version: number): void {
+  adopt(values: Named<Float32Array | Float64Array>, version: number): void {
     this.writeWeights(values);
     this.version = version;
   }

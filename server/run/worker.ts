@@ -189,7 +189,6 @@ async function assembled(
   const config = configOf(open);
   const { recorder, abort, closers, lease } = open;
   const models = await openModels(config);
-  keepMemoryNote(options.folder, config);
   closers.push(() => models.close());
   const { policy } = models;
   keepMemoryNote(options.folder, config);
