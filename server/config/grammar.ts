@@ -255,8 +255,8 @@ export const grammar: Shape & { kind: "map" } = {
     engine: map(
       {
         backend: value(
-          z.enum(["auto", "native", "wasm"]),
-          "What computes: the native TensorFlow library, WebAssembly, or the best there is.",
+          z.enum(["auto", "native", "webgpu", "wasm"]),
+          "What computes: the native TensorFlow library (CPU, or GPU with CUDA), WebGPU, WebAssembly, or the best there is.",
         ),
         threads: value(whole(1), "Threads of the backend; default: it decides."),
       },

@@ -138,7 +138,7 @@ export interface RunConfig {
     readonly temperature: number;
   };
   readonly checkpoint: { readonly every: number; readonly every_seconds: number; readonly keep: number };
-  readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };
+  readonly engine: { readonly backend: "auto" | "native" | "webgpu" | "wasm"; readonly threads: number | undefined };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
 }

@@ -30,7 +30,7 @@ import { gradientOf, type Engine, type Gradient } from "./update.ts";
 import { WeightSet } from "./weightSet.ts";
 
 export interface Backend {
-  readonly name: "native" | "wasm";
+  readonly name: "native" | "wasm" | "webgpu";
   /** Why this one, as a sentence. */
   readonly reason: string;
   readonly device: string;

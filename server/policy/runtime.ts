@@ -1,7 +1,7 @@
 /**
  * What the policy needs of a machine: values that live there, and programs over them. A program is a pure function
  * of its feeds, written once against `Ops` and carried out either as one TensorFlow graph (native) or op by op
- * (WebAssembly). Weights, optimiser state and KV caches are device values like any other, so a snapshot of the
+ * (WebAssembly, WebGPU). Weights, optimiser state and KV caches are device values like any other, so a snapshot of the
  * weights is a second owner of the same values and a failed step leaves nothing half-written.
  */
 import type { Ops } from "./ops.ts";
@@ -39,7 +39,7 @@ export interface Program {
 }
 
 export interface Runtime {
-  readonly name: "native" | "wasm";
+  readonly name: "native" | "wasm" | "webgpu";
   readonly device: string;
   /** Independent parts a program should be cut into so that all cores work (1: the runtime is serial). */
   readonly streams: number;

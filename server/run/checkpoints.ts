@@ -38,7 +38,7 @@ export function resolveCheckpoint(path: string): string {
 export function openCheckpoint(
   path: string,
   seed: number,
-  backend: "auto" | "native" | "wasm" = "auto",
+  backend: "auto" | "native" | "webgpu" | "wasm" = "auto",
 ): Promise<TrainablePolicy> {
   return openPolicy({
     model: {
