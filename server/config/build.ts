@@ -7,6 +7,7 @@ import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { conditionSchema, learningRateSchedule } from "./grammar.ts";
+import { annealSchema, grammarSchema } from "./rollout.ts";
 import { itemName, withClock } from "./parsed.ts";
 import { join, child, type MapNode, type SourceNode } from "./node.ts";
 import type {
@@ -136,7 +137,23 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     top_k: n("top_k"),
     min_p: n("min_p"),
     stop: reader.read(z.array(z.string()), "rollout", "stop"),
+    min_tokens: n("min_tokens"),
+    prefix: reader.read(z.string(), "rollout", "prefix"),
+    logit_bias: reader.read(z.record(z.string(), z.number()), "rollout", "logit_bias"),
+    grammar: reader.read(grammarSchema.optional(), "rollout", "grammar"),
+    anneal: buildAnneal(reader),
+    lanes: reader.read(z.number().optional(), "rollout", "lanes"),
   };
+}
+
+function buildAnneal(reader: Reader): StageBody["rollout"]["anneal"] {
+  const anneal = reader.read(annealSchema.optional(), "rollout", "anneal");
+  if (anneal === undefined) return undefined;
+  const decay = reader.scheduled(
+    reader.json("rollout", "anneal", "decay"),
+    reader.node("rollout", "anneal", "decay"),
+  );
+  return { ...anneal, decay };
 }
 
 function buildReward(reader: Reader): StageBody["reward"] {

@@ -86,8 +86,9 @@ export async function openBackend(
   if (native.usable) {
     const { binding } = native;
     const gpu = binding.isUsingGpuDevice();
+    // 64 bits are for tests, which hand values over; a card's own kernels are for 32.
     const runtime =
-      gpu || resident === true
+      precision !== "float64" && (gpu || resident === true)
         ? new ResidentRuntime(binding, gpu ? "GPU" : "CPU")
         : new NativeRuntime({ threads, parameters, precision });
     return opened(runtime, choice === "native" ? ASKED : "TensorFlow's native library loads");

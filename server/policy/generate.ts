@@ -17,8 +17,8 @@ import { cacheNames } from "./transformer/decode.ts";
 const BELOW_ONE = 1 - 2 ** -22;
 /** A temperature of 0 among others: all mass on the likeliest. */
 const LEAST_TEMPERATURE = 1e-6;
-/** Prompts wait for company, so that few prefills happen: the share of lanes that must be free. */
-const REFILL_SHARE = 1 / 8;
+/** Prompts wait for company, so that few prefills happen: steps that free lanes may have idled, as a share of all lanes. */
+const PATIENCE = 1 / 4;
 
 /** The lanes of one call, and what their steps need. */
 class Decoder {
@@ -28,6 +28,8 @@ class Decoder {
   private readonly adjustments: Adjustments | undefined;
   private readonly ending: Ending;
   private readonly lanes: number;
+  /** Steps of free lanes since prompts were last seated. */
+  private idled = 0;
   private readonly temperatureAt: (written: number) => number;
   private readonly onToken: DecodeOptions["on_token"];
   /** Feeds of a step by name: the same from step to step, but for what a step puts in. */
@@ -83,8 +85,11 @@ class Decoder {
   }
   private prepare(): void {
     const live = this.parts.reduce((sum, part) => sum + liveLanes(part), 0);
-    if (this.waiting.count > 0 && (live === 0 || this.lanes - live >= this.lanes * REFILL_SHARE))
+    this.idled += this.lanes - live;
+    if (this.waiting.count > 0 && (live === 0 || this.idled >= this.lanes * PATIENCE)) {
       this.waiting.seatInto(this.parts);
+      this.idled = 0;
+    }
     for (const part of this.parts) settle(this.generator, part, this.waiting.count > 0);
   }
 

@@ -6,7 +6,7 @@ import type { Prefilled } from "./prefill.ts";
 import type { Programs } from "./programs.ts";
 import { freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { moveSpec, seatSpec } from "./transformer/decode.ts";
-import { headWidth, type Shape } from "./transformer/weights.ts";
+import { headWidth, parameterCount, type Shape } from "./transformer/weights.ts";
 
 /** The weights that write, and what they run on. */
 export interface Generator {
@@ -28,9 +28,13 @@ export interface Part {
   caches: Record<string, DeviceTensor>;
   /** Positions that a lane has. */
   capacity: number;
+  /** Steps of lanes that smaller caches would have spared, since the last move. */
+  wasted: number;
 }
 
 const CAPACITY_STEP = 32;
+/** Multiplications that take as long as copying a byte of a cache. An estimate: the time is flat around it. */
+const PRODUCTS_PER_BYTE = 3;
 /** Lanes decoded at once at most. */
 const MOST_LANES = 1024;
 
@@ -59,6 +63,7 @@ export function emptyParts({ programs: { runtime } }: Generator, lanes: number):
     lanes: new Array<Job | undefined>(Math.max(1, Math.min(each, lanes - stream * each))).fill(undefined),
     caches: {},
     capacity: 0,
+    wasted: 0,
   }));
 }
 export const isOpen = (part: Part): boolean => part.capacity > 0;
@@ -98,6 +103,7 @@ function replaceCaches(part: Part, caches: Record<string, DeviceTensor>, capacit
   freeAll(part.caches);
   part.caches = caches;
   part.capacity = capacity;
+  part.wasted = 0;
 }
 
 /** Takes jobs, whose prompts lie in `prefilled`, into free lanes of a part. */
@@ -157,15 +163,28 @@ function grow(generator: Generator, part: Part, capacity: number): void {
   replaceCaches(part, moved(generator, from, every, capacity), capacity);
 }
 
-/** Makes room for the next position and, where nobody waits for their lanes, drops finished ones when it pays. */
+/** What moving a lane costs, in steps of a lane. */
+const moveCost = ({ programs: { shape } }: Generator, capacity: number): number =>
+  (PRODUCTS_PER_BYTE * 2 * capacity * positionBytes(shape)) / parameterCount(shape);
+
+/**
+ * Makes room for the next position and, where nobody waits for their lanes, drops finished ones: once going on with
+ * them has cost as much as the move. That is at most twice what knowing all lengths would cost.
+ */
 export function settle(generator: Generator, part: Part, waiting: boolean): void {
   const capacity = roomFor(neededBy(part.lanes), part.capacity);
+  const grows = capacity > part.capacity;
   // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
-  const size = roundSize(liveLanes(part));
-  if (waiting || size >= part.lanes.length) {
-    if (capacity > part.capacity) grow(generator, part, capacity);
-    return;
-  }
+  const size = Math.min(part.lanes.length, roundSize(liveLanes(part)));
+  part.wasted += part.lanes.length - size;
+  const shrinks =
+    !waiting &&
+    size < part.lanes.length &&
+    (grows || part.wasted >= size * moveCost(generator, part.capacity));
+  if (shrinks) shrink(generator, part, size, capacity);
+  else if (grows) grow(generator, part, capacity);
+}
+function shrink(generator: Generator, part: Part, size: number, capacity: number): void {
   const slots = Array.from(part.lanes.keys());
   const live = slots.filter((slot) => part.lanes[slot] !== undefined);
   const free = slots.filter((slot) => part.lanes[slot] === undefined);

@@ -4,6 +4,7 @@ import { evaluationReport, type EvaluatedTask } from "../evaluation/passAtK.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import type { Scorer } from "../scoring.ts";
 import type { Batch, Clock, DecodeOptions, EvaluationReport, Models, Policy } from "../seams.ts";
+import { constraintsOf } from "./decoding.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 
 export interface Examination {
@@ -22,13 +23,13 @@ export interface Examination {
 /** Rollouts generated at once: bounds the memory of an evaluation with many samples. */
 const chunk = 4096;
 
-function decode({ config, signal, model }: Examination, temperature: number): DecodeOptions {
-  const { max_tokens, stop } = config.top.rollout;
+function decode({ config, policy, signal, model }: Examination, temperature: number): DecodeOptions {
+  const { rollout } = config.top;
   return {
-    max_tokens,
+    max_tokens: rollout.max_tokens,
+    ...constraintsOf(rollout, policy.tokenizer),
     temperature,
     seed: config.seed,
-    ...(stop.length > 0 ? { stop } : {}),
     ...(signal === undefined ? {} : { signal }),
     ...(model === undefined ? {} : { model }),
   };
@@ -63,6 +64,7 @@ async function answers(
     exam.policy,
     ["evaluation", temperature === 0 ? "greedy" : "sampled"],
     "evaluate",
+    exam.config.top.rollout.prefix,
   );
   const results: boolean[][] = exam.tasks.map(() => []);
   for (let from = 0; from < drafts.length; from += chunk) {

@@ -59,11 +59,25 @@ const END = 0;
 export class Automaton {
   readonly start: Place;
   private readonly knots = new Knots();
+  private readonly live: Uint8Array;
   private readonly places = new Map<string, Place>();
 
-  constructor(expression: Expression) {
+  /**
+   * @param writable characters, ascending, that can be written each by itself: no place is entered from which only
+   * others lead on.
+   * @throws UserError where the expression is too large, or matches nothing that can be written
+   */
+  constructor(expression: Expression, writable: ArrayLike<number>) {
     this.knots.add(undefined);
-    this.start = this.place([this.knots.build(expression, END)])!;
+    const first = this.knots.build(expression, END);
+    this.live = liveKnots(this.knots.all, writable);
+    const start = this.place([first]);
+    if (start === undefined)
+      throw new UserError("The model's vocabulary cannot write any text that the grammar allows.", {
+        code: "grammar-vocabulary",
+        action: "Use characters that are tokens of the model, or another model.",
+      });
+    this.start = start;
   }
   /** Where a character leads; undefined: to nothing that could become a whole text. */
   step(place: Place, character: number): Place | undefined {
@@ -76,12 +90,12 @@ export class Automaton {
     place.steps.set(character, found);
     return found;
   }
-  /** Every knot leads to the end, so a place without knots is the only dead one. */
+  /** Every live knot leads to the end, so a place without any is the only dead one. */
   private place(from: readonly number[]): Place | undefined {
     const seen = new Set<number>();
     const open = [...from];
     for (let knot = open.pop(); knot !== undefined; knot = open.pop()) {
-      if (seen.has(knot)) continue;
+      if (seen.has(knot) || this.live[knot] === 0) continue;
       seen.add(knot);
       const { of, next } = this.knots.all[knot]!;
       if (of === undefined) open.push(...next);
@@ -93,6 +107,34 @@ export class Automaton {
     this.places.set(key, found);
     return found;
   }
+}
+
+/** 1 for knots from which the end is reached over writable characters. */
+function liveKnots(knots: readonly Knot[], writable: ArrayLike<number>): Uint8Array {
+  const before: number[][] = knots.map(() => []);
+  knots.forEach(({ of, next }, knot) => {
+    if (of === undefined || intersects(of, writable)) for (const target of next) before[target]!.push(knot);
+  });
+  const live = new Uint8Array(knots.length);
+  const open = [END];
+  for (let knot = open.pop(); knot !== undefined; knot = open.pop()) {
+    if (live[knot] === 1) continue;
+    live[knot] = 1;
+    open.push(...before[knot]!);
+  }
+  return live;
+}
+
+function intersects(set: CodePoints, ascending: ArrayLike<number>): boolean {
+  return set.some(([from, to]) => {
+    let [low, high] = [0, ascending.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ascending[middle]! < from) low = middle + 1;
+      else high = middle;
+    }
+    return low < ascending.length && ascending[low]! <= to;
+  });
 }
 
 function contains(set: CodePoints, character: number): boolean {

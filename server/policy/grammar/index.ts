@@ -1,7 +1,8 @@
 /**
  * Grammars over a tokenizer's vocabulary: a response has to be, as a whole, one that a regular expression matches, or
  * one of some texts. In every state the tokens are allowed whose text leads on to such a whole, and the end tokens where
- * it is reached. Tokens that are only a part of a character are never allowed.
+ * it is reached. Tokens that are only a part of a character are never allowed, and no way is taken that only characters
+ * without a token of their own would lead on: so there is always a token to come.
  */
 import { UserError } from "../../../shared/errors.ts";
 import type { GrammarState, Tokenizer } from "../../seams.ts";
@@ -73,20 +74,24 @@ class State implements GrammarState {
   }
 }
 
+function startOf(spec: GrammarSpec, tokenizer: Tokenizer): GrammarState {
+  const vocabulary = vocabularyOf(tokenizer);
+  const automaton = new Automaton(expressionOf(spec), vocabulary.characters);
+  return new TextGrammar(automaton, vocabulary, endsOf(tokenizer)).start;
+}
+
 const known = new WeakMap<Tokenizer, Map<string, GrammarState>>();
 
 /**
  * The state at the beginning of a response. Compiled once for a tokenizer.
  *
- * @throws UserError on an expression that cannot be followed.
+ * @throws UserError on an expression that cannot be followed, or that the vocabulary cannot write.
  */
 export function grammarOf(spec: GrammarSpec, tokenizer: Tokenizer): GrammarState {
   const compiled = known.get(tokenizer) ?? new Map<string, GrammarState>();
   known.set(tokenizer, compiled);
   const key = JSON.stringify(spec);
-  const found =
-    compiled.get(key) ??
-    new TextGrammar(new Automaton(expressionOf(spec)), vocabularyOf(tokenizer), endsOf(tokenizer)).start;
+  const found = compiled.get(key) ?? startOf(spec, tokenizer);
   compiled.set(key, found);
   return found;
 }

@@ -11,6 +11,8 @@ export interface Vocabulary {
   readonly root: TextNode;
   /** By token; empty for tokens without text, special ones, and those that are a part of a character. */
   readonly texts: readonly string[];
+  /** Characters that are tokens by themselves, ascending. */
+  readonly characters: readonly number[];
 }
 
 const REPLACEMENT = "\ufffd";
@@ -46,7 +48,10 @@ export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
     }
     at.tokens.push(token);
   });
-  const vocabulary = { size: tokenizer.size, root, texts };
+  const characters = [...root.children]
+    .flatMap(([character, { tokens }]) => (tokens.length > 0 ? [character] : []))
+    .sort((a, b) => a - b);
+  const vocabulary = { size: tokenizer.size, root, texts, characters };
   known.set(tokenizer, vocabulary);
   return vocabulary;
 }

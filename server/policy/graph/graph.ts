@@ -181,17 +181,9 @@ export class Graph extends GraphWriter implements Ops<string> {
     return this.node("Cast", [this.reduce("Sum", ones, -1, false)], { SrcT: FLOAT, DstT: INT });
   }
   lastBelow(x: string, bound: string): string {
-    const below = this.node("Cast", [this.binary("Less", x, bound)], {
-      SrcT: { type: "bool" },
-      DstT: INT,
-    });
-    const count = this.node("Sum", [below, this.ints([-1])], {
-      keep_dims: { boolean: false },
-      T: INT,
-      Tidx: INT,
-    });
-    const last = this.node("Sub", [count, this.integer(1)], { T: INT });
-    return this.node("Maximum", [last, this.integer(0)], { T: INT });
+    const below = this.indicator(this.binary("Less", x, bound));
+    const last = this.shift(this.reduce("Sum", below, -1, false), -1);
+    return this.node("Cast", [this.maximum(last, this.scalar(0))], { SrcT: FLOAT, DstT: INT });
   }
   topK(x: string, k: Dim<string>): [string, string] {
     const node = this.node("TopKV2", [x, this.extent(k)], {

@@ -112,6 +112,7 @@ export const chooseSpec = (vocabulary: number, choosing: Choosing): ProgramSpec 
     ...settingFeeds(choosing),
     ...(choosing.adjusted ? { adjustment: int(1) } : {}),
   },
+  crossing: ["floats", "chosen"],
   build: (ops, feeds) => ({
     chosen: choose(ops, vocabulary, choosing, ops.gather(take(feeds, "logits"), take(feeds, "rows")), feeds),
   }),

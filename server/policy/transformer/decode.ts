@@ -187,7 +187,7 @@ export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): P
     ...settingFeeds(choosing),
     ...perStream(streams, { ints: int(2), floats: float(2), ...cacheFeeds(shape) }),
   },
-  crossing: ["uniform", "chosen"],
+  crossing: ["floats", "chosen"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     const folded = under(feeds, "w/");

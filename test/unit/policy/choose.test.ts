@@ -111,6 +111,58 @@ for (const backend of ["native", "wasm"] as const) {
   }
 }
 
+test("a nucleus that reaches beyond the sorted candidates is chosen from whole, lane by lane", async () => {
+  const { runtime } = await openBackend("native", 2, 0);
+  const [n, vocabulary] = [16, 6000];
+  const logits = logitsOf(n, vocabulary, 0.2);
+  // In every other row one token is so likely that the nucleus is small.
+  for (let row = 0; row < n; row += 2) logits[row * vocabulary + 40 * row + 3] = 12;
+  const decode = { max_tokens: 1, temperature: 1, top_p: 0.9, seed: 1 };
+  const programs = new Programs(runtime, shapeOf(vocabulary));
+  const before = runtime.tensors();
+  const chooser = new Chooser(programs, decode);
+  const random = new Stream("uniform");
+  const uniform = Float32Array.from({ length: n }, () => random.next());
+  const lanes = {
+    floats: Float32Array.from([...uniform, ...new Float32Array(n).fill(1)]),
+    adjustment: new Int32Array(),
+  };
+  const step = (): { chosen: ReturnType<Chooser["chosen"]>[]; short: number } => {
+    const feeds = {
+      logits: runtime.upload(logits, [n, vocabulary]),
+      rows: runtime.upload(Int32Array.from(uniform.keys()), [n]),
+      floats: runtime.upload(lanes.floats, [2, n]),
+    };
+    const program = programs.get("test", () => chooseSpec(vocabulary, chooser.choosing));
+    const { chosen } = program.run({ ...chooser.settings, ...feeds });
+    const short = floats(chosen!)
+      .subarray(4 * n)
+      .filter((missing) => missing > 0).length;
+    const { logits: whole, ...others } = feeds;
+    const values = chooser.read({ "0/chosen": chosen!, "0/logits": whole }, 0, lanes, undefined);
+    freeAll(others);
+    return { chosen: Array.from({ length: n }, (_, lane) => chooser.chosen(values, n, lane)), short };
+  };
+  const wanted = Array.from({ length: n }, (_, row) =>
+    chooseFiltered(
+      logits.subarray(row * vocabulary, (row + 1) * vocabulary),
+      filtersOf(decode),
+      uniform[row]!,
+    ),
+  );
+  const first = step();
+  const second = step();
+  assert.equal(first.short, n / 2, "half of the lanes need more than the first candidates");
+  for (const { chosen } of [first, second])
+    chosen.forEach(({ token, logpSampled }, row) => {
+      assert.equal(token, wanted[row]!.token);
+      assert.ok(Math.abs(logpSampled - wanted[row]!.logpSampled) < 1e-4);
+    });
+  chooser.free();
+  assert.equal(runtime.tensors(), before);
+  runtime.close();
+});
+
 test("equal logits at the cut are kept in order of their ids, and a cut mass is met exactly", () => {
   const logits = Float32Array.from([0.5, 0.25, 0.125, 0.125], (p) => Math.log2(p) * Math.log(2));
   const choose = (options: Partial<DecodeOptions>, uniform: number): number =>

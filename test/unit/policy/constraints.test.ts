@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grammarOf } from "../../../server/policy/grammar/index.ts";
+import { LanguageModel } from "../../../server/policy/policy.ts";
 import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
+import type { PolicyTokenizer } from "../../../server/policy/tokenizers/index.ts";
 import type { GrammarState, Prompt, Tokenizer } from "../../../server/seams.ts";
 import { collect, largestDifference, open, stir } from "./support.ts";
 
@@ -91,7 +93,7 @@ test("what an automaton cannot follow is named with its place", () => {
 });
 
 test("tokens of several characters are allowed where all of them are", () => {
-  const pieces = ["", "<end>", "a", "ab", "abc", "b", "bc", " a", "c", "\ufffd"];
+  const pieces = ["", "<end>", "a", "ab", "abc", "b", "bc", " a", "c", "\ufffd", " "];
   const pieceTokenizer: Tokenizer & { special: ReadonlySet<number> } = {
     size: pieces.length,
     pad: 0,
@@ -104,7 +106,7 @@ test("tokens of several characters are allowed where all of them are", () => {
   const names = (state: GrammarState): string[] => pieces.filter((_, token) => state.allowed![token] === 1);
   assert.deepEqual(names(start), ["a", "ab", "abc"]);
   assert.deepEqual(names(start.after(2)), ["b", "bc"]);
-  assert.deepEqual(names(start.after(3)), [" a", "c"]);
+  assert.deepEqual(names(start.after(3)), [" a", "c", " "]);
   assert.deepEqual(names(start.after(4)), ["<end>"]);
   assert.equal(start.after(2).after(6).allowed, start.after(4).allowed);
   assert.throws(() => start.after(5), /not allowed by the grammar/);
@@ -138,8 +140,13 @@ test("responses keep to a grammar, whatever the model would like; logp at T = 1 
 
 test("a grammar that the vocabulary cannot write says so", async () => {
   const policy = await open();
-  const grammar = grammarOf({ choices: ["é"] }, policy.tokenizer);
-  await assert.rejects(collect(policy, prompts, { grammar }), /allows no token here/);
+  assert.throws(() => grammarOf({ choices: ["é"] }, policy.tokenizer), /vocabulary cannot write any text/);
+  // A way that only the missing character leads on is not taken at all.
+  const grammar = grammarOf({ choices: ["aé", "abé", "b"] }, policy.tokenizer);
+  const samples = await collect(policy, prompts, { grammar });
+  for (const { tokens } of samples) assert.equal(policy.tokenizer.decode(tokens), "b");
+  const nothing: GrammarState = { allowed: new Uint8Array(policy.tokenizer.size), after: () => nothing };
+  await assert.rejects(collect(policy, prompts, { grammar: nothing }), /allows no token here/);
   policy.close();
 });
 
@@ -171,6 +178,31 @@ test("biases move the draw and not the logp; a token of −∞ never comes; min_
   await assert.rejects(
     collect(policy, prompts, { logit_bias: new Map([[999, 1]]) }),
     /logit_bias of token 999/,
+  );
+  policy.close();
+});
+
+test("every token that ends a turn ends a response, and a prompt may have a limit of its own", async () => {
+  const policy = await open();
+  stir(policy, 0.2);
+  const [z] = tokenizer.encode("z");
+  const two: PolicyTokenizer = Object.assign(new CharacterTokenizer(), { eosAll: [tokenizer.eos, z!] });
+  const ending = new LanguageModel({ ...policy.setup, tokenizer: two });
+  ending.writeWeights(policy.readWeights());
+  const options = { max_tokens: 14, logit_bias: new Map([[z!, 3]]) };
+  const [one, both] = [await collect(policy, prompts, options), await collect(ending, prompts, options)];
+  one.forEach(({ tokens }, index) => {
+    const end = tokens.findIndex((token) => token === z || token === tokenizer.eos);
+    const wanted = end < 0 ? tokens : tokens.slice(0, end + 1);
+    assert.deepEqual(both[index]!.tokens.slice(0, wanted.length), wanted);
+    assert.equal(both[index]!.finish, end < 0 ? "length" : "stop");
+  });
+  assert.ok(both.some(({ tokens }) => tokens.at(-1) === z));
+  const limited = prompts.map((prompt, index) => ({ ...prompt, max_tokens: 1 + index }));
+  const limits = await collect(policy, limited, { max_tokens: 9, min_tokens: 9 });
+  assert.deepEqual(
+    limits.map(({ tokens }) => tokens.length),
+    prompts.map((_, index) => Math.min(9, 1 + index)),
   );
   policy.close();
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { loadPartials, savePartials } from "../../../server/policy/partial.ts";
 import type { LanguageModel } from "../../../server/policy/policy.ts";
 import type { DecodeOptions, PartialSample, Prompt, Sample } from "../../../server/seams.ts";
 import { batchOf, collect, largestDifference, open, plan, randomRows, stir, supervised } from "./support.ts";
@@ -121,7 +122,9 @@ test("a paused generation goes on where it was: the same tokens as without the p
   assert.equal(samples.length + rest.length, prompts.length);
   assert.ok(rest.some(({ tokens }) => tokens.length > 0) && rest.some(({ tokens }) => tokens.length === 0));
   const left = rest.map(({ index }) => prompts[index]!);
-  const resume = rest.map((partial, index) => ({ ...partial, index }));
+  const saved = savePartials(rest);
+  assert.deepEqual(loadPartials(saved), rest);
+  const resume = loadPartials(saved).map((partial, index) => ({ ...partial, index }));
   const continued = await collect(policy, left, { ...decode, resume });
   const all = [...samples, ...continued.map((sample) => ({ ...sample, index: rest[sample.index]!.index }))];
   inOrder(all).forEach((sample, index) => {
@@ -162,6 +165,14 @@ test("what is continued after an update says which weights wrote which token, an
     });
   });
   policy.close();
+});
+
+test("paused responses that were damaged say so", () => {
+  const saved = savePartials([]);
+  assert.deepEqual(loadPartials(saved), []);
+  assert.throws(() => loadPartials({ json: null }), /their lengths are missing/);
+  const cut = { ...saved, json: { index: [0], tokens: [3] } };
+  assert.throws(() => loadPartials(cut), /the column tokens is missing or of another length/);
 });
 
 test("a response that is whole already is handed back", async () => {

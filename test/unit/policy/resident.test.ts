@@ -59,6 +59,9 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
       assert.ok(largestDifference(gradient, theirs![name]!) < 1e-5, name);
     const [drawn, again] = [await collect(plain, prompts), await collect(kept, prompts)];
     drawn.forEach((sample, index) => assert.deepEqual(sample.tokens, again[index]!.tokens));
+    const narrow = { top_p: 0.8, min_p: 0.01, min_tokens: 3, temperature: 1.2, lanes: 3 };
+    const [few, same] = [await collect(plain, prompts, narrow), await collect(kept, prompts, narrow)];
+    few.forEach((sample, index) => assert.deepEqual(sample.tokens, same[index]!.tokens));
     for (const policy of [plain, kept]) await policy.snapshot("ema", 0.5);
     for (let step = 0; step < 3; step++) {
       const [one, other] = [
@@ -194,12 +197,13 @@ class Emitting implements Runtime {
   readonly name = "native";
   readonly streams = 1;
   readonly nodes: Node[] = [];
+  private graphs = 0;
   constructor(private readonly runtime: Runtime) {}
   get device(): string {
     return this.runtime.device;
   }
   compile(spec: ProgramSpec): Program {
-    const graph = new Graph({ device: "GPU" });
+    const graph = new Graph({ device: "GPU", prefix: `p${this.graphs++}/` });
     const feeds = Object.entries(spec.feeds).map(([name, { dtype, rank }], index) => [
       name,
       dtype === "int" ? graph.placeholder(`in${index}`, dtype, rank) : graph.kept(`in${index}`, rank),
@@ -225,7 +229,13 @@ test("every operation of every program has a device, and a kernel of TensorFlow'
     await again.update(batch, plan(["logp"]), supervised);
     await again.snapshot("ema", 0.5);
     await again.snapshot("ema", 0.5);
-    for (const decode of [{}, { temperature: 0 }, { temperature: 0.5 }, { top_k: 3 }])
+    for (const decode of [
+      {},
+      { temperature: 0 },
+      { temperature: 0.5 },
+      { top_k: 3 },
+      { top_p: 0.5, min_p: 0.1, min_tokens: 1, lanes: 2 },
+    ])
       await collect(again, prompts, { ...decode, max_tokens: 2 });
   }
   assert.ok(emitting.nodes.length > 1000);
@@ -238,6 +248,20 @@ test("every operation of every program has a device, and a kernel of TensorFlow'
     (node) => !(kernels[node.operation] ?? []).some((kernel) => suits(kernel, node)),
   );
   assert.deepEqual([...new Set(missing.map(({ operation }) => operation))], []);
+  // What the host takes from the card is what a lane or a shape has one of: indices and extents.
+  const producers = new Map(emitting.nodes.map((node) => [node.name, node]));
+  const given = emitting.nodes.flatMap(({ device, inputs }) =>
+    device === "/device:CPU:0" ? inputs.map((name) => producers.get(name.replace(/^\^|:\d+$/g, ""))) : [],
+  );
+  const leaving = given.filter((node) => node?.device === "/device:GPU:0").map((node) => node!);
+  const small = (node: Node): boolean =>
+    ["Shape", "ArgMax", "TopKV2"].includes(node.operation) ||
+    (node.operation === "Cast" &&
+      ["Sum", "Maximum"].includes(producers.get(node.inputs[0]!)?.operation ?? ""));
+  assert.deepEqual(
+    [...new Set(leaving.filter((node) => !small(node)).map(({ operation }) => operation))],
+    [],
+  );
   // A kernel that wants its data on the host would carry activations back and forth.
   const carried = computing.filter((node) => {
     const kernel = kernels[node.operation]!.find((one) => suits(one, node))!;
