@@ -287,7 +287,10 @@ export function buildRun(
       every_seconds: n("checkpoint", "every_seconds"),
       keep: n("checkpoint", "keep"),
     },
-    engine: { backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"), threads },
+    engine: {
+      backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"),
+      threads,
+    },
     tree: tree.json,
   };
 }
