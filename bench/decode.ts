@@ -1,5 +1,4 @@
 /** Generation beside a PyTorch loop with a KV cache, in turns: `npm run bench -- decode [--rounds=5] [--seconds=0] [--ours=1]`. */
-import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import { spawn, spawnSync } from "node:child_process";
 import { loadavg } from "node:os";
 import { createInterface, type Interface } from "node:readline";

@@ -77,8 +77,8 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
     if (eos === undefined)
       throw this.wrong("it names no end of sequence (eos_token)", "Add eos_token to tokenizer_config.json.");
     this.eos = eos;
-    this.bos = id(roles["bos_token"]) ?? eos;
-    this.pad = id(roles["pad_token"]) ?? eos;
+    this.bos = id(roles["bos_token"]) ?? idIn(parts.generation, "bos_token_id") ?? eos;
+    this.pad = id(roles["pad_token"]) ?? idIn(parts.generation, "pad_token_id") ?? eos;
     this.size = 1 + Math.max(...this.pipeline.get_vocab().values());
     this.prefix = this.pipeline
       .encode("")
@@ -170,6 +170,10 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
   }
 }
 
+function idIn(generation: JsonObject | undefined, key: string): number | undefined {
+  const found = generation?.[key];
+  return typeof found === "number" ? found : undefined;
+}
 function endsOf(generation: JsonObject | undefined): number[] {
   const ids = z
     .union([z.int().transform((id) => [id]), z.array(z.int())])

@@ -69,7 +69,8 @@ const marker = (json: JsonObject): Json | undefined => json["gradus"];
 
 /**
  * The tokenizer of a Hugging Face folder or of a checkpoint: tokenizer.json with tokenizer_config.json,
- * generation_config.json (its ends of turn) and chat_template.jinja where they are there.
+ * special_tokens_map.json, generation_config.json or config.json (ends of turn) and chat_template.jinja where they are
+ * there.
  *
  * @throws UserError naming the file and what it lacks.
  */
@@ -80,15 +81,27 @@ export function readTokenizer(folder: string): PolicyTokenizer {
   const own = marker(tokenizer) ?? marker(config);
   if (typeof own === "string") return tokenizerByName(own, file);
   const template = join(folder, "chat_template.jinja");
+  const named = optional(join(folder, "special_tokens_map.json"));
   return new HuggingFaceTokenizer({
     tokenizer,
-    config,
-    generation: optional(join(folder, "generation_config.json")),
+    config: { ...named, ...withoutNulls(config) },
+    generation: {
+      ...idsOf(optional(join(folder, "config.json"))),
+      ...optional(join(folder, "generation_config.json")),
+    },
     ...(existsSync(template) ? { template: readFileSync(template, "utf8") } : {}),
     name: folder,
     file,
   });
 }
+
+const withoutNulls = (json: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null));
+/** A model's own config names its special tokens by id, too. */
+const idsOf = (config: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(config).filter(([key, value]) => /^(bos|eos|pad)_token_id$/.test(key) && value !== null),
+  );
 
 /** Writes the tokenizer's files into a folder that exists. */
 export function writeTokenizer(folder: string, tokenizer: PolicyTokenizer): void {

@@ -139,6 +139,35 @@ void test("a template's own refusal reaches the person", () => {
   );
 });
 
+void test("where the tokenizer's config names no end, the model's own does, or the map of special tokens", () => {
+  const place = mkdtempSync(join(tmpdir(), "gradus-tokenizer-"));
+  const write = (name: string, json: unknown): void => writeFileSync(join(place, name), JSON.stringify(json));
+  try {
+    const { tokenizer } = fixture.kinds[0]!;
+    const id = (token: string): number => opened(tokenizer).encode(token)[0]!;
+    const [eos, end, bos] = ["</s>", "<|im_end|>", "<s>"].map(id);
+    const plain = {
+      ...tokenizer,
+      added_tokens: z
+        .array(object)
+        .parse(tokenizer["added_tokens"])
+        .map((token) => ({ ...token, special: false })),
+    };
+    write("tokenizer.json", plain);
+    assert.throws(() => readTokenizer(place), /names no end of sequence/);
+    write("config.json", { eos_token_id: [eos, end], bos_token_id: bos });
+    assert.deepEqual(readTokenizer(place).eosAll, [eos, end]);
+    assert.deepEqual([readTokenizer(place).bos, readTokenizer(place).pad], [bos, eos]);
+    write("generation_config.json", { eos_token_id: end, pad_token_id: 2 });
+    assert.deepEqual([readTokenizer(place).eosAll, readTokenizer(place).pad], [[end], 2]);
+    write("special_tokens_map.json", { eos_token: { content: "</s>" } });
+    write("tokenizer_config.json", { eos_token: null });
+    assert.deepEqual(readTokenizer(place).eosAll, [eos, end]);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});
+
 void test("a task's prompt is the user's turn where there is a template, else plain text as the model was trained", () => {
   const { tokenizer } = fixture.kinds.find(({ name }) => name === "smollm")!;
   const chats = opened(tokenizer, { chat_template: fixture.chats[0]!.template });

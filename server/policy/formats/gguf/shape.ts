@@ -27,7 +27,7 @@ export function shapeOf(header: Header): Shape {
     );
   const of = (key: string): number => reading.number(`${name}.${key}`);
   const [width, layers, heads] = [of("embedding_length"), of("block_count"), of("attention.head_count")];
-  const head_width = headWidthOf(reading, name) ?? width / heads;
+  const head_width = headWidthOf(header, reading, name) ?? width / heads;
   const epsilon = of(name === "gpt2" ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon");
   const size = {
     vocabulary: vocabularyOf(header),
@@ -45,11 +45,15 @@ export function shapeOf(header: Header): Shape {
   return { ...size, style: styleOf(header, reading, name, size) };
 }
 
-function headWidthOf(reading: Reading, name: Architecture): number | undefined {
+function headWidthOf(header: Header, reading: Reading, name: Architecture): number | undefined {
   const key = reading.maybeNumber(`${name}.attention.key_length`);
   const value = reading.maybeNumber(`${name}.attention.value_length`);
   if (key !== undefined && value !== undefined && key !== value)
-    throw new Error(`${name}: heads of keys (${key}) and values (${value}) differ in width`);
+    throw ggufError(
+      header.file,
+      `its heads of keys (${key}) and values (${value}) differ in width`,
+      "Use a model whose heads have one width.",
+    );
   return key ?? reading.maybeNumber(`${name}.rope.dimension_count`);
 }
 function vocabularyOf(header: Header): number {
