@@ -32,6 +32,7 @@ import { checkSameTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts"
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
+import { checkSizes, guest } from "./sharing.ts";
 import { BaseWeights, WeightSet } from "./weightSet.ts";
 
 export interface Backend {
@@ -108,33 +109,6 @@ const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
 function isZero(values: Float32Array | Float64Array): boolean {
   for (const value of values) if (value !== 0) return false;
   return true;
-}
-/** A runtime that somebody else closes. */
-const guest = (runtime: Runtime): Runtime => ({
-  name: runtime.name,
-  device: runtime.device,
-  streams: runtime.streams,
-  compile: (spec) => runtime.compile(spec),
-  upload: (data, shape) => runtime.upload(data, shape),
-  tensors: () => runtime.tensors(),
-  close: () => undefined,
-});
-
-function checkSizes(
-  shapes: readonly (readonly [string, readonly number[]])[],
-  values: Named<Float32Array | Float64Array>,
-): void {
-  for (const [name, extents] of shapes) {
-    const size = extents.reduce((product, extent) => product * extent, 1);
-    if (values[name]?.length === size) continue;
-    throw new UserError(
-      `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
-      {
-        code: "weights-size",
-        action: "Use weights of a model of the same architecture and size.",
-      },
-    );
-  }
 }
 
 export class LanguageModel implements TrainablePolicy {

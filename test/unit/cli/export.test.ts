@@ -123,7 +123,7 @@ test("the report has the measures before and after, the answers, the course and 
   const text = reportText(report);
   assert.match(text, /^# demo\n\ndemo-1: finished, 10 of 10 steps in 2 min 05 s, seed 3, on native\./);
   assert.match(text, /\| `eval\/greedy` \| 0\.25 \| 0\.75 \| \+0\.5 \| ▁█ \|/);
-  assert.match(text, /\| `eval\/pass@1` \|  \| 0\.5 \|  \|/);
+  assert.match(text, /\| `eval\/pass@1` \| {2}\| 0\.5 \| {2}\|/);
   assert.match(text, /\| 2 \\\| 3 \| `'5'⏎ ` \(0\.25\) \| `six ` \(1\) \|/);
   assert.match(text, /\| `reward\/total` \| 0\.1 \| 0\.9 \| 0\.1 \| 0\.9 \| ▁ █ \|/);
   assert.match(text, /- step 4, warning: few tasks/);
