@@ -242,6 +242,12 @@ function remedyFor(config: RunConfig, limit: number): string | undefined {
   return undefined;
 }
 
+/** What is left to say where no single number is enough. */
+const hopeless = ({ process: alone }: Prediction, { bytes }: Limit): string =>
+  alone >= 0.9 * bytes
+    ? `The process alone takes ${sizeText(alone)}, whatever the model.`
+    : "Use a smaller model, or one with `update.optimizer: { use: sgd }`.";
+
 /**
  * The plan of a run that may start.
  * @throws UserError with the arithmetic and the number to lower where it needs more than it may take
@@ -251,8 +257,7 @@ export function admitMemory(config: RunConfig): MemoryPlan {
   if (plan.fits) return plan;
   const { limit, peak, prediction } = plan;
   const needed = Math.ceil(peak / 2 ** 20);
-  const remedy =
-    remedyFor(config, limit.bytes) ?? "Use a smaller model, or `update.optimizer: { use: sgd }`.";
+  const remedy = remedyFor(config, limit.bytes) ?? hopeless(prediction, limit);
   throw new UserError(
     `The run needs about ${sizeText(peak)} at its peak, however tightly it is cut, and may take ${sizeText(limit.bytes)} (${limit.because}): ${arithmetic(prediction)}.`,
     {

@@ -7,11 +7,11 @@ const schema = z.object({ predicted_bytes: z.number(), limit_bytes: z.number(), 
 export type MemoryNote = z.output<typeof schema>;
 const fileOf = (runFolder: string): string => join(runFolder, "memory.json");
 
-/** In GiB from a tenth of one on, else in MiB. */
+/** In MiB, from 1 GiB on in GiB. */
 export const sizeText = (bytes: number): string =>
-  bytes >= 0.1 * 2 ** 30
-    ? `${(bytes / 2 ** 30).toFixed(bytes < 10 * 2 ** 30 ? 1 : 0)} GiB`
-    : `${Math.ceil(bytes / 2 ** 20)} MiB`;
+  bytes >= 2 ** 30
+    ? `${(bytes / 2 ** 30).toFixed(bytes < 10 * 2 ** 30 ? 2 : 0)} GiB`
+    : `${Math.round(bytes / 2 ** 20)} MiB`;
 
 export function writeMemoryNote(runFolder: string, note: MemoryNote): void {
   writeFileSync(fileOf(runFolder), `${JSON.stringify(note)}\n`);

@@ -19,12 +19,14 @@ import {
   HoverRequest,
   InitializedNotification,
   InitializeRequest,
+  InlayHintRequest,
   PublishDiagnosticsNotification,
   ShutdownRequest,
   StreamMessageReader,
   StreamMessageWriter,
   type CodeAction,
   type CompletionItem,
+  type InlayHint,
   type Position,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
@@ -367,6 +369,27 @@ describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
       [5, 7],
       [6, 7],
     ]);
+  });
+
+  it("what a run needs of the memory stands after the model, and what is too much says so", async () => {
+    const hints = async (text: string): Promise<InlayHint[]> => {
+      await server.change(text);
+      const range = { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } };
+      return (
+        (await server.connection.sendRequest(InlayHintRequest.type, {
+          textDocument: { uri: server.uri },
+          range,
+        })) ?? []
+      );
+    };
+    const [hint, ...more] = await hints(`${good}model: { base: tiny, layers: 2 }\n`);
+    assert.equal(more.length, 0);
+    assert.deepEqual(hint?.position, { line: 5, character: 32 });
+    assert.match(String(hint?.label), /^about \d+ MiB of memory$/);
+    assert.match(JSON.stringify(hint?.tooltip), /Predicted peak of a run: .*process 400 MiB/);
+    const [tight] = await hints(`${good}engine: { memory: 100MiB }\n`);
+    assert.match(String(tight?.label), /of memory: more than 100 MiB$/);
+    assert.deepEqual(await hints(`${good}steps: none\n`), []);
   });
 
   it("answers a changed file of 500 lines quickly", async (context) => {

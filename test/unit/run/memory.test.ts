@@ -134,10 +134,10 @@ test("what cannot fit is refused with its arithmetic, and the value that is name
   assert.equal(error.detail.code, "memory");
   assert.match(
     error.message,
-    /needs about [\d.]+ GiB at its peak, however tightly it is cut, and may take 0\.7 GiB \(engine\.memory\): .*process 0\.4 GiB/,
+    /needs about \d+ MiB at its peak, however tightly it is cut, and may take 700 MiB \(engine\.memory\): .*process 400 MiB/,
   );
   const [, key, value] =
-    /^Lower ([\w.]+) from \d+ to (\d+): about [\d.]+ GiB/.exec(error.detail.action!) ?? [];
+    /^Lower ([\w.]+) from \d+ to (\d+): about [\d.]+ [GM]iB/.exec(error.detail.action!) ?? [];
   assert.ok(key !== undefined && value !== undefined, error.detail.action);
   assert.ok(admitMemory(load(file, [...set, `${key}=${value}`])).fits);
   const [, enough] = /set engine\.memory to (\d+MiB)/.exec(error.detail.action!) ?? [];
@@ -178,7 +178,7 @@ test("no handle is left behind by any step, and the run charts what it holds", a
     }
     // A process that was killed without a word is told of with what was predicted.
     assert.ok(existsSync(join(run.folder, "memory.json")));
-    assert.match(interruption("test", run.folder), /about 0\.\d GiB\). If it did: Lower /);
+    assert.match(interruption("test", run.folder), /about \d+ MiB\). If it did: Lower /);
   } finally {
     run.remove();
   }
@@ -213,7 +213,7 @@ test("the doctor says what there is, and what a config needs of it", () => {
   assert.match(checkMemory(undefined).detail, /^a run may take [\d.]+ GiB, 80 % of this machine's/);
   const check = checkMemory(minimal);
   assert.equal(check.status, "ok");
-  assert.match(check.detail, /needs about 0\.\d GiB of [\d.]+ GiB: process 0\.4 GiB/);
+  assert.match(check.detail, /needs about \d+ MiB of [\d.]+ GiB: process 400 MiB/);
   const missing = checkMemory("test/fixtures/config/rules/until.gradus.yaml");
   assert.equal(missing.status, "missing");
   assert.match(missing.mend!, /^gradus validate /);
