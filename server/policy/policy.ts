@@ -1,5 +1,4 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
-import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type {
@@ -7,7 +6,6 @@ import type {
   Channel,
   DecodeOptions,
   Model,
-  Policy,
   Prompt,
   Sample,
   Stats,
@@ -15,17 +13,25 @@ import type {
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { readCheckpoint, writeCheckpoint, type Checkpoint } from "./checkpoint.ts";
+import { mismatch, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
-import { headShapes, initialParts, trainedOf, trainedShapes, type Parts, type ValueHead } from "./parts.ts";
+import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
+import {
+  checkSizes,
+  guest,
+  unknownModel,
+  type Backend,
+  type PolicySetup,
+  type TrainablePolicy,
+} from "./policySetup.ts";
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
-import { mergedWeights, type Adapter } from "./transformer/lowRank.ts";
+import { mergedWeights } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
@@ -34,101 +40,8 @@ import { parameterCount, weightShapes, type Shape } from "./transformer/weights.
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
 import { BaseWeights, WeightSet } from "./weightSet.ts";
 
-export interface Backend {
-  readonly name: "native" | "wasm";
-  /** Why this one, as a sentence. */
-  readonly reason: string;
-  readonly device: string;
-}
+export type { Backend, PolicySetup, TrainablePolicy } from "./policySetup.ts";
 
-export interface TrainablePolicy extends Policy {
-  readonly backend: Backend;
-  readonly parameters: number;
-  /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
-  save(folder: string): Promise<void>;
-  /** Weights, optimiser state and version from a folder that `save` wrote. Snapshots stay. */
-  load(folder: string): Promise<void>;
-  /** Other hyper-parameters from the next update on; `reset` also forgets the moments and restarts the warm-up. */
-  setOptimizer(choice: OptimizerChoice, options: { readonly reset: boolean }): void;
-  resetOptimizer(): void;
-  /** Names that `score` and `generate` know beside `policy`. */
-  readonly snapshots: readonly Model[];
-  /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
-  readTrained(of?: Model): Record<string, Float32Array>;
-  /**
-   * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
-   * @throws UserError naming a weight that is missing or of another size
-   */
-  writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
-  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
-  attach(name: Model, other: TrainablePolicy): void;
-  /** All that trains of the policy as another process trained it: `version` becomes the version. */
-  adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
-  /** The device, for models that are opened beside this one and closed before it. */
-  share(): Pick<PolicySetup, "runtime" | "backend">;
-  /** Handles alive on the device. */
-  counters(): { readonly tensors: number };
-  close(): void;
-}
-
-export interface PolicySetup {
-  readonly runtime: Runtime;
-  readonly backend: Backend;
-  readonly shape: Shape;
-  readonly tokenizer: PolicyTokenizer;
-  /** Reads the decoder's weights: once to begin, and again where an adapter is merged into them to be saved. */
-  readonly weights: () => Named<Float32Array>;
-  readonly heads?: readonly ValueHead[];
-  /** Trains in the place of the decoder's weights. */
-  readonly adapter?: Adapter | undefined;
-  /** Path of the model that an adapter stands on; undefined: its weights were drawn, and are saved with it. */
-  readonly base?: string | undefined;
-  /** Of the adapter's beginning. */
-  readonly seed?: number;
-  readonly optimizer: OptimizerChoice;
-  /** Most tokens, padding included, of a micro-batch. */
-  readonly micro_tokens: number;
-  /** Most bytes of activations that the staged mode keeps. */
-  readonly kept_bytes: number;
-  /** Most bytes of activations of one run: beyond, layers are computed one by one. */
-  readonly run_bytes: number;
-  /** Most floats of logits at once. */
-  readonly logits: number;
-}
-
-const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
-  new UserError(`There is no model ${name} in this run.`, {
-    code: "model-unknown",
-    action: `Known models: ${["policy", ...known].join(", ")}.`,
-  });
-
-/** A runtime that somebody else closes. */
-const guest = (runtime: Runtime): Runtime => ({
-  name: runtime.name,
-  device: runtime.device,
-  streams: runtime.streams,
-  compile: (spec) => runtime.compile(spec),
-  upload: (data, shape) => runtime.upload(data, shape),
-  tensors: () => runtime.tensors(),
-  close: () => undefined,
-});
-
-function checkSizes(
-  shapes: readonly (readonly [string, readonly number[]])[],
-  values: Named<Float32Array>,
-): void {
-  for (const [name, extents] of shapes) {
-    const size = extents.reduce((product, extent) => product * extent, 1);
-    if (values[name]?.length === size) continue;
-    throw new UserError(
-      `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
-      {
-        code: "weights-size",
-        action: "Use weights of a model of the same architecture and size.",
-      },
-    );
-  }
-}
 const isZero = (values: Float32Array): boolean => values.every((value) => value === 0);
 
 export class LanguageModel implements TrainablePolicy {
@@ -477,7 +390,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    const wrong = this.problemOf(checkpoint);
+    const wrong = mismatch(checkpoint, this.parts);
     if (wrong !== undefined)
       throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
         file: folder,
@@ -493,21 +406,6 @@ export class LanguageModel implements TrainablePolicy {
     this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
   }
-  /** Why a checkpoint is not of this policy. */
-  private problemOf({ shape, heads, adapter }: Checkpoint): string | undefined {
-    if (!isDeepStrictEqual(shape, this.shape)) return "is of a model of another size";
-    const own = Object.keys(headShapes(this.parts)).sort().join(", ");
-    const theirs = Object.keys(heads).sort().join(", ");
-    if (own !== theirs)
-      return `has ${theirs === "" ? "no heads" : theirs} where this model has ${own || "none"}`;
-    const described = (of: Adapter | undefined): string =>
-      of === undefined
-        ? "no adapter"
-        : `an adapter of rank ${of.rank}, alpha ${of.alpha} on ${[...of.targets].sort().join(", ")}`;
-    const [has, wants] = [described(adapter?.adapter), described(this.parts.adapter)];
-    return has === wants ? undefined : `has ${has} where this run has ${wants}`;
-  }
-
   counters(): { readonly tensors: number } {
     return { tensors: this.setup.runtime.tensors() };
   }
