@@ -32,7 +32,7 @@ import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
 import { mergedWeights } from "./transformer/lowRank.ts";
-import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
+import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
@@ -254,37 +254,21 @@ export class LanguageModel implements TrainablePolicy {
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     const { weighed, mode, folded, tokens } = this.gradient(batch, plan, weigh);
     const scale = plan.lr_scale ?? 1;
-    const metrics = { ...weighed.metrics };
-    if (folded === undefined)
-      return {
-        loss: weighed.loss,
-        grad_norm: 0,
-        lr: this.optimizer.rate(scale),
-        tokens: 0,
-        metrics: { ...metrics, "update/skipped": 1 },
-        mode,
-      };
+    const report = (grad_norm: number, lr: number, skipped: 0 | 1): UpdateStats => ({
+      loss: weighed.loss,
+      grad_norm,
+      lr,
+      tokens,
+      metrics: { ...weighed.metrics, "update/skipped": skipped },
+      mode,
+    });
+    if (folded === undefined) return report(0, this.optimizer.rate(scale), 1);
     try {
       const { norm, lr, applied } = this.optimizer.step(this.weights.trained, folded, scale);
-      if (applied === undefined)
-        return {
-          loss: weighed.loss,
-          grad_norm: norm,
-          lr: 0,
-          tokens,
-          metrics: { ...metrics, "update/skipped": 1 },
-          mode,
-        };
+      if (applied === undefined) return report(norm, 0, 1);
       this.replace(new WeightSet(this.programs, applied, this.base));
       this.version += 1;
-      return {
-        loss: weighed.loss,
-        grad_norm: norm,
-        lr,
-        tokens,
-        metrics: { ...metrics, "update/skipped": 0 },
-        mode,
-      };
+      return report(norm, lr, 0);
     } finally {
       freeAll(folded);
     }

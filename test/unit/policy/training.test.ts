@@ -338,6 +338,5 @@ test("sorting rows by length leaves little padding in ragged batches", () => {
       count,
     );
     assert.ok(taken < 1.25 * used, `${count} rows: ${taken} for ${used}`);
-    console.log(`# ${count} rows, ${budget} tokens: ${((100 * (taken - used)) / used).toFixed(1)} % padding`);
   }
 });
