@@ -25,7 +25,7 @@ function settled(again) {
   return record.engine.backend === "wasm" && couldBuildEngine() ? undefined : record;
 }
 
-async function buildNatives() {
+async function buildNatives(engine) {
   const root = nativeRoot();
   // What is built lies in the user's data folder, for all checkouts: only one of them builds at a time.
   return withLock(
@@ -36,7 +36,7 @@ async function buildNatives() {
         node: thisNode(),
         lock: lockHash(home),
         sqlite: await setUpSqlite(root),
-        engine: await setUpEngine(root),
+        engine: await setUpEngine(root, engine),
         at: new Date().toISOString(),
       };
       writeFile(recordFile(root), `${JSON.stringify(record, null, 2)}\n`);
@@ -48,9 +48,10 @@ async function buildNatives() {
 
 /**
  * Does what is missing. Returns what was recorded, with `tests` (see setup/tests.mjs) where they were asked for.
- * Throws SetupError with the person's next action.
+ * `engine` names another library than the one in use (see setup/engine.mjs). Throws SetupError with the person's next
+ * action.
  */
-export async function setUp({ tests = false, again = false } = {}) {
+export async function setUp({ tests = false, again = false, engine = {} } = {}) {
   checkNode();
   return withLock(
     checkoutLock(),
@@ -59,7 +60,7 @@ export async function setUp({ tests = false, again = false } = {}) {
       let record = settled(again);
       if (record === undefined) {
         await installPackages();
-        record = await buildNatives();
+        record = await buildNatives(engine);
         say(
           `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite by ${record.sqlite.driver}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
         );

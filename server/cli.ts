@@ -42,8 +42,12 @@ const commands: Readonly<
     summary: "what compute was found, what is missing and the command that mends it",
     load: () => import("./cli/doctor.ts"),
   },
+  engine: {
+    summary: "which library computes; install another one",
+    load: () => import("./cli/engine.ts"),
+  },
   ...Object.fromEntries(
-    ["curriculum", "convert", "engine"].map((name) => [
+    ["curriculum", "convert"].map((name) => [
       name,
       { summary: "arrives in a later version", hidden: true, load: () => import("./cli/later.ts") },
     ]),

@@ -188,6 +188,8 @@ export interface Prompt {
   readonly tokens: Int32Array;
   /** Tokens already in the row that the model must continue (origin: given). */
   readonly prefix?: Int32Array;
+  /** Longest response to this prompt, where it is to be shorter than what decoding allows. */
+  readonly max_tokens?: number;
   readonly key: readonly (string | number)[];
 }
 
@@ -195,14 +197,49 @@ export interface DecodeOptions {
   readonly max_tokens: number;
   /** 0 is greedy. */
   readonly temperature: number;
+  /** The temperature of the token that has `written` tokens of its response before it; replaces `temperature`. */
+  readonly temperature_at?: (written: number) => number;
   readonly top_k?: number;
   readonly top_p?: number;
   readonly min_p?: number;
+  /** Tokens before which neither an end token nor a stop text ends a response. */
+  readonly min_tokens?: number;
   readonly stop?: readonly string[];
+  /** Added to logits before the temperature, by token id. */
+  readonly logit_bias?: ReadonlyMap<number, number>;
+  /** Which tokens may come: the state at a response's first token. */
+  readonly grammar?: GrammarState;
   readonly seed: number;
   /** Which weights write; default `policy`. */
   readonly model?: Model;
+  /** Most responses written at once: bounds memory, changes no result. Default: what the caches' bytes allow. */
+  readonly lanes?: number;
+  /** Called with every token as it is written, end tokens included: what a person watches. */
+  readonly on_token?: (index: number, token: number) => void;
+  /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Stops between two tokens and hands out what is begun. */
+  readonly pause?: Pause;
+  /** Responses begun before, under these weights or earlier ones; `index` is their place among the prompts. */
+  readonly resume?: readonly PartialSample[];
+}
+
+/**
+ * What may follow in a response. States are compared by identity: the same object again costs nothing, so a grammar
+ * with few states should return them and not copies.
+ */
+export interface GrammarState {
+  /** By token id, 1 where the token may come; null: all. End tokens count like the others. At least one is 1. */
+  readonly allowed: Uint8Array | null;
+  /** The state behind an allowed token. */
+  after(token: number): GrammarState;
+}
+
+export interface Pause {
+  /** Looked at between two tokens. */
+  readonly signal: AbortSignal;
+  /** Called once the signal was given, with everything that is not finished (if anything is); then the iteration ends. */
+  readonly keep: (rest: readonly PartialSample[]) => void;
 }
 
 /** One finished generation; arrays are per written token. */
@@ -216,6 +253,9 @@ export interface Sample {
   readonly versions: Int32Array;
   readonly finish: Finish;
 }
+
+/** A generation that was paused: its tokens so far (perhaps none), each with the weights' version that wrote it. */
+export type PartialSample = Omit<Sample, "finish">;
 
 export interface Tokenizer {
   readonly size: number;

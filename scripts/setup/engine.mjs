@@ -11,14 +11,22 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { compilerMend, fetchZig, findCompiler, findPip } from "./compiler.mjs";
-import { dataFolder, engineFolder, modulesOf, versions } from "./places.mjs";
+import {
+  chosenVariant,
+  dataFolder,
+  engineFolder,
+  modulesOf,
+  rememberVariant,
+  versions,
+  writeFile,
+} from "./places.mjs";
 import { SetupError, attempt, lastLines, must, say } from "./process.mjs";
+import { fetchWheels, resolveWheels, sha256Of, sizeOf, unpackWheel } from "./wheels.mjs";
 
 export const libraries = ["libtensorflow_cc.so.2", "libtensorflow_framework.so.2"];
 
@@ -42,28 +50,23 @@ export const headerFiles = [
   "xla/tsl/c/tsl_status.h",
 ];
 
-/** sha256 of the wheels that were tried; pip refuses any other file. Elsewhere pip checks what the index says. */
+/**
+ * The wheels with TensorFlow's C library. sha256 of those that were tried: pip refuses any other file. Elsewhere pip
+ * checks what the index says. The CUDA wheel's own requirements (`and-cuda`) are NVIDIA's libraries.
+ */
 const wheels = {
-  x64: {
+  "linux-x64-cpu": {
     name: "tensorflow-cpu",
-    platform: "manylinux_2_27_x86_64",
+    platforms: ["manylinux_2_27_x86_64"],
     sha256: "2b847d217b02ee7731ed91431daf3250daa0196c3c94614d23be27232e6e5b6c",
   },
-  arm64: { name: "tensorflow", platform: "manylinux_2_27_aarch64" },
+  "linux-arm64-cpu": { name: "tensorflow", platforms: ["manylinux_2_27_aarch64"] },
+  "linux-x64-gpu": {
+    name: "tensorflow",
+    platforms: ["manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"],
+    extra: "and-cuda",
+  },
 };
-
-/** Takes the wanted members out of a wheel: argv = wheel, target, then pairs "member=path". */
-const unzip = `
-import sys, zipfile, shutil, os
-wheel, target = sys.argv[1:3]
-with zipfile.ZipFile(wheel) as archive:
-    for pair in sys.argv[3:]:
-        member, path = pair.split("=")
-        path = os.path.join(target, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with archive.open(member) as source, open(path, "wb") as sink:
-            shutil.copyfileobj(source, sink, 1 << 20)
-`;
 
 /** Loads the addon as the policy does and multiplies: {ok, output}. */
 const proof = `
@@ -81,52 +84,66 @@ export const proveEngine = (root) =>
     env: { TF_CPP_MIN_LOG_LEVEL: "2" },
   });
 
-async function fetchLibrary(pip, folder) {
-  const wheel = process.platform === "linux" ? wheels[process.arch] : undefined;
+const members = [
+  ...libraries.map((name) => `tensorflow/${name}=deps/lib/${name}`),
+  ...headerFiles.map((name) => `tensorflow/include/${name}=deps/include/${name}`),
+];
+const gigabytes = (bytes) => `${(bytes / 1e9).toFixed(1)} GB`;
+
+/** The wheels of a variant with their sizes, smallest promise first: what is known without asking anybody. */
+async function wanted(pip, variant, folder) {
+  const wheel = wheels[`${process.platform}-${process.arch}-${variant}`];
   if (wheel === undefined)
     throw new SetupError(
-      `no wheel of TensorFlow's C library is known for ${process.platform}-${process.arch}`,
+      `no wheel of TensorFlow's C library${variant === "gpu" ? " with CUDA" : ""} is known for ${process.platform}-${process.arch}`,
+      variant === "gpu" ? "use engine.backend: webgpu, or gradus engine install" : undefined,
     );
+  const { name, platforms, sha256, extra } = wheel;
+  if (extra === undefined)
+    return { platforms, found: [{ name, version: versions.tensorflow, sha256, bytes: 250e6 }] };
+  say(`asking PyPI what TensorFlow ${versions.tensorflow} with CUDA consists of`);
+  const all = await resolveWheels(pip, `${name}[${extra}]==${versions.tensorflow}`, platforms, folder);
+  const found = all.filter((one) => one.name === name || one.name.startsWith("nvidia-"));
+  for (const one of found) one.bytes = await sizeOf(one);
+  return { platforms, found };
+}
+
+/** More than this is fetched only after the person said so. */
+const ASK_ABOVE = 1e9;
+export async function agree(found, confirm) {
+  const total = found.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+  const unknown = found.filter(({ bytes }) => bytes === undefined).length;
+  const size = `${gigabytes(total)}${unknown === 0 ? "" : ` and ${unknown} wheels of unknown size`}`;
+  if (found.length > 1)
+    for (const { name, version, bytes } of found)
+      say(`  ${name} ${version}: ${bytes === undefined ? "unknown size" : `${Math.ceil(bytes / 1e6)} MB`}`);
+  if (total <= ASK_ABOVE && unknown === 0) return;
+  if (!(await confirm(`${size} will be fetched from PyPI, and about twice as much kept on disk`)))
+    throw new SetupError(`${size} would be fetched from PyPI`, "gradus engine install --gpu --yes");
+}
+
+/** Fetches and unpacks the library; writes down what it is. */
+export async function fetchLibrary(pip, folder, variant, confirm) {
+  const { platforms, found } = await wanted(pip, variant, folder);
+  await agree(found, confirm);
+  const [{ name }] = found.filter((one) => one.name.startsWith("tensorflow"));
+  say(`fetching TensorFlow ${versions.tensorflow} from PyPI (${name}, once)`);
   const download = join(folder, "download");
-  mkdirSync(download, { recursive: true });
-  const requirements = join(download, "requirements.txt");
-  writeFileSync(
-    requirements,
-    `${wheel.name}==${versions.tensorflow}${wheel.sha256 === undefined ? "" : ` --hash=sha256:${wheel.sha256}`}\n`,
+  for (const wheel of found) {
+    // One at a time: what is unpacked is removed before the next is fetched.
+    const [file] = await fetchWheels(pip, [wheel], platforms, download);
+    wheel.sha256 ??= await sha256Of(file);
+    const taken = wheel.name === name ? members : ["nvidia/=deps/nvidia/"];
+    await unpackWheel(pip, file, folder, taken);
+    rmSync(download, { recursive: true });
+  }
+  const sums = {};
+  for (const library of libraries) sums[library] = await sha256Of(join(folder, "deps", "lib", library));
+  writeFile(
+    join(folder, "library.json"),
+    `${JSON.stringify({ variant, wheels: found.map(({ name, version, sha256 }) => ({ name, version, sha256 })), libraries: sums }, null, 2)}\n`,
   );
-  say(`fetching TensorFlow ${versions.tensorflow} from PyPI (about 250 MB, once)`);
-  // The library does not depend on Python's version; naming one makes pip take the same wheel everywhere.
-  const args = [
-    "download",
-    "-q",
-    "--disable-pip-version-check",
-    "--no-deps",
-    "--only-binary=:all:",
-    "--python-version",
-    "3.11",
-    "--implementation",
-    "cp",
-    "--platform",
-    wheel.platform,
-    "-d",
-    download,
-    "-r",
-    requirements,
-  ];
-  await must(pip[0], [...pip.slice(1), ...args], {
-    what: "fetching TensorFlow",
-    mend: "check that PyPI can be reached",
-  });
-  const file = readdirSync(download).find((name) => name.endsWith(".whl"));
-  const members = [
-    ...libraries.map((name) => `tensorflow/${name}=deps/lib/${name}`),
-    ...headerFiles.map((name) => `tensorflow/include/${name}=deps/include/${name}`),
-  ];
-  say("unpacking it");
-  await must(pip[0], ["-c", unzip, join(download, file), folder, ...members], {
-    what: "unpacking TensorFlow",
-  });
-  rmSync(download, { recursive: true });
+  rmSync(join(folder, "report.json"), { force: true });
 }
 
 async function compileAddon(root, compiler, folder) {
@@ -167,22 +184,33 @@ async function compileAddon(root, compiler, folder) {
   for (const unit of units) rmSync(object(unit));
 }
 
+/** The addon of the other variant, which serves this one, too: both libraries have the same names and interface. */
+function takeAddon(folder, variant) {
+  const other = join(engineFolder(variant === "gpu" ? "cpu" : "gpu"), "lib");
+  if (!existsSync(join(other, "napi-v8", "tfjs_binding.node"))) return false;
+  cpSync(other, join(folder, "lib"), { recursive: true });
+  return true;
+}
+
 /** Builds beside the final place and renames: a half-built engine is never found there. */
-async function buildEngine(root) {
+async function buildEngine(root, variant, confirm) {
   const pip = findPip();
   if (pip === undefined)
     throw new SetupError("no Python with pip to fetch TensorFlow's library with", compilerMend());
-  const compiler = findCompiler() ?? (await fetchZig(pip));
-  if (compiler === undefined) throw new SetupError("no C++ compiler to build the addon with", compilerMend());
-  mkdirSync(dirname(engineFolder()), { recursive: true });
-  for (const name of readdirSync(dirname(engineFolder())))
-    if (name.startsWith(".building-")) rmSync(join(dirname(engineFolder()), name), { recursive: true });
-  const folder = mkdtempSync(join(dirname(engineFolder()), ".building-"));
+  const target = engineFolder(variant);
+  const other = isBuilt(variant === "gpu" ? "cpu" : "gpu");
+  const compiler = other ? undefined : (findCompiler() ?? (await fetchZig(pip)));
+  if (compiler === undefined && !other)
+    throw new SetupError("no C++ compiler to build the addon with", compilerMend());
+  mkdirSync(dirname(target), { recursive: true });
+  for (const name of readdirSync(dirname(target)))
+    if (name.startsWith(".building-")) rmSync(join(dirname(target), name), { recursive: true });
+  const folder = mkdtempSync(join(dirname(target), ".building-"));
   try {
-    await fetchLibrary(pip, folder);
-    await compileAddon(root, compiler, folder);
-    rmSync(engineFolder(), { recursive: true, force: true });
-    renameSync(folder, engineFolder());
+    await fetchLibrary(pip, folder, variant, confirm);
+    if (!takeAddon(folder, variant)) await compileAddon(root, compiler, folder);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(folder, target);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -193,10 +221,10 @@ const targetOf = (path) =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
 
 /** Puts the built engine where the package looks for it. A right link stays: somebody may be loading through it. */
-export function linkEngine(root) {
+export function linkEngine(root, variant = chosenVariant()) {
   const place = join(modulesOf(root), "@tensorflow", "tfjs-node-gpu");
   for (const name of ["lib", "deps"]) {
-    const [built, wanted] = [join(engineFolder(), name), join(place, name)];
+    const [built, wanted] = [join(engineFolder(variant), name), join(place, name)];
     if (targetOf(wanted) === built) continue;
     rmSync(wanted, { recursive: true, force: true });
     if (process.platform === "win32") cpSync(built, wanted, { recursive: true });
@@ -204,7 +232,7 @@ export function linkEngine(root) {
   }
 }
 
-const isBuilt = () => existsSync(join(engineFolder(), "lib", "napi-v8", "tfjs_binding.node"));
+const isBuilt = (variant) => existsSync(join(engineFolder(variant), "lib", "napi-v8", "tfjs_binding.node"));
 const native = (reason, folder) => ({
   backend: "native",
   ...(folder === undefined ? {} : { folder }),
@@ -223,22 +251,35 @@ async function ownInstallScript(root) {
   return status === 0 ? native("TensorFlow from the package's own download") : undefined;
 }
 
-/** Makes the native engine work for the packages of `root`; returns the record's entry, WebAssembly being the last resort. */
-export async function setUpEngine(root) {
+const never = () => Promise.resolve(false);
+
+/**
+ * Makes the native engine work for the packages of `root`; returns the record's entry, WebAssembly being the last resort.
+ * `variant` is remembered for later set-ups; without it theirs holds. `confirm(question)` is asked before much is fetched.
+ */
+export async function setUpEngine(root, { variant, confirm = never } = {}) {
+  const wish = variant ?? chosenVariant();
   let failure = { message: "", mend: undefined };
   try {
-    if (!isBuilt()) await buildEngine(root);
-    linkEngine(root);
+    if (!isBuilt(wish)) await buildEngine(root, wish, confirm);
+    linkEngine(root, wish);
     const { status, output } = await proveEngine(root);
-    if (status === 0) return native(`TensorFlow ${versions.tensorflow} from PyPI`, engineFolder());
+    if (status === 0) {
+      rememberVariant(wish);
+      const reason = `TensorFlow ${versions.tensorflow} from PyPI${wish === "gpu" ? " with CUDA" : ""}`;
+      return native(reason, engineFolder(wish));
+    }
     failure = new SetupError(
       `the built addon does not load\n${lastLines(output)}`,
-      `rm -rf ${engineFolder()} && npm run setup`,
+      `rm -rf ${engineFolder(wish)} && npm run setup`,
     );
+    // A GPU library that does not load must not take the working one away.
+    if (wish === "gpu" && isBuilt("cpu")) linkEngine(root, "cpu");
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
+    if (!(error instanceof SetupError) || variant === "gpu") throw error;
     failure = error;
   }
+  if (variant === "gpu") throw failure;
   say(`no native engine from PyPI: ${failure.message}`);
   const own = process.env.GRADUS_WITHOUT === undefined ? await ownInstallScript(root) : undefined;
   if (own !== undefined) return own;
@@ -248,5 +289,6 @@ export async function setUpEngine(root) {
 }
 
 /** Whether a later set-up could do better than the WebAssembly it recorded. */
-export const couldBuildEngine = () => isBuilt() || (findPip() !== undefined && findCompiler() !== undefined);
+export const couldBuildEngine = () =>
+  isBuilt(chosenVariant()) || (findPip() !== undefined && findCompiler() !== undefined);
 export const enginesFolder = () => join(dataFolder(), "engine");

@@ -32,8 +32,14 @@ export const versions = {
   codeServer: "4.100.3",
   node20: "20.20.2",
 };
-export const engineFolder = () =>
-  join(dataFolder(), "engine", `tfjs-${versions.addon}-tf-${versions.tensorflow}-cpu`);
+export const engineFolder = (variant = chosenVariant()) =>
+  join(dataFolder(), "engine", `tfjs-${versions.addon}-tf-${versions.tensorflow}-${variant}`);
+
+/** Which library runs use, "cpu" or "gpu": per user, as `gradus engine install` last made it. */
+const variantFile = () => join(dataFolder(), "engine", "variant");
+export const chosenVariant = () =>
+  existsSync(variantFile()) && readFileSync(variantFile(), "utf8").trim() === "gpu" ? "gpu" : "cpu";
+export const rememberVariant = (variant) => writeFile(variantFile(), `${variant}\n`);
 export const workbenchFolder = () => join(dataFolder(), "workbench", versions.codeServer);
 export const sqliteFolder = (node = process) =>
   join(

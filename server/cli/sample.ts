@@ -3,116 +3,145 @@ import colours from "picocolors";
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
+import type { ChatMessage } from "../policy/tokenizers/index.ts";
 import { openCheckpoint, resolveCheckpoint } from "../run/checkpoints.ts";
-import type { Sample } from "../seams.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
+import { answers, chatTokens, plainTokens, type Answer } from "./conversation.ts";
 import { whole } from "./options.ts";
 
 const collected = (value: string, known: readonly string[]): string[] => [...known, value];
 
 const optionsSchema = z.object({
   prompt: z.array(z.string()),
+  system: z.string().optional(),
+  raw: z.boolean().default(false),
   count: z.coerce.number().int().min(1).max(4096),
   temperature: z.coerce.number().min(0),
   maxTokens: z.coerce.number().int().min(1),
   seed: z.coerce.number().int(),
-  json: z.boolean().optional(),
+  json: z.boolean().default(false),
 });
 type Options = z.output<typeof optionsSchema>;
 
-/** `count` answers to a prompt, in order. Turn `n` of a conversation draws from streams of its own. */
-async function answer(
-  policy: TrainablePolicy,
-  prompt: string,
-  turn: number,
-  options: Options,
-): Promise<Sample[]> {
-  const tokens = policy.tokenizer.encode(prompt);
-  if (tokens.length >= policy.context)
-    throw new UserError(
-      `The prompt has ${tokens.length} tokens, and the model's context is ${policy.context}.`,
-      { code: "prompt-too-long", action: "Shorten it." },
-    );
-  const prompts = Array.from({ length: options.count }, (_, index) => ({
-    tokens,
-    key: ["sample", turn, index],
-  }));
-  const samples: Sample[] = [];
-  const room = policy.context - tokens.length;
-  for await (const sample of policy.generate(prompts, {
-    max_tokens: Math.min(options.maxTokens, room),
-    temperature: options.temperature,
-    seed: options.seed,
-  }))
-    samples.push(sample);
-  return samples.sort((a, b) => a.index - b.index);
-}
+const NEW = "/new";
 
-function textOf(policy: TrainablePolicy, { tokens }: Sample): string {
-  return policy.tokenizer.decode(tokens.at(-1) === policy.tokenizer.eos ? tokens.subarray(0, -1) : tokens);
-}
+/** One model and one person: in a chat, what was said before goes before the next prompt. */
+class Talk {
+  private readonly chats: boolean;
+  private said: ChatMessage[];
+  private turn = 0;
 
-async function tell(policy: TrainablePolicy, prompt: string, turn: number, options: Options): Promise<void> {
-  const samples = await answer(policy, prompt, turn, options);
-  if (options.json !== true)
-    for (const sample of samples)
-      print(
-        `${colours.dim(prompt)}${textOf(policy, sample)}${sample.finish === "length" ? colours.dim(" …") : ""}`,
+  constructor(
+    private readonly policy: TrainablePolicy,
+    private readonly options: Options,
+  ) {
+    this.chats = policy.tokenizer.hasChat && !options.raw;
+    if (!this.chats && options.system !== undefined)
+      throw new UserError(
+        options.raw
+          ? "--raw prompts have no system message."
+          : "This model has no chat template for --system.",
+        { code: "usage", action: "Leave --system out, and write what it says into the prompt." },
       );
-  else {
-    const responses = samples.map((sample) => ({
-      response: textOf(policy, sample),
-      finish: sample.finish,
-      tokens: sample.tokens.length,
-      logp: sample.logp_old.reduce((sum, value) => sum + value, 0),
-    }));
-    printJson({ prompt, responses });
+    this.said = this.opening();
+  }
+  private opening(): ChatMessage[] {
+    const { system } = this.options;
+    return system === undefined ? [] : [{ role: "system", content: system }];
+  }
+  forget(): void {
+    this.said = this.opening();
+  }
+
+  /** Asks and prints; the first answer goes on in the conversation. */
+  async tell(prompt: string): Promise<void> {
+    const { policy, options, chats } = this;
+    const messages = [...this.said, { role: "user", content: prompt }];
+    const tokens = chats ? chatTokens(policy.tokenizer, messages) : plainTokens(policy.tokenizer, prompt);
+    const streams = !options.json && options.count === 1;
+    if (streams && !chats) process.stdout.write(colours.dim(prompt));
+    const given = await answers(
+      policy,
+      tokens,
+      this.turn++,
+      options,
+      streams ? (piece) => void process.stdout.write(piece) : undefined,
+    );
+    this.said = [...messages, { role: "assistant", content: given[0]?.response ?? "" }];
+    if (options.json)
+      printJson({
+        prompt,
+        ...(options.system === undefined ? {} : { system: options.system }),
+        chat: chats,
+        responses: given,
+      });
+    else if (streams) print(cutOff(given[0]));
+    else
+      for (const answer of given)
+        print(`${chats ? "" : colours.dim(prompt)}${answer.response}${cutOff(answer)}`);
   }
 }
+const cutOff = (answer: Answer | undefined): string => (answer?.finish === "length" ? colours.dim(" …") : "");
 
 /** A prompt a line, until the input ends. */
-async function converse(policy: TrainablePolicy, options: Options): Promise<void> {
+async function converse(talk: Talk): Promise<void> {
   const lines = createInterface({
     input: process.stdin,
     output: process.stderr,
     prompt: "> ",
     terminal: process.stdin.isTTY,
   });
-  let turn = 0;
   lines.prompt();
   for await (const line of lines) {
-    if (line !== "") await tell(policy, line, turn++, options);
+    if (line === NEW) talk.forget();
+    else if (line !== "") await talk.tell(line);
     lines.prompt();
   }
+}
+
+function parsed(given: unknown): Options {
+  const { success, data, error } = optionsSchema.safeParse(given);
+  if (success) return data;
+  const [issue] = error.issues;
+  process.exitCode = exit.usage;
+  const name = String(issue?.path[0] ?? "option").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new UserError(`--${name}: ${issue?.message ?? "not understood"}`, {
+    code: "usage",
+    action: "gradus sample --help lists the options.",
+  });
 }
 
 export const command: Command = {
   name: "sample",
   configure: (program) => {
     program
-      .argument("<checkpoint>", "a checkpoint's folder, or a run's for its last one")
+      .argument(
+        "<checkpoint>",
+        "a checkpoint's folder, a run's for its last one, a Hugging Face folder or a .gguf file",
+      )
       .option("--prompt <text>", "answer this and end; may be given more than once", collected, [])
+      .option("--system <text>", "what the conversation begins with, where the model has a chat template")
+      .option("--raw", "prompts are plain text that the model continues, without its chat template")
       .option("-n, --count <n>", "answers to each prompt", whole(1), 1)
       .option("--temperature <t>", "0 is greedy", "1")
-      .option("--max-tokens <n>", "longest answer", whole(1), 64)
+      .option("--max-tokens <n>", "longest answer", whole(1), 256)
       .option("--seed <n>", "of the draws", whole(), 1)
       .option("--json", "one JSON object a prompt")
+      .addHelpText(
+        "after",
+        `\nWithout --prompt it reads a prompt a line and remembers the conversation; ${NEW} forgets it.`,
+      )
       .action(async (checkpoint: string, given: unknown) => {
-        const parsed = optionsSchema.safeParse(given);
-        if (!parsed.success) {
-          const [issue] = parsed.error.issues;
-          process.exitCode = exit.usage;
-          throw new UserError(
-            `--${String(issue?.path[0] ?? "option").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: ${issue?.message ?? "not understood"}`,
-            { code: "usage", action: "gradus sample --help lists the options." },
-          );
-        }
-        const options = parsed.data;
+        const options = parsed(given);
         resolveCheckpoint(checkpoint);
         const policy = await openCheckpoint(checkpoint, options.seed);
         try {
-          for (const [turn, prompt] of options.prompt.entries()) await tell(policy, prompt, turn, options);
-          if (options.prompt.length === 0) await converse(policy, options);
+          const talk = new Talk(policy, options);
+          for (const prompt of options.prompt) {
+            await talk.tell(prompt);
+            talk.forget();
+          }
+          if (options.prompt.length === 0) await converse(talk);
         } finally {
           policy.close();
         }

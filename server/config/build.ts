@@ -10,6 +10,8 @@ import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate
 import { withClock } from "./parsed.ts";
 import { isObject, Reader, type CheckedTree } from "./reader.ts";
 import { join, child } from "./node.ts";
+import { annealSchema, grammarSchema } from "./rollout.ts";
+
 import type {
   Condition,
   KlConfig,
@@ -71,7 +73,23 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     top_k: n("top_k"),
     min_p: n("min_p"),
     stop: reader.read(z.array(z.string()), "rollout", "stop"),
+    min_tokens: n("min_tokens"),
+    prefix: reader.read(z.string(), "rollout", "prefix"),
+    logit_bias: reader.read(z.record(z.string(), z.number()), "rollout", "logit_bias"),
+    grammar: reader.read(grammarSchema.optional(), "rollout", "grammar"),
+    anneal: buildAnneal(reader),
+    lanes: reader.read(z.number().optional(), "rollout", "lanes"),
   };
+}
+
+function buildAnneal(reader: Reader): StageBody["rollout"]["anneal"] {
+  const anneal = reader.read(annealSchema.optional(), "rollout", "anneal");
+  if (anneal === undefined) return undefined;
+  const decay = reader.scheduled(
+    reader.json("rollout", "anneal", "decay"),
+    reader.node("rollout", "anneal", "decay"),
+  );
+  return { ...anneal, decay };
 }
 
 function buildReward(reader: Reader): StageBody["reward"] {
@@ -211,7 +229,10 @@ export function buildRun(
       keep: n("checkpoint", "keep"),
       best: buildBest(reader),
     },
-    engine: { backend: reader.read(z.enum(["auto", "native", "wasm"]), "engine", "backend"), threads },
+    engine: {
+      backend: reader.read(z.enum(["auto", "native", "webgpu", "wasm"]), "engine", "backend"),
+      threads,
+    },
     tree: tree.json,
   };
 }

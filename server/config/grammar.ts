@@ -5,6 +5,7 @@ import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./default
 import { learningRateSchedule } from "./learningRate.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
+import { annealSchema, grammarSchema } from "./rollout.ts";
 
 const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
 const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
@@ -196,7 +197,22 @@ const body: Fields = {
       ),
       top_k: value(whole(0), "Keep the k likeliest tokens; 0: all."),
       min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all."),
+      anneal: value(annealSchema, "The temperature falls with a token's place in the response."),
       stop: value(z.array(z.string().min(1)), "Texts that end a response."),
+      min_tokens: value(whole(0), "Tokens before which nothing ends a response; 0: none."),
+      prefix: value(z.string(), "Text that every response begins with; it is given, and not trained on."),
+      logit_bias: value(
+        z.record(z.string(), z.number()),
+        "Added to logits before the temperature: `{ token: value }`, a token's id or a text that is one token.",
+      ),
+      grammar: value(
+        grammarSchema,
+        "What a whole response (behind `prefix`) must be; other tokens never come.",
+      ),
+      lanes: value(
+        whole(1),
+        "Responses written at once: bounds memory, changes no result. Default: as many as fit.",
+      ),
     },
     "How responses are generated.",
   ),
@@ -342,8 +358,8 @@ export const grammar: Shape & { kind: "map" } = {
     engine: map(
       {
         backend: value(
-          z.enum(["auto", "native", "wasm"]),
-          "What computes: the native TensorFlow library, WebAssembly, or the best there is.",
+          z.enum(["auto", "native", "webgpu", "wasm"]),
+          "What computes: the native TensorFlow library (CPU, or GPU with CUDA), WebGPU, WebAssembly, or the best there is.",
         ),
         threads: value(whole(1), "Threads of the backend; default: it decides."),
       },

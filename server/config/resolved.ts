@@ -1,5 +1,7 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { GrammarSpec } from "../policy/grammar/index.ts";
+import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 import type { RateSchedule } from "./learningRate.ts";
 
@@ -116,6 +118,13 @@ export interface StageBody {
     readonly top_k: number;
     readonly min_p: number;
     readonly stop: readonly string[];
+    readonly min_tokens: number;
+    readonly prefix: string;
+    /** By token id, or by a text that is one token. */
+    readonly logit_bias: Readonly<Record<string, number>>;
+    readonly grammar: GrammarSpec | undefined;
+    readonly anneal: Anneal | undefined;
+    readonly lanes: number | undefined;
   };
   readonly reward: {
     readonly terms: readonly RewardTermConfig[];
@@ -178,7 +187,10 @@ export interface RunConfig {
     /** Of which evaluation's metric the best checkpoint is kept. */
     readonly best: { readonly metric: string; readonly mode: "max" | "min" } | undefined;
   };
-  readonly engine: { readonly backend: "auto" | "native" | "wasm"; readonly threads: number | undefined };
+  readonly engine: {
+    readonly backend: "auto" | "native" | "webgpu" | "wasm";
+    readonly threads: number | undefined;
+  };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
 }

@@ -177,7 +177,8 @@ util.isArray ??= Array.isArray;
 const tf = require("@tensorflow/tfjs-node-gpu");
 const product = tf.matMul(tf.tensor2d([[1, 2]]), tf.tensor2d([[3], [4]])).dataSync()[0];
 if (product !== 11) throw new Error("1·3 + 2·4 gave " + product);
-console.log("@tensorflow/tfjs-node-gpu " + require("@tensorflow/tfjs-node-gpu/package.json").version);`;
+const { version } = require("@tensorflow/tfjs-node-gpu/package.json");
+console.log("@tensorflow/tfjs-node-gpu " + version + " on the " + (tf.backend().isUsingGpuDevice ? "GPU" : "CPU"));`;
 
 /** Which back-end a run would use, found by computing with it. */
 export async function checkEngine(): Promise<Check & { readonly backend: "native" | "wasm" }> {

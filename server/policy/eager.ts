@@ -1,4 +1,4 @@
-/** Carries the policy's operations out one by one with tfjs-core's kernels: what the WebAssembly backend has. */
+/** Carries the policy's operations out one by one with tfjs-core's kernels: what WebAssembly and WebGPU have. */
 import type { Tensor, Tensor1D, Tensor2D } from "@tensorflow/tfjs-core";
 import type * as tfjs from "@tensorflow/tfjs-core";
 import type { Dim, Ops } from "./ops.ts";
@@ -13,7 +13,11 @@ const known = (dim: Dim<Tensor>): number => {
 
 /** Values are tfjs tensors; the caller runs everything inside a scope that frees what it does not keep. */
 export class EagerOps implements Ops<Tensor> {
-  constructor(private readonly tf: Core) {}
+  constructor(
+    private readonly tf: Core,
+    /** Which kernels the backend has that another may lack (see `missingKernels`). */
+    private readonly has: { readonly segmentSum: boolean },
+  ) {}
 
   // ── making
   floats(data: Float32Array, shape: readonly number[]): Tensor {
@@ -63,24 +67,22 @@ export class EagerOps implements Ops<Tensor> {
   gather(table: Tensor, index: Tensor): Tensor {
     return this.tf.gather(table, index);
   }
-  /** The backend has no segment sum: a product with one-hot rows. */
   segmentSum(x: Tensor, index: Tensor, segments: number): Tensor {
-    return this.tf.matMul(this.oneHot(index, segments), x as Tensor2D, true, false);
+    if (this.has.segmentSum) return this.tf.unsortedSegmentSum(x, index as Tensor1D, segments);
+    return this.tf.scatterND(this.tf.reshape(index, [-1, 1]), x, [segments, ...x.shape.slice(1)]);
   }
-  private oneHot(index: Tensor, depth: number): Tensor2D {
-    const ids = index.dataSync();
-    const rows = new Float32Array(ids.length * depth);
-    for (let i = 0; i < ids.length; i++) rows[i * depth + ids[i]!] = 1;
-    return this.tf.tensor2d(rows, [ids.length, depth]);
+  private oneHot(index: Tensor, depth: number): Tensor {
+    // WebAssembly's kernel makes integers, whatever is asked for.
+    return this.tf.cast(this.tf.oneHot(index, depth, 1, 0, "int32"), "float32");
   }
+  /** Indices stay on the device: reading them here would wait for it. */
   pick(x: Tensor, index: Tensor): Tensor {
-    const [, columns = 0] = x.shape;
-    const ids = index.dataSync();
-    const flat = this.tf.tensor1d(
-      Int32Array.from(ids, (id, row) => row * columns + id),
+    const [rows = 0, columns = 0] = x.shape;
+    const start = this.tf.tensor1d(
+      Int32Array.from({ length: rows }, (_, row) => row * columns),
       "int32",
     );
-    return this.tf.gather(this.tf.reshape(x, [-1]), flat);
+    return this.tf.gather(this.tf.reshape(x, [-1]), this.tf.add(start, index));
   }
   writeRows(cache: Tensor, rows: Tensor, values: Tensor): Tensor {
     return this.tf.tensorScatterUpdate(cache, this.tf.reshape(rows, [-1, 1]), values);
@@ -126,7 +128,8 @@ export class EagerOps implements Ops<Tensor> {
   div = (a: Tensor, b: Tensor): Tensor => this.tf.div(a, b);
   minimum = (a: Tensor, b: Tensor): Tensor => this.tf.minimum(a, b);
   maximum = (a: Tensor, b: Tensor): Tensor => this.tf.maximum(a, b);
-  addAll = (xs: readonly Tensor[]): Tensor => (xs.length === 1 ? xs[0]!.clone() : this.tf.addN([...xs]));
+  /** Two by two: a WebGPU kernel takes few inputs. */
+  addAll = (xs: readonly Tensor[]): Tensor => xs.reduce((sum, x) => this.tf.add(sum, x));
   scale = (x: Tensor, by: number): Tensor => this.tf.mul(x, by);
   shift = (x: Tensor, by: number): Tensor => this.tf.add(x, by);
   neg = (x: Tensor): Tensor => this.tf.neg(x);
@@ -147,24 +150,36 @@ export class EagerOps implements Ops<Tensor> {
   softmax = (x: Tensor): Tensor =>
     this.tf.reshape(this.tf.softmax(this.tf.reshape(x, [-1, x.shape.at(-1)!])), x.shape);
   argmax = (x: Tensor): Tensor => this.tf.argMax(x, -1);
-  cumsum = (x: Tensor): Tensor => this.tf.cumsum(x, 1);
+  cumsum = (x: Tensor, exclusive = false): Tensor => this.tf.cumsum(x, 1, exclusive);
   sumAxis = (x: Tensor, axis: number, keep = false): Tensor => this.tf.sum(x, axis, keep);
   sumEverything = (x: Tensor): Tensor => this.tf.sum(x);
   countUpTo(x: Tensor, bound: Tensor): Tensor {
     return this.tf.cast(this.tf.sum(this.tf.cast(this.tf.lessEqual(x, bound), "float32"), -1), "int32");
   }
+  lastBelow(x: Tensor, bound: Tensor): Tensor {
+    const count = this.tf.sum(this.tf.cast(this.tf.less(x, bound), "float32"), -1);
+    return this.tf.cast(this.tf.maximum(this.tf.sub(count, 1), 0), "int32");
+  }
+  topK(x: Tensor, k: Dim<Tensor>): [Tensor, Tensor] {
+    const { values, indices } = this.tf.topk(x, known(k), true);
+    return [values, indices];
+  }
+  keepFrom(x: Tensor, cut: Tensor, column: Tensor): Tensor {
+    const columns = this.toFloat(this.range(x.shape.at(-1)!));
+    const early = this.toFloat(this.tf.lessEqual(columns, column));
+    const tied = this.tf.mul(this.toFloat(this.tf.equal(x, cut)), early);
+    return this.tf.maximum(this.toFloat(this.tf.greater(x, cut)), tied);
+  }
+  atLeast = (x: Tensor, bound: Tensor): Tensor => this.toFloat(this.tf.greaterEqual(x, bound));
 
   // ── made for transformers
-  futureMask(positions: Tensor, n: Dim<Tensor>, window = Infinity): Tensor {
-    const columns = known(n);
-    const at = positions.dataSync();
-    const mask = new Float32Array(at.length * columns);
-    for (let row = 0; row < at.length; row++) {
-      const [start, position] = [row * columns, at[row]!];
-      mask.fill(-1e9, start + Math.min(columns, position + 1), start + columns);
-      mask.fill(-1e9, start, start + Math.min(columns, Math.max(0, position - window + 1)));
-    }
-    return this.tf.tensor2d(mask, [at.length, columns]);
+  futureMask(positions: Tensor, n: Dim<Tensor>, window?: number): Tensor {
+    const row = this.toFloat(this.range(n));
+    const column = this.tf.reshape(this.toFloat(positions), [-1, 1]);
+    const hidden = (truth: Tensor): Tensor => this.tf.mul(this.toFloat(truth), -1e9);
+    const future = hidden(this.tf.greater(row, column));
+    if (window === undefined) return future;
+    return this.tf.add(future, hidden(this.tf.lessEqual(row, this.tf.sub(column, window))));
   }
   /** (a, b) → (a·cos − b·sin, a·sin + b·cos). */
   rotate(x: Tensor, shape: readonly Dim<Tensor>[], table: Tensor, inverse: boolean): Tensor {

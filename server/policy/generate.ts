@@ -1,209 +1,195 @@
 /**
- * Generation: lanes with a KV cache, one session run a token. Prompts are prefilled once each, finished lanes are
- * dropped by moving the live ones into smaller caches.
+ * Generation: lanes with a KV cache, one session run a token. Prompts are prefilled once each; a lane whose response is
+ * finished is taken by the next prompt that waits, and when none does the live lanes move into smaller caches.
  */
-import { UserError } from "../../shared/errors.ts";
-import type { DecodeOptions, Prompt, Sample, Tokenizer } from "../seams.ts";
-import {
-  laneOf,
-  lanesAtOnce,
-  positionOf,
-  prefill,
-  settle,
-  split,
-  type Generator,
-  type Lane,
-  type Part,
-} from "./lanes.ts";
-import { floats, freeAll, prefixed, take, type DeviceTensor } from "./runtime.ts";
-import { chooseFiltered, type Chosen } from "./sampling.ts";
-import { cacheNames, decodeSpec, type Choosing } from "./transformer/decode.ts";
+import type { DecodeOptions, Prompt, Sample } from "../seams.ts";
+import { Adjustments } from "./adjustments.ts";
+import { Chooser, type LaneFeeds } from "./chooser.ts";
+import { advance, endsOf, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
+import { emptyParts, lanesAtOnce, liveLanes, settle, type Generator, type Part } from "./lanes.ts";
+import { Waiting } from "./prefill.ts";
+import { freeAll, take, type DeviceTensor } from "./runtime.ts";
+import { checkDecodeOptions } from "./sampling.ts";
+import { StopTexts } from "./stopTexts.ts";
+import { cacheNames } from "./transformer/decode.ts";
 
 /** A lane's uniform number times a total of weights stays below the total even when rounded to 32 bits. */
 const BELOW_ONE = 1 - 2 ** -22;
+/** A temperature of 0 among others: all mass on the likeliest. */
+const LEAST_TEMPERATURE = 1e-6;
+/** Prompts wait for company, so that few prefills happen: steps that free lanes may have idled, as a share of all lanes. */
+const PATIENCE = 1 / 4;
 
-function choosingOf(decode: DecodeOptions): Choosing {
-  if (decode.temperature === 0) return "greedy";
-  const filtered = (decode.top_k ?? 0) > 0 || (decode.top_p ?? 1) < 1 || (decode.min_p ?? 0) > 0;
-  if (filtered) return "logits";
-  return decode.temperature === 1 ? "unit" : "tempered";
-}
+/** The lanes of one call, and what their steps need. */
+class Decoder {
+  private readonly parts: Part[];
+  private readonly waiting: Waiting;
+  private readonly chooser: Chooser;
+  private readonly adjustments: Adjustments | undefined;
+  private readonly ending: Ending;
+  private readonly lanes: number;
+  /** Steps of free lanes since prompts were last seated. */
+  private idled = 0;
+  private readonly temperatureAt: (written: number) => number;
+  private readonly onToken: DecodeOptions["on_token"];
+  /** Feeds of a step by name: the same from step to step, but for what a step puts in. */
+  private readonly feeds: Record<string, DeviceTensor>;
 
-/** One step's inputs of a part. */
-function stepFeeds({ programs }: Generator, part: Part): Record<string, DeviceTensor> {
-  const { runtime, shape } = programs;
-  const n = part.lanes.length;
-  const current = new Int32Array(n);
-  const position = new Int32Array(n);
-  const rows = new Int32Array(n * shape.kv_heads);
-  const uniform = new Float32Array(n);
-  part.lanes.forEach((lane, number) => {
-    // A dead lane goes on over its own cache, within bounds, and nobody reads it.
-    const at = Math.min(positionOf(lane), part.capacity - 1);
-    current[number] = lane.tokens.at(-1) ?? lane.given.at(-1) ?? 0;
-    position[number] = at;
-    uniform[number] = Math.min(BELOW_ONE, lane.random.at(lane.tokens.length));
-    for (let head = 0; head < shape.kv_heads; head++)
-      rows[number * shape.kv_heads + head] = (number * shape.kv_heads + head) * part.capacity + at;
-  });
-  return {
-    current: runtime.upload(current, [n]),
-    position: runtime.upload(position, [n]),
-    rows: runtime.upload(rows, [n * shape.kv_heads]),
-    uniform: runtime.upload(uniform, [n]),
-  };
-}
+  constructor(
+    private readonly generator: Generator,
+    jobs: readonly Job[],
+    decode: DecodeOptions,
+  ) {
+    const { programs, weights, rotary, tokenizer } = generator;
+    this.lanes = Math.min(jobs.length, lanesAtOnce(generator, jobs, decode.lanes));
+    this.parts = emptyParts(generator, this.lanes);
+    this.waiting = new Waiting(generator, jobs);
+    const ends = endsOf(tokenizer);
+    const stop = new StopTexts(decode.stop ?? [], tokenizer);
+    this.ending = { ends, stop, min_tokens: decode.min_tokens ?? 0 };
+    this.chooser = new Chooser(programs, decode);
+    if (this.chooser.choosing.adjusted)
+      this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
+    this.temperatureAt = decode.temperature_at ?? (() => decode.temperature);
+    this.onToken = decode.on_token;
+    this.feeds = { ...weights, rotary };
+  }
 
-/** Runs one decoding step; returns each part's choices in lane order. */
-function step(
-  generator: Generator,
-  parts: readonly Part[],
-  choosing: Choosing,
-  inverse: DeviceTensor,
-): Float32Array[] {
-  const { programs, weights, rotary } = generator;
-  const { shape, runtime } = programs;
-  const program = programs.get(`decode ${choosing}`, () => decodeSpec(shape, runtime.streams, choosing));
-  const inputs: Record<string, DeviceTensor> = Object.assign(
-    {},
-    ...parts.map((part, stream) => prefixed(`${stream}/`, stepFeeds(generator, part))),
-  );
-  const caches: Record<string, DeviceTensor> = Object.assign(
-    {},
-    ...parts.map((part, stream) => prefixed(`${stream}/`, part.caches)),
-  );
-  try {
-    const results = program.run({ ...weights, rotary, inverseTemperature: inverse, ...inputs, ...caches });
-    freeAll(caches);
-    return parts.map((part, stream) => {
-      part.caches = Object.fromEntries(
-        cacheNames(shape).map((name) => [name, take(results, `${stream}/${name}`)]),
-      );
-      const chosen = take(results, `${stream}/chosen`);
-      const values = floats(chosen);
-      chosen.free();
-      return values;
+  get done(): boolean {
+    return this.waiting.count === 0 && this.parts.every((part) => liveLanes(part) === 0);
+  }
+  /** Everything that is not finished. */
+  rest(): readonly Job[] {
+    const live = this.parts.flatMap(({ lanes }) => lanes.filter((job) => job !== undefined));
+    return [...live, ...this.waiting.rest()];
+  }
+
+  /** One token more in every live lane; returns the jobs that it finishes. */
+  step(): Job[] {
+    this.prepare();
+    const choices = this.run();
+    const finished: Job[] = [];
+    this.parts.forEach(({ lanes }, stream) => {
+      const values = choices[stream]!;
+      lanes.forEach((job, lane) => {
+        if (job === undefined) return;
+        const chosen = this.chooser.chosen(values, lanes.length, lane);
+        advance(job, chosen, this.generator.version, this.ending);
+        this.onToken?.(job.index, chosen.token);
+        if (job.finish === undefined) return;
+        finished.push(job);
+        lanes[lane] = undefined;
+      });
     });
-  } finally {
-    freeAll(inputs);
+    return finished;
+  }
+  private prepare(): void {
+    const live = this.parts.reduce((sum, part) => sum + liveLanes(part), 0);
+    this.idled += this.lanes - live;
+    if (this.waiting.count > 0 && (live === 0 || this.idled >= this.lanes * PATIENCE)) {
+      this.waiting.seatInto(this.parts);
+      this.idled = 0;
+    }
+    for (const part of this.parts) settle(this.generator, part, this.waiting.count > 0);
+  }
+
+  /** Runs the program once; returns each part's choices, field after field. */
+  private run(): Float32Array[] {
+    const { runtime, shape } = this.generator.programs;
+    this.adjustments?.begin(this.lanes);
+    const own = this.parts.map((part) => this.laneFeeds(part));
+    const table = this.adjustments?.table();
+    const { feeds } = this;
+    const uploaded: DeviceTensor[] = [];
+    own.forEach(({ ints, floats }, stream) => {
+      const n = floats.length / 2;
+      uploaded.push((feeds[`${stream}/ints`] = runtime.upload(ints, [ints.length / n, n])));
+      uploaded.push((feeds[`${stream}/floats`] = runtime.upload(floats, [2, n])));
+      for (const [name, cache] of Object.entries(this.parts[stream]!.caches))
+        feeds[`${stream}/${name}`] = cache;
+    });
+    Object.assign(feeds, this.chooser.settings, table && { table });
+    try {
+      const results = this.chooser.decoding().run(feeds);
+      this.parts.forEach((part, stream) => {
+        freeAll(part.caches);
+        for (const name of cacheNames(shape)) part.caches[name] = take(results, `${stream}/${name}`);
+      });
+      return own.map((lanes, stream) => this.chooser.read(results, stream, lanes, table));
+    } finally {
+      for (const tensor of uploaded) tensor.free();
+    }
+  }
+  /** One step's inputs of a part's lanes, as the decoding program takes them. */
+  private laneFeeds({ lanes, capacity }: Part): LaneFeeds & { readonly ints: Int32Array } {
+    const { kv_heads } = this.generator.programs.shape;
+    const n = lanes.length;
+    const ints = new Int32Array((2 + kv_heads + (this.adjustments === undefined ? 0 : 1)) * n);
+    const adjustment = ints.subarray((2 + kv_heads) * n);
+    const floats = new Float32Array(2 * n);
+    for (let lane = 0; lane < n; lane++) {
+      const job = lanes[lane];
+      // A lane without a job writes over its first position.
+      const position = job === undefined ? 0 : positionOf(job);
+      ints[n + lane] = position;
+      for (let head = 0; head < kv_heads; head++) {
+        const row = lane * kv_heads + head;
+        ints[2 * n + row] = row * capacity + position;
+      }
+      floats[n + lane] = 1;
+      if (job === undefined) continue;
+      const { count } = job.written;
+      ints[lane] = job.written.last ?? job.given.at(-1)!;
+      floats[lane] = Math.min(BELOW_ONE, job.random.at(count));
+      floats[n + lane] = 1 / Math.max(LEAST_TEMPERATURE, this.temperatureAt(count));
+      if (this.adjustments !== undefined)
+        adjustment[lane] = this.adjustments.rowOf(job.grammar, count >= this.ending.min_tokens);
+    }
+    // What has no job takes any row that is there.
+    return { ints, floats, adjustment };
+  }
+
+  free(): void {
+    this.waiting.free();
+    this.chooser.free();
+    this.adjustments?.free();
+    for (const part of this.parts) freeAll(part.caches);
   }
 }
-
-/** The choice of lane `number` among `n`, from what the program returned. */
-function chosenOf(
-  values: Float32Array,
-  n: number,
-  number: number,
-  lane: Lane,
-  choosing: Choosing,
-  decode: DecodeOptions,
-): Chosen {
-  if (choosing === "logits") {
-    const vocabulary = values.length / n;
-    const filters = {
-      temperature: decode.temperature,
-      top_k: decode.top_k ?? 0,
-      top_p: decode.top_p ?? 1,
-      min_p: decode.min_p ?? 0,
-    };
-    return chooseFiltered(
-      values.subarray(number * vocabulary, (number + 1) * vocabulary),
-      filters,
-      lane.random.at(lane.tokens.length),
-    );
-  }
-  const at = (field: number): number => values[field * n + number] ?? NaN;
-  // Greedy decoding draws from a distribution with all its mass on one token.
-  return { token: at(0), logp: at(1), logpSampled: choosing === "greedy" ? 0 : at(2), entropy: at(3) };
-}
-
-function record(lane: Lane, chosen: Chosen, tokenizer: Tokenizer, stop: readonly string[]): void {
-  lane.tokens.push(chosen.token);
-  lane.logp.push(chosen.logp);
-  lane.logpSampled.push(chosen.logpSampled);
-  lane.entropy.push(chosen.entropy);
-  if (!Number.isFinite(chosen.logp)) lane.finish = "error";
-  else if (chosen.token === tokenizer.eos) lane.finish = "stop";
-  else if (stop.length > 0 && endsByText(lane, tokenizer, stop)) lane.finish = "stop";
-  else if (lane.tokens.length >= lane.limit) lane.finish = "length";
-}
-
-/** A stop text is complete with the last token; a token is at least one character or byte of it. */
-function endsByText(lane: Lane, tokenizer: Tokenizer, stop: readonly string[]): boolean {
-  const longest = Math.max(...stop.map((text) => Buffer.byteLength(text)));
-  const tail = tokenizer.decode(lane.tokens.slice(-(longest + 4)));
-  return stop.some((text) => text !== "" && tail.includes(text));
-}
-
-const sampleOf = (lane: Lane, version: number): Sample => ({
-  index: lane.index,
-  tokens: Int32Array.from(lane.tokens),
-  logp_old: Float64Array.from(lane.logp),
-  logp_sampled: Float64Array.from(lane.logpSampled),
-  entropy: Float64Array.from(lane.entropy),
-  versions: new Int32Array(lane.tokens.length).fill(version),
-  finish: lane.finish ?? "length",
-});
 
 /** Lets other work of this thread in: a run blocks it. */
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function* wave(generator: Generator, lanes: Lane[], decode: DecodeOptions): AsyncGenerator<Sample> {
-  const choosing = choosingOf(decode);
-  const { runtime } = generator.programs;
-  const parts = prefill(generator, split(generator, lanes));
-  const inverse = runtime.upload(Float32Array.of(decode.temperature === 0 ? 1 : 1 / decode.temperature), []);
-  try {
-    let left = lanes.length;
-    while (left > 0) {
-      decode.signal?.throwIfAborted();
-      for (const part of parts) settle(generator, part);
-      const values = step(generator, parts, choosing, inverse);
-      const finished: Lane[] = [];
-      parts.forEach((part, stream) => {
-        part.lanes.forEach((lane, number) => {
-          if (lane.finish !== undefined) return;
-          record(
-            lane,
-            chosenOf(values[stream]!, part.lanes.length, number, lane, choosing, decode),
-            generator.tokenizer,
-            decode.stop ?? [],
-          );
-          if (lane.finish !== undefined) finished.push(lane);
-        });
-      });
-      left -= finished.length;
-      for (const lane of finished) yield sampleOf(lane, generator.version);
-      await breathe();
-    }
-  } finally {
-    inverse.free();
-    for (const part of parts) freeAll(part.caches);
-  }
-}
-
 /**
- * Samples as they finish, in no particular order.
+ * Samples as they finish, in no particular order. A paused generation hands the rest to `decode.pause.keep` and ends.
  *
- * @throws UserError where a prompt leaves no room in the context; the signal's reason when aborted.
+ * @throws UserError where a prompt leaves no room in the context, an option makes no sense, or a grammar has no way on;
+ * the signal's reason when aborted.
  */
 export async function* generate(
   generator: Generator,
   prompts: readonly Prompt[],
   decode: DecodeOptions,
 ): AsyncGenerator<Sample> {
-  if (!(decode.temperature >= 0))
-    throw new UserError(`temperature is ${decode.temperature}.`, {
-      code: "temperature",
-      action: "Give a number ≥ 0; 0 is greedy.",
-    });
-  if (!(decode.max_tokens >= 1))
-    throw new UserError(`max_tokens is ${decode.max_tokens}.`, {
-      code: "max-tokens",
-      action: "Ask for at least 1 token.",
-    });
-  const lanes = prompts.map((prompt, index) => laneOf(generator, prompt, index, decode));
-  const most = lanesAtOnce(generator, lanes);
-  for (let start = 0; start < lanes.length; start += most)
-    yield* wave(generator, lanes.slice(start, start + most), decode);
+  checkDecodeOptions(decode);
+  const jobs = jobsOf(generator, prompts, decode);
+  for (const job of jobs) if (job.finish !== undefined) yield sampleOf(job);
+  const decoder = new Decoder(
+    generator,
+    jobs.filter((job) => job.finish === undefined),
+    decode,
+  );
+  try {
+    while (!decoder.done) {
+      decode.signal?.throwIfAborted();
+      if (decode.pause?.signal.aborted === true) {
+        decode.pause.keep(decoder.rest().map((job) => job.written.partial(job.index)));
+        return;
+      }
+      for (const job of decoder.step()) yield sampleOf(job);
+      await breathe();
+    }
+  } finally {
+    decoder.free();
+  }
 }

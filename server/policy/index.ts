@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
-import { openBackend, type BackendChoice } from "./backend.ts";
+import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
 import { baseOf, openBase, readWeights, type ModelHead } from "./formats/index.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
@@ -30,6 +30,9 @@ export interface PolicyOptions {
   readonly micro_tokens?: number | undefined;
   /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
   readonly kept_bytes?: number | undefined;
+  /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
+  readonly cache_bytes?: number | undefined;
+  readonly native?: NativeOptions | undefined;
   /** Most bytes of activations of one run; beyond, layers are computed one by one, and again on the way back. */
   readonly run_bytes?: number | undefined;
   /** Most floats of logits at once: more tokens than that go through the head in pieces. */
@@ -38,6 +41,7 @@ export interface PolicyOptions {
 
 const MICRO_TOKENS = 2048;
 const KEPT_BYTES = 2 ** 30;
+const CACHE_BYTES = 2 ** 30;
 const RUN_BYTES = 2 ** 30;
 const LOGITS = 2 ** 25;
 
@@ -109,7 +113,8 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
   const weights = (): Record<string, Float32Array> =>
     base === undefined ? initialWeights(shape, options.seed) : readWeights(base);
   const opened =
-    options.beside?.share() ?? (await openBackend(options.backend, options.threads, parameterCount(shape)));
+    options.beside?.share() ??
+    (await openBackend(options.backend, options.threads, parameterCount(shape), options.native));
   const policy = new LanguageModel({
     ...opened,
     shape,
@@ -122,6 +127,7 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     optimizer: options.optimizer,
     micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
     kept_bytes: options.kept_bytes ?? KEPT_BYTES,
+    cache_bytes: options.cache_bytes ?? CACHE_BYTES,
     run_bytes: options.run_bytes ?? RUN_BYTES,
     logits: options.logits ?? LOGITS,
   });

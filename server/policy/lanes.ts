@@ -1,13 +1,14 @@
-/** Lanes of generation: prompts on their way, the KV caches they lie in, and moving between caches. */
-import { UserError } from "../../shared/errors.ts";
-import type { DecodeOptions, Finish, Prompt, Tokenizer } from "../seams.ts";
-import { ROUND, roundSize, roundUp } from "./layout.ts";
+/** Lanes of generation and the KV caches they lie in: seating prompts, dropping what is finished, making room. */
+import type { Tokenizer } from "../seams.ts";
+import { positionOf, longestOf, type Job } from "./jobs.ts";
+import { roundSize, roundUp } from "./layout.ts";
+import type { Prefilled } from "./prefill.ts";
 import type { Programs } from "./programs.ts";
-import { Stream } from "./random.ts";
-import { freeAll, under, type DeviceTensor, type Tensors } from "./runtime.ts";
-import { moveSpec, prefillSpec } from "./transformer/decode.ts";
-import { headWidth } from "./transformer/weights.ts";
+import { freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { moveSpec, seatSpec } from "./transformer/decode.ts";
+import { headWidth, parameterCount, type Shape } from "./transformer/weights.ts";
 
+/** The weights that write, and what they run on. */
 export interface Generator {
   readonly programs: Programs;
   readonly weights: Tensors;
@@ -16,168 +17,180 @@ export interface Generator {
   readonly bos: number;
   readonly context: number;
   readonly version: number;
+  /** Most bytes of the lanes' caches when all are as long as they may become. */
+  readonly cache_bytes: number;
 }
 
-/** One prompt on its way. */
-export interface Lane {
-  readonly index: number;
-  /** Prompt and prefix. */
-  readonly given: Int32Array;
-  readonly limit: number;
-  readonly random: Stream;
-  readonly tokens: number[];
-  readonly logp: number[];
-  readonly logpSampled: number[];
-  readonly entropy: number[];
-  finish: Finish | undefined;
-}
-
-/** The lanes of one stream and their caches; dead lanes stay until the next move. */
+/** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and nobody reads it. */
 export interface Part {
-  lanes: Lane[];
+  lanes: (Job | undefined)[];
+  /** Empty until the first prompts are seated. */
   caches: Record<string, DeviceTensor>;
+  /** Positions that a lane has. */
   capacity: number;
+  /** Steps of lanes that smaller caches would have spared, since the last move. */
+  wasted: number;
 }
 
 const CAPACITY_STEP = 32;
-/** Lanes decoded at once at most, and the bytes of their caches; more prompts wait for the next wave. */
+/** Multiplications that take as long as copying a byte of a cache. An estimate: the time is flat around it. */
+const PRODUCTS_PER_BYTE = 3;
+/** Lanes decoded at once at most. */
 const MOST_LANES = 1024;
-const CACHE_BYTES = 2 ** 30;
 
-export function laneOf(generator: Generator, prompt: Prompt, index: number, decode: DecodeOptions): Lane {
-  const { context, bos } = generator;
-  const prefix = prompt.prefix ?? new Int32Array();
-  const start = prompt.tokens.length === 0 ? [bos] : prompt.tokens;
-  const given = Int32Array.from([...start, ...prefix]);
-  if (given.length >= context) {
-    throw new UserError(
-      `Prompt ${index} has ${given.length} tokens, and the model's context is ${context}.`,
-      {
-        code: "prompt-too-long",
-        action:
-          "Shorten the prompts (max_prompt of the task) or give the model a longer context (model.size.context).",
-      },
-    );
-  }
-  return {
-    index,
-    given,
-    limit: Math.min(decode.max_tokens, context - given.length),
-    random: new Stream(decode.seed, "token", ...prompt.key),
-    tokens: [],
-    logp: [],
-    logpSampled: [],
-    entropy: [],
-    finish: undefined,
-  };
-}
+/** Bytes of one position of one lane, over all layers. */
+export const positionBytes = (shape: Shape): number =>
+  4 * 2 * shape.layers * shape.kv_heads * headWidth(shape);
 
-/** Caches of the lanes' given tokens but the last, which is the first decoding step's input. Equal prompts are computed once. */
-export function prefill(generator: Generator, parts: readonly Lane[][]): Part[] {
-  const { programs, weights, rotary, tokenizer } = generator;
-  const { shape, runtime } = programs;
-  const plans = parts.map((lanes) => {
-    const distinct = new Map<string, { readonly number: number; readonly given: Int32Array }>();
-    const prompts = lanes.map((lane) => {
-      const key = lane.given.join();
-      const known = distinct.get(key) ?? { number: distinct.size, given: lane.given };
-      distinct.set(key, known);
-      return known.number;
-    });
-    const givens = [...distinct.values()].map(({ given }) => given);
-    const length = roundUp(Math.max(1, ...givens.map((given) => given.length - 1)), ROUND);
-    const ids = new Int32Array(givens.length * length).fill(tokenizer.pad);
-    givens.forEach((given, row) => {
-      ids.set(given.subarray(0, -1), row * length);
-    });
-    return { lanes, prompts, count: givens.length, length, ids };
-  });
-  const feeds = Object.fromEntries(
-    plans.map(({ ids, count, length }, stream) => [`${stream}/ids`, runtime.upload(ids, [count, length])]),
+/** As many lanes as their caches, at full length, leave room for. */
+export function lanesAtOnce(
+  { programs: { shape }, cache_bytes }: Generator,
+  jobs: readonly Job[],
+  wanted = MOST_LANES,
+): number {
+  const longest = roundUp(
+    jobs.reduce((most, job) => Math.max(most, longestOf(job)), 1),
+    CAPACITY_STEP,
   );
-  const results = programs
-    .get("prefill", () => prefillSpec(shape, runtime.streams))
-    .run({ ...weights, rotary, ...feeds });
-  freeAll(feeds);
-  return plans.map(({ lanes, prompts, count, length }, stream) => {
-    const part: Part = { lanes, caches: under(results, `${stream}/`), capacity: length };
-    move(generator, part, prompts, count, roundUp(length + 1, CAPACITY_STEP));
-    return part;
-  });
+  const room = Math.floor(cache_bytes / (positionBytes(shape) * longest));
+  return Math.max(1, Math.min(MOST_LANES, wanted, room));
 }
 
-/** Replaces a part's caches by ones of the chosen old lanes, with more room. */
-function move(
+/** Empty parts, one a stream, with `lanes` lanes together; none without a lane. */
+export function emptyParts({ programs: { runtime } }: Generator, lanes: number): Part[] {
+  const each = Math.ceil(lanes / runtime.streams);
+  return Array.from({ length: runtime.streams }, (_, stream) => ({
+    lanes: new Array<Job | undefined>(Math.max(1, Math.min(each, lanes - stream * each))).fill(undefined),
+    caches: {},
+    capacity: 0,
+    wasted: 0,
+  }));
+}
+export const isOpen = (part: Part): boolean => part.capacity > 0;
+
+export const liveLanes = (part: Part): number =>
+  part.lanes.reduce((count, job) => count + (job === undefined ? 0 : 1), 0);
+
+/** The positions that a part's next step needs. */
+const neededBy = (jobs: readonly (Job | undefined)[]): number =>
+  jobs.reduce((most, job) => Math.max(most, job === undefined ? 0 : positionOf(job) + 1), 1);
+
+/** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen. */
+const roomFor = (needed: number, capacity: number): number =>
+  needed <= capacity ? capacity : roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
+
+/** New caches whose lane i is lane `chosen[i]` of `count` old ones, with room for `capacity` positions. */
+function moved(
   { programs }: Generator,
-  part: Part,
-  chosen: readonly number[],
-  count: number,
+  from: { readonly caches: Tensors; readonly count: number; readonly capacity: number },
+  chosen: Int32Array,
   capacity: number,
-): void {
+): Record<string, DeviceTensor> {
   const { runtime, shape } = programs;
   const feeds = {
-    lanes: runtime.upload(Int32Array.from(chosen), [chosen.length]),
-    count: runtime.upload(Int32Array.of(count), []),
-    extra: runtime.upload(Int32Array.of(capacity - part.capacity), []),
+    lanes: runtime.upload(chosen, [chosen.length]),
+    count: runtime.upload(Int32Array.of(from.count), []),
+    extra: runtime.upload(Int32Array.of(capacity - from.capacity), []),
   };
   try {
-    const moved = programs.get("move", () => moveSpec(shape)).run({ ...part.caches, ...feeds });
-    freeAll(part.caches);
-    part.caches = moved;
-    part.capacity = capacity;
+    return programs.get("move", () => moveSpec(shape)).run({ ...from.caches, ...feeds });
   } finally {
     freeAll(feeds);
   }
 }
 
-/** Where a lane's next input goes: the position of its last token. */
-export const positionOf = (lane: Lane): number => lane.given.length + lane.tokens.length - 1;
-
-/** Drops finished lanes where it pays, and makes room for the next position. */
-export function settle(generator: Generator, part: Part): void {
-  const live = part.lanes.flatMap((lane, number) => (lane.finish === undefined ? [number] : []));
-  const needed = Math.max(0, ...live.map((number) => positionOf(part.lanes[number]!))) + 1;
-  // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
-  const size = roundSize(live.length);
-  const shrinks = size < part.lanes.length;
-  if (!shrinks && needed <= part.capacity) return;
-  const before = part.lanes.length;
-  let chosen = part.lanes.map((_, number) => number);
-  if (shrinks) {
-    const dead = chosen.filter((number) => part.lanes[number]!.finish !== undefined);
-    chosen = [...live, ...dead.slice(0, size - live.length)];
-    part.lanes = chosen.map((number) => part.lanes[number]!);
-  }
-  const room =
-    needed <= part.capacity ? part.capacity : roundUp(Math.max(needed, part.capacity * 1.25), CAPACITY_STEP);
-  move(generator, part, chosen, before, room);
+function replaceCaches(part: Part, caches: Record<string, DeviceTensor>, capacity: number): void {
+  freeAll(part.caches);
+  part.caches = caches;
+  part.capacity = capacity;
+  part.wasted = 0;
 }
 
-/** Lanes of one wave, split over the streams; a stream without any gets a dead one. */
-export function split(generator: Generator, lanes: Lane[]): Lane[][] {
-  const { streams } = generator.programs.runtime;
-  const each = Math.ceil(lanes.length / streams);
-  return Array.from({ length: streams }, (_, stream) => {
-    const own = lanes.slice(stream * each, (stream + 1) * each);
-    if (own.length > 0) return own;
-    const idle: Lane = {
-      index: -1,
-      given: Int32Array.of(generator.bos),
-      limit: 1,
-      random: new Stream("idle"),
-      tokens: [],
-      logp: [],
-      logpSampled: [],
-      entropy: [],
-      finish: "length",
-    };
-    return [idle];
+/** Takes jobs, whose prompts lie in `prefilled`, into free lanes of a part. */
+export function seat(generator: Generator, part: Part, jobs: readonly Job[], prefilled: Prefilled): void {
+  const free = part.lanes.flatMap((job, slot) => (job === undefined ? [slot] : []));
+  const slots = Int32Array.from(jobs, (job, number) => {
+    const slot = free[number]!;
+    part.lanes[slot] = job;
+    return slot;
   });
+  const rows = Int32Array.from(jobs, (job) => prefilled.rows.get(job.key)!);
+  const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part.capacity);
+  if (!isOpen(part)) {
+    const chosen = new Int32Array(part.lanes.length);
+    slots.forEach((slot, number) => (chosen[slot] = rows[number]!));
+    const from = { caches: prefilled.caches, count: prefilled.count, capacity: prefilled.length };
+    replaceCaches(part, moved(generator, from, chosen, capacity), capacity);
+    return;
+  }
+  if (capacity > part.capacity) grow(generator, part, capacity);
+  write(generator, part, slots, rows, prefilled);
 }
 
-/** As many lanes as their caches, at full length, leave room for. */
-export function lanesAtOnce({ programs: { shape } }: Generator, lanes: readonly Lane[]): number {
-  const longest = Math.max(1, ...lanes.map((lane) => lane.given.length + lane.limit));
-  const bytes = 4 * 2 * shape.layers * shape.kv_heads * headWidth(shape) * longest;
-  return Math.max(1, Math.min(MOST_LANES, Math.floor(CACHE_BYTES / bytes)));
+/** Copies prompts into lanes, in place. */
+function write(
+  { programs }: Generator,
+  part: Part,
+  slots: Int32Array,
+  rows: Int32Array,
+  prefilled: Prefilled,
+): void {
+  const { runtime, shape } = programs;
+  const feeds = {
+    slots: runtime.upload(slots, [slots.length]),
+    chosen: runtime.upload(rows, [rows.length]),
+    count: runtime.upload(Int32Array.of(part.lanes.length), []),
+    prompts: runtime.upload(Int32Array.of(prefilled.count), []),
+    extra: runtime.upload(Int32Array.of(part.capacity - prefilled.length), []),
+  };
+  try {
+    const caches = programs
+      .get("seat", () => seatSpec(shape))
+      .run({
+        ...part.caches,
+        ...prefixed("p/", prefilled.caches),
+        ...feeds,
+      });
+    replaceCaches(part, caches, part.capacity);
+  } finally {
+    freeAll(feeds);
+  }
+}
+
+function grow(generator: Generator, part: Part, capacity: number): void {
+  const every = Int32Array.from(part.lanes.keys());
+  const from = { caches: part.caches, count: part.lanes.length, capacity: part.capacity };
+  replaceCaches(part, moved(generator, from, every, capacity), capacity);
+}
+
+/** What moving a lane costs, in steps of a lane. */
+const moveCost = ({ programs: { shape } }: Generator, capacity: number): number =>
+  (PRODUCTS_PER_BYTE * 2 * capacity * positionBytes(shape)) / parameterCount(shape);
+
+/**
+ * Makes room for the next position and, where nobody waits for their lanes, drops finished ones: once going on with
+ * them has cost as much as the move. That is at most twice what knowing all lengths would cost.
+ */
+export function settle(generator: Generator, part: Part, waiting: boolean): void {
+  const capacity = roomFor(neededBy(part.lanes), part.capacity);
+  const grows = capacity > part.capacity;
+  // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
+  const size = Math.min(part.lanes.length, roundSize(liveLanes(part)));
+  part.wasted += part.lanes.length - size;
+  const shrinks =
+    !waiting &&
+    size < part.lanes.length &&
+    (grows || part.wasted >= size * moveCost(generator, part.capacity));
+  if (shrinks) shrink(generator, part, size, capacity);
+  else if (grows) grow(generator, part, capacity);
+}
+function shrink(generator: Generator, part: Part, size: number, capacity: number): void {
+  const slots = Array.from(part.lanes.keys());
+  const live = slots.filter((slot) => part.lanes[slot] !== undefined);
+  const free = slots.filter((slot) => part.lanes[slot] === undefined);
+  const chosen = Int32Array.from([...live, ...free.slice(0, size - live.length)]);
+  const from = { caches: part.caches, count: part.lanes.length, capacity: part.capacity };
+  const caches = moved(generator, from, chosen, capacity);
+  part.lanes = Array.from(chosen, (slot) => part.lanes[slot]);
+  replaceCaches(part, caches, capacity);
 }

@@ -218,6 +218,7 @@ export const headSpec = (
 ): ProgramSpec => ({
   name: `head (${channels.join(", ")})`,
   feeds: headFeeds(parts, streams, others, {}),
+  crossing: ["channels"],
   build: (ops, feeds) =>
     eachStream(streams, feeds, (own) => ({
       channels: channelValues(ops, channels, headInput(ops, others, feeds, own)),
@@ -233,6 +234,7 @@ export const headBackwardSpec = (
 ): ProgramSpec => ({
   name: `head backward (${channels.join(", ")})`,
   feeds: headFeeds(parts, streams, others, { coefficients: float(2), place: int(1), dy: float(2) }),
+  crossing: ["coefficients"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {

@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { nativeRequire } from "../natives.ts";
 import { Graph } from "./graph/graph.ts";
+import type { Precision } from "./graph/writer.ts";
 import { dataType } from "./graph/protobuf.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 
-interface TensorInfo {
+export interface TensorInfo {
   readonly id: number;
   readonly shape: readonly number[];
   readonly dtype: number;
@@ -45,8 +46,8 @@ export function threadSettings(parameters: number, threads = availableParallelis
     TF_NUM_INTRAOP_THREADS: String(streamed ? 1 : threads),
     TF_NUM_INTEROP_THREADS: String(threads),
     TF_CPP_MIN_LOG_LEVEL: "2",
-    // Feeds and results go through host memory: until weights stay on the card, a card would only slow this down.
-    CUDA_VISIBLE_DEVICES: "",
+    // A card may also drive the screen: its memory is taken as it is needed, not all at once.
+    TF_FORCE_GPU_ALLOW_GROWTH: "true",
   };
 }
 
@@ -77,6 +78,9 @@ export function loadBinding(parameters: number, threads: number | undefined): Bi
   return binding;
 }
 
+export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
 class NativeTensor implements DeviceTensor {
   private alive = true;
   constructor(
@@ -84,18 +88,56 @@ class NativeTensor implements DeviceTensor {
     private readonly id: number,
     readonly shape: readonly number[],
     readonly dtype: Dtype,
+    /** The handle holds the halves of 64-bit floats (see `Graph.placeholder`). */
+    private readonly pairs: boolean,
   ) {}
   handle(): number {
     if (!this.alive) throw new Error("internal: a freed tensor is used");
     return this.id;
   }
-  read(): Float32Array | Int32Array {
-    return this.binding.tensorDataSync(this.handle());
+  read(): Float32Array | Float64Array | Int32Array {
+    const data = this.binding.tensorDataSync(this.handle());
+    return this.pairs ? new Float64Array(Uint8Array.from(bytesOf(data)).buffer) : data;
   }
   free(): void {
     if (!this.alive) return;
     this.alive = false;
     this.binding.deleteTensor(this.id);
+  }
+}
+
+/** Loads a SavedModel; its folder is not needed afterwards. */
+export function openSession(binding: Binding, savedModel: Uint8Array): number {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-graph-"));
+  try {
+    writeFileSync(join(folder, "saved_model.pb"), savedModel);
+    return binding.loadSavedModel(folder, "serve");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One run of a session; `program` is named where it fails. */
+export function runSession(
+  binding: Binding,
+  program: string,
+  session: number,
+  handles: readonly number[],
+  inputNames: string,
+  outputNames: string,
+): TensorInfo[] {
+  try {
+    return binding.runSavedModel(session, handles, inputNames, outputNames);
+  } catch (cause) {
+    throw new UserError(
+      `TensorFlow could not run the ${program} program: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        code: "engine-failed",
+        action:
+          "If it ran out of memory, lower update.micro_tokens or rollout.prompts; otherwise report it with this message.",
+        cause,
+      },
+    );
   }
 }
 
@@ -112,11 +154,12 @@ class NativeProgram implements Program {
   constructor(
     private readonly binding: Binding,
     private readonly spec: ProgramSpec,
+    private readonly precision: Precision,
   ) {}
 
   /** A session costs a tenth of a second or more, so it is made when the program first runs. */
   private open(): NonNullable<typeof this.session> {
-    const graph = new Graph();
+    const graph = new Graph({ precision: this.precision });
     const inputs = Object.keys(this.spec.feeds);
     const feeds = Object.fromEntries(
       inputs.map((name, index) => {
@@ -126,62 +169,33 @@ class NativeProgram implements Program {
     );
     const results = Object.entries(this.spec.build<string>(graph, feeds));
     results.forEach(([, value], index) => graph.output(`out${index}`, value));
-    const folder = mkdtempSync(join(tmpdir(), "gradus-graph-"));
-    try {
-      writeFileSync(join(folder, "saved_model.pb"), graph.serialize());
-      return {
-        id: this.binding.loadSavedModel(folder, "serve"),
-        inputs,
-        inputNames: inputs.map((_, index) => `in${index}:0`).join(","),
-        outputs: results.map(([name]) => name),
-        outputNames: results.map((_, index) => `out${index}:0`).join(","),
-      };
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    return {
+      id: openSession(this.binding, graph.serialize()),
+      inputs,
+      inputNames: inputs.map((_, index) => `in${index}:0`).join(","),
+      outputs: results.map(([name]) => name),
+      outputNames: results.map((_, index) => `out${index}:0`).join(","),
+    };
   }
 
   run(feeds: Tensors): Record<string, DeviceTensor> {
     this.session ??= this.open();
-    const { id, inputs, inputNames, outputs, outputNames } = this.session;
+    const { id: session, inputs, inputNames, outputs, outputNames } = this.session;
     const handles = inputs.map((name) => {
       const tensor = feeds[name];
       if (!(tensor instanceof NativeTensor))
         throw new Error(`internal: ${this.spec.name} is not fed ${name}`);
       return tensor.handle();
     });
-    const infos = this.execute(id, handles, inputNames, outputNames);
+    const infos = runSession(this.binding, this.spec.name, session, handles, inputNames, outputNames);
     const results: Record<string, DeviceTensor> = {};
     outputs.forEach((name, index) => {
-      const info = infos[index]!;
-      results[name] = new NativeTensor(
-        this.binding,
-        info.id,
-        info.shape,
-        info.dtype === dataType.int ? "int" : "float",
-      );
+      const { id, shape, dtype } = infos[index]!;
+      // Results are floats: integers here are the halves of 64-bit ones.
+      const pairs = dtype === dataType.int;
+      results[name] = new NativeTensor(this.binding, id, pairs ? shape.slice(0, -1) : shape, "float", pairs);
     });
     return results;
-  }
-  private execute(
-    id: number,
-    handles: readonly number[],
-    inputNames: string,
-    outputNames: string,
-  ): TensorInfo[] {
-    try {
-      return this.binding.runSavedModel(id, handles, inputNames, outputNames);
-    } catch (cause) {
-      throw new UserError(
-        `TensorFlow could not run the ${this.spec.name} program: ${cause instanceof Error ? cause.message : String(cause)}`,
-        {
-          code: "engine-failed",
-          action:
-            "If it ran out of memory, lower update.micro_tokens or rollout.prompts; otherwise report it with this message.",
-          cause,
-        },
-      );
-    }
   }
   close(): void {
     if (this.session !== undefined) this.binding.deleteSavedModel(this.session.id);
@@ -194,7 +208,13 @@ export class NativeRuntime implements Runtime {
   readonly streams: number;
   private readonly programs: NativeProgram[] = [];
   private readonly binding: Binding;
-  constructor(options: { readonly threads: number | undefined; readonly parameters: number }) {
+  private readonly precision: Precision;
+  constructor(options: {
+    readonly threads: number | undefined;
+    readonly parameters: number;
+    readonly precision?: Precision | undefined;
+  }) {
+    this.precision = options.precision ?? "float32";
     this.binding = loadBinding(options.parameters, options.threads);
     const threads =
       options.threads ?? (Number(process.env["TF_NUM_INTEROP_THREADS"]) || availableParallelism());
@@ -207,17 +227,27 @@ export class NativeRuntime implements Runtime {
       : `CPU, ${this.streams === 1 ? "one stream" : `${this.streams} streams`}`;
   }
   compile(spec: ProgramSpec): Program {
-    const program = new NativeProgram(this.binding, spec);
+    const program = new NativeProgram(this.binding, spec, this.precision);
     this.programs.push(program);
     return program;
   }
-  upload(data: Float32Array | Int32Array, shape: readonly number[]): DeviceTensor {
-    const dtype = data instanceof Float32Array ? "float" : "int";
+  upload(data: Float32Array | Float64Array | Int32Array, shape: readonly number[]): DeviceTensor {
+    if (data instanceof Int32Array) return this.created(data, shape, "int");
+    if (this.precision === "float32") {
+      const values = data instanceof Float32Array ? data : Float32Array.from(data);
+      return this.created(values, shape, "float");
+    }
+    const halves = new Int32Array(Float64Array.from(data).buffer);
+    const id = this.binding.createTensor([...shape, 2], dataType.int, halves);
+    return new NativeTensor(this.binding, id, shape, "float", true);
+  }
+  private created(data: Float32Array | Int32Array, shape: readonly number[], dtype: Dtype): DeviceTensor {
     return new NativeTensor(
       this.binding,
       this.binding.createTensor(shape, dataType[dtype], data),
       shape,
       dtype,
+      false,
     );
   }
   tensors(): number {

@@ -26,7 +26,7 @@ export interface Ops<T> {
   transpose(x: T, order: readonly number[]): T;
   concat(xs: readonly T[], axis: number): T;
   /** Pieces of the given extents. */
-  split(x: T, extents: readonly number[], axis: number): T[];
+  split(x: T, extents: readonly number[], axis: number, dtype?: "float" | "int"): T[];
 
   // ── looking up
   /** Rows of `table` (axis 0) by integer index. */
@@ -77,9 +77,18 @@ export interface Ops<T> {
   softmax(x: T): T;
   /** Index of the largest, last axis dropped; integers. */
   argmax(x: T): T;
-  cumsum(x: T): T;
+  /** Exclusive: of what is in front of an entry. */
+  cumsum(x: T, exclusive?: boolean): T;
   /** How many entries of a row are ≤ the bound `[rows, 1]`; integers, last axis dropped. */
   countUpTo(x: T, bound: T): T;
+  /** Index of the last entry of an ascending row that is below the bound `[rows, 1]`, at least 0; last axis dropped. */
+  lastBelow(x: T, bound: T): T;
+  /** The k largest entries of each row in descending order, equal ones by their index, and their indices (integers). */
+  topK(x: T, k: Dim<T>): [T, T];
+  /** 1 where an entry is above the cut `[rows, 1]`, or equal to it in a column up to `column` (floats `[rows, 1]`); else 0. */
+  keepFrom(x: T, cut: T, column: T): T;
+  /** 1 where an entry is at least the bound, which broadcasts; else 0. */
+  atLeast(x: T, bound: T): T;
   /** Sum along one axis; dropped unless kept. */
   sumAxis(x: T, axis: number, keep?: boolean): T;
   sumEverything(x: T): T;

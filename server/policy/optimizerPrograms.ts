@@ -63,6 +63,7 @@ export const wholeSpec = (trained: Trained, method: Method): ProgramSpec => ({
     ...feedsOf("s/", stateShapes(method.rule, trained.weights)),
     ...prefixed("x/", Object.fromEntries(scalarNames(method).map((name) => [name, float(0)]))),
   },
+  crossing: ["norm"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const gradients = trained.unfold(ops, under(feeds, "w/"), under(feeds, "g/"));
     const norm = normOf(ops, gradients);
@@ -91,6 +92,7 @@ export const wholeSpec = (trained: Trained, method: Method): ProgramSpec => ({
 export const unfoldSpec = (trained: Trained): ProgramSpec => ({
   name: "gradient and norm",
   feeds: gradientFeeds(trained),
+  crossing: ["norm"],
   build(ops, feeds) {
     const gradients = trained.unfold(ops, under(feeds, "w/"), under(feeds, "g/"));
     const own = Object.fromEntries(Object.keys(trained.weights).map((name) => [name, take(gradients, name)]));

@@ -42,7 +42,7 @@ import { BaseWeights, WeightSet } from "./weightSet.ts";
 
 export type { Backend, PolicySetup, TrainablePolicy } from "./policySetup.ts";
 
-const isZero = (values: Float32Array): boolean => values.every((value) => value === 0);
+const isZero = (values: Float32Array | Float64Array): boolean => values.every((value) => value === 0);
 
 export class LanguageModel implements TrainablePolicy {
   readonly backend: Backend;
@@ -58,7 +58,7 @@ export class LanguageModel implements TrainablePolicy {
   private readonly base: BaseWeights | undefined;
   private weights: WeightSet;
 
-  constructor(private readonly setup: PolicySetup) {
+  constructor(readonly setup: PolicySetup) {
     const { shape, heads = [], adapter, runtime } = setup;
     this.backend = setup.backend;
     this.tokenizer = setup.tokenizer;
@@ -91,7 +91,7 @@ export class LanguageModel implements TrainablePolicy {
 
   private uploaded(
     shapes: Named<readonly number[]>,
-    values: Named<Float32Array>,
+    values: Named<Float32Array | Float64Array>,
   ): Record<string, DeviceTensor> {
     return Object.fromEntries(
       Object.entries(shapes).map(([name, extents]) => [
@@ -101,7 +101,7 @@ export class LanguageModel implements TrainablePolicy {
     );
   }
   /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
-  private upload(values: Named<Float32Array>): WeightSet {
+  private upload(values: Named<Float32Array | Float64Array>): WeightSet {
     const shapes = trainedShapes(this.parts);
     checkSizes(Object.entries(shapes), values);
     const untouched = Object.keys(shapes).every((name) => !name.endsWith(".B") || isZero(take(values, name)));
@@ -181,6 +181,7 @@ export class LanguageModel implements TrainablePolicy {
         bos: tokenizer.bos,
         context,
         version,
+        cache_bytes: this.setup.cache_bytes,
       };
       yield* generate(generator, prompts, decode);
     } finally {
@@ -308,13 +309,13 @@ export class LanguageModel implements TrainablePolicy {
     );
     return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
   }
-  writeWeights(values: Named<Float32Array>, of: Model = "policy"): void {
+  writeWeights(values: Named<Float32Array | Float64Array>, of: Model = "policy"): void {
     const weights = this.upload(values);
     if (of === "policy") return this.replace(weights);
     this.saved.get(of)?.close();
     this.saved.set(of, weights);
   }
-  adopt(values: Named<Float32Array>, version: number): void {
+  adopt(values: Named<Float32Array | Float64Array>, version: number): void {
     this.writeWeights(values);
     this.version = version;
   }

@@ -9,13 +9,14 @@ import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 
 export interface Backend {
-  readonly name: "native" | "wasm";
+  readonly name: "native" | "wasm" | "webgpu";
   /** Why this one, as a sentence. */
   readonly reason: string;
   readonly device: string;
 }
 
 export interface TrainablePolicy extends Policy {
+  readonly tokenizer: PolicyTokenizer;
   readonly backend: Backend;
   readonly parameters: number;
   /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
@@ -64,6 +65,8 @@ export interface PolicySetup {
   readonly micro_tokens: number;
   /** Most bytes of activations that the staged mode keeps. */
   readonly kept_bytes: number;
+  /** Most bytes of the lanes' caches in generation. */
+  readonly cache_bytes: number;
   /** Most bytes of activations of one run: beyond, layers are computed one by one. */
   readonly run_bytes: number;
   /** Most floats of logits at once. */
@@ -89,7 +92,7 @@ export const guest = (runtime: Runtime): Runtime => ({
 
 export function checkSizes(
   shapes: readonly (readonly [string, readonly number[]])[],
-  values: Named<Float32Array>,
+  values: Named<Float32Array | Float64Array>,
 ): void {
   for (const [name, extents] of shapes) {
     const size = extents.reduce((product, extent) => product * extent, 1);

@@ -1,7 +1,7 @@
 /**
  * What the policy needs of a machine: values that live there, and programs over them. A program is a pure function
  * of its feeds, written once against `Ops` and carried out either as one TensorFlow graph (native) or op by op
- * (WebAssembly). Weights, optimiser state and KV caches are device values like any other, so a snapshot of the
+ * (WebAssembly, WebGPU). Weights, optimiser state and KV caches are device values like any other, so a snapshot of the
  * weights is a second owner of the same values and a failed step leaves nothing half-written.
  */
 import type { Ops } from "./ops.ts";
@@ -12,8 +12,8 @@ export type Dtype = "float" | "int";
 export interface DeviceTensor {
   readonly shape: readonly number[];
   readonly dtype: Dtype;
-  /** Copies the value to this side. */
-  read(): Float32Array | Int32Array;
+  /** Copies the value to this side; 64-bit floats from a runtime that computes in them. */
+  read(): Float32Array | Float64Array | Int32Array;
   free(): void;
 }
 
@@ -25,6 +25,11 @@ export interface ProgramSpec {
   readonly name: string;
   /** Element type and rank of each feed; extents may differ from run to run. */
   readonly feeds: Named<{ readonly dtype: Dtype; readonly rank: number }>;
+  /**
+   * Floats that cross to or from this side in every run, by their names inside a stream: coefficients, what is read of
+   * each token. Scalars that are fed do so anyway. A runtime with a device of its own keeps all others there.
+   */
+  readonly crossing?: readonly string[];
   build<T>(ops: Ops<T>, feeds: Named<T>): Named<T>;
 }
 
@@ -34,13 +39,13 @@ export interface Program {
 }
 
 export interface Runtime {
-  readonly name: "native" | "wasm";
+  readonly name: "native" | "wasm" | "webgpu";
   readonly device: string;
   /** Independent parts a program should be cut into so that all cores work (1: the runtime is serial). */
   readonly streams: number;
   compile(spec: ProgramSpec): Program;
   /** The array must not be written to afterwards: the device may share its memory. */
-  upload(data: Float32Array | Int32Array, shape: readonly number[]): DeviceTensor;
+  upload(data: Float32Array | Float64Array | Int32Array, shape: readonly number[]): DeviceTensor;
   /** Handles alive on the device, this runtime's own included. */
   tensors(): number;
   close(): void;
@@ -69,9 +74,15 @@ export function prefixed<T>(prefix: string, values: Named<T>): Record<string, T>
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]));
 }
 
-/** Floats of a device value; an error where it holds integers. */
-export function floats(tensor: DeviceTensor): Float32Array {
+/** Floats of a device value as they are there; an error where it holds integers. */
+export function exactFloats(tensor: DeviceTensor): Float32Array | Float64Array {
   const data = tensor.read();
-  if (data instanceof Float32Array) return data;
-  throw new Error("internal: expected floats");
+  if (data instanceof Int32Array) throw new Error("internal: expected floats");
+  return data;
+}
+
+/** Floats of a device value in 32 bits; an error where it holds integers. */
+export function floats(tensor: DeviceTensor): Float32Array {
+  const data = exactFloats(tensor);
+  return data instanceof Float32Array ? data : Float32Array.from(data);
 }

@@ -1,4 +1,9 @@
-/** Choosing a token from filtered logits, on this side of the wire: top-k, then nucleus, then min-p. */
+/** What is drawn from, as the options of decoding say it, and the same stated plainly for one row. */
+import { UserError } from "../../shared/errors.ts";
+import type { DecodeOptions } from "../seams.ts";
+import { isAdjusted } from "./adjustments.ts";
+import type { Choosing } from "./transformer/choose.ts";
+import type { Chosen } from "./written.ts";
 
 export interface Filters {
   readonly temperature: number;
@@ -10,25 +15,51 @@ export interface Filters {
   readonly min_p: number;
 }
 
-export interface Chosen {
-  readonly token: number;
-  /** At T = 1, unfiltered. */
-  readonly logp: number;
-  /** Of the filtered distribution that was drawn from. */
-  readonly logpSampled: number;
-  /** At T = 1, unfiltered. */
-  readonly entropy: number;
+export const filtersOf = ({ temperature, top_k, top_p, min_p }: DecodeOptions): Filters => ({
+  temperature,
+  top_k: top_k ?? 0,
+  top_p: top_p ?? 1,
+  min_p: min_p ?? 0,
+});
+
+const problems: readonly (readonly [(decode: DecodeOptions) => boolean, string, string])[] = [
+  [({ temperature }) => temperature >= 0, "temperature", "Give a number ≥ 0; 0 is greedy."],
+  [({ max_tokens }) => max_tokens >= 1, "max_tokens", "Ask for at least 1 token."],
+  [({ top_k = 0 }) => Number.isInteger(top_k) && top_k >= 0, "top_k", "Give a whole number; 0 is off."],
+  [({ top_p = 1 }) => top_p > 0 && top_p <= 1, "top_p", "Give a number above 0, up to 1; 1 is off."],
+  [({ min_p = 0 }) => min_p >= 0 && min_p <= 1, "min_p", "Give a number from 0 to 1; 0 is off."],
+  [({ min_tokens = 0 }) => min_tokens >= 0, "min_tokens", "Give a number ≥ 0; 0 is off."],
+  [({ lanes = 1 }) => lanes >= 1, "lanes", "Write at least one response at once."],
+];
+/** @throws UserError naming an option that makes no sense and what it may be. */
+export function checkDecodeOptions(decode: DecodeOptions): void {
+  for (const [holds, name, action] of problems) {
+    if (holds(decode)) continue;
+    const value = Object.entries(decode).find(([key]) => key === name)?.[1];
+    throw new UserError(`${name} is ${String(value)}.`, { code: name.replace("_", "-"), action });
+  }
 }
 
-function logNormaliser(logits: Float32Array, scale: number): number {
+export function choosingOf(decode: DecodeOptions): Choosing {
+  const { temperature, top_k, top_p, min_p } = filtersOf(decode);
+  const adjusted = isAdjusted(decode);
+  const scheduled = decode.temperature_at !== undefined;
+  if (temperature === 0 && !scheduled) return { draw: "greedy", top: "none", floor: false, adjusted };
+  const top = top_k > 0 ? "count" : top_p < 1 ? "mass" : "none";
+  const floor = min_p > 0;
+  const plain = temperature === 1 && !scheduled && !adjusted && top === "none" && !floor;
+  return { draw: plain ? "unit" : "tempered", top, floor, adjusted };
+}
+
+function logNormaliser(logits: ArrayLike<number>, scale: number): number {
   let most = -Infinity;
-  for (const value of logits) most = Math.max(most, value * scale);
+  for (let i = 0; i < logits.length; i++) most = Math.max(most, logits[i]! * scale);
   let sum = 0;
-  for (const value of logits) sum += Math.exp(value * scale - most);
+  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i]! * scale - most);
   return most + Math.log(sum);
 }
 
-/** Token ids that survive, most likely first. `tempered[i]` is the log-probability after the temperature. */
+/** Token ids that survive, most likely first: top-k, then nucleus, then min-p. `tempered[i]` is log p(i) after the temperature. */
 function surviving(tempered: Float64Array, { top_k, top_p, min_p }: Filters): number[] {
   const order = Array.from(tempered.keys()).sort((a, b) => tempered[b]! - tempered[a]! || a - b);
   const few = top_k > 0 ? order.slice(0, top_k) : order;
@@ -45,17 +76,27 @@ function surviving(tempered: Float64Array, { top_k, top_p, min_p }: Filters): nu
   return min_p > 0 ? nucleus.filter((id, index) => index === 0 || tempered[id]! >= floor) : nucleus;
 }
 
-/** Draws by inverse CDF over the survivors in order of their ids, with one uniform number. */
-export function chooseFiltered(logits: Float32Array, filters: Filters, uniform: number): Chosen {
+/**
+ * The definition that the programs are held to. Draws by inverse CDF over the survivors in order of their ids, with one
+ * uniform number. `adjustment` is added to the logits that are drawn from; `logp` and `entropy` are of the logits
+ * themselves.
+ */
+export function chooseFiltered(
+  logits: Float32Array,
+  filters: Filters,
+  uniform: number,
+  adjustment?: ArrayLike<number>,
+): Chosen {
   const norm = logNormaliser(logits, 1);
   let entropy = 0;
   for (const value of logits) {
     const p = Math.exp(value - norm);
     if (p > 0) entropy -= p * (value - norm);
   }
+  const shown = Float64Array.from(logits, (value, token) => value + (adjustment?.[token] ?? 0));
   const scale = 1 / filters.temperature;
-  const temperedNorm = logNormaliser(logits, scale);
-  const tempered = Float64Array.from(logits, (value) => value * scale - temperedNorm);
+  const temperedNorm = logNormaliser(shown, scale);
+  const tempered = shown.map((value) => value * scale - temperedNorm);
   const kept = surviving(tempered, filters).sort((a, b) => a - b);
   const mass = kept.reduce((sum, id) => sum + Math.exp(tempered[id]!), 0);
   let reached = 0;

@@ -77,6 +77,7 @@ export const forwardSpec = (
     ...(training ? seedFeed(parts) : {}),
     ...perStream(streams, rows),
   },
+  crossing: ["channels"],
   build<T>(plain: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     for (const stream of streamNumbers(streams)) {
@@ -103,6 +104,7 @@ export const backwardSpec = (parts: Parts, streams: number, channels: readonly C
     rotary: float(3),
     ...perStream(streams, { ...weighedRows, ...prefixed("kept/", floatFeeds(keptRanks(parts.shape))) }),
   },
+  crossing: ["coefficients"],
   build: (ops, feeds) =>
     sumOverStreams(
       ops,
@@ -122,6 +124,7 @@ export const fusedSpec = (parts: Parts, streams: number, channels: readonly Chan
     rotary: float(3),
     ...perStream(streams, weighedRows),
   },
+  crossing: ["coefficients"],
   build: (ops, feeds) =>
     sumOverStreams(
       ops,

@@ -1,5 +1,5 @@
-/** A checkpoint as a person names it: the policy's folder, the checkpoint's, the run's, or `RUN@best`. */
-import { existsSync, readdirSync } from "node:fs";
+/** A checkpoint as a person names it: a model's folder or .gguf file, a checkpoint's, the run's, or `RUN@best`. */
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readBest } from "../../shared/bestCheckpoint.ts";
 import { UserError } from "../../shared/errors.ts";
@@ -8,7 +8,8 @@ import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import { checkpointFolder, checkpointSteps } from "./checkpoint.ts";
 import { policyFolder } from "./trainer.ts";
 
-const isPolicy = (folder: string): boolean => existsSync(join(folder, "model.safetensors"));
+const isPolicy = (folder: string): boolean =>
+  ["model.safetensors", "model.safetensors.index.json"].some((name) => existsSync(join(folder, name)));
 
 /** `RUN@best`, `RUN@last` or `RUN@40` as the folder of that checkpoint; anything else as it is. */
 function named(path: string): string {
@@ -26,9 +27,10 @@ function named(path: string): string {
   });
 }
 
-/** The folder with the weights. @throws UserError where there are none */
+/** The folder or the .gguf file with the weights. @throws UserError where there are none */
 export function resolveCheckpoint(path: string): string {
   const folder = named(path);
+  if (folder.endsWith(".gguf") && existsSync(folder) && statSync(folder).isFile()) return folder;
   const last = checkpointSteps(folder).at(-1);
   const candidates = [
     folder,
@@ -38,13 +40,15 @@ export function resolveCheckpoint(path: string): string {
   const found = candidates.find(isPolicy);
   if (found !== undefined) return found;
   const there = existsSync(folder)
-    ? `it holds ${readdirSync(folder).slice(0, 8).join(", ") || "nothing"}`
+    ? statSync(folder).isFile()
+      ? "it is a file"
+      : `it holds ${readdirSync(folder).slice(0, 8).join(", ") || "nothing"}`
     : "it does not exist";
   throw new UserError(`${folder} is no checkpoint: ${there}.`, {
     file: folder,
     code: "checkpoint-missing",
     action:
-      "Name a checkpoint's folder (gradus runs show RUN lists them), or a run's folder for its last one.",
+      "Name a checkpoint's folder (gradus runs show RUN lists them), a run's folder for its last one, a Hugging Face folder or a .gguf file.",
   });
 }
 
@@ -52,7 +56,7 @@ export function resolveCheckpoint(path: string): string {
 export function openCheckpoint(
   path: string,
   seed: number,
-  backend: "auto" | "native" | "wasm" = "auto",
+  backend: "auto" | "native" | "webgpu" | "wasm" = "auto",
 ): Promise<TrainablePolicy> {
   return openPolicy({
     model: {

@@ -2,10 +2,12 @@
 import type { Scored } from "../algorithm.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { valueAt } from "../config/declaration.ts";
+import { annealed } from "../config/rollout.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { Batch, Clock, DecodeOptions, Group, RewardColumn, Verdict } from "../seams.ts";
 import { concatenate } from "./assemble.ts";
 import { joinColumns } from "./columns.ts";
+import { constraintsOf } from "./decoding.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "./stage.ts";
@@ -40,13 +42,15 @@ export function decodeOptions({
   clock,
 }: Pick<Place, "session" | "stage" | "clock">): DecodeOptions {
   const { rollout } = stage.config.body;
+  const temperature = valueAt(rollout.temperature, clock);
   return {
     max_tokens: rollout.max_tokens,
-    temperature: valueAt(rollout.temperature, clock),
+    temperature,
+    ...(rollout.anneal === undefined ? {} : { temperature_at: annealed(temperature, rollout.anneal, clock) }),
     ...(rollout.top_k > 0 ? { top_k: rollout.top_k } : {}),
     ...(rollout.top_p < 1 ? { top_p: rollout.top_p } : {}),
     ...(rollout.min_p > 0 ? { min_p: rollout.min_p } : {}),
-    ...(rollout.stop.length > 0 ? { stop: rollout.stop } : {}),
+    ...constraintsOf(rollout, session.policy.tokenizer),
     seed: session.config.seed,
     signal: session.signal,
   };
@@ -69,6 +73,7 @@ async function round(
     session.policy,
     ["rollout", step],
     "train",
+    stage.config.body.rollout.prefix,
   );
   const written = await watch.time("generate", () =>
     rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),

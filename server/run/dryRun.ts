@@ -95,6 +95,7 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
     session.policy,
     ["dry-run"],
     "train",
+    body.rollout.prefix,
   );
   const batch = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
   const timings: TermTiming[] = [];

@@ -4,6 +4,7 @@ import { evaluationReport, type EvaluatedTask } from "../evaluation/passAtK.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import type { Scorer } from "../scoring.ts";
 import type { Batch, Clock, DecodeOptions, EvaluationReport, Models, Policy } from "../seams.ts";
+import { constraintsOf } from "./decoding.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 
 export interface Examination {
@@ -22,13 +23,13 @@ export interface Examination {
 /** Rollouts generated at once: bounds the memory of an evaluation with many samples. */
 const chunk = 4096;
 
-function decode({ config, signal, model }: Examination, temperature: number): DecodeOptions {
-  const { max_tokens, stop } = config.top.rollout;
+function decode({ config, policy, signal, model }: Examination, temperature: number): DecodeOptions {
+  const { rollout } = config.top;
   return {
-    max_tokens,
+    max_tokens: rollout.max_tokens,
+    ...constraintsOf(rollout, policy.tokenizer),
     temperature,
     seed: config.seed,
-    ...(stop.length > 0 ? { stop } : {}),
     ...(signal === undefined ? {} : { signal }),
     ...(model === undefined ? {} : { model }),
   };
@@ -80,7 +81,7 @@ async function* answers(
   const greedy = temperature === 0;
   const places = placesOf(exam.tasks, new Set());
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
-  const drafts = draftsOf(places, count, exam.policy, key, "evaluate");
+  const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout.prefix);
   for (let from = 0; from < drafts.length; from += chunk) {
     const batch = await rollOut(exam.policy, drafts.slice(from, from + chunk), decode(exam, temperature));
     const scored = await score(exam, batch, clock);

@@ -27,10 +27,14 @@ export function draftsOf(
   policy: Policy,
   key: readonly (string | number)[],
   use: RolloutUse,
+  /** Text that every response begins with. */
+  given = "",
 ): Draft[] {
+  const prefix = given === "" ? {} : { prefix: policy.tokenizer.encode(given) };
   return places.flatMap(({ task, arm, group }) => {
     const tokens = policy.tokenizer.encode(task.prompt);
-    if (tokens.length >= policy.context) throw tooLong(task.prompt, tokens.length, policy.context);
+    const length = tokens.length + (prefix.prefix?.length ?? 0);
+    if (length >= policy.context) throw tooLong(task.prompt + given, length, policy.context);
     return Array.from({ length: count }, (_, index) => ({
       task,
       arm,
@@ -38,7 +42,7 @@ export function draftsOf(
       index,
       use,
       source: "self" as const,
-      prompt: { tokens, key: [...key, group, index] },
+      prompt: { tokens, ...prefix, key: [...key, group, index] },
     }));
   });
 }

@@ -20,12 +20,13 @@ export const contextLength: Rule = {
       const longest = tasks
         .map((task) => ({ name: task.name, length: longestPrompt(task) }))
         .sort((a, b) => b.length - a.length)[0];
-      const prompt = longest?.length ?? 0;
+      const prompt = (longest?.length ?? 0) + rollout.prefix.length;
       if (prompt + rollout.max_tokens <= context) continue;
       const at =
         mine(
           file,
           placeOf(view.body, "rollout", "max_tokens"),
+          placeOf(view.body, "rollout", "prefix"),
           placeOf(root, "model", "context"),
           placeOf(view.body, "tasks"),
         ) ?? root.origin;

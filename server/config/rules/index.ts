@@ -4,10 +4,12 @@ import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
 import { environment } from "./environments.ts";
 import { datasetFile, modelFile, rewardFile } from "./files.ts";
+import { grammarRegex } from "./grammarRegex.ts";
 import { groupSize } from "./groupSize.ts";
 import { givenBaseline, klModel } from "./kl.ts";
 import { knownMetric } from "./knownNames.ts";
 import { miniBatch } from "./miniBatch.ts";
+import { minTokens } from "./minTokens.ts";
 import { modelSize } from "./modelSize.ts";
 import { duplicateName, successTerm, termTasks } from "./names.ts";
 import { registeredModel } from "./models.ts";
@@ -26,6 +28,8 @@ export const rules: readonly Rule[] = [
   band,
   passAt,
   contextLength,
+  minTokens,
+  grammarRegex,
   modelSize,
   modelFile,
   registeredModel,

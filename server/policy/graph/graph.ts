@@ -1,66 +1,9 @@
-/** Emits the policy's operations as nodes of a TensorFlow graph. A value is the name of a node's output. */
+/** Emits the policy's operations as nodes of a TensorFlow graph. */
 import type { Dim, Ops } from "../ops.ts";
-import { nodeProto, savedModelProto, type Attribute } from "./protobuf.ts";
+import { COMPLEX, FLOAT, GraphWriter, INT } from "./writer.ts";
 
-const FLOAT = { type: "float" } as const;
-const INT = { type: "int" } as const;
-const COMPLEX = { type: "complex" } as const;
-
-/** TensorFlow's own graph version for 2.9 and later that still accepts every operation used here. */
-const PRODUCER = 1087;
-
-export class Graph implements Ops<string> {
-  private readonly nodes: Buffer[] = [];
-  /** Equal constants and extents are one node. */
-  private readonly known = new Map<string, string>();
-
-  private node(
-    operation: string,
-    inputs: readonly string[],
-    attributes: Readonly<Record<string, Attribute>>,
-    name?: string,
-  ): string {
-    const own = name ?? `n${this.nodes.length}`;
-    this.nodes.push(nodeProto(own, operation, inputs, attributes));
-    return own;
-  }
-  private once(key: string, make: () => string): string {
-    const found = this.known.get(key) ?? make();
-    this.known.set(key, found);
-    return found;
-  }
-
-  // ── the graph itself
-  placeholder(name: string, dtype: "float" | "int", rank: number): string {
-    const shape = Array.from({ length: rank }, () => -1);
-    return this.node("Placeholder", [], { dtype: { type: dtype }, shape: { shape } }, name);
-  }
-  /** Gives a float value a name it can be fetched by. */
-  output(name: string, value: string): void {
-    this.node("Identity", [value], { T: FLOAT }, name);
-  }
-  serialize(): Buffer {
-    return savedModelProto(this.nodes, PRODUCER);
-  }
-
-  // ── making
-  floats(data: Float32Array, shape: readonly number[]): string {
-    return this.node("Const", [], { dtype: FLOAT, value: { tensor: { dtype: "float", shape, data } } });
-  }
-  private ints(values: readonly number[], shape: readonly number[] = [values.length]): string {
-    return this.once(`i${shape.join()}:${values.join()}`, () =>
-      this.node("Const", [], {
-        dtype: INT,
-        value: { tensor: { dtype: "int", shape, data: Int32Array.from(values) } },
-      }),
-    );
-  }
-  private integer(value: number): string {
-    return this.ints([value], []);
-  }
-  private scalar(value: number): string {
-    return this.once(`f${value}`, () => this.floats(Float32Array.of(value), []));
-  }
+export class Graph extends GraphWriter implements Ops<string> {
+  // ── extents
   private extent(dim: Dim<string>): string {
     return typeof dim === "number" ? this.integer(dim) : dim;
   }
@@ -121,9 +64,9 @@ export class Graph implements Ops<string> {
       Tidx: INT,
     });
   }
-  split(x: string, extents: readonly number[], axis: number): string[] {
+  split(x: string, extents: readonly number[], axis: number, dtype: "float" | "int" = "float"): string[] {
     const node = this.node("SplitV", [x, this.ints(extents), this.integer(axis)], {
-      T: FLOAT,
+      T: { type: dtype },
       Tlen: INT,
       num_split: { integer: extents.length },
     });
@@ -235,9 +178,9 @@ export class Graph implements Ops<string> {
   argmax(x: string): string {
     return this.node("ArgMax", [x, this.integer(-1)], { T: FLOAT, Tidx: INT, output_type: INT });
   }
-  cumsum(x: string): string {
+  cumsum(x: string, exclusive = false): string {
     return this.node("Cumsum", [x, this.integer(-1)], {
-      exclusive: { boolean: false },
+      exclusive: { boolean: exclusive },
       reverse: { boolean: false },
       T: FLOAT,
       Tidx: INT,
@@ -245,21 +188,47 @@ export class Graph implements Ops<string> {
   }
   countUpTo(x: string, bound: string): string {
     const below = this.binary("LessEqual", x, bound);
-    const ones = this.node("Cast", [below], { SrcT: { type: "bool" }, DstT: INT });
-    return this.node("Sum", [ones, this.ints([-1])], { keep_dims: { boolean: false }, T: INT, Tidx: INT });
+    // Counted in floats: a GPU sums integers on the host only.
+    const ones = this.node("Cast", [below], { SrcT: { type: "bool" }, DstT: FLOAT });
+    return this.node("Cast", [this.reduce("Sum", ones, -1, false)], { SrcT: FLOAT, DstT: INT });
+  }
+  lastBelow(x: string, bound: string): string {
+    const below = this.indicator(this.binary("Less", x, bound));
+    const last = this.shift(this.reduce("Sum", below, -1, false), -1);
+    return this.node("Cast", [this.maximum(last, this.scalar(0))], { SrcT: FLOAT, DstT: INT });
+  }
+  topK(x: string, k: Dim<string>): [string, string] {
+    const node = this.node("TopKV2", [x, this.extent(k)], {
+      sorted: { boolean: true },
+      T: FLOAT,
+    });
+    return [node, `${node}:1`];
+  }
+  keepFrom(x: string, cut: string, column: string): string {
+    const columns = this.toFloat(this.range(this.size(x, 1)));
+    const early = this.binary("LessEqual", columns, column);
+    const tied = this.node("LogicalAnd", [this.binary("Equal", x, cut), early], {});
+    return this.indicator(this.node("LogicalOr", [this.binary("Greater", x, cut), tied], {}));
+  }
+  atLeast(x: string, bound: string): string {
+    return this.indicator(this.binary("GreaterEqual", x, bound));
+  }
+  private indicator(condition: string): string {
+    return this.node("Cast", [condition], { SrcT: { type: "bool" }, DstT: FLOAT });
   }
 
   // ── made for transformers
   futureMask(positions: string, n: Dim<string>, window?: number): string {
-    const column = this.reshape(positions, [-1, 1], "int");
-    const after = this.node("Greater", [this.range(n), column], { T: INT });
-    const hidden =
-      window === undefined ? after : this.node("LogicalOr", [after, this.past(column, n, window)], {});
-    return this.scale(this.node("Cast", [hidden], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
-  }
-  private past(position: string, n: Dim<string>, window: number): string {
-    const last = this.node("Sub", [position, this.integer(window)], { T: INT });
-    return this.node("LessEqual", [this.range(n), last], { T: INT });
+    // Compared as floats: a GPU compares integers on the host only.
+    const [row, column] = [
+      this.toFloat(this.range(n)),
+      this.toFloat(this.reshape(positions, [-1, 1], "int")),
+    ];
+    const hidden = (truth: string): string =>
+      this.scale(this.node("Cast", [truth], { SrcT: { type: "bool" }, DstT: FLOAT }), -1e9);
+    const future = hidden(this.binary("Greater", row, column));
+    if (window === undefined) return future;
+    return this.add(future, hidden(this.binary("LessEqual", row, this.shift(column, -window))));
   }
   /** A pair is a complex number and a rotation one complex product: one pass over the data. */
   rotate(x: string, shape: readonly Dim<string>[], table: string, inverse: boolean): string {

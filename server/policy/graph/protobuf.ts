@@ -25,7 +25,15 @@ function float(field: number, value: number): Buffer {
 }
 
 /** Numbers of TensorFlow's DataType enum. */
-export const dataType = { float: 1, int: 3, complex: 8, bool: 10 } as const;
+export const dataType = {
+  float: 1,
+  double: 2,
+  int: 3,
+  text: 7,
+  complex: 8,
+  bool: 10,
+  complexDouble: 18,
+} as const;
 export type DataTypeName = keyof typeof dataType;
 
 /** Values an attribute of a node may have. */
@@ -38,9 +46,9 @@ export type Attribute =
   | { readonly shape: readonly number[] }
   | {
       readonly tensor: {
-        readonly dtype: "float" | "int";
+        readonly dtype: "float" | "double" | "int";
         readonly shape: readonly number[];
-        readonly data: Float32Array | Int32Array;
+        readonly data: Float32Array | Float64Array | Int32Array;
       };
     };
 
@@ -48,9 +56,9 @@ const shapeProto = (shape: readonly number[]): Buffer =>
   Buffer.concat(shape.map((extent) => bytes(2, number(1, extent))));
 
 function tensorProto(tensor: {
-  readonly dtype: "float" | "int";
+  readonly dtype: "float" | "double" | "int";
   readonly shape: readonly number[];
-  readonly data: Float32Array | Int32Array;
+  readonly data: Float32Array | Float64Array | Int32Array;
 }): Buffer {
   const { buffer, byteOffset, byteLength } = tensor.data;
   return Buffer.concat([
@@ -70,17 +78,19 @@ function attributeProto(value: Attribute): Buffer {
   return bytes(8, tensorProto(value.tensor));
 }
 
-/** One node of a graph: `node_def.proto`. */
+/** One node of a graph: `node_def.proto`. Without a device TensorFlow chooses one. */
 export function nodeProto(
   name: string,
   operation: string,
   inputs: readonly string[],
   attributes: Readonly<Record<string, Attribute>>,
+  device?: string,
 ): Buffer {
   return Buffer.concat([
     bytes(1, name),
     bytes(2, operation),
     ...inputs.map((input) => bytes(3, input)),
+    ...(device === undefined ? [] : [bytes(4, device)]),
     ...Object.entries(attributes).map(([key, value]) =>
       bytes(5, Buffer.concat([bytes(1, key), bytes(2, attributeProto(value))])),
     ),

@@ -49,10 +49,6 @@ export class ChatTemplate {
         ...this.tokens,
         messages,
         add_generation_prompt,
-        raise_exception: (message: string): never => {
-          throw new Error(message);
-        },
-        strftime_now: (format: string): string => strftime(new Date(), format),
         ...variables,
       });
     } catch (error) {
@@ -65,35 +61,4 @@ export class ChatTemplate {
       });
     }
   }
-}
-
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-/** The formats that published templates use: %d, %b, %B, %Y, %m, %H, %M, %S. */
-function strftime(date: Date, format: string): string {
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const month = MONTHS[date.getMonth()] ?? "";
-  const fields: Readonly<Record<string, string>> = {
-    d: two(date.getDate()),
-    b: month.slice(0, 3),
-    B: month,
-    Y: String(date.getFullYear()),
-    m: two(date.getMonth() + 1),
-    H: two(date.getHours()),
-    M: two(date.getMinutes()),
-    S: two(date.getSeconds()),
-  };
-  return format.replace(/%(.)/g, (whole, field: string) => fields[field] ?? whole);
 }

@@ -3,19 +3,13 @@ import type { Dim, Ops } from "../ops.ts";
 import { perStream, streamNumbers } from "../feeds.ts";
 import { take, prefixed, under, type Named, type ProgramSpec } from "../runtime.ts";
 import { foldedNames } from "./fold.ts";
+import { choose, settingFeeds, type Choosing } from "./choose.ts";
 import { feedForward } from "./feedForward.ts";
 import { forward, residual } from "./forward.ts";
-import { entropy, exponentials } from "./head.ts";
 import { linear } from "./linear.ts";
 import { before, rms } from "./norm.ts";
 import { masks, turns } from "./positions.ts";
 import { headWidth, type Shape } from "./weights.ts";
-
-/**
- * How the next token is chosen. `unit`: from softmax(logits); `tempered`: from softmax(logits / T); `greedy`: the
- * largest; `logits`: not here, the caller chooses.
- */
-export type Choosing = "unit" | "tempered" | "greedy" | "logits";
 
 const float = (rank: number) => ({ dtype: "float" as const, rank });
 const int = (rank: number) => ({ dtype: "int" as const, rank });
@@ -100,6 +94,37 @@ function embedLanes<T>(ops: Ops<T>, { style }: Shape, folded: Named<T>, current:
   return style.positions === "rotary" ? x : ops.add(x, ops.gather(take(folded, "positions"), position));
 }
 
+/**
+ * Caches whose lanes `slots` are replaced, in place, by the prompts `chosen` of `p/…`, whose caches are `extra`
+ * positions shorter. `count` and `prompts` are the numbers of lanes of either.
+ */
+export const seatSpec = (shape: Shape): ProgramSpec => ({
+  name: "seat prompts",
+  feeds: {
+    ...cacheFeeds(shape),
+    ...prefixed("p/", cacheFeeds(shape)),
+    slots: int(1),
+    chosen: int(1),
+    count: int(0),
+    prompts: int(0),
+    extra: int(0),
+  },
+  build<T>(ops: Ops<T>, feeds: Named<T>) {
+    const [slots, chosen] = [take(feeds, "slots"), take(feeds, "chosen")];
+    const [count, prompts, extra] = ["count", "prompts", "extra"].map((name) => ops.dim(take(feeds, name)));
+    const width = headWidth(shape);
+    const seats = ops.size(slots, 0, "int");
+    const room = ops.zeros([seats, shape.kv_heads, extra!, width]);
+    const seated = (name: string): T => {
+      const given = ops.reshape(take(feeds, `p/${name}`), [prompts!, shape.kv_heads, -1, width]);
+      const padded = ops.concat([ops.gather(given, chosen), room], 2);
+      const lanes = ops.reshape(take(feeds, name), [count!, -1]);
+      return ops.reshape(ops.writeRows(lanes, slots, ops.reshape(padded, [seats, -1])), [-1, width]);
+    };
+    return Object.fromEntries(cacheNames(shape).map((name) => [name, seated(name)]));
+  },
+});
+
 /** One token more in every lane: hidden state before the head, and the caches as they are after it. */
 function stepLanes<T>(
   ops: Ops<T>,
@@ -147,62 +172,38 @@ function stepLanes<T>(
   return { y: before(ops, shape, folded, "norm", x).y, caches };
 }
 
-/** First index whose cumulative weight exceeds uniform · total. */
-function draw<T>(ops: Ops<T>, shape: Shape, weights: T, uniform: T): T {
-  const cumulative = ops.cumsum(weights);
-  const [, total] = ops.split(cumulative, [shape.vocabulary - 1, 1], 1);
-  return ops.countUpTo(cumulative, ops.mul(ops.reshape(uniform, [-1, 1]), total!));
-}
-
-/** `[4 · lanes]`: token, logp at T = 1, logp as sampled, entropy at T = 1. */
-function choose<T>(
-  ops: Ops<T>,
-  shape: Shape,
-  choosing: Exclude<Choosing, "logits">,
-  logits: T,
-  uniform: T,
-  inverseTemperature: T,
-): T {
-  const flat = (x: T): T => ops.reshape(x, [-1]);
-  const unit = exponentials(ops, logits);
-  const result = (token: T, logpSampled?: T): T => {
-    const logp = ops.sub(ops.pick(unit.z, token), flat(unit.logS));
-    return ops.concat([ops.toFloat(token), logp, logpSampled ?? logp, flat(entropy(ops, unit))], 0);
-  };
-  if (choosing === "greedy") return result(ops.argmax(logits));
-  if (choosing === "unit") return result(draw(ops, shape, unit.e, uniform));
-  const tempered = exponentials(ops, ops.mul(unit.z, inverseTemperature));
-  const token = draw(ops, shape, tempered.e, uniform);
-  return result(token, ops.sub(ops.pick(tempered.z, token), flat(tempered.logS)));
-}
-
-/** One decoding step of every stream's lanes. Caches are consumed: the results replace them. */
+/**
+ * One decoding step of every stream's lanes. Caches are consumed: the results replace them. A stream's feeds besides:
+ * `ints` `[2 + key heads (+ 1), lanes]`, the last token and its position of every lane, then the cache rows that the
+ * position has, lane by lane, then (adjusted) its row of the table of adjustments; `floats` `[2, lanes]`, a uniform
+ * number and the inverse temperature. `chosen` is as `choose` returns it; `logits` come too where they may be asked
+ * again.
+ */
 export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): ProgramSpec => ({
-  name: `decode (${choosing})`,
+  name: "decode",
   feeds: {
     ...weightFeeds(shape),
     rotary: float(3),
-    inverseTemperature: float(0),
-    ...perStream(streams, {
-      current: int(1),
-      position: int(1),
-      rows: int(1),
-      uniform: float(1),
-      ...cacheFeeds(shape),
-    }),
+    ...settingFeeds(choosing),
+    ...perStream(streams, { ints: int(2), floats: float(2), ...cacheFeeds(shape) }),
   },
+  crossing: ["floats", "chosen"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const results: Record<string, T> = {};
     const folded = under(feeds, "w/");
     for (const stream of streamNumbers(streams)) {
       const own = under(feeds, `${stream}/`);
-      const { y, caches } = stepLanes(ops, shape, folded, take(feeds, "rotary"), own);
+      const extents = [1, 1, shape.kv_heads, ...(choosing.adjusted ? [1] : [])];
+      const [current, position, rows, adjustment] = ops
+        .split(take(own, "ints"), extents, 0, "int")
+        .map((part) => ops.reshape(part, [-1], "int"));
+      const lanes = { ...own, current: current!, position: position!, rows: rows! };
+      const { y, caches } = stepLanes(ops, shape, folded, take(feeds, "rotary"), lanes);
       const logits = ops.matmul(y, take(folded, "head"), false, true);
       Object.assign(results, prefixed(`${stream}/`, caches));
-      results[`${stream}/chosen`] =
-        choosing === "logits"
-          ? logits
-          : choose(ops, shape, choosing, logits, take(own, "uniform"), take(feeds, "inverseTemperature"));
+      const given = { ...feeds, floats: take(own, "floats"), ...(adjustment && { adjustment }) };
+      results[`${stream}/chosen`] = choose(ops, shape.vocabulary, choosing, logits, given);
+      if (choosing.top === "mass") results[`${stream}/logits`] = logits;
     }
     return results;
   },

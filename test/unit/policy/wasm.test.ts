@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { missingKernels } from "../../../server/policy/eagerRuntime.ts";
+import { openWasm } from "../../../server/policy/wasm.ts";
 import { foldedNames } from "../../../server/policy/transformer/fold.ts";
 import type { Weigh } from "../../../server/seams.ts";
 import {
@@ -112,4 +114,23 @@ test("on WebAssembly: warm-up learns, a policy step, a checkpoint, and an exact 
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test("a kernel that is missing is named, with what is used in its place or that there is nothing", async () => {
+  const { tf } = await openWasm();
+  const [known] = missingKernels(tf, "wasm");
+  assert.equal(known?.kernel, "UnsortedSegmentSum");
+  assert.match(known.substitute, /ScatterNd/);
+  const policy = await open({ backend: "wasm" });
+  const kernel = tf.getKernel("Softmax", "wasm");
+  tf.unregisterKernel("Softmax", "wasm");
+  try {
+    await assert.rejects(policy.score(batch, { model: "policy", channels }), {
+      message: /wasm backend has no kernel Softmax, which the score \(.*\) program needs/,
+    });
+  } finally {
+    tf.registerKernel(kernel);
+  }
+  await policy.score(batch, { model: "policy", channels });
+  policy.close();
 });

@@ -68,16 +68,21 @@ class Cursor {
     this.at = 0;
     this.next += read;
   }
-  u8 = (): number => this.buffer.readUInt8(this.take(1));
-  i8 = (): number => this.buffer.readInt8(this.take(1));
-  u16 = (): number => this.buffer.readUInt16LE(this.take(2));
-  i16 = (): number => this.buffer.readInt16LE(this.take(2));
-  u32 = (): number => this.buffer.readUInt32LE(this.take(4));
-  i32 = (): number => this.buffer.readInt32LE(this.take(4));
-  f32 = (): number => this.buffer.readFloatLE(this.take(4));
-  f64 = (): number => this.buffer.readDoubleLE(this.take(8));
-  u64 = (): number => this.whole(this.buffer.readBigUInt64LE(this.take(8)));
-  i64 = (): number => this.whole(this.buffer.readBigInt64LE(this.take(8)));
+  /** A value of `count` bytes; the buffer may be another after they were fetched. */
+  private from<T>(count: number, read: (buffer: Buffer, at: number) => T): T {
+    const at = this.take(count);
+    return read(this.buffer, at);
+  }
+  u8 = (): number => this.from(1, (buffer, at) => buffer.readUInt8(at));
+  i8 = (): number => this.from(1, (buffer, at) => buffer.readInt8(at));
+  u16 = (): number => this.from(2, (buffer, at) => buffer.readUInt16LE(at));
+  i16 = (): number => this.from(2, (buffer, at) => buffer.readInt16LE(at));
+  u32 = (): number => this.from(4, (buffer, at) => buffer.readUInt32LE(at));
+  i32 = (): number => this.from(4, (buffer, at) => buffer.readInt32LE(at));
+  f32 = (): number => this.from(4, (buffer, at) => buffer.readFloatLE(at));
+  f64 = (): number => this.from(8, (buffer, at) => buffer.readDoubleLE(at));
+  u64 = (): number => this.whole(this.from(8, (buffer, at) => buffer.readBigUInt64LE(at)));
+  i64 = (): number => this.whole(this.from(8, (buffer, at) => buffer.readBigInt64LE(at)));
   text = (): string => {
     const length = this.u64();
     const start = this.take(length);

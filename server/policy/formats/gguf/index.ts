@@ -8,6 +8,8 @@ import { shapeOf } from "./shape.ts";
 import { withTensors } from "./tensors.ts";
 import { tokenizerOf } from "./tokenizer.ts";
 
+export { writeGguf, type GgufModel } from "./write.ts";
+
 /** Size, style and tokenizer; only the header is read. @throws UserError naming the file and what is wrong */
 export function readGgufHead(path: string): ModelHead {
   const header = readHeader(path);

@@ -43,7 +43,10 @@ function byteLevel(header: Header, { tokens, types, reading }: Vocabulary): Toke
       `its vocabulary cuts text in the way ${name}`,
       `Use a model with one of ${preTokenizers.flatMap(({ names }) => names).join(", ")}.`,
     );
-  const merges = reading.texts("tokenizer.ggml.merges");
+  // Writers leave an empty list out.
+  const single = tokens.every((token, id) => types[id] !== tokenType.normal || token.length === 1);
+  const absent = single && !reading.has("tokenizer.ggml.merges");
+  const merges = absent ? [] : reading.texts("tokenizer.ggml.merges");
   return assembled(header, { tokens, types, reading }, pre.adds_bos, {
     normalizer: pre.normalizer,
     pre_tokenizer: pre.steps,

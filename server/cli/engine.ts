@@ -1,0 +1,215 @@
+/**
+ * `gradus engine`: which library computes, and installing another one. The work is done by the set-up scripts, which run
+ * before anything is bundled and are loaded from their own files.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join, parse } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { messageOf, UserError } from "../../shared/errors.ts";
+import { checkEngine } from "../doctor/checks.ts";
+import { exit, print, printJson, type Command } from "./command.ts";
+
+/** The scripts beside this program, in a checkout and in an unpacked extension alike. */
+function scripts(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))
+    if (existsSync(join(folder, "scripts", "setup.mjs"))) return join(folder, "scripts");
+  throw new UserError(`There are no set-up scripts above ${here}.`, {
+    file: here,
+    code: "no-scripts",
+    action: "Install Gradus again.",
+  });
+}
+const load = async <T>(...path: readonly string[]): Promise<T> =>
+  import(pathToFileURL(join(scripts(), ...path)).href);
+
+interface Library {
+  readonly present: boolean;
+  readonly sha256: string | null;
+  /** Only where it was asked to be verified; null where no checksum was written down. */
+  readonly matches?: boolean | null;
+}
+interface Engine {
+  readonly folder: string;
+  readonly variant: "cpu" | "gpu";
+  readonly addon: boolean;
+  readonly wheels: readonly { readonly name: string; readonly version: string }[] | null;
+  readonly libraries: Readonly<Record<string, Library>>;
+  readonly nvidia: readonly string[];
+  readonly bytes: number;
+}
+export interface EngineStatus {
+  readonly root: string;
+  readonly data: string;
+  readonly node: { readonly version: string; readonly abi: string; readonly nodeApi: string };
+  readonly addon: {
+    readonly package: string | null;
+    readonly nodeApi: number;
+    readonly sqliteAbis: readonly string[];
+  };
+  readonly tensorflow: string;
+  readonly wanted: "cpu" | "gpu";
+  readonly linked: {
+    readonly kind: "none" | "own" | "broken" | "linked";
+    readonly folder: string | null;
+    readonly variant: "cpu" | "gpu" | null;
+  };
+  readonly engines: readonly Engine[];
+  readonly wasm: string | null;
+  readonly webgpu: { readonly dawn: string | null; readonly tfjs: string | null };
+}
+
+/** What WebGPU finds, in a process of its own: a driver may take its process along, and Dawn keeps it alive. */
+async function webGpuHere({ webgpu }: EngineStatus): Promise<string> {
+  if (webgpu.dawn === null || webgpu.tfjs === null) return "not installed (gradus engine install --webgpu)";
+  try {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [process.argv[1] ?? "", "engine", "probe-webgpu"],
+      {
+        timeout: 60_000,
+      },
+    );
+    return stdout.trim();
+  } catch (error) {
+    return `does not start: ${messageOf(error).split("\n")[0] ?? ""}`;
+  }
+}
+async function probeWebGpu(): Promise<void> {
+  const { findAdapter } = await import("../policy/webgpu.ts");
+  let answer: string;
+  try {
+    const adapter = await findAdapter();
+    answer =
+      adapter === undefined
+        ? "no adapter: no Vulkan, Metal or Direct3D 12 driver"
+        : `${adapter.description}${adapter.software ? " (software: not chosen by itself)" : ""}`;
+  } catch (error) {
+    answer = `does not start: ${messageOf(error).split("\n")[0] ?? ""}`;
+  }
+  // Dawn's own threads would keep the process.
+  process.stdout.write(`${answer}\n`, () => process.exit(exit.ok));
+}
+
+const linkText = ({ linked, wanted }: EngineStatus): string =>
+  linked.kind === "linked"
+    ? `${linked.variant === "gpu" ? "CUDA" : linked.variant === "cpu" ? "CPU" : "unknown"} library, ${linked.folder ?? ""}`
+    : linked.kind === "own"
+      ? `the package's own download, ${linked.folder ?? ""}`
+      : linked.kind === "broken"
+        ? `none: the link points to ${linked.folder ?? ""}, which is gone (${wanted} was wanted)`
+        : "none";
+const sumText = ({ sha256, matches, present }: Library): string => {
+  if (!present) return "missing";
+  const verified =
+    matches === undefined
+      ? ""
+      : matches === true
+        ? ", verified"
+        : matches === null
+          ? ", never recorded"
+          : ", CHANGED";
+  return `sha256 ${sha256?.slice(0, 16) ?? "not recorded (see --verify)"}${verified}`;
+};
+function printEngine({ folder, variant, wheels, libraries, nvidia, bytes }: Engine): void {
+  const names = wheels?.map(({ name, version }) => `${name} ${version}`).join(", ") ?? "wheel not recorded";
+  print(`  ${variant}  ${folder} (${(bytes / 1e6).toFixed(0)} MB): ${names}`);
+  for (const [name, library] of Object.entries(libraries)) print(`       ${name}: ${sumText(library)}`);
+  if (nvidia.length > 0) print(`       NVIDIA's: ${nvidia.join(", ")}`);
+}
+
+async function status(options: { json?: boolean; verify?: boolean }): Promise<void> {
+  const { engineStatus } = await load<{
+    engineStatus(options: { verify: boolean }): Promise<EngineStatus>;
+  }>("setup", "status.mjs");
+  const found = await engineStatus({ verify: options.verify === true });
+  const [native, webgpu] = await Promise.all([checkEngine(), webGpuHere(found)]);
+  const ok = native.status === "ok";
+  process.exitCode = ok ? exit.ok : exit.failed;
+  if (options.json === true)
+    return printJson({ ok, ...found, computes: { backend: native.backend, detail: native.detail, webgpu } });
+  const { node, addon } = found;
+  print(`computes  ${native.detail}`);
+  if (native.mend !== undefined && !ok) print(`          → ${native.mend}`);
+  print(`linked    ${linkText(found)}`);
+  print(
+    `addon     @tensorflow/tfjs-node-gpu ${addon.package ?? "is not installed"}, Node-API ${addon.nodeApi}: one build for every Node from 20 on`,
+  );
+  print(
+    `node      ${node.version} (ABI ${node.abi}); SQLite is built for ABI ${addon.sqliteAbis.join(", ") || "none"}`,
+  );
+  print(`webgpu    ${webgpu}`);
+  print(`wasm      ${found.wasm ?? "not installed"}`);
+  print(found.engines.length === 0 ? "engines   none" : `engines   TensorFlow ${found.tensorflow}`);
+  found.engines.forEach(printEngine);
+}
+
+/** Asks on the terminal; without one only --yes agrees. */
+async function ask(question: string): Promise<boolean> {
+  if (process.stdin.isTTY !== true) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question}. Go on? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+interface SetupFailure extends Error {
+  readonly mend?: string;
+}
+interface SetUpOptions {
+  readonly again: boolean;
+  readonly engine: { readonly variant: "cpu" | "gpu"; confirm(question: string): Promise<boolean> };
+}
+async function install(options: {
+  gpu?: boolean;
+  webgpu?: boolean;
+  yes?: boolean;
+  json?: boolean;
+}): Promise<void> {
+  const confirm = options.yes === true ? () => Promise.resolve(true) : ask;
+  try {
+    if (options.webgpu === true)
+      await (await load<{ installWebGpu(): Promise<void> }>("setup", "dependencies.mjs")).installWebGpu();
+    else {
+      const { setUp } = await load<{ setUp(options: SetUpOptions): Promise<{ engine: object }> }>(
+        "setup.mjs",
+      );
+      await setUp({ again: true, engine: { variant: options.gpu === true ? "gpu" : "cpu", confirm } });
+    }
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "SetupError") throw error;
+    const { mend }: SetupFailure = error;
+    throw new UserError(error.message, {
+      code: "engine-install",
+      ...(mend === undefined ? {} : { action: mend }),
+      cause: error,
+    });
+  }
+  await status({ json: options.json === true });
+}
+
+export const command: Command = {
+  name: "engine",
+  configure: (program) => {
+    program
+      .command("status")
+      .description("which library computes, what is installed where")
+      .option("--json", "one JSON value")
+      .option("--verify", "read the libraries and compare their checksums")
+      .action(status);
+    program
+      .command("install")
+      .description("fetch TensorFlow's library from PyPI and build the addon")
+      .option("--gpu", "the CUDA library and NVIDIA's, some 3 GB")
+      .option("--webgpu", "the packages for GPUs without CUDA")
+      .option("--yes", "fetch more than 1 GB without asking")
+      .option("--json", "the status afterwards, as one JSON value")
+      .action(install);
+    program.command("probe-webgpu", { hidden: true }).action(probeWebGpu);
+  },
+};

@@ -1,0 +1,21 @@
+import { messageOf } from "../../../shared/errors.ts";
+import { parseRegex } from "../../policy/grammar/regex.ts";
+import { placeOf, underneath, type Rule } from "./rule.ts";
+
+/** A grammar is a regular expression that an automaton can follow. */
+export const grammarRegex: Rule = {
+  id: "grammar-regex",
+  check({ stages, root, report }) {
+    for (const view of stages) {
+      const { grammar } = view.config.body.rollout;
+      if (grammar === undefined || !("regex" in grammar)) continue;
+      try {
+        parseRegex(grammar.regex);
+      } catch (error) {
+        const at = placeOf(view.body, "rollout", "grammar", "regex") ?? root.origin;
+        const key = underneath(view, at, "rollout.grammar.regex");
+        report({ rule: grammarRegex.id, message: messageOf(error), key, at });
+      }
+    }
+  },
+};

@@ -1,0 +1,119 @@
+/**
+ * Choosing the next token of every lane inside the program, so that no logits cross: adjustments, temperature, filters,
+ * one draw by inverse CDF, and what is told of the choice. `sampling.ts` states the same for one row, plainly.
+ */
+import type { Ops } from "../ops.ts";
+import { take, type Named, type ProgramSpec } from "../runtime.ts";
+import { entropy, exponentials } from "./head.ts";
+
+/** What a program of choosing contains; everything else about it is fed. */
+export interface Choosing {
+  /** `unit`: from softmax(logits), nothing more; `tempered`: from softmax(adjusted / T), filtered; `greedy`: the largest. */
+  readonly draw: "unit" | "tempered" | "greedy";
+  /** Candidates are sorted first. `count`: top-k, then a nucleus of those; `mass`: a nucleus of the whole vocabulary. */
+  readonly top: "none" | "count" | "mass";
+  /** min-p. */
+  readonly floor: boolean;
+  /** A row of a table is added to each lane's logits. */
+  readonly adjusted: boolean;
+}
+export const choosingKey = ({ draw, top, floor, adjusted }: Choosing): string =>
+  `${draw} ${top} ${floor} ${adjusted}`;
+
+const float = (rank: number) => ({ dtype: "float" as const, rank });
+const int = (rank: number) => ({ dtype: "int" as const, rank });
+
+/**
+ * Feeds all lanes share: `table` `[rows, vocabulary]` of adjustments; `candidates`, how many are sorted; `topP`, the
+ * nucleus as a share of the mass (2: all); `logMinP`.
+ */
+export const settingFeeds = ({ top, floor, adjusted }: Choosing): ProgramSpec["feeds"] => ({
+  ...(top === "none" ? {} : { candidates: int(0), topP: float(0) }),
+  ...(floor ? { logMinP: float(0) } : {}),
+  ...(adjusted ? { table: float(2) } : {}),
+});
+
+/** First index whose cumulative weight exceeds uniform · total; and the total. */
+function draw<T>(ops: Ops<T>, vocabulary: number, weights: T, uniform: T): { token: T; total: T } {
+  const cumulative = ops.cumsum(weights);
+  const [, total] = ops.split(cumulative, [vocabulary - 1, 1], 1);
+  return { token: ops.countUpTo(cumulative, ops.mul(uniform, total!)), total: total! };
+}
+
+/**
+ * 1 for tokens of the nucleus among the `candidates` likeliest: a token stays while the mass in front of it is short of
+ * `topP` of the whole (Holtzman et al., 2020). `missing` is the mass that the candidates lack, positive where the
+ * nucleus goes on behind them.
+ */
+function nucleus<T>(
+  ops: Ops<T>,
+  top: "count" | "mass",
+  shown: T,
+  weights: T,
+  temper: (values: T) => T,
+  given: Named<T>,
+): { keep: T; missing: T } {
+  const [values, ids] = ops.topK(shown, ops.dim(take(given, "candidates")));
+  const candidates = ops.exp(temper(values));
+  const covered = ops.sum(candidates);
+  const bound = ops.mul(top === "count" ? covered : ops.sum(weights), take(given, "topP"));
+  const last = ops.lastBelow(ops.cumsum(candidates, true), bound);
+  const at = (rows: T): T => ops.reshape(ops.pick(rows, last), [-1, 1]);
+  return {
+    keep: ops.keepFrom(shown, at(values), at(ops.toFloat(ids))),
+    missing: ops.reshape(ops.sub(bound, covered), [-1]),
+  };
+}
+
+/**
+ * Field after field, `[fields · lanes]`: token, logp at T = 1 unfiltered, logp of what was drawn from (of no meaning when
+ * greedy), entropy at T = 1, and where candidates were sorted the mass they miss (not positive: the choice is exact).
+ */
+export function choose<T>(
+  ops: Ops<T>,
+  vocabulary: number,
+  { draw: how, top, floor, adjusted }: Choosing,
+  logits: T,
+  given: Named<T>,
+): T {
+  const flat = (x: T): T => ops.reshape(x, [-1]);
+  const [uniform, inverse] = ops
+    .split(take(given, "floats"), [1, 1], 0)
+    .map((row) => ops.reshape(row, [-1, 1]));
+  const unit = exponentials(ops, logits);
+  const told = (token: T, sampled?: T, missing?: T): T => {
+    const logp = ops.sub(ops.pick(unit.z, token), flat(unit.logS));
+    const fields = [ops.toFloat(token), logp, sampled ?? logp, flat(entropy(ops, unit))];
+    return ops.concat(missing === undefined ? fields : [...fields, missing], 0);
+  };
+  const shown = adjusted
+    ? ops.add(logits, ops.gather(take(given, "table"), take(given, "adjustment")))
+    : logits;
+  if (how === "greedy") return told(ops.argmax(shown));
+  if (how === "unit") return told(draw(ops, vocabulary, unit.e, uniform!).token);
+  const most = adjusted ? ops.max(shown) : unit.max;
+  const temper = (values: T): T => ops.mul(ops.sub(values, most), inverse!);
+  const z = adjusted ? temper(shown) : ops.mul(unit.z, inverse!);
+  const e = ops.exp(z);
+  const sorted = top === "none" ? undefined : nucleus(ops, top, shown, e, temper, given);
+  let weights = sorted === undefined ? e : ops.mul(e, sorted.keep);
+  if (floor) weights = ops.mul(weights, ops.atLeast(z, take(given, "logMinP")));
+  const { token, total } = draw(ops, vocabulary, weights, uniform!);
+  return told(token, ops.sub(ops.pick(z, token), flat(ops.log(total))), sorted?.missing);
+}
+
+/** The same for lanes `rows` of logits that a decoding step returned: where too few candidates were sorted. */
+export const chooseSpec = (vocabulary: number, choosing: Choosing): ProgramSpec => ({
+  name: "choose",
+  feeds: {
+    logits: float(2),
+    rows: int(1),
+    floats: float(2),
+    ...settingFeeds(choosing),
+    ...(choosing.adjusted ? { adjustment: int(1) } : {}),
+  },
+  crossing: ["floats", "chosen"],
+  build: (ops, feeds) => ({
+    chosen: choose(ops, vocabulary, choosing, ops.gather(take(feeds, "logits"), take(feeds, "rows")), feeds),
+  }),
+});

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openBackend } from "../../../server/policy/backend.ts";
+import { Chooser } from "../../../server/policy/chooser.ts";
+import { Programs } from "../../../server/policy/programs.ts";
+import { Stream } from "../../../server/policy/random.ts";
+import { floats, freeAll, type Runtime } from "../../../server/policy/runtime.ts";
+import { checkDecodeOptions, chooseFiltered, filtersOf } from "../../../server/policy/sampling.ts";
+import { chooseSpec } from "../../../server/policy/transformer/choose.ts";
+import { llamaStyle, type Shape } from "../../../server/policy/transformer/weights.ts";
+import type { DecodeOptions } from "../../../server/seams.ts";
+
+const shapeOf = (vocabulary: number): Shape => ({
+  vocabulary,
+  width: 8,
+  layers: 1,
+  heads: 1,
+  kv_heads: 1,
+  head_width: 8,
+  hidden: 8,
+  context: 8,
+  tied: true,
+  rope_theta: 1e4,
+  epsilon: 1e-5,
+  style: llamaStyle(8),
+});
+
+/** Rows of logits, some entries equal to others. */
+function logitsOf(rows: number, vocabulary: number, spread: number): Float32Array {
+  const random = new Stream("logits", vocabulary);
+  const values = Float32Array.from({ length: rows * vocabulary }, () => spread * random.normal());
+  for (let i = 7; i < values.length; i += 11) values[i] = values[i - 7]!;
+  return values;
+}
+
+/** The program's choice for every row, given as many candidates as the vocabulary has. */
+function chosenBy(
+  runtime: Runtime,
+  decode: DecodeOptions,
+  logits: Float32Array,
+  vocabulary: number,
+  uniform: Float32Array,
+  adjustment?: Float32Array,
+) {
+  const chooser = new Chooser(
+    new Programs(runtime, { shape: shapeOf(vocabulary), heads: [], adapter: undefined }),
+    decode,
+  );
+  const choosing = { ...chooser.choosing, adjusted: adjustment !== undefined };
+  const n = uniform.length;
+  const inverse = new Float32Array(n).fill(1 / decode.temperature);
+  const feeds = {
+    logits: runtime.upload(logits, [n, vocabulary]),
+    rows: runtime.upload(Int32Array.from(uniform.keys()), [n]),
+    floats: runtime.upload(Float32Array.from([...uniform, ...inverse]), [2, n]),
+    ...(choosing.top === "mass" ? { candidates: runtime.upload(Int32Array.of(vocabulary), []) } : {}),
+    ...(adjustment === undefined
+      ? {}
+      : {
+          adjustment: runtime.upload(new Int32Array(n), [n]),
+          table: runtime.upload(adjustment, [1, vocabulary]),
+        }),
+  };
+  const { chosen } = runtime.compile(chooseSpec(vocabulary, choosing)).run({ ...chooser.settings, ...feeds });
+  const values = floats(chosen!);
+  chosen!.free();
+  freeAll(feeds);
+  chooser.free();
+  return Array.from({ length: n }, (_, lane) => chooser.chosen(values, n, lane));
+}
+
+const cases: readonly (readonly [string, Partial<DecodeOptions>, boolean])[] = [
+  ["no filter", {}, false],
+  ["a low temperature", { temperature: 0.3 }, false],
+  ["top-k", { top_k: 5 }, false],
+  ["top-k of more than there are", { top_k: 10_000 }, false],
+  ["a nucleus", { top_p: 0.8, temperature: 1.3 }, false],
+  ["min-p", { min_p: 0.1 }, false],
+  ["a nucleus of the top k, then min-p", { top_k: 40, top_p: 0.9, min_p: 0.05, temperature: 0.8 }, false],
+  ["an adjustment", { temperature: 0.9 }, true],
+  ["a nucleus of adjusted logits", { top_p: 0.7 }, true],
+];
+
+for (const backend of ["native", "wasm"] as const) {
+  for (const vocabulary of [99, 1500]) {
+    test(`choosing in the program is choosing row by row: ${backend}, ${vocabulary} tokens`, async () => {
+      const { runtime } = await openBackend(backend, 2, 0);
+      const n = 24;
+      const logits = logitsOf(n, vocabulary, 1.5);
+      const random = new Stream("uniform");
+      const uniform = Float32Array.from({ length: n }, () => random.next());
+      const adjustment = Float32Array.from({ length: vocabulary }, (_, i) =>
+        i % 3 === 0 ? -1e9 : (i % 5) - 2,
+      );
+      const before = runtime.tensors();
+      for (const [name, options, adjusted] of cases) {
+        const decode = { max_tokens: 1, temperature: 1, seed: 1, ...options };
+        const added = adjusted ? adjustment : undefined;
+        chosenBy(runtime, decode, logits, vocabulary, uniform, added).forEach((chosen, row) => {
+          const wanted = chooseFiltered(
+            logits.subarray(row * vocabulary, (row + 1) * vocabulary),
+            filtersOf(decode),
+            uniform[row]!,
+            added,
+          );
+          assert.equal(chosen.token, wanted.token, `${name}, row ${row}`);
+          for (const field of ["logp", "logpSampled", "entropy"] as const)
+            assert.ok(Math.abs(chosen[field] - wanted[field]) < 2e-5, `${name}: ${field} of row ${row}`);
+        });
+      }
+      assert.equal(runtime.tensors(), before);
+      runtime.close();
+    });
+  }
+}
+
+test("a nucleus that reaches beyond the sorted candidates is chosen from whole, lane by lane", async () => {
+  const { runtime } = await openBackend("native", 2, 0);
+  const [n, vocabulary] = [16, 6000];
+  const logits = logitsOf(n, vocabulary, 0.2);
+  // In every other row one token is so likely that the nucleus is small.
+  for (let row = 0; row < n; row += 2) logits[row * vocabulary + 40 * row + 3] = 12;
+  const decode = { max_tokens: 1, temperature: 1, top_p: 0.9, seed: 1 };
+  const programs = new Programs(runtime, { shape: shapeOf(vocabulary), heads: [], adapter: undefined });
+  const before = runtime.tensors();
+  const chooser = new Chooser(programs, decode);
+  const random = new Stream("uniform");
+  const uniform = Float32Array.from({ length: n }, () => random.next());
+  const lanes = {
+    floats: Float32Array.from([...uniform, ...new Float32Array(n).fill(1)]),
+    adjustment: new Int32Array(),
+  };
+  const step = (): { chosen: ReturnType<Chooser["chosen"]>[]; short: number } => {
+    const feeds = {
+      logits: runtime.upload(logits, [n, vocabulary]),
+      rows: runtime.upload(Int32Array.from(uniform.keys()), [n]),
+      floats: runtime.upload(lanes.floats, [2, n]),
+    };
+    const program = programs.get("test", () => chooseSpec(vocabulary, chooser.choosing));
+    const { chosen } = program.run({ ...chooser.settings, ...feeds });
+    const short = floats(chosen!)
+      .subarray(4 * n)
+      .filter((missing) => missing > 0).length;
+    const { logits: whole, ...others } = feeds;
+    const values = chooser.read({ "0/chosen": chosen!, "0/logits": whole }, 0, lanes, undefined);
+    freeAll(others);
+    return { chosen: Array.from({ length: n }, (_, lane) => chooser.chosen(values, n, lane)), short };
+  };
+  const wanted = Array.from({ length: n }, (_, row) =>
+    chooseFiltered(
+      logits.subarray(row * vocabulary, (row + 1) * vocabulary),
+      filtersOf(decode),
+      uniform[row]!,
+    ),
+  );
+  const first = step();
+  const second = step();
+  assert.equal(first.short, n / 2, "half of the lanes need more than the first candidates");
+  for (const { chosen } of [first, second])
+    chosen.forEach(({ token, logpSampled }, row) => {
+      assert.equal(token, wanted[row]!.token);
+      assert.ok(Math.abs(logpSampled - wanted[row]!.logpSampled) < 1e-4);
+    });
+  chooser.free();
+  assert.equal(runtime.tensors(), before);
+  runtime.close();
+});
+
+test("equal logits at the cut are kept in order of their ids, and a cut mass is met exactly", () => {
+  const logits = Float32Array.from([0.5, 0.25, 0.125, 0.125], (p) => Math.log2(p) * Math.log(2));
+  const choose = (options: Partial<DecodeOptions>, uniform: number): number =>
+    chooseFiltered(logits, filtersOf({ max_tokens: 1, temperature: 1, seed: 1, ...options }), uniform).token;
+  assert.equal(choose({ top_k: 3 }, 0.999), 2);
+  assert.equal(choose({ top_p: 0.75 }, 0.999), 1);
+  assert.equal(choose({ top_p: 0.76 }, 0.999), 2);
+});
+
+test("options that make no sense are named", () => {
+  const decode = { max_tokens: 1, temperature: 1, seed: 1 };
+  for (const wrong of [
+    { top_k: 1.5 },
+    { top_p: 0 },
+    { min_p: 2 },
+    { temperature: -1 },
+    { max_tokens: 0 },
+    { lanes: 0 },
+  ])
+    assert.throws(
+      () => checkDecodeOptions({ ...decode, ...wrong }),
+      new RegExp(`${Object.keys(wrong)[0]} is`),
+    );
+  checkDecodeOptions({ ...decode, top_k: 3, top_p: 0.5, min_p: 0.1 });
+});

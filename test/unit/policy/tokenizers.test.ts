@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { z } from "zod";
+import type { JsonObject } from "../../../shared/json.ts";
+import { readHeader } from "../../../server/policy/formats/gguf/header.ts";
+import { tokenizerOf } from "../../../server/policy/formats/gguf/tokenizer.ts";
+import { ChatTemplate } from "../../../server/policy/tokenizers/chatTemplate.ts";
+import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
+import {
+  HuggingFaceTokenizer,
+  readTokenizer,
+  TextStream,
+  writeTokenizer,
+  type PolicyTokenizer,
+} from "../../../server/policy/tokenizers/index.ts";
+
+/** Made by transformers: see generate.py beside it. */
+const folder = "test/fixtures/tokenizers";
+const object = z.record(z.string(), z.json());
+const fixture = z
+  .object({
+    corpus: z.array(z.string()),
+    kinds: z.array(
+      z.object({
+        name: z.string(),
+        tokenizer: object,
+        prefix: z.array(z.int()),
+        ids: z.array(z.array(z.int())),
+        texts: z.array(z.string()),
+        half: z.object({ ids: z.array(z.int()), text: z.string() }),
+        gguf: z.string().nullable(),
+      }),
+    ),
+    chats: z.array(
+      z.object({
+        name: z.string(),
+        template: z.string(),
+        messages: z.array(z.object({ role: z.string(), content: z.string() })),
+        add_generation_prompt: z.boolean(),
+        variables: object,
+        text: z.string(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(readFileSync(`${folder}/tokenizers.json`, "utf8")));
+
+const config: JsonObject = { bos_token: "<s>", eos_token: { content: "</s>" }, pad_token: "<pad>" };
+const opened = (tokenizer: JsonObject, more: JsonObject = {}): HuggingFaceTokenizer =>
+  new HuggingFaceTokenizer({
+    tokenizer,
+    config: { ...config, ...more },
+    name: "test",
+    file: "tokenizer.json",
+  });
+
+function streamed(tokenizer: PolicyTokenizer, ids: readonly number[]): string {
+  const stream = new TextStream((tokens) => tokenizer.decode(tokens));
+  return ids.map((id) => stream.push(id)).join("") + stream.end();
+}
+
+for (const { name, tokenizer: json, prefix, ids, texts, half } of fixture.kinds) {
+  void test(`${name}: ids and texts of the corpus are those of transformers, also in a stream`, () => {
+    const tokenizer = opened(json);
+    fixture.corpus.forEach((text, index) => {
+      assert.deepEqual([...tokenizer.encode(text)], ids[index], JSON.stringify(text));
+      assert.equal(tokenizer.decode(ids[index]!), texts[index]);
+      assert.equal(streamed(tokenizer, ids[index]!), texts[index]);
+    });
+    assert.equal(tokenizer.decode(half.ids), half.text);
+    assert.deepEqual(tokenizer.prefix, prefix);
+  });
+}
+
+for (const { name, gguf, ids, texts } of fixture.kinds) {
+  if (gguf === null) continue;
+  void test(`${name}: the same from the metadata of a GGUF file`, () => {
+    const tokenizer = tokenizerOf(readHeader(`${folder}/${gguf}`));
+    fixture.corpus.forEach((text, index) => {
+      assert.deepEqual([...tokenizer.encode(text)], ids[index], JSON.stringify(text));
+      assert.equal(tokenizer.decode(ids[index]!), texts[index]);
+    });
+    assert.ok(tokenizer.hasChat);
+    const named = (id: number): string =>
+      ["<s>", "</s>", "<pad>"][[tokenizer.bos, tokenizer.eos, tokenizer.pad].indexOf(id)] ?? "";
+    assert.deepEqual([tokenizer.bos, tokenizer.eos, tokenizer.pad].map(named), ["<s>", "</s>", "<pad>"]);
+  });
+}
+
+void test("a stream gives no half characters and loses nothing", () => {
+  const tokenizer = opened(fixture.kinds[0]!.tokenizer);
+  const ids = [...tokenizer.encode("é🙂 ok")];
+  const stream = new TextStream((tokens) => tokenizer.decode(tokens));
+  const pieces = ids.map((id) => stream.push(id));
+  assert.ok(pieces.every((piece) => !piece.includes("\ufffd")));
+  assert.equal(pieces.join(""), "é🙂 ok");
+  assert.equal(stream.end(), "");
+  const cut = new TextStream((tokens) => tokenizer.decode(tokens));
+  const [first] = tokenizer.encode("🙂");
+  assert.equal(cut.push(first!), "");
+  assert.equal(cut.end(), "\ufffd");
+});
+
+void test("every end of a turn is known: named, listed by generation_config.json, or special by a published name", () => {
+  const { tokenizer } = fixture.kinds[0]!;
+  const end = opened(tokenizer).encode("<|im_end|>")[0]!;
+  const eos = opened(tokenizer).encode("</s>")[0]!;
+  assert.deepEqual(opened(tokenizer).eosAll, [eos, end]);
+  const listed = new HuggingFaceTokenizer({
+    tokenizer,
+    config,
+    generation: { eos_token_id: [end, 7] },
+    name: "test",
+    file: "tokenizer.json",
+  });
+  assert.deepEqual(listed.eosAll, [eos, end, 7]);
+});
+
+for (const [
+  index,
+  { name, template, messages, add_generation_prompt, variables, text },
+] of fixture.chats.entries())
+  void test(`chat template ${name} ${index % 4} renders as transformers' apply_chat_template`, () => {
+    const chat = new ChatTemplate(template, { bos_token: "<s>", eos_token: "</s>" }, "test");
+    assert.equal(chat.render(messages, { add_generation_prompt, variables }), text);
+  });
+
+void test("a template's own refusal reaches the person", () => {
+  const gemma = fixture.chats.find(({ name }) => name === "gemma")!;
+  const chat = new ChatTemplate(gemma.template, { bos_token: "<s>" }, "model.gguf");
+  assert.throws(() => chat.render([{ role: "assistant", content: "x" }]), /roles must alternate/);
+  assert.throws(
+    () => new ChatTemplate("{% if %}", {}, "model.gguf"),
+    /model\.gguf: the chat template cannot be read/,
+  );
+});
+
+void test("a tokenizer written to a folder is read back the same", () => {
+  const place = mkdtempSync(join(tmpdir(), "gradus-tokenizer-"));
+  try {
+    const { tokenizer, ids } = fixture.kinds[1]!;
+    const template = fixture.chats[0]!.template;
+    writeTokenizer(place, opened(tokenizer, { chat_template: template }));
+    const again = readTokenizer(place);
+    fixture.corpus.forEach((text, index) => assert.deepEqual([...again.encode(text)], ids[index]));
+    assert.equal(
+      again.chat([{ role: "user", content: "x" }]),
+      opened(tokenizer, { chat_template: template }).chat([{ role: "user", content: "x" }]),
+    );
+    writeFileSync(join(place, "tokenizer.json"), `{"gradus": "characters"}`);
+    assert.equal(readTokenizer(place).name, "characters");
+    writeFileSync(join(place, "tokenizer.json"), `{"model": {"type": "Nonsense", "vocab": {}}}`);
+    assert.throws(() => readTokenizer(place), new RegExp(`${place}/tokenizer.json is not a tokenizer`));
+    rmSync(join(place, "tokenizer.json"));
+    assert.throws(() => readTokenizer(place), /there is no such file/);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+});
+
+void test("the characters' tokenizer.json gives the same ids in a pipeline that knows nothing of it", () => {
+  const characters = new CharacterTokenizer();
+  const files = characters.files();
+  const pipeline = new HuggingFaceTokenizer({
+    tokenizer: files["tokenizer.json"]!,
+    config: files["tokenizer_config.json"]!,
+    name: "test",
+    file: "tokenizer.json",
+  });
+  const text = 'Using the numbers [3, 7, 25]:\n~{\\"x\\"} don\'t  1+1 ';
+  assert.deepEqual(pipeline.encode(text), characters.encode(text));
+  assert.equal(pipeline.decode(characters.encode(text)), text);
+  assert.deepEqual(
+    [pipeline.pad, pipeline.bos, pipeline.eos, pipeline.size],
+    [characters.pad, characters.bos, characters.eos, characters.size],
+  );
+});
