@@ -20,20 +20,14 @@ import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
-import {
-  checkSizes,
-  guest,
-  unknownModel,
-  type Backend,
-  type PolicySetup,
-  type TrainablePolicy,
-} from "./policySetup.ts";
+import { unknownModel, type Backend, type PolicySetup, type TrainablePolicy } from "./policySetup.ts";
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
 import { mergedWeights } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
+import { checkSizes, guest } from "./sharing.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
