@@ -6,6 +6,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
 import { fingerprint } from "./formats/fingerprint.ts";
@@ -14,8 +15,10 @@ import { configOf } from "./formats/huggingFace/writeConfig.ts";
 import type { ModelHead, Weights } from "./formats/model.ts";
 import { isPeft, readPeft, writePeft, type PeftAdapter } from "./formats/peft.ts";
 import type { OptimizerState } from "./optimizer.ts";
+import { headShapes, type Parts } from "./parts.ts";
 import { readSafetensors, writeSafetensors, type StoredTensors } from "./safetensors.ts";
 import { writeTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
+import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 
 interface Common {
@@ -153,4 +156,18 @@ export function readCheckpoint(folder: string): Checkpoint {
   };
   if (isPeft(folder)) return { ...common, adapter: readPeft(folder, shape) };
   return { ...common, weights: readHuggingFaceWeights(folder, shape) };
+}
+
+/** Why a checkpoint is not of a model with these parts, as the end of a sentence; undefined where it is. */
+export function mismatch({ shape, heads, adapter }: Checkpoint, parts: Parts): string | undefined {
+  if (!isDeepStrictEqual(shape, parts.shape)) return "is of a model of another size";
+  const own = Object.keys(headShapes(parts)).sort().join(", ");
+  const theirs = Object.keys(heads).sort().join(", ");
+  if (own !== theirs) return `has ${theirs || "no heads"} where this model has ${own || "none"}`;
+  const described = (of: Adapter | undefined): string =>
+    of === undefined
+      ? "no adapter"
+      : `an adapter of rank ${of.rank}, alpha ${of.alpha} on ${[...of.targets].sort().join(", ")}`;
+  const [has, wants] = [described(adapter?.adapter), described(parts.adapter)];
+  return has === wants ? undefined : `has ${has} where this run has ${wants}`;
 }

@@ -63,9 +63,14 @@ export const emptyMicroBatch = (pad: number): MicroBatch => ({
 });
 export const microRows = (micro: MicroBatch): number => micro.ids.length / micro.length;
 
+/** What one more run costs, in tokens: its own start, and adding its gradients to the others'. */
+const RUN_COST = 64;
+
 /**
- * Rows by length, cut into micro-batches of at most `budget` tokens, their number a multiple of `streams` where there
- * are rows enough, with about equal work in each.
+ * Rows by length, cut into runs of `streams` micro-batches of at most `budget` tokens each. A run's rows are neighbours
+ * in length, dealt to its streams in turn, so that these end together; where to cut is chosen for the least total of
+ * rectangles and runs. (Rows are not packed behind one another: so cut, ragged rows leave less to gain than a mask of
+ * blocks and attention over longer rectangles cost.)
  */
 export function microBatches(
   rows: readonly Row[],
@@ -75,33 +80,37 @@ export function microBatches(
 ): MicroBatch[] {
   const scored = rows.filter((row) => row.tokens.length > row.context);
   const sorted = [...scored].sort((a, b) => b.tokens.length - a.tokens.length || a.row - b.row);
-  const cost = (row: Row): number => roundUp(row.tokens.length - 1, ROUND);
-  const total = sorted.reduce((sum, row) => sum + cost(row), 0);
-  const parts = roundUp(Math.max(1, Math.ceil(total / budget)), streams);
-  const wanted = total / parts;
-  const cut: MicroBatch[] = [];
-  let open: Row[] = [];
-  let done = 0;
-  let held = 0;
-  for (const row of sorted) {
-    const rectangleCost = (open.length + 1) * cost(open[0] ?? row);
-    if (open.length > 0 && rectangleCost > budget) {
-      cut.push(rectangle(open, pad));
-      open = [];
-      done += held;
-      held = 0;
+  const micros: MicroBatch[] = [];
+  let from = 0;
+  for (const to of cuts(sorted, budget, streams)) {
+    for (let stream = 0; stream < streams; stream++) {
+      const own = sorted.slice(from, to).filter((_, index) => index % streams === stream);
+      micros.push(own.length === 0 ? emptyMicroBatch(pad) : rectangle(own, pad));
     }
-    open.push(row);
-    held += cost(row);
-    if (done + held >= wanted * (cut.length + 1) - 1e-9) {
-      cut.push(rectangle(open, pad));
-      open = [];
-      done += held;
-      held = 0;
+    from = to;
+  }
+  return micros;
+}
+
+/** Ends of the runs, by the shortest way from the last row to the first: each row begins a run of every length that fits. */
+function cuts(sorted: readonly Row[], budget: number, streams: number): number[] {
+  const least = new Float64Array(sorted.length + 1);
+  const next = new Int32Array(sorted.length);
+  for (let from = sorted.length - 1; from >= 0; from--) {
+    const length = roundUp(sorted[from]!.tokens.length - 1, ROUND);
+    // A row that is longer than the budget has a rectangle of its own.
+    const most = streams * Math.max(1, Math.floor(budget / length));
+    least[from] = Infinity;
+    for (let to = from + 1; to <= Math.min(sorted.length, from + most); to++) {
+      const cost = streams * (Math.ceil((to - from) / streams) * length + RUN_COST) + least[to]!;
+      if (cost > least[from]!) continue;
+      least[from] = cost;
+      next[from] = to;
     }
   }
-  if (open.length > 0) cut.push(rectangle(open, pad));
-  return cut;
+  const ends: number[] = [];
+  for (let at = 0; at < sorted.length;) ends.push((at = next[at]!));
+  return ends;
 }
 
 /** Consecutive micro-batches, one a stream; short groups are filled with empty ones. */

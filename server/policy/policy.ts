@@ -1,5 +1,4 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
-import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type {
@@ -7,7 +6,6 @@ import type {
   Channel,
   DecodeOptions,
   Model,
-  Policy,
   Prompt,
   Sample,
   Stats,
@@ -15,101 +13,30 @@ import type {
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { readCheckpoint, writeCheckpoint, type Checkpoint } from "./checkpoint.ts";
+import { mismatch, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
-import { headShapes, initialParts, trainedOf, trainedShapes, type Parts, type ValueHead } from "./parts.ts";
+import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
+import { unknownModel, type Backend, type PolicySetup, type TrainablePolicy } from "./policySetup.ts";
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
-import { mergedWeights, type Adapter } from "./transformer/lowRank.ts";
-import { floats, freeAll, prefixed, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
+import { mergedWeights } from "./transformer/lowRank.ts";
+import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
+import { checkSizes, guest } from "./sharing.ts";
 import { checkSameTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
-import { checkSizes, guest } from "./sharing.ts";
 import { BaseWeights, WeightSet } from "./weightSet.ts";
 
-export interface Backend {
-  readonly name: "native" | "wasm" | "webgpu";
-  /** Why this one, as a sentence. */
-  readonly reason: string;
-  readonly device: string;
-}
+export type { Backend, PolicySetup, TrainablePolicy } from "./policySetup.ts";
 
-export interface TrainablePolicy extends Policy {
-  readonly tokenizer: PolicyTokenizer;
-  readonly backend: Backend;
-  readonly parameters: number;
-  /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
-  save(folder: string): Promise<void>;
-  /** Weights, optimiser state and version from a folder that `save` wrote. Snapshots stay. */
-  load(folder: string): Promise<void>;
-  /** Other hyper-parameters from the next update on; `reset` also forgets the moments and restarts the warm-up. */
-  setOptimizer(choice: OptimizerChoice, options: { readonly reset: boolean }): void;
-  resetOptimizer(): void;
-  /** Names that `score` and `generate` know beside `policy`. */
-  readonly snapshots: readonly Model[];
-  /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
-  readTrained(of?: Model): Record<string, Float32Array>;
-  /**
-   * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
-   * @throws UserError naming a weight that is missing or of another size
-   */
-  writeWeights(values: Readonly<Record<string, Float32Array>>, of?: Model): void;
-  /** Lets `logp:<name>` and `kl:<name>:…` mean another policy with the same vocabulary. It stays the caller's to close. */
-  attach(name: Model, other: TrainablePolicy): void;
-  /** All that trains of the policy as another process trained it: `version` becomes the version. */
-  adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
-  /** The device, for models that are opened beside this one and closed before it. */
-  share(): Pick<PolicySetup, "runtime" | "backend">;
-  /** Handles alive on the device. */
-  counters(): { readonly tensors: number };
-  close(): void;
-}
-
-export interface PolicySetup {
-  readonly runtime: Runtime;
-  readonly backend: Backend;
-  readonly shape: Shape;
-  readonly tokenizer: PolicyTokenizer;
-  /** Reads the decoder's weights: once to begin, and again where an adapter is merged into them to be saved. */
-  readonly weights: () => Named<Float32Array>;
-  readonly heads?: readonly ValueHead[];
-  /** Trains in the place of the decoder's weights. */
-  readonly adapter?: Adapter | undefined;
-  /** Path of the model that an adapter stands on; undefined: its weights were drawn, and are saved with it. */
-  readonly base?: string | undefined;
-  /** Of the adapter's beginning. */
-  readonly seed?: number;
-  readonly optimizer: OptimizerChoice;
-  /** Most tokens, padding included, of a micro-batch. */
-  readonly micro_tokens: number;
-  /** Most bytes of activations that the staged mode keeps. */
-  readonly kept_bytes: number;
-  /** Most bytes of activations of one run: beyond, layers are computed one by one. */
-  readonly run_bytes: number;
-  /** Most floats of logits at once. */
-  readonly logits: number;
-  /** Most bytes of the lanes' caches in generation. */
-  readonly cache_bytes: number;
-}
-
-const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
-  new UserError(`There is no model ${name} in this run.`, {
-    code: "model-unknown",
-    action: `Known models: ${["policy", ...known].join(", ")}.`,
-  });
-
-function isZero(values: Float32Array | Float64Array): boolean {
-  for (const value of values) if (value !== 0) return false;
-  return true;
-}
+const isZero = (values: Float32Array | Float64Array): boolean => values.every((value) => value === 0);
 
 export class LanguageModel implements TrainablePolicy {
   readonly backend: Backend;
@@ -322,37 +249,21 @@ export class LanguageModel implements TrainablePolicy {
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     const { weighed, mode, folded, tokens } = this.gradient(batch, plan, weigh);
     const scale = plan.lr_scale ?? 1;
-    const metrics = { ...weighed.metrics };
-    if (folded === undefined)
-      return {
-        loss: weighed.loss,
-        grad_norm: 0,
-        lr: this.optimizer.rate(scale),
-        tokens: 0,
-        metrics: { ...metrics, "update/skipped": 1 },
-        mode,
-      };
+    const report = (grad_norm: number, lr: number, skipped: 0 | 1): UpdateStats => ({
+      loss: weighed.loss,
+      grad_norm,
+      lr,
+      tokens,
+      metrics: { ...weighed.metrics, "update/skipped": skipped },
+      mode,
+    });
+    if (folded === undefined) return report(0, this.optimizer.rate(scale), 1);
     try {
       const { norm, lr, applied } = this.optimizer.step(this.weights.trained, folded, scale);
-      if (applied === undefined)
-        return {
-          loss: weighed.loss,
-          grad_norm: norm,
-          lr: 0,
-          tokens,
-          metrics: { ...metrics, "update/skipped": 1 },
-          mode,
-        };
+      if (applied === undefined) return report(norm, 0, 1);
       this.replace(new WeightSet(this.programs, applied, this.base));
       this.version += 1;
-      return {
-        loss: weighed.loss,
-        grad_norm: norm,
-        lr,
-        tokens,
-        metrics: { ...metrics, "update/skipped": 0 },
-        mode,
-      };
+      return report(norm, lr, 0);
     } finally {
       freeAll(folded);
     }
@@ -458,7 +369,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   async load(folder: string): Promise<void> {
     const checkpoint = readCheckpoint(folder);
-    const wrong = this.problemOf(checkpoint);
+    const wrong = mismatch(checkpoint, this.parts);
     if (wrong !== undefined)
       throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
         file: folder,
@@ -475,21 +386,6 @@ export class LanguageModel implements TrainablePolicy {
     this.optimizer.write(checkpoint.optimizer);
     this.version = checkpoint.version;
   }
-  /** Why a checkpoint is not of this policy. */
-  private problemOf({ shape, heads, adapter }: Checkpoint): string | undefined {
-    if (!isDeepStrictEqual(shape, this.shape)) return "is of a model of another size";
-    const own = Object.keys(headShapes(this.parts)).sort().join(", ");
-    const theirs = Object.keys(heads).sort().join(", ");
-    if (own !== theirs)
-      return `has ${theirs === "" ? "no heads" : theirs} where this model has ${own || "none"}`;
-    const described = (of: Adapter | undefined): string =>
-      of === undefined
-        ? "no adapter"
-        : `an adapter of rank ${of.rank}, alpha ${of.alpha} on ${[...of.targets].sort().join(", ")}`;
-    const [has, wants] = [described(adapter?.adapter), described(this.parts.adapter)];
-    return has === wants ? undefined : `has ${has} where this run has ${wants}`;
-  }
-
   counters(): { readonly tensors: number } {
     return { tensors: this.setup.runtime.tensors() };
   }

@@ -56,12 +56,9 @@ export class WeightSet {
       ...base.frozen,
       ...prefixed("base/", Object.fromEntries(merged.map((name) => [name, take(base.folded, name)]))),
     });
-    if (this.untouched)
-      for (const name of merged) {
-        folded[name]?.free();
-        delete folded[name];
-      }
-    return folded;
+    if (!this.untouched) return folded;
+    for (const name of merged) folded[name]?.free();
+    return Object.fromEntries(Object.entries(folded).filter(([name]) => !merged.includes(name)));
   }
   /** What the optimiser's programs read: all that trains, and the frozen vectors. */
   get trained(): Tensors {
