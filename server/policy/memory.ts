@@ -23,8 +23,6 @@ import {
 const MEBI = 2 ** 20;
 /** Node with the engine's library loaded and its graphs built, before a model is there; WebAssembly is lighter. */
 const PROCESS = { native: 400 * MEBI, wasm: 180 * MEBI } as const;
-/** The backward pass's own values beside the kept activations of its run. */
-const BACKWARD = 0.35;
 /** Caches beside their former ones while they grow. */
 const MOVING = 2;
 /** Bytes a logit: itself, its exponential, its gradient. */
@@ -181,7 +179,8 @@ function updating(
   const whole = Math.min(run * each, Math.max(run_bytes, run * least));
   const kept = Math.min(staged * length * each, kept_bytes);
   return {
-    activations: Math.max(kept, whole) + BACKWARD * whole,
+    // The way back frees a layer's activations about as fast as it makes values of its own.
+    activations: Math.max(kept, whole),
     logits: LOGITS * shape.vocabulary * Math.min(run, Math.max(1, logits / shape.vocabulary)),
   };
 }
