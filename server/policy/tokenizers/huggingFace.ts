@@ -137,11 +137,6 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
       ? new Int32Array(0)
       : Int32Array.from(this.pipeline.encode(text, { add_special_tokens: false }).ids);
   }
-  /** One user's turn and the beginning of the assistant's; without a template plain text, as models were trained on it. */
-  prompt(text: string): Int32Array {
-    const chat = this.chat([{ role: "user", content: text }]);
-    return chat === undefined ? Int32Array.from([...this.prefix, ...this.encode(text)]) : this.encode(chat);
-  }
   /** Special tokens have no text. */
   decode(tokens: ArrayLike<number>): string {
     const kept = Array.from(tokens).filter(

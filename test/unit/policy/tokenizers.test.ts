@@ -173,14 +173,11 @@ void test("a task's prompt is the user's turn where there is a template, else pl
   const chats = opened(tokenizer, { chat_template: fixture.chats[0]!.template });
   const text = chats.chat([{ role: "user", content: "Hi" }])!;
   assert.match(text, /user\nHi/);
-  assert.deepEqual(chats.prompt("Hi"), chats.encode(text));
+  const task = { id: "a", source: "a", env: "a", prompt: "Hi", solution: "Hello", data: {} };
   const plain = opened(fixture.kinds.find(({ name }) => name === "llama-bpe")!.tokenizer);
-  assert.deepEqual([...plain.prompt("Hi")], [plain.bos, ...plain.encode("Hi")]);
-  const { context, tokens } = solved(
-    [{ id: "a", source: "a", env: "a", prompt: "Hi", solution: "Hello", data: {} }],
-    chats,
-  );
-  assert.deepEqual(context.values, chats.prompt("Hi"));
+  assert.deepEqual([...solved([task], plain).context.values], [plain.bos, ...plain.encode("Hi")]);
+  const { context, tokens } = solved([task], chats);
+  assert.deepEqual(context.values, chats.encode(text));
   assert.deepEqual([...tokens], [...chats.encode("Hello"), chats.eos]);
 });
 
