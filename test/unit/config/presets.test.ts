@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { createMethod, listPresets, loadConfig } from "../../../server/config/index.ts";
 import { keyedRandom } from "../../../server/config/keyedRandom.ts";
@@ -58,8 +58,13 @@ describe("examples", () => {
         .map(String)
         .filter((name) => name.endsWith(".gradus.yaml"))
     : [];
+  /** Its model is fetched by a script. */
+  const instead = new Map([[join("smollm2", "smollm2.gradus.yaml"), ["model.base=tiny"]]]);
   for (const name of files) {
     it(`${name} has no finding`, () =>
-      assert.deepEqual(loadConfig(resolve("examples", name)).diagnostics, []));
+      assert.deepEqual(
+        loadConfig(resolve("examples", name), { set: instead.get(name) ?? [] }).diagnostics,
+        [],
+      ));
   }
 });
