@@ -54,6 +54,9 @@ function trainingMetrics(t: number, noise: () => number): Record<string, number>
     "time/log": 0.01,
     "time/total": generate + update + evaluate + 0.09,
     "tokens/generated": 256 * (17 - 4 * skill),
+    "memory/rss": 6.4e8 + 1.5e7 * noise(),
+    "memory/peak": 6.9e8,
+    "memory/predicted": 7.6e8,
   };
 }
 
