@@ -1,7 +1,5 @@
 /** Generation beside a PyTorch loop with a KV cache, in turns: `npm run bench -- decode [--rounds=5] [--seconds=0] [--ours=1]`. */
-import { spawn, spawnSync } from "node:child_process";
 import { loadavg } from "node:os";
-import { createInterface, type Interface } from "node:readline";
 import { CharacterTokenizer } from "../server/policy/tokenizers/characters.ts";
 import { openLanguageModel } from "../server/policy/index.ts";
 import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
@@ -9,10 +7,10 @@ import type { LanguageModel } from "../server/policy/policy.ts";
 import { randomStream } from "../server/random.ts";
 import type { Prompt } from "../server/seams.ts";
 import { countdown } from "../server/tasks/countdown.ts";
+import { missingPeer, PeerProcess } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";
 
 const rounds = option("rounds", 5);
-const python = process.env["GRADUS_PEER_PYTHON"] ?? process.env["PYTHON"] ?? "python3";
 
 interface Size {
   readonly width: number;
@@ -101,43 +99,18 @@ async function ours(policy: LanguageModel, { prompts, lengths }: Case, seed: num
   return seconds;
 }
 
-/** The other side: a process that generates once for every line it reads, and tells the seconds. */
-class Peer {
-  private readonly child = spawn(python, ["bench/peer/decode.py"], { stdio: ["pipe", "pipe", "inherit"] });
-  private readonly lines: AsyncIterator<string>;
-  private readonly reader: Interface;
-  constructor() {
-    this.reader = createInterface({ input: this.child.stdout });
-    this.lines = this.reader[Symbol.asyncIterator]();
-  }
-  async seconds(of: Case): Promise<number> {
-    const { size, prompts, lengths } = of;
-    this.child.stdin.write(`${JSON.stringify({ ...size, vocabulary: 99, prompts, lengths })}\n`);
-    const { value, done } = await this.lines.next();
-    if (done === true) throw new Error("the PyTorch side ended");
-    return Number(value);
-  }
-  close(): void {
-    this.child.stdin.end();
-    this.reader.close();
-  }
-}
-function missingPeer(): string | undefined {
-  if (option("ours", 0) === 1) return "--ours=1 was given";
-  const { status } = spawnSync(python, ["-c", "import torch"], { stdio: "ignore" });
-  return status === 0 ? undefined : `${python} has no torch: name one that has by GRADUS_PEER_PYTHON`;
-}
-
-async function compare(one: Case, peer: Peer | undefined): Promise<void> {
+async function compare(one: Case, peer: PeerProcess | undefined): Promise<void> {
   const tokens = one.lengths.reduce((sum, length) => sum + length, 0);
   const policy = await openCase(one);
+  const { size, prompts, lengths } = one;
+  const asked = { ...size, vocabulary: 99, prompts, lengths };
   const own: number[] = [];
   const theirs: number[] = [];
   await ours(policy, one, 0); // prepares the programs; the other side's first is left out as well
-  await peer?.seconds(one);
+  await peer?.seconds(asked);
   for (let round = 1; round <= rounds; round++) {
     own.push(await ours(policy, one, round));
-    if (peer !== undefined) theirs.push(await peer.seconds(one));
+    if (peer !== undefined) theirs.push(await peer.seconds(asked));
   }
   policy.close();
   const setting = `${one.prompts.length} lanes, ${tokens} tokens, width ${one.size.width}, ${one.size.layers} layers, median of ${rounds} rounds, load ${loadavg()[0]!.toFixed(1)}`;
@@ -154,8 +127,8 @@ async function compare(one: Case, peer: Peer | undefined): Promise<void> {
   });
 }
 
-const missing = missingPeer();
-const peer = missing === undefined ? new Peer() : undefined;
+const missing = missingPeer("torch");
+const peer = missing === undefined ? new PeerProcess("decode.py") : undefined;
 if (missing !== undefined) skipped("decode beside PyTorch", missing);
 for (const one of [
   fixed("decode 256 × 64, 0.87 M", small, 256, 64, 1.15),

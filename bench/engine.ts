@@ -2,7 +2,7 @@
 import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import { openLanguageModel } from "../server/policy/index.ts";
 import { Stream } from "../server/policy/random.ts";
-import type { Batch, Weigh } from "../server/seams.ts";
+import { evenBatch, likelier } from "./batch.ts";
 import { measured } from "./report.ts";
 
 const numbers = (index: number, otherwise: string): number[] =>
@@ -26,23 +26,11 @@ const policy = await openLanguageModel({
 const random = new Stream("bench");
 const count = rows * length;
 const tokens = Int32Array.from({ length: count }, () => 3 + Math.floor(random.next() * 96));
-const offsets = Int32Array.from({ length: rows + 1 }, (_, row) => row * length);
-const batch: Batch = {
-  rows,
-  offsets,
-  tokens,
-  origin: new Uint8Array(count),
-  mask: new Uint8Array(count).fill(1),
-  columns: { logp_old: new Float64Array(count).fill(-4), entropy: new Float64Array(count) },
-  context: {
-    offsets: Int32Array.from({ length: rows + 1 }, (_, row) => row),
-    values: new Int32Array(rows).fill(1),
-  },
-  group: new Int32Array(rows),
-  groups: 1,
-  records: [],
-};
-const weigh: Weigh = () => ({ loss: 0, gradients: { logp: new Float64Array(count).fill(-1 / count) } });
+const batch = evenBatch(rows, new Int32Array(rows).fill(1), tokens, {
+  logp_old: new Float64Array(count).fill(-4),
+  entropy: new Float64Array(count),
+});
+const weigh = likelier(count);
 /** Wall clock, and processor time of all threads: the one to compare while others use the machine. */
 const processor = (): number => {
   const { user, system } = process.cpuUsage();

@@ -2,7 +2,8 @@
 import { openLanguageModel } from "../server/policy/index.ts";
 import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import { Stream } from "../server/policy/random.ts";
-import type { Batch, Weigh } from "../server/seams.ts";
+import type { Batch } from "../server/seams.ts";
+import { evenBatch, likelier } from "./batch.ts";
 import { measured, median, option } from "./report.ts";
 
 const rounds = option("rounds", 4);
@@ -36,23 +37,6 @@ const RESPONSE = 16;
 const ids = (count: number): Int32Array =>
   Int32Array.from({ length: count }, () => 3 + Math.floor(random.next() * 96));
 
-function batchOf(rows: number): Batch {
-  const offsets = (each: number): Int32Array => Int32Array.from({ length: rows + 1 }, (_, row) => row * each);
-  const count = rows * RESPONSE;
-  return {
-    rows,
-    offsets: offsets(RESPONSE),
-    tokens: ids(count),
-    origin: new Uint8Array(count),
-    mask: new Uint8Array(count).fill(1),
-    columns: { logp_old: new Float64Array(count).fill(-4) },
-    context: { offsets: offsets(PROMPT), values: ids(rows * PROMPT) },
-    group: new Int32Array(rows),
-    groups: 1,
-    records: [],
-  };
-}
-
 async function generate(rows: number): Promise<void> {
   const groups = Array.from({ length: Math.ceil(rows / 8) }, () => ids(PROMPT));
   const prompts = Array.from({ length: rows }, (_, row) => ({
@@ -69,8 +53,7 @@ async function generate(rows: number): Promise<void> {
 }
 
 async function update(batch: Batch): Promise<void> {
-  const slope = new Float64Array(batch.tokens.length).fill(-1 / batch.tokens.length);
-  const weigh: Weigh = () => ({ loss: 0, gradients: { logp: slope } });
+  const weigh = likelier(batch.tokens.length);
   await policy.update(batch, { channels: ["logp"], unit: "sequence", fresh: true }, weigh);
 }
 
@@ -95,7 +78,7 @@ async function cost(work: () => Promise<void>): Promise<Cost> {
 }
 
 for (const rows of [64, 128, 256, 512, 1024]) {
-  const batch = batchOf(rows);
+  const batch = evenBatch(rows, ids(rows * PROMPT), ids(rows * RESPONSE));
   const [training, writing] = [await cost(() => update(batch)), await cost(() => generate(rows))];
   const setting = `${rows} rollouts of ${PROMPT} + ${RESPONSE} tokens, 0.87 M, median of ${rounds} rounds`;
   const each = (milliseconds: number, tokens: number): number => (1000 * milliseconds) / tokens;

@@ -4,11 +4,11 @@ import { loadavg } from "node:os";
 import { openLanguageModel, threadSettings } from "../server/policy/index.ts";
 import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import { Stream } from "../server/policy/random.ts";
-import type { Batch, Weigh } from "../server/seams.ts";
+import { evenBatch, likelier } from "./batch.ts";
+import { missingPeer, python } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";
 
 const works = ["prefill", "decode", "lora"] as const;
-const python = process.env["GRADUS_PEER_PYTHON"] ?? "python3";
 const goals: Readonly<Record<string, number>> = {
   load: 5,
   "prefill 1x128": 0.9,
@@ -29,24 +29,6 @@ const tell = (line: Line): void => console.log(JSON.stringify(line));
 const random = new Stream("smollm2");
 const ids = (count: number): Int32Array =>
   Int32Array.from({ length: count }, () => 100 + Math.floor(random.next() * 39_900));
-
-/** Rows whose last `response` tokens are scored, the rest context. */
-function batchOf(rows: number, length: number, response: number): Batch {
-  const offsets = (each: number): Int32Array => Int32Array.from({ length: rows + 1 }, (_, row) => row * each);
-  const count = rows * response;
-  return {
-    rows,
-    offsets: offsets(response),
-    tokens: ids(count),
-    origin: new Uint8Array(count),
-    mask: new Uint8Array(count).fill(1),
-    columns: { logp_old: new Float64Array(count).fill(-3) },
-    context: { offsets: offsets(length - response), values: ids(rows * (length - response)) },
-    group: new Int32Array(rows),
-    groups: 1,
-    records: [],
-  };
-}
 
 async function least(rounds: number, work: () => Promise<unknown>): Promise<number> {
   await work();
@@ -96,11 +78,9 @@ async function ours(work: (typeof works)[number], base: string): Promise<void> {
     for (const lanes of [1, 8, 32])
       tell({ what: `decode ${lanes}`, seconds: await least(2, () => generated(lanes, 16, 24)) });
   if (work === "lora") {
-    const batch = batchOf(16, 64, 16);
-    const weigh: Weigh = () => ({
-      loss: 0,
-      gradients: { logp: new Float64Array(batch.tokens.length).fill(-1 / batch.tokens.length) },
-    });
+    const [rows, response] = [16, 16];
+    const batch = evenBatch(rows, ids(rows * (64 - response)), ids(rows * response));
+    const weigh = likelier(batch.tokens.length);
     const step = () => policy.update(batch, { channels: ["logp"], unit: "sequence", fresh: true }, weigh);
     tell({ what: "lora 16x64", seconds: await least(3, step) });
   }
@@ -119,14 +99,6 @@ function linesOf(command: string, words: readonly string[], environment: NodeJS.
     .split("\n")
     .filter((text) => text.startsWith('{"'))
     .map((text): Line => JSON.parse(text));
-}
-
-function missingPeer(): string | undefined {
-  if (option("ours", 0) === 1) return "--ours=1 was given";
-  const { status } = spawnSync(python, ["-c", "import torch, transformers, gguf, peft"], { stdio: "ignore" });
-  return status === 0
-    ? undefined
-    : `${python} has not all of torch, transformers, gguf, peft: name one that has by GRADUS_PEER_PYTHON`;
 }
 
 function report(what: string, own: readonly number[], theirs: readonly number[], work: string): void {
@@ -148,7 +120,7 @@ function report(what: string, own: readonly number[], theirs: readonly number[],
 }
 
 function compare(base: string, rounds: number): void {
-  const missing = missingPeer();
+  const missing = missingPeer("torch", "transformers", "gguf", "peft");
   if (missing !== undefined) skipped("SmolLM2 beside transformers and PEFT", missing);
   for (const work of works) {
     const own = new Map<string, number[]>();

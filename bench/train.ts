@@ -1,17 +1,16 @@
 /** Training steps beside PyTorch's in turns, and the ways to a step beside each other: `npm run bench -- train [--rounds=5] [--steps=5] [--ours=1]`. */
-import { spawn, spawnSync } from "node:child_process";
 import { loadavg } from "node:os";
-import { createInterface, type Interface } from "node:readline";
 import { openLanguageModel, type PolicyOptions } from "../server/policy/index.ts";
 import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
 import type { LanguageModel } from "../server/policy/policy.ts";
 import { Stream } from "../server/policy/random.ts";
-import type { Batch, Weigh } from "../server/seams.ts";
+import type { Batch } from "../server/seams.ts";
+import { evenBatch, likelier } from "./batch.ts";
+import { missingPeer, PeerProcess } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";
 
 const rounds = option("rounds", 5);
 const steps = option("steps", 5);
-const python = process.env["GRADUS_PEER_PYTHON"] ?? process.env["PYTHON"] ?? "python3";
 const VOCABULARY = 99;
 
 interface Case {
@@ -63,28 +62,13 @@ const openCase = (one: Case, options: Partial<PolicyOptions> = {}): Promise<Lang
 /** Rows of one token and `length` more that train. */
 function batchOf({ rows, length }: Case): Batch {
   const random = new Stream("bench");
-  const count = rows * length;
-  return {
-    rows,
-    offsets: Int32Array.from({ length: rows + 1 }, (_, row) => row * length),
-    tokens: Int32Array.from({ length: count }, () => 3 + Math.floor(random.next() * (VOCABULARY - 3))),
-    origin: new Uint8Array(count),
-    mask: new Uint8Array(count).fill(1),
-    columns: { logp_old: new Float64Array(count).fill(-4) },
-    context: {
-      offsets: Int32Array.from({ length: rows + 1 }, (_, row) => row),
-      values: new Int32Array(rows).fill(1),
-    },
-    group: new Int32Array(rows),
-    groups: 1,
-    records: [],
-  };
+  const draw = (): number => 3 + Math.floor(random.next() * (VOCABULARY - 3));
+  return evenBatch(rows, new Int32Array(rows).fill(1), Int32Array.from({ length: rows * length }, draw));
 }
 
 /** Seconds of the fastest of some steps. */
 async function ours(policy: LanguageModel, batch: Batch, fresh: boolean): Promise<number> {
-  const count = batch.tokens.length;
-  const weigh: Weigh = () => ({ loss: 0, gradients: { logp: new Float64Array(count).fill(-1 / count) } });
+  const weigh = likelier(batch.tokens.length);
   let least = Infinity;
   for (let step = 0; step < steps; step++) {
     const start = performance.now();
@@ -94,30 +78,9 @@ async function ours(policy: LanguageModel, batch: Batch, fresh: boolean): Promis
   return least;
 }
 
-/** The other side: a process that trains some steps for every line it reads, and tells the fastest one's seconds. */
-class Peer {
-  private readonly child = spawn(python, ["bench/peer/train.py"], { stdio: ["pipe", "pipe", "inherit"] });
-  private readonly reader: Interface = createInterface({ input: this.child.stdout });
-  private readonly lines: AsyncIterator<string> = this.reader[Symbol.asyncIterator]();
-  async seconds(one: Case): Promise<number> {
-    this.child.stdin.write(`${JSON.stringify({ ...one, vocabulary: VOCABULARY, steps })}\n`);
-    const { value, done } = await this.lines.next();
-    if (done === true) throw new Error("the PyTorch side ended");
-    return Number(value);
-  }
-  close(): void {
-    this.child.stdin.end();
-    this.reader.close();
-  }
-}
-function missingPeer(): string | undefined {
-  if (option("ours", 0) === 1) return "--ours=1 was given";
-  const { status } = spawnSync(python, ["-c", "import torch"], { stdio: "ignore" });
-  return status === 0 ? undefined : `${python} has no torch: name one that has by GRADUS_PEER_PYTHON`;
-}
-
-async function compare(one: Case, peer: Peer | undefined): Promise<void> {
+async function compare(one: Case, peer: PeerProcess | undefined): Promise<void> {
   const batch = batchOf(one);
+  const asked = { ...one, vocabulary: VOCABULARY, steps };
   const count = batch.tokens.length;
   const fast = await openCase(one);
   const again = await openCase(one, { kept_bytes: 0 });
@@ -133,10 +96,10 @@ async function compare(one: Case, peer: Peer | undefined): Promise<void> {
   const times = new Map(Object.keys(ways).map((way) => [way, [] as number[]]));
   const theirs: number[] = [];
   for (const way of Object.values(ways)) await way(); // prepares the programs
-  await peer?.seconds(one);
+  await peer?.seconds(asked);
   for (let round = 0; round < rounds; round++) {
     for (const [way, run] of Object.entries(ways)) times.get(way)!.push(await run());
-    if (peer !== undefined) theirs.push(await peer.seconds(one));
+    if (peer !== undefined) theirs.push(await peer.seconds(asked));
   }
   for (const policy of [fast, again, layered, apart]) policy.close();
   const setting = `${one.rows} × ${one.length} tokens, width ${one.width}, ${one.layers} layers, fastest of ${steps} steps, median of ${rounds} rounds, load ${loadavg()[0]!.toFixed(1)}`;
@@ -158,8 +121,8 @@ async function compare(one: Case, peer: Peer | undefined): Promise<void> {
   });
 }
 
-const missing = missingPeer();
-const peer = missing === undefined ? new Peer() : undefined;
+const missing = missingPeer("torch");
+const peer = missing === undefined ? new PeerProcess("train.py") : undefined;
 if (missing !== undefined) skipped("training beside PyTorch", missing);
 for (const one of cases) await compare(one, peer);
 peer?.close();
