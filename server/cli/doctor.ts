@@ -1,4 +1,4 @@
-import pc from "picocolors";
+import { colours as pc } from "./colours.ts";
 import {
   checkBrowser,
   checkCompiler,

@@ -1,5 +1,5 @@
 /** What `gradus run --dry-run` says. */
-import colours from "picocolors";
+import { colours } from "./colours.ts";
 import type { DryRun, TermTiming } from "../run/dryRun.ts";
 import { print } from "./command.ts";
 import { fixed, oneLine } from "./terminal.ts";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import pc from "picocolors";
+import { colours as pc } from "./colours.ts";
 import { paramsSchema } from "../config/jsonSchema.ts";
 import { nearest } from "../config/suggest.ts";
 import { methods } from "../methods.ts";

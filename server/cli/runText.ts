@@ -1,6 +1,6 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
-import colours from "picocolors";
+import { colours } from "./colours.ts";
 import { print, printJson } from "./command.ts";
 import type { EvaluationMetrics, RunLine, RunReporter } from "./runLines.ts";
 import { duration, fixed } from "./terminal.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import colours from "picocolors";
+import { colours } from "./colours.ts";
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";

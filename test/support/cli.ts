@@ -47,8 +47,8 @@ export async function gradus(words: readonly string[], cwd = process.cwd()): Pro
   return await new Promise((done, failed) => {
     const child = spawn(process.execPath, [cli, ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
     let [stdout, stderr] = ["", ""];
-    child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));
-    child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     child.on("error", failed);
     child.on("close", (code) => done({ code, stdout, stderr }));
   });

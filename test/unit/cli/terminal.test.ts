@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { wantsColours } from "../../../server/cli/colours.ts";
 import { fewOf } from "../../../server/cli/followHere.ts";
 import { bar, duration, oneLine, sparkline } from "../../../server/cli/terminal.ts";
 
@@ -45,4 +46,13 @@ test("the completions shown are the best, one between and the worst, each once",
     [3],
   );
   assert.deepEqual(fewOf([]), []);
+});
+
+void test("a pipe gets no colours, also where CI is set; NO_COLOR and FORCE_COLOR decide first", () => {
+  assert.equal(wantsColours({ CI: "true" }, false), false);
+  assert.equal(wantsColours({}, true), true);
+  assert.equal(wantsColours({ TERM: "dumb" }, true), false);
+  assert.equal(wantsColours({ NO_COLOR: "1", FORCE_COLOR: "1" }, true), false);
+  assert.equal(wantsColours({ FORCE_COLOR: "1" }, false), true);
+  assert.equal(wantsColours({ FORCE_COLOR: "0" }, true), false);
 });
