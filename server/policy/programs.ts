@@ -22,10 +22,12 @@ import {
   under,
   type Named,
   type Program,
+  type DeviceTensor,
   type ProgramSpec,
   type Runtime,
+  type Tensors,
 } from "./runtime.ts";
-import { fold } from "./transformer/fold.ts";
+import { foldMatrix, foldSources } from "./transformer/fold.ts";
 import { merge } from "./transformer/lowRank.ts";
 import { weightShapes, type Shape } from "./transformer/weights.ts";
 import * as whole from "./wholePrograms.ts";
@@ -37,12 +39,16 @@ const frozenFeeds = (parts: Parts): Feeds =>
     frozenNames(parts).map((name) => [name, float(weightShapes(parts.shape)[name]!.length)]),
   );
 
-/** The decoder's weights → matrices the other programs multiply by. */
-const foldSpec = (shape: Shape): ProgramSpec => ({
-  name: "fold",
-  feeds: extentFeeds(weightShapes(shape)),
-  build: (ops, feeds) => fold(ops, shape, feeds),
-});
+/** The weights that one folded matrix is made of → that matrix. */
+const foldMatrixSpec = (shape: Shape, name: string): ProgramSpec => {
+  const shapes = weightShapes(shape);
+  const { names } = foldSources(shape, name);
+  return {
+    name: `fold ${name}`,
+    feeds: extentFeeds(Object.fromEntries(names.map((own) => [own, take(shapes, own)]))),
+    build: (ops, feeds) => ({ folded: foldMatrix(ops, shape, feeds, name) }),
+  };
+};
 
 /** Everything that trains → the same; under an adapter, with the base's own matrices (`base/…`) merged. */
 const foldPartsSpec = (parts: Parts): ProgramSpec => ({
@@ -138,7 +144,13 @@ export class Programs {
   private get streams(): number {
     return this.runtime.streams;
   }
-  fold = (): Program => this.get("fold", () => foldSpec(this.shape));
+  /** One folded matrix. All layers share a program, whose feeds carry the number of the first. */
+  foldMatrix(name: string, weights: Tensors): DeviceTensor {
+    const first = (own: string): string => own.replace(/^\d+\./, "0.");
+    const program = this.get(`fold ${first(name)}`, () => foldMatrixSpec(this.shape, first(name)));
+    const feeds = Object.entries(weights).map(([own, tensor]) => [first(own), tensor] as const);
+    return take(program.run(Object.fromEntries(feeds)), "folded");
+  }
   foldParts = (): Program => this.get("fold parts", () => foldPartsSpec(this.parts));
   accumulate = (count: number): Program => this.get(`accumulate ${count}`, () => accumulateSpec(count));
   gradient = (): Program => this.get("gradient", () => gradientSpec(this.parts));

@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { z } from "zod";
 import { readFailure, UserError } from "../../shared/errors.ts";
+import { Scratch } from "./scratch.ts";
 
 export interface StoredTensor {
   readonly shape: readonly number[];
@@ -60,14 +61,20 @@ function halfTable(): Float32Array {
   });
   return halves;
 }
-/** How each element type becomes 32-bit floats; `bytes` owns its memory, so views of it are aligned. */
-const readers: Readonly<Record<string, { readonly size: number; read(bytes: ArrayBuffer): Float32Array }>> = {
-  F32: { size: 4, read: (bytes) => new Float32Array(bytes) },
-  F64: { size: 8, read: (bytes) => Float32Array.from(new Float64Array(bytes)) },
+/** How each element type becomes 32-bit floats: `count` of them from the beginning of a buffer. */
+interface Reader {
+  readonly size: number;
+  /** The result keeps the buffer. */
+  readonly keeps?: true;
+  read(bytes: ArrayBuffer, count: number): Float32Array;
+}
+const readers: Readonly<Record<string, Reader>> = {
+  F32: { size: 4, keeps: true, read: (bytes, count) => new Float32Array(bytes, 0, count) },
+  F64: { size: 8, read: (bytes, count) => Float32Array.from(new Float64Array(bytes, 0, count)) },
   F16: {
     size: 2,
-    read(bytes) {
-      const [bits, table] = [new Uint16Array(bytes), halfTable()];
+    read(bytes, count) {
+      const [bits, table] = [new Uint16Array(bytes, 0, count), halfTable()];
       const values = new Float32Array(bits.length);
       for (let i = 0; i < bits.length; i++) values[i] = table[bits[i]!]!;
       return values;
@@ -76,8 +83,8 @@ const readers: Readonly<Record<string, { readonly size: number; read(bytes: Arra
   /** The upper half of a 32-bit float. */
   BF16: {
     size: 2,
-    read(bytes) {
-      const bits = new Uint16Array(bytes);
+    read(bytes, count) {
+      const bits = new Uint16Array(bytes, 0, count);
       const wide = new Uint32Array(bits.length);
       for (let i = 0; i < bits.length; i++) wide[i] = bits[i]! << 16;
       return new Float32Array(wide.buffer);
@@ -97,6 +104,7 @@ interface Entry {
 export class SafetensorsFile {
   private readonly entries = new Map<string, Entry>();
   private readonly descriptor: number;
+  private readonly scratch = new Scratch();
 
   /** @throws UserError naming the file where it is missing, cut short or malformed. */
   constructor(readonly file: string) {
@@ -120,8 +128,7 @@ export class SafetensorsFile {
       cause,
     });
   }
-  private bytes(start: number, length: number): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(length);
+  private bytes(start: number, length: number, bytes = new Uint8Array(length)): Uint8Array<ArrayBuffer> {
     let done = 0;
     while (done < length) {
       // One call reads at most 2 GiB.
@@ -169,9 +176,11 @@ export class SafetensorsFile {
     const reader = readers[dtype];
     if (reader === undefined)
       throw this.broken(`${name} is ${dtype}, and only ${Object.keys(readers).join(", ")} are read`);
-    if (bytes !== reader.size * shape.reduce((n, extent) => n * extent, 1))
+    const count = shape.reduce((n, extent) => n * extent, 1);
+    if (bytes !== reader.size * count)
       throw this.broken(`the data of ${name} does not have the length of its extents`);
-    return { shape, data: reader.read(this.bytes(start, bytes).buffer) };
+    const room = reader.keeps === true ? new Uint8Array(bytes) : this.scratch.bytes(bytes);
+    return { shape, data: reader.read(this.bytes(start, bytes, room).buffer, count) };
   }
   close(): void {
     closeSync(this.descriptor);

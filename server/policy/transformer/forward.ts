@@ -4,7 +4,7 @@ import { prefixed, take, type Named } from "../runtime.ts";
 import { attend, project, type Extents } from "./attention.ts";
 import { feedForward, feedForwardKept } from "./feedForward.ts";
 import { linear } from "./linear.ts";
-import { after, before, foldsGains } from "./norm.ts";
+import { after, before, foldsFinalGain, foldsGains } from "./norm.ts";
 import { masks, turns } from "./positions.ts";
 import { headWidth, qkvWidth, type Shape } from "./weights.ts";
 
@@ -117,7 +117,8 @@ export function forward<T>(
   return { ...all, ...finish(ops, shape, folded, x) };
 }
 
-const normed = (shape: Shape, block: 1 | 2 | ""): string[] => (foldsGains(shape) ? [] : [`normed${block}`]);
+const normed = (shape: Shape, block: 1 | 2 | ""): string[] =>
+  (block === "" ? foldsFinalGain : foldsGains)(shape) ? [] : [`normed${block}`];
 
 /** Ranks of what one layer keeps, by name: how a later program is fed it. */
 export function layerRanks(shape: Shape, layer: number): Record<string, number> {

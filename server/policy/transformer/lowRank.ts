@@ -239,29 +239,26 @@ export const lowRank =
     };
   };
 
-/** The same for saving: W + scaling · A·B, matrix by matrix, from values by their own names. */
-export function mergedWeights(
+/** The same for saving: W + scaling · A·B of one weight, by its own name. `values` becomes the sum. */
+export function mergedWeight(
   shape: Shape,
   adapter: Adapter,
-  base: Named<Float32Array>,
+  name: string,
+  values: Float32Array,
   adapters: Named<Float32Array>,
-): Record<string, Float32Array> {
-  const merged: Record<string, Float32Array> = { ...base };
-  eachMatrix(shape, adapter, (layer, matrix, places) => {
-    const values = Float32Array.from(take(base, `${layer}.${matrix}`));
-    for (const { target, rows, start, columns, of } of places) {
-      const [a, b] = [take(adapters, `${layer}.${target}.A`), take(adapters, `${layer}.${target}.B`)];
-      for (let row = 0; row < rows; row++) {
-        for (let r = 0; r < adapter.rank; r++) {
-          const factor = scaling(adapter) * a[row * adapter.rank + r]!;
-          if (factor === 0) continue;
-          const [into, from] = [row * of + start, r * columns];
-          for (let column = 0; column < columns; column++)
-            values[into + column]! += factor * b[from + column]!;
-        }
+): Float32Array {
+  const [layer, matrix] = name.split(".");
+  const places = [...placesByMatrix(shape, adapter)].find(([own]) => own === matrix)?.[1] ?? [];
+  for (const { target, rows, start, columns, of } of places) {
+    const [a, b] = [take(adapters, `${layer}.${target}.A`), take(adapters, `${layer}.${target}.B`)];
+    for (let row = 0; row < rows; row++) {
+      for (let r = 0; r < adapter.rank; r++) {
+        const factor = scaling(adapter) * a[row * adapter.rank + r]!;
+        if (factor === 0) continue;
+        const [into, from] = [row * of + start, r * columns];
+        for (let column = 0; column < columns; column++) values[into + column]! += factor * b[from + column]!;
       }
     }
-    merged[`${layer}.${matrix}`] = values;
-  });
-  return merged;
+  }
+  return values;
 }
