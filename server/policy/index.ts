@@ -118,7 +118,7 @@ const isInside = (path: string, folder: string | undefined): boolean =>
 function initialReader(shape: Shape, seed: number): WeightReader {
   const extents = weightShapes(shape);
   return {
-    read: (name) => initialWeight(shape, seed, name, take(extents, name)),
+    read: (name, room) => initialWeight(shape, seed, name, take(extents, name), room),
     close: () => undefined,
   };
 }

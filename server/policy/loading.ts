@@ -5,6 +5,7 @@
 import { reading, type OpenWeights } from "./formats/model.ts";
 import type { Programs } from "./programs.ts";
 import { freeAll, take, type DeviceTensor } from "./runtime.ts";
+import { Scratch } from "./scratch.ts";
 import { foldedNames, foldedShapes, foldSources } from "./transformer/fold.ts";
 import { weightShapes } from "./transformer/weights.ts";
 
@@ -29,17 +30,19 @@ export const foldStreamed = (programs: Programs, open: OpenWeights): Owned =>
       const { runtime, shape } = programs;
       const [extents, sources] = [foldedShapes(shape), weightShapes(shape)];
       const unchanged = new Map<string, DeviceTensor>();
+      const scratch = new Scratch();
       for (const name of foldedNames(shape)) {
         const { names, plain } = foldSources(shape, name);
         const [source = name] = names;
         if (plain) {
-          const tensor = unchanged.get(source) ?? runtime.upload(read(source), take(extents, name));
+          const tensor =
+            unchanged.get(source) ?? runtime.copy(read(source, scratch.floats), take(extents, name));
           unchanged.set(source, tensor);
           folded[name] = tensor;
           continue;
         }
         const given = building((into) => {
-          for (const own of names) into[own] = runtime.upload(read(own), take(sources, own));
+          for (const own of names) into[own] = runtime.copy(read(own, scratch.floats), take(sources, own));
         });
         try {
           folded[name] = programs.foldMatrix(name, given);
@@ -51,11 +54,13 @@ export const foldStreamed = (programs: Programs, open: OpenWeights): Owned =>
   );
 
 const uploaded = (programs: Programs, open: OpenWeights, names: readonly string[]): Owned => {
-  const shapes = weightShapes(programs.shape);
+  const { runtime, shape } = programs;
+  const shapes = weightShapes(shape);
+  const scratch = new Scratch();
   if (names.length === 0) return {};
   return reading(open, (read) =>
     building((into) => {
-      for (const name of names) into[name] = programs.runtime.upload(read(name), take(shapes, name));
+      for (const name of names) into[name] = runtime.copy(read(name, scratch.floats), take(shapes, name));
     }),
   );
 };

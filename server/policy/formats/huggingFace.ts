@@ -8,6 +8,7 @@ import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
 import { take } from "../runtime.ts";
 import { SafetensorsFile, writeSafetensors } from "../safetensors.ts";
+import { Scratch, type Room } from "../scratch.ts";
 import { readTokenizer, writeTokenizer, type PolicyTokenizer } from "../tokenizers/index.ts";
 import { weightShapes, type Shape } from "../transformer/weights.ts";
 import { fromTensors, toPublic } from "./huggingFace/layout.ts";
@@ -84,6 +85,7 @@ function checkExtra(folder: string, shape: Shape, names: Iterable<string>): void
 /** The folder's safetensors, open. */
 class FolderWeights implements WeightReader {
   private readonly files: SafetensorsFile[] = [];
+  private readonly scratch = new Scratch();
   private readonly holder = new Map<string, SafetensorsFile>();
   private readonly tensors: ReturnType<typeof publicTensors>;
   private readonly extents: ReturnType<typeof weightShapes>;
@@ -116,11 +118,13 @@ class FolderWeights implements WeightReader {
       throw tensorProblem(file?.file ?? this.folder, tensor, found);
     return { file, name };
   }
-  read(weight: string): Float32Array {
-    return fromTensors(this.shape, take(this.extents, weight), take(this.tensors, weight), (tensor) => {
+  read(weight: string, room?: Room): Float32Array {
+    const [extents, tensors] = [take(this.extents, weight), take(this.tensors, weight)];
+    const read = (tensor: PublicTensor, own: Room = this.scratch.floats): Float32Array => {
       const { file, name } = this.find(tensor);
-      return file.read(name).data;
-    });
+      return file.read(name, own).data;
+    };
+    return fromTensors(this.shape, extents, tensors, read, room);
   }
   close(): void {
     for (const file of this.files) file.close();

@@ -102,7 +102,7 @@ export const mergedReader = (
   adapter: Adapter,
   adapters: Weights,
 ): WeightReader => ({
-  read: (name) => mergedWeight(shape, adapter, name, base.read(name), adapters),
+  read: (name, room) => mergedWeight(shape, adapter, name, base.read(name, room), adapters),
   close: () => base.close(),
 });
 /** All of them at once. */

@@ -1,4 +1,5 @@
 /** What every model format gives before and after its weights are read. */
+import type { Room } from "../scratch.ts";
 import type { PolicyTokenizer } from "../tokenizers/index.ts";
 import { weightShapes, type Shape } from "../transformer/weights.ts";
 
@@ -16,8 +17,8 @@ export type Weights = Readonly<Record<string, Float32Array>>;
 
 /** The same, read one at a time: a model of which there is never more on this side than one weight. */
 export interface WeightReader {
-  /** A new array every time. @throws UserError naming the file and what is wrong with it */
-  read(name: string): Float32Array;
+  /** @param room where to; by itself a new array. @throws UserError naming the file and what is wrong with it */
+  read(name: string, room?: Room): Float32Array;
   close(): void;
 }
 export type OpenWeights = () => WeightReader;
@@ -26,7 +27,7 @@ export type OpenWeights = () => WeightReader;
 export function reading<R>(open: OpenWeights, use: (read: WeightReader["read"]) => R): R {
   const reader = open();
   try {
-    return use((name) => reader.read(name));
+    return use((name, room) => reader.read(name, room));
   } finally {
     reader.close();
   }

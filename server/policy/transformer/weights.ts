@@ -7,6 +7,7 @@
  */
 import type { Named } from "../runtime.ts";
 import { Stream } from "../random.ts";
+import { fresh, type Room } from "../scratch.ts";
 
 /**
  * In what an architecture differs from another: everything a layer's code asks. An architecture is a value of this,
@@ -144,9 +145,10 @@ export function initialWeight(
   seed: number,
   name: string,
   extents: readonly number[],
+  room: Room = fresh,
 ): Float32Array {
-  const values = new Float32Array(countOf(extents));
-  if (name.endsWith("_bias")) return values;
+  const values = room(countOf(extents));
+  if (name.endsWith("_bias")) return values.fill(0);
   if (extents.length === 1) return values.fill(1 - style.gain_offset);
   const residual = name.endsWith(".out") || name.endsWith(".down");
   const deviation = 0.02 / (residual ? Math.sqrt(2 * layers) : 1);

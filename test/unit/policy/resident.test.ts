@@ -216,6 +216,7 @@ class Emitting implements Runtime {
     return this.runtime.compile(spec);
   }
   upload: Runtime["upload"] = (data, shape) => this.runtime.upload(data, shape);
+  copy: Runtime["copy"] = (data, shape) => this.runtime.copy(data, shape);
   tensors = (): number => this.runtime.tensors();
   close = (): void => this.runtime.close();
 }

@@ -3,6 +3,8 @@
  * block's bytes become floats in order; arithmetic in 32 bits, as ggml's.
  */
 
+import { fresh, type Room } from "../../scratch.ts";
+
 export interface BlockType {
   readonly name: string;
   /** Its number in the file. */
@@ -233,11 +235,7 @@ export function bytesOf(type: BlockType, extents: readonly number[]): number {
 const countIn = (type: BlockType, bytes: Uint8Array): number => (bytes.length / type.bytes) * type.count;
 
 /** The numbers of whole blocks, in order. */
-export const unpacked = (
-  type: BlockType,
-  bytes: Uint8Array,
-  room = (count: number): Float32Array => new Float32Array(count),
-): Float32Array => {
+export const unpacked = (type: BlockType, bytes: Uint8Array, room: Room = fresh): Float32Array => {
   const out = room(countIn(type, bytes));
   const { unpack, count, bytes: size } = type;
   if (type === f32) new Uint8Array(out.buffer, out.byteOffset, bytes.length).set(bytes);

@@ -3,7 +3,7 @@ import { countOf, weightShapes, type Shape } from "../../transformer/weights.ts"
 import { take } from "../../runtime.ts";
 import type { ModelHead, WeightReader } from "../model.ts";
 import { unpacked } from "./blocks.ts";
-import { Scratch } from "../../scratch.ts";
+import { fresh, Scratch } from "../../scratch.ts";
 import { ggufError, readHeader, type Header, type TensorInfo } from "./header.ts";
 import { placeIn, placesOf, type Place } from "./places.ts";
 import { shapeOf } from "./shape.ts";
@@ -38,13 +38,14 @@ class FileWeights implements WeightReader {
   }
   /** Stands until the next tensor is unpacked. */
   private unpacked(tensor: TensorInfo): Float32Array {
-    return unpacked(tensor.type, this.file.bytes(tensor), (count) => this.scratch.floats(count));
+    return unpacked(tensor.type, this.file.bytes(tensor), this.scratch.floats);
   }
-  read(weight: string): Float32Array {
+  read(weight: string, room = fresh): Float32Array {
     const places = this.places.get(weight) ?? [];
     const [first] = places;
-    if (first?.place.kind === "table") return unpacked(first.tensor.type, this.file.bytes(first.tensor));
-    const values = new Float32Array(countOf(take(this.extents, weight)));
+    if (first?.place.kind === "table")
+      return unpacked(first.tensor.type, this.file.bytes(first.tensor), room);
+    const values = room(countOf(take(this.extents, weight)));
     for (const { place, tensor } of places) placeIn(place, this.unpacked(tensor), values);
     return values;
   }

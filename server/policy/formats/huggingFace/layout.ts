@@ -1,5 +1,6 @@
 /** Moving numbers between our matrices and a Hugging Face folder's tensors. */
 import { countOf, headWidth, weightShapes, type Shape } from "../../transformer/weights.ts";
+import { fresh, type Room } from "../../scratch.ts";
 import type { StoredTensor } from "../../safetensors.ts";
 import type { Weights } from "../model.ts";
 import { publicTensors, type PublicTensor } from "./tensors.ts";
@@ -97,16 +98,20 @@ export function toPublic(shape: Shape, weights: Weights): Record<string, StoredT
   return stored;
 }
 
-/** The way back, for one weight; `read` gives the numbers of a tensor that has its extents, or throws. */
+/**
+ * The way back, for one weight; `read` gives the numbers of a tensor that has its extents, or throws: into the `room`
+ * where the weight is that tensor, else anywhere.
+ */
 export function fromTensors(
   shape: Shape,
   extents: readonly number[],
   tensors: readonly PublicTensor[],
-  read: (tensor: PublicTensor) => Float32Array,
+  read: (tensor: PublicTensor, room?: Room) => Float32Array,
+  room: Room = fresh,
 ): Float32Array {
   const [first] = tensors;
-  if (tensors.length === 1 && isWhole(first!, extents)) return read(first!);
-  const ours = new Float32Array(countOf(extents));
+  if (tensors.length === 1 && isWhole(first!, extents)) return read(first!, room);
+  const ours = room(countOf(extents));
   for (const tensor of tensors) copy(shape, tensor, extents, read(tensor), ours, true);
   return ours;
 }
