@@ -4,7 +4,7 @@ import { positionOf, longestOf, type Job } from "./jobs.ts";
 import { roundSize, roundUp } from "./layout.ts";
 import type { Prefilled } from "./prefill.ts";
 import type { Programs } from "./programs.ts";
-import { freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { freeAll, prefixed, take, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { moveSpec, seatSpec } from "./transformer/decode.ts";
 import { headWidth, parameterCount, type Shape } from "./transformer/weights.ts";
 
@@ -79,10 +79,21 @@ const neededBy = (jobs: readonly (Job | undefined)[]): number =>
 const roomFor = (needed: number, capacity: number): number =>
   needed <= capacity ? capacity : roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
 
-/** New caches whose lane i is lane `chosen[i]` of `count` old ones, with room for `capacity` positions. */
+/** Caches of a part, or of prompts. */
+interface Caches {
+  readonly caches: Tensors;
+  readonly count: number;
+  readonly capacity: number;
+  /** Prompts stay for others. */
+  readonly stay?: true;
+}
+/**
+ * New caches whose lane i is lane `chosen[i]` of the old ones, with room for `capacity` positions. One is made after
+ * the other, and the old one let go: all of them are never there twice.
+ */
 function moved(
   { programs }: Generator,
-  from: { readonly caches: Tensors; readonly count: number; readonly capacity: number },
+  from: Caches,
   chosen: Int32Array,
   capacity: number,
 ): Record<string, DeviceTensor> {
@@ -92,8 +103,17 @@ function moved(
     count: runtime.upload(Int32Array.of(from.count), []),
     extra: runtime.upload(Int32Array.of(capacity - from.capacity), []),
   };
+  const made: Record<string, DeviceTensor> = {};
   try {
-    return programs.get("move", () => moveSpec(shape)).run({ ...from.caches, ...feeds });
+    const program = programs.get("move", () => moveSpec(shape));
+    for (const [name, cache] of Object.entries(from.caches)) {
+      made[name] = take(program.run({ cache, ...feeds }), "moved");
+      if (from.stay !== true) cache.free();
+    }
+    return made;
+  } catch (error) {
+    freeAll(made);
+    throw error;
   } finally {
     freeAll(feeds);
   }
@@ -119,7 +139,8 @@ export function seat(generator: Generator, part: Part, jobs: readonly Job[], pre
   if (!isOpen(part)) {
     const chosen = new Int32Array(part.lanes.length);
     slots.forEach((slot, number) => (chosen[slot] = rows[number]!));
-    const from = { caches: prefilled.caches, count: prefilled.count, capacity: prefilled.length };
+    const { caches, count, length } = prefilled;
+    const from: Caches = { caches, count, capacity: length, stay: true };
     replaceCaches(part, moved(generator, from, chosen, capacity), capacity);
     return;
   }
