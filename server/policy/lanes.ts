@@ -1,7 +1,7 @@
 /** Lanes of generation and the KV caches they lie in: seating prompts, dropping what is finished, making room. */
 import type { Tokenizer } from "../seams.ts";
 import { positionOf, longestOf, type Job } from "./jobs.ts";
-import { roundSize, roundUp } from "./layout.ts";
+import { ROUND, roundSize, roundUp } from "./layout.ts";
 import type { Prefilled } from "./prefill.ts";
 import type { Programs } from "./programs.ts";
 import { freeAll, prefixed, take, type DeviceTensor, type Tensors } from "./runtime.ts";
@@ -28,6 +28,8 @@ export interface Part {
   caches: Record<string, DeviceTensor>;
   /** Positions that a lane has. */
   capacity: number;
+  /** Positions that any job may come to need. */
+  readonly most: number;
   /** Steps of lanes that smaller caches would have spared, since the last move. */
   wasted: number;
 }
@@ -57,12 +59,21 @@ export function lanesAtOnce(
 }
 
 /** Empty parts, one a stream, with `lanes` lanes together; none without a lane. */
-export function emptyParts({ programs: { runtime } }: Generator, lanes: number): Part[] {
+export function emptyParts(
+  { programs: { runtime } }: Generator,
+  lanes: number,
+  jobs: readonly Job[],
+): Part[] {
+  const most = roundUp(
+    jobs.reduce((longest, job) => Math.max(longest, longestOf(job)), 1),
+    ROUND,
+  );
   const each = Math.ceil(lanes / runtime.streams);
   return Array.from({ length: runtime.streams }, (_, stream) => ({
     lanes: new Array<Job | undefined>(Math.max(1, Math.min(each, lanes - stream * each))).fill(undefined),
     caches: {},
     capacity: 0,
+    most,
     wasted: 0,
   }));
 }
@@ -75,9 +86,12 @@ export const liveLanes = (part: Part): number =>
 const neededBy = (jobs: readonly (Job | undefined)[]): number =>
   jobs.reduce((most, job) => Math.max(most, job === undefined ? 0 : positionOf(job) + 1), 1);
 
-/** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen. */
-const roomFor = (needed: number, capacity: number): number =>
-  needed <= capacity ? capacity : roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
+/** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen, if as much may be used. */
+function roomFor(needed: number, { capacity, most }: Part): number {
+  if (needed <= capacity) return capacity;
+  const ample = roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
+  return Math.max(roundUp(needed, ROUND), Math.min(ample, most));
+}
 
 /** Caches of a part, or of prompts. */
 interface Caches {
@@ -135,7 +149,7 @@ export function seat(generator: Generator, part: Part, jobs: readonly Job[], pre
     return slot;
   });
   const rows = Int32Array.from(jobs, (job) => prefilled.rows.get(job.key)!);
-  const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part.capacity);
+  const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part);
   if (!isOpen(part)) {
     const chosen = new Int32Array(part.lanes.length);
     slots.forEach((slot, number) => (chosen[slot] = rows[number]!));
@@ -193,7 +207,7 @@ const moveCost = ({ programs: { shape } }: Generator, capacity: number): number 
  * them has cost as much as the move. That is at most twice what knowing all lengths would cost.
  */
 export function settle(generator: Generator, part: Part, waiting: boolean): void {
-  const capacity = roomFor(neededBy(part.lanes), part.capacity);
+  const capacity = roomFor(neededBy(part.lanes), part);
   const grows = capacity > part.capacity;
   // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
   const size = Math.min(part.lanes.length, roundSize(liveLanes(part)));
