@@ -161,8 +161,16 @@ export class LanguageModel implements TrainablePolicy {
     const set = this.weightsOf(model);
     return {
       programs,
-      weights: set.folded,
-      unmerged: set.unmerged,
+      get weights() {
+        return set.folded;
+      },
+      get unmerged() {
+        return set.unmerged;
+      },
+      get merging() {
+        return set.merging;
+      },
+      rest: () => set.rest(),
       seed: ((setup.seed ?? 0) * 1_000_003 + this.version) | 0,
       rotary,
       pad: tokenizer.pad,

@@ -11,7 +11,6 @@ import {
   foldParts,
   frozenNames,
   gradientShapes,
-  mergedNames,
   trainedOf,
   trainedShapes,
   type Parts,
@@ -50,21 +49,20 @@ const foldMatrixSpec = (shape: Shape, name: string): ProgramSpec => {
   };
 };
 
-/** Everything that trains → the same; under an adapter, with the base's own matrices (`base/…`) merged. */
+/** Everything that trains → matrices the other programs multiply by; of an adapter, A and B. */
 const foldPartsSpec = (parts: Parts): ProgramSpec => ({
   name: "fold all parts",
-  feeds: {
-    ...extentFeeds(trainedShapes(parts)),
-    ...frozenFeeds(parts),
-    ...matrixFeeds("base/", mergedNames(parts)),
-  },
-  build(ops, feeds) {
-    const folded = foldParts(ops, parts, feeds);
-    const { shape, adapter } = parts;
-    if (adapter === undefined) return folded;
-    return { ...folded, ...merge(ops, shape, adapter, under(feeds, "base/"), folded) };
-  },
+  feeds: { ...extentFeeds(trainedShapes(parts)), ...frozenFeeds(parts) },
+  build: (ops, feeds) => foldParts(ops, parts, feeds),
 });
+/** A matrix of the base and its adapter → the two as one. */
+const mergeSpec: ProgramSpec = {
+  name: "merge",
+  feeds: { base: float(2), A: float(2), B: float(2) },
+  build: (ops, feeds) => ({
+    merged: merge(ops, take(feeds, "base"), take(feeds, "A"), take(feeds, "B")),
+  }),
+};
 
 /** a + b, matrix by matrix; they go by their number. */
 const accumulateSpec = (count: number): ProgramSpec => {
@@ -151,6 +149,7 @@ export class Programs {
     const feeds = Object.entries(weights).map(([own, tensor]) => [first(own), tensor] as const);
     return take(program.run(Object.fromEntries(feeds)), "folded");
   }
+  merge = (): Program => this.get("merge", () => mergeSpec);
   foldParts = (): Program => this.get("fold parts", () => foldPartsSpec(this.parts));
   accumulate = (count: number): Program => this.get(`accumulate ${count}`, () => accumulateSpec(count));
   gradient = (): Program => this.get("gradient", () => gradientSpec(this.parts));
@@ -175,15 +174,13 @@ export class Programs {
   embed = (): Program => this.get("embed", () => layered.embedSpec(this.parts, this.streams));
   embedBackward = (): Program =>
     this.get("embed backward", () => layered.embedBackwardSpec(this.parts, this.streams));
-  layerForward = (layer: number, keep: boolean, training: boolean): Program => {
-    const apart = training && drops(this.parts);
-    return this.get(`layer ${layer} ${keep} ${apart}`, () =>
-      layered.layerSpec(this.parts, this.streams, layer, keep, apart),
+  layerForward = (layer: number, keep: boolean, products: layered.Products): Program =>
+    this.get(`layer ${layer} ${keep} ${products}`, () =>
+      layered.layerSpec(this.parts, this.streams, layer, keep, products),
     );
-  };
-  layerBackward = (layer: number, kept: boolean): Program =>
-    this.get(`layer ${layer} backward ${kept}`, () =>
-      layered.layerBackwardSpec(this.parts, this.streams, layer, kept),
+  layerBackward = (layer: number, kept: boolean, products: layered.Products): Program =>
+    this.get(`layer ${layer} backward ${kept} ${products}`, () =>
+      layered.layerBackwardSpec(this.parts, this.streams, layer, kept, products),
     );
   finish = (): Program => this.get("finish", () => layered.finishSpec(this.parts, this.streams));
   finishBackward = (): Program =>

@@ -30,6 +30,8 @@ export class BaseWeights {
 export class WeightSet {
   private owners = 1;
   private own: Record<string, DeviceTensor> | undefined;
+  private merged: Record<string, DeviceTensor> | undefined;
+  private feeds: { folded?: Tensors; unmerged?: Tensors } = {};
   private all: Tensors | undefined;
   /**
    * @param given all that trains, taken over; or where it is read from: the set then begins with the folded matrices
@@ -69,20 +71,30 @@ export class WeightSet {
     if (this.all !== undefined) return;
     freeAll(this.own ?? {});
     this.own = undefined;
+    this.feeds = {};
     this.all = this.tensors;
   }
-  private fold(): Record<string, DeviceTensor> {
-    const { base, programs } = this;
-    if (base === undefined) return programs.foldParts().run(this.tensors);
-    const merged = mergedNames(programs.parts);
-    const folded = programs.foldParts().run({
-      ...this.tensors,
-      ...base.frozen,
-      ...prefixed("base/", Object.fromEntries(merged.map((name) => [name, take(base.folded, name)]))),
-    });
-    if (!this.untouched) return folded;
-    for (const name of merged) folded[name]?.free();
-    return Object.fromEntries(Object.entries(folded).filter(([name]) => !merged.includes(name)));
+  /** Of what trains; under an adapter A and B, which are small. */
+  private get foldedParts(): Tensors {
+    return (this.own ??= this.programs.foldParts().run(this.trained));
+  }
+  /** Sums of base and adapter. */
+  private get mergedParts(): Tensors {
+    if (this.base === undefined || this.untouched) return {};
+    if (this.merged !== undefined) return this.merged;
+    const { folded } = this.base;
+    const parts = this.foldedParts;
+    const merged: Record<string, DeviceTensor> = {};
+    try {
+      for (const name of mergedNames(this.programs.parts)) {
+        const [A, B] = [take(parts, `${name}.A`), take(parts, `${name}.B`)];
+        merged[name] = take(this.programs.merge().run({ base: take(folded, name), A, B }), "merged");
+      }
+    } catch (error) {
+      freeAll(merged);
+      throw error;
+    }
+    return (this.merged = merged);
   }
   /** What the optimiser's programs read: all that trains, and the frozen vectors. */
   get trained(): Tensors {
@@ -95,18 +107,26 @@ export class WeightSet {
   }
   /** Feeds `w/…` of the programs. Made when they are first asked for: the former set is gone by then. */
   get folded(): Tensors {
-    this.own ??= this.fold();
-    return prefixed("w/", { ...this.base?.folded, ...this.own });
+    return (this.feeds.folded ??= prefixed("w/", {
+      ...this.base?.folded,
+      ...this.foldedParts,
+      ...this.mergedParts,
+    }));
   }
   /** The same with the base's own matrices beside A and B. */
   get unmerged(): Tensors {
-    return { ...this.folded, ...prefixed("w/", this.base?.folded ?? {}) };
+    return (this.feeds.unmerged ??= prefixed("w/", { ...this.base?.folded, ...this.foldedParts }));
+  }
+  /** Whether `folded` would have to merge. */
+  get merging(): boolean {
+    return this.base !== undefined && !this.untouched && this.merged === undefined;
   }
   /** Lets go of the merged matrices of an adapter until they are asked for again; not while another owner may use them. */
   rest(): void {
-    if (this.owners > 1 || this.base === undefined || this.untouched || this.own === undefined) return;
-    freeAll(this.own);
-    this.own = undefined;
+    if (this.owners > 1 || this.merged === undefined) return;
+    freeAll(this.merged);
+    this.merged = undefined;
+    this.feeds = {};
   }
   /** Frees the values when the last owner lets go. */
   close(): void {
@@ -114,6 +134,7 @@ export class WeightSet {
     if (this.owners > 0) return;
     freeAll(this.all ?? {});
     freeAll(this.own ?? {});
+    freeAll(this.merged ?? {});
     this.base?.close();
   }
 }

@@ -210,20 +210,15 @@ export function unfoldAdapter<T>(
   return gradients;
 }
 
-/** Base matrices with their adapters added, under their own names. */
-export function merge<T>(
-  ops: Ops<T>,
-  shape: Shape,
-  adapter: Adapter,
-  base: Named<T>,
-  folded: Named<T>,
-): Record<string, T> {
-  const merged: Record<string, T> = {};
-  eachMatrix(shape, adapter, (layer, matrix) => {
-    const name = `${layer}.${matrix}`;
-    const product = ops.matmul(take(folded, `${name}.A`), take(folded, `${name}.B`));
-    merged[name] = ops.add(take(base, name), product);
-  });
+/** A matrix with its adapter added. */
+export const merge = <T>(ops: Ops<T>, base: T, a: T, b: T): T => ops.add(base, ops.matmul(a, b));
+/** The same of all matrices whose adapters are there. */
+export function mergeAll<T>(ops: Ops<T>, folded: Named<T>): Record<string, T> {
+  const merged: Record<string, T> = { ...folded };
+  for (const [name, base] of Object.entries(folded)) {
+    const [a, b] = [folded[`${name}.A`], folded[`${name}.B`]];
+    if (a !== undefined && b !== undefined) merged[name] = merge(ops, base, a, b);
+  }
   return merged;
 }
 
