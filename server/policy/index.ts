@@ -6,6 +6,7 @@ import type { ModelConfig } from "../config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
 import { baseOf, openBase, openWeights, type ModelHead, type WeightReader } from "./formats/index.ts";
+import { WHOLE_PARAMETERS } from "./optimizer.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { take } from "./runtime.ts";
 import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
@@ -44,6 +45,8 @@ export interface PolicyOptions {
   readonly logits?: number | undefined;
   /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
   readonly cache_bytes?: number | undefined;
+  /** Holds nothing twice that can be read or computed again; by itself true of large models. */
+  readonly lean?: boolean | undefined;
   /** What a new tiny model's vocabulary is learned from, where its config says so. */
   readonly texts?: (() => Iterable<string>) | undefined;
 }
@@ -140,6 +143,7 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     tokenizer,
     weights,
     stored: base !== undefined,
+    lean: options.lean ?? parameterCount(shape) > WHOLE_PARAMETERS,
     from: options.from,
     heads,
     adapter,

@@ -274,7 +274,7 @@ export class LayeredPasses implements Passes {
   }
 
   forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
-    this.engine.rest();
+    if (this.programs.lean) this.engine.rest();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       const final = this.trunk(kept, room);
@@ -336,7 +336,7 @@ export class LayeredPasses implements Passes {
   }
 
   fused(run: Run, gradients: Columns, into: Accumulator): void {
-    this.engine.rest();
+    if (this.programs.lean) this.engine.rest();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       this.backward(kept, gradients, into);
@@ -346,7 +346,7 @@ export class LayeredPasses implements Passes {
   }
 }
 
-/** The way that a run's activations and logits allow. */
+/** The way that a run's activations and logits allow; of a large model always layer by layer. */
 export function passesOver(
   engine: Engine,
   runs: readonly Run[] = [],
@@ -356,6 +356,9 @@ export function passesOver(
   const tokens = Math.max(0, ...runs.map((run) => run.reduce((sum, micro) => sum + micro.ids.length, 0)));
   const bytes = Math.max(0, ...runs.map((run) => runBytes(engine, run)));
   const whole =
-    modelsOf(channels).length === 0 && bytes <= engine.run_bytes && tokens * vocabulary <= engine.logits;
+    !engine.programs.lean &&
+    modelsOf(channels).length === 0 &&
+    bytes <= engine.run_bytes &&
+    tokens * vocabulary <= engine.logits;
   return whole ? new WholePasses(engine) : new LayeredPasses(engine);
 }

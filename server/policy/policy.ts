@@ -27,6 +27,7 @@ import { unknownModel, type Backend, type PolicySetup, type TrainablePolicy } fr
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
+import { leanMicroTokens } from "./memory.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
@@ -60,7 +61,7 @@ export class LanguageModel implements TrainablePolicy {
     this.tokenizer = setup.tokenizer;
     this.shape = shape;
     this.parts = { shape, heads, adapter };
-    this.programs = new Programs(runtime, this.parts);
+    this.programs = new Programs(runtime, this.parts, setup.lean);
     this.optimizer = new Optimizer(this.programs, setup.optimizer, trainedOf(this.parts));
     this.rotary = runtime.upload(rotaryTable(shape), rotaryExtents(shape));
     if (adapter !== undefined) this.base = new BaseWeights(this.programs, setup.weights);
@@ -126,7 +127,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   /** A set of the decoder's weights and the heads'; those in files are folded as they are read, and no more yet. */
   private decoder(open: OpenWeights, heads: Named<Float32Array>, stored: boolean): WeightSet {
-    if (stored && this.parts.heads.length === 0) return new WeightSet(this.programs, open);
+    if (stored && this.setup.lean && this.parts.heads.length === 0) return new WeightSet(this.programs, open);
     const own = this.uploaded(headShapes(this.parts), heads);
     return new WeightSet(this.programs, { ...uploadAll(this.programs, open), ...own });
   }
@@ -184,6 +185,11 @@ export class LanguageModel implements TrainablePolicy {
   private rest(): void {
     for (const set of this.saved.values()) if (set !== this.weights) set.rest();
   }
+  /** Of rows as long as this. Those of a large model are cut so fine that no layer has to be computed twice. */
+  private microTokens(length: number): number {
+    const { shape, lean, micro_tokens, run_bytes } = this.setup;
+    return lean ? leanMicroTokens(shape, length, { micro_tokens, run_bytes }) : micro_tokens;
+  }
   private cut(batch: Batch): (keep?: (row: MicroBatch["rows"][number]) => boolean) => MicroBatch[] {
     const rows = rowsOf(batch, this.tokenizer.bos);
     const tooLong = rows.find((row) => row.tokens.length > this.context);
@@ -197,7 +203,8 @@ export class LanguageModel implements TrainablePolicy {
         },
       );
     }
-    const { micro_tokens, runtime } = this.setup;
+    const micro_tokens = this.microTokens(rows.reduce((most, row) => Math.max(most, row.tokens.length), 1));
+    const { runtime } = this.setup;
     return (keep) =>
       microBatches(
         keep === undefined ? rows : rows.filter(keep),

@@ -56,6 +56,10 @@ export interface PolicySetup {
   readonly weights: OpenWeights;
   /** Whether the weights lie in files: what trains is then read from these again when it is first needed. */
   readonly stored: boolean;
+  /**
+   * Of a large model: nothing is held twice that can be read or computed again. A small one takes no such detours.
+   */
+  readonly lean: boolean;
   /** A checkpoint folder to continue. */
   readonly from?: string | undefined;
   readonly heads?: readonly ValueHead[];

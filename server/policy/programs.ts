@@ -130,6 +130,8 @@ export class Programs {
   constructor(
     readonly runtime: Runtime,
     readonly parts: Parts,
+    /** Matrices that follow from others are made when they are asked for, and let go when they need not stay. */
+    readonly lean = false,
   ) {}
   get shape(): Shape {
     return this.parts.shape;

@@ -50,6 +50,7 @@ export class WeightSet {
       this.open = given;
       this.own = foldStreamed(programs, given);
     } else this.all = given;
+    if (!programs.lean) this.feeds.folded = this.made();
   }
   private readonly open: OpenWeights | undefined;
 
@@ -107,11 +108,10 @@ export class WeightSet {
   }
   /** Feeds `w/…` of the programs. Made when they are first asked for: the former set is gone by then. */
   get folded(): Tensors {
-    return (this.feeds.folded ??= prefixed("w/", {
-      ...this.base?.folded,
-      ...this.foldedParts,
-      ...this.mergedParts,
-    }));
+    return (this.feeds.folded ??= this.made());
+  }
+  private made(): Tensors {
+    return prefixed("w/", { ...this.base?.folded, ...this.foldedParts, ...this.mergedParts });
   }
   /** The same with the base's own matrices beside A and B. */
   get unmerged(): Tensors {
