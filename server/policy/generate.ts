@@ -42,7 +42,7 @@ class Decoder {
   ) {
     const { programs, weights, rotary, tokenizer } = generator;
     this.lanes = Math.min(jobs.length, lanesAtOnce(generator, jobs, decode.lanes));
-    this.parts = emptyParts(generator, this.lanes);
+    this.parts = emptyParts(generator, this.lanes, jobs);
     this.waiting = new Waiting(generator, jobs);
     const ends = endsOf(tokenizer);
     const stop = new StopTexts(decode.stop ?? [], tokenizer);
