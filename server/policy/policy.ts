@@ -20,7 +20,13 @@ import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
-import { unknownModel, type Backend, type PolicySetup, type TrainablePolicy } from "./policySetup.ts";
+import {
+  checkComparable,
+  unknownModel,
+  type Backend,
+  type PolicySetup,
+  type TrainablePolicy,
+} from "./policySetup.ts";
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
@@ -28,7 +34,7 @@ import { mergedWeights } from "./transformer/lowRank.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
-import { checkSameTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkStoredTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
@@ -75,6 +81,9 @@ export class LanguageModel implements TrainablePolicy {
   get parameters(): number {
     return parameterCount(this.shape);
   }
+  get vocabulary(): number {
+    return this.shape.vocabulary;
+  }
   /** How many numbers the optimiser moves. */
   get trainedParameters(): number {
     return trainedCount(trainedOf(this.parts));
@@ -108,14 +117,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   attach(name: Model, other: TrainablePolicy): void {
     if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
-    if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
-      throw new UserError(
-        `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
-        {
-          code: "model-vocabulary",
-          action: "Use a model with the policy's own tokenizer, or take its score as a reward term.",
-        },
-      );
+    checkComparable(name, other, this);
     this.attached.set(name, other);
   }
   private engineOf(model: Model): Engine {
@@ -377,7 +379,7 @@ export class LanguageModel implements TrainablePolicy {
         action:
           "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
       });
-    checkSameTokenizer(folder, checkpoint.tokenizer, this.tokenizer);
+    checkStoredTokens(folder, checkpoint.tokenizer, this.tokenizer);
     const heads = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
     this.writeWeights({
       ...(checkpoint.adapter === undefined ? checkpoint.weights : checkpoint.adapter.weights),

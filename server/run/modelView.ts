@@ -1,6 +1,7 @@
 /** One model of a run as methods see it: other models may be named wherever a model is, whoever holds their weights. */
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
+import { checkSameTokens } from "../policy/tokenizers/index.ts";
 import type {
   Batch,
   Channel,
@@ -66,7 +67,16 @@ export class ModelView implements Policy {
     const held = this.held(model);
     if (held === undefined) {
       const other = models.get(model);
-      checkTokens(this.setup.name, this.tokenizer, model, other.tokenizer);
+      // Log-probs of the same tokens are only comparable where the tokens mean the same.
+      checkSameTokens(
+        { name: `The model ${this.setup.name}`, tokenizer: this.tokenizer },
+        { name: `the model ${model}`, tokenizer: other.tokenizer },
+        {
+          code: "model-tokenizer",
+          so: "one cannot score what the other wrote",
+          action: `Give models.${model} a base with the same tokenizer as ${this.setup.name}.`,
+        },
+      );
       return other.score(batch, { model, channels });
     }
     const { own, others } = await this.divided(batch, channels);
@@ -124,23 +134,4 @@ export class ModelView implements Policy {
       });
     await this.setup.engine.snapshot(name, decay);
   }
-}
-
-/** What every tokenizer of the families we read writes in its own ids. */
-const probe = "The quick brown fox jumps over 13 lazy dogs: 7*(4+2)=42.";
-
-/** Whether one model can score what the other wrote. */
-export const sameTokens = (a: Tokenizer, b: Tokenizer): boolean =>
-  a === b || (a.eos === b.eos && a.encode(probe).join() === b.encode(probe).join());
-
-/** Log-probs of the same tokens are only comparable where the tokens mean the same. @throws UserError */
-function checkTokens(mine: Model, a: Tokenizer, theirs: Model, b: Tokenizer): void {
-  if (sameTokens(a, b)) return;
-  throw new UserError(
-    `The models ${mine} and ${theirs} have different tokenizers: one cannot score what the other wrote.`,
-    {
-      code: "model-tokenizer",
-      action: `Give models.${theirs} a base with the same tokenizer as ${mine}.`,
-    },
-  );
 }

@@ -9,7 +9,8 @@ import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import { publishWeights, readPublished } from "../policy/publish.ts";
 import { randomStream } from "../random.ts";
 import type { Model, Models, Policy } from "../seams.ts";
-import { ModelView, sameTokens } from "./modelView.ts";
+import { sameTokens } from "../policy/tokenizers/index.ts";
+import { ModelView } from "./modelView.ts";
 import { openRunPolicy } from "./openPolicy.ts";
 
 /** A model with weights of its own: the policy, or one that `models` opens. */
@@ -52,7 +53,8 @@ export class RunModels implements Models {
     this.opened.push({ name, engine, trains });
     this.view(name, engine, "policy", trains);
     // Divergences over the whole vocabulary are taken in one program; a model with other tokens has none with the policy.
-    if (sameTokens(this.policy.tokenizer, engine.tokenizer)) this.policy.attach(name, engine);
+    if (engine.vocabulary === this.policy.vocabulary && sameTokens(this.policy.tokenizer, engine.tokenizer))
+      this.policy.attach(name, engine);
   }
   /** A copy lives as a snapshot of the model it follows, and begins as that model stands. */
   async follow(copy: CopiedModelConfig): Promise<void> {
