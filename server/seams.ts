@@ -204,6 +204,15 @@ export interface DecodeOptions {
   readonly top_k?: number;
   readonly top_p?: number;
   readonly min_p?: number;
+  /**
+   * Logits of tokens that prompt or response have, where positive, are divided by it, else multiplied, behind
+   * `logit_bias` and before the temperature (Keskar et al., CTRL; transformers' `repetition_penalty`). 1: none.
+   */
+  readonly repetition_penalty?: number;
+  /** Subtracted from the logits of tokens that the response has. */
+  readonly presence_penalty?: number;
+  /** Subtracted from a token's logit as often as the response has it. */
+  readonly frequency_penalty?: number;
   /** Tokens before which neither an end token nor a stop text ends a response. */
   readonly min_tokens?: number;
   readonly stop?: readonly string[];

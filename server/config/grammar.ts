@@ -200,6 +200,18 @@ const body: Fields = {
       ),
       top_k: value(whole(0), "Keep the k likeliest tokens; 0: all."),
       min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all."),
+      repetition_penalty: value(
+        z.number().positive(),
+        "Logits of tokens that prompt or response have are divided by it where positive, else multiplied; 1: none.",
+      ),
+      presence_penalty: value(
+        z.number(),
+        "Subtracted from the logits of tokens that the response has; 0: none.",
+      ),
+      frequency_penalty: value(
+        z.number(),
+        "Subtracted from a token's logit as often as the response has it; 0: none.",
+      ),
       anneal: value(annealSchema, "The temperature falls with a token's place in the response."),
       stop: value(z.array(z.string().min(1)), "Texts that end a response."),
       chat: value(

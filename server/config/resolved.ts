@@ -120,6 +120,11 @@ export interface StageBody {
     readonly top_p: number;
     readonly top_k: number;
     readonly min_p: number;
+    /** 1: none. */
+    readonly repetition_penalty: number;
+    /** 0: none. */
+    readonly presence_penalty: number;
+    readonly frequency_penalty: number;
     readonly stop: readonly string[];
     readonly chat: boolean | "auto";
     readonly system: string | undefined;
