@@ -229,6 +229,11 @@ export interface DecodeOptions {
   readonly on_token?: (index: number, token: number) => void;
   /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
+  /**
+   * Awaited between two tokens, while all that is begun stays as it is: what waits for somebody waits here, and what it
+   * throws ends the generation.
+   */
+  readonly between?: () => Promise<void>;
   /** Stops between two tokens and hands out what is begun. */
   readonly pause?: Pause;
   /** Responses begun before, under these weights or earlier ones; `index` is their place among the prompts. */

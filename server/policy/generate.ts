@@ -179,7 +179,7 @@ const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resol
  * Samples as they finish, in no particular order. A paused generation hands the rest to `decode.pause.keep` and ends.
  *
  * @throws UserError where a prompt leaves no room in the context, an option makes no sense, or a grammar has no way on;
- * the signal's reason when aborted.
+ * the signal's reason when aborted, and whatever `decode.between` throws.
  */
 export async function* generate(
   generator: Generator,
@@ -203,6 +203,7 @@ export async function* generate(
       }
       for (const job of decoder.step()) yield sampleOf(job);
       await breathe();
+      await decode.between?.();
     }
   } finally {
     decoder.free();

@@ -79,7 +79,10 @@ async function round(
     stage.config.body.rollout,
   );
   const written = await watch.time("generate", () =>
-    rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),
+    rollOut(session.policy, drafts, {
+      ...decodeOptions(place),
+      between: () => watch.without(session.between),
+    }),
   );
   const batch = stage.algorithm.masked(written);
   const context = {

@@ -130,6 +130,7 @@ export class FakePolicy implements Policy {
     for (const [index, prompt] of prompts.entries()) {
       decode.signal?.throwIfAborted();
       yield await Promise.resolve(this.write(prompt, index, decode));
+      await decode.between?.();
     }
   }
 

@@ -178,7 +178,7 @@ async function sessionOf(config: RunConfig): Promise<{ session: Session; records
     models,
     recorder: new Recorder(nowhere, (record) => records.push(record)),
     signal: new AbortController().signal,
-    interrupted: () => false,
+    between: () => Promise.resolve(),
   };
   return { session, records };
 }
