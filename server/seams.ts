@@ -332,10 +332,39 @@ export interface Policy {
   snapshot(name: Model, decay?: number): Promise<void>;
 }
 
+/** `rows` feature vectors, row after row. */
+export interface Features {
+  readonly rows: number;
+  readonly values: Float32Array | Float64Array;
+}
+
+/** From a perceptron's outputs (row after row) to a loss, which is minimised, and ∂loss/∂output, with all normalisation inside. */
+export type WeighOutputs = (outputs: Float64Array) => {
+  readonly loss: number;
+  readonly gradients: Float64Array;
+  readonly metrics?: Readonly<Record<string, number>>;
+};
+export type PerceptronUpdate = Pick<UpdateStats, "loss" | "grad_norm" | "lr" | "metrics">;
+
+/** A multilayer perceptron of the run (`kind: mlp` in `models`): predictors and values over features that a method makes. */
+export interface Perceptron {
+  /** Numbers in a row of features. */
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Updates so far. */
+  readonly version: number;
+  /** Outputs, row after row. No gradient. @throws UserError for features of another number, or that are not finite */
+  predict(features: Features): Promise<Float64Array>;
+  /** One optimiser step over all rows. `weigh` is called once. */
+  update(features: Features, weigh: WeighOutputs, lr_scale?: number): Promise<PerceptronUpdate>;
+}
+
 /** What a method may reach of the run's models: a reward or a guidance rule can score or generate by this. */
 export interface Models {
   readonly names: readonly Model[];
   get(name: Model): Policy;
+  /** A model of `kind: mlp`, which `get` has not. */
+  perceptron(name: Model): Perceptron;
 }
 
 /** A model that trains beside the policy; `step.ts` updates learners in declared order, the policy last. */

@@ -2,6 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
 import { checkSameTokens } from "../policy/tokenizers/index.ts";
+import { frozen } from "./perceptronView.ts";
 import type {
   Batch,
   Channel,
@@ -107,11 +108,7 @@ export class ModelView implements Policy {
 
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     const { name, engine, trains, updated } = this.setup;
-    if (!trains)
-      throw new UserError(`The model ${name} is frozen, and a method wants to train it.`, {
-        code: "model-frozen",
-        action: `Write models.${name}: { trains: true, optimizer: … }, or let the method name a model that trains.`,
-      });
+    if (!trains) throw frozen(name);
     const { own, others } = await this.divided(batch, plan.channels);
     const before = engine.version;
     const stats = await engine.update(batch, { ...plan, channels: own }, (now, whole) =>

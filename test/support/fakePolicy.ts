@@ -76,6 +76,9 @@ export class FakeModels implements Models {
   get(name: Model): FakePolicy {
     return new FakePolicy(this, name);
   }
+  perceptron(name: Model): never {
+    throw new Error(`a fake run has no perceptron ${name}`);
+  }
   of(name: Model): Weights {
     const weights = this.weights.get(name);
     if (weights === undefined)

@@ -125,7 +125,7 @@ test("a strong penalty lets no token come twice, in greedy decoding too", async 
   policy.close();
 });
 
-test("a paused response keeps what it is penalised for; WebAssembly draws the same", async () => {
+test("a paused response keeps what it is penalised for; WebAssembly and values kept in the session draw the same", async () => {
   const policy = await open();
   stir(policy, 0.25);
   const prompts = promptsOf(policy);
@@ -149,14 +149,18 @@ test("a paused response keeps what it is penalised for; WebAssembly draws the sa
   const all = [...first, ...later.map((sample) => ({ ...sample, index: kept[sample.index]!.index }))];
   assert.equal(all.length, prompts.length);
   for (const sample of all) assert.deepEqual(sample.tokens, whole[sample.index]!.tokens);
-  const wasm = await open({ backend: "wasm" });
-  wasm.writeWeights(policy.readWeights());
-  const some = prompts.slice(0, 6);
-  (await collect(wasm, some, decode)).forEach((sample, index) => {
-    assert.deepEqual(sample.tokens, whole[index]!.tokens);
-    assert.ok(largestDifference(sample.logp_sampled, whole[index]!.logp_sampled) < 1e-3);
-  });
-  wasm.close();
+  for (const elsewhere of [{ backend: "wasm" }, { native: { resident: true } }] as const) {
+    const other = await open(elsewhere);
+    other.writeWeights(policy.readWeights());
+    const some = prompts.slice(0, 8);
+    const { tensors } = other.counters();
+    (await collect(other, some, { ...decode, lanes: 5 })).forEach((sample, index) => {
+      assert.deepEqual(sample.tokens, whole[index]!.tokens);
+      assert.ok(largestDifference(sample.logp_sampled, whole[index]!.logp_sampled) < 1e-3);
+    });
+    assert.equal(other.counters().tensors, tensors);
+    other.close();
+  }
   policy.close();
 });
 
