@@ -128,6 +128,16 @@ export interface TokenColumns {
   readonly values?: Float64Array;
   /** The weights' version that wrote each token. */
   readonly versions?: Int32Array;
+  /** Σ over the vocabulary of π², of the distribution that wrote each token. */
+  readonly sum_pi_squared?: Float64Array;
+  /** What a value loss regresses on, where somebody recorded it. */
+  readonly returns?: Float64Array;
+}
+
+/** Columns that may be absent; one number per row, NaN where there is none. */
+export interface RowColumns {
+  /** Reward of a reference answer to the same task, e.g. the greedy one. */
+  readonly reward_baseline?: Float64Array;
 }
 
 export interface Batch {
@@ -141,6 +151,7 @@ export interface Batch {
   /** 1 where a token trains: what remains after the mask slot (default: written). */
   readonly mask: Uint8Array;
   readonly columns: TokenColumns;
+  readonly rowColumns?: RowColumns;
   /** The token ids in front of each row when it was generated. */
   readonly context: Ragged;
   /** Replaces `context` in training, where present (guidance that is stripped). */
@@ -303,6 +314,8 @@ export interface Weighed {
   readonly loss: number;
   readonly gradients: Readonly<Partial<Record<Channel, Float64Array>>>;
   readonly metrics?: Readonly<Record<string, number>>;
+  /** Tokens that a rule touched (1), by the rule's name in the words of a person: what `explain` and the panel say. */
+  readonly touched?: Readonly<Record<string, Uint8Array>>;
 }
 export type Weigh = (now: Stats, batch: Batch) => Weighed;
 
@@ -535,8 +548,11 @@ export interface ObjectiveInput {
   /** Channels as they were when the batch was generated (`logp`), and of other models (`logp:reference`). */
   readonly old: Stats;
   readonly advantages: Float64Array;
-  /** What value losses regress on (ILQL, NFT); absent where only advantages are known. */
+  /** What value losses and NFT regress on; absent where only advantages are known. */
   readonly rewards?: Combined;
+  /** Per row: 1 where it counts as a success, 0 where not, 2 where that is unknown. Absent as `rewards` may be. */
+  readonly success?: Uint8Array;
+  readonly clock?: Clock;
   /** Mask × token weighting, per token; 0 where a token does not train. */
   readonly weights: Float64Array;
   /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */
