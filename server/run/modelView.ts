@@ -26,10 +26,13 @@ export interface ModelViewSetup {
   readonly own: Model;
   readonly trains: boolean;
   readonly models: Models;
+  /** @throws UserError where the engine has no divergence from a model, saying why */
+  readonly comparable: (model: Model) => void;
   /** Called after each update. */
   readonly updated: () => Promise<void>;
 }
 
+const comparedModel = (channel: Channel): Model | undefined => /^kl:(.+):\w+$/.exec(channel)?.[1];
 const otherModel = (channel: Channel): Model | undefined =>
   channel.startsWith("logp:") ? channel.slice("logp:".length) : undefined;
 
@@ -96,6 +99,8 @@ export class ModelView implements Policy {
     const own: Channel[] = [];
     const others: Partial<Record<Channel, Float64Array>> = {};
     for (const channel of channels) {
+      const compared = comparedModel(channel);
+      if (compared !== undefined) this.setup.comparable(compared);
       const model = otherModel(channel);
       if (model === undefined || engine.snapshots.includes(model)) own.push(channel);
       else {

@@ -17,6 +17,7 @@ import { randomStream } from "../random.ts";
 import type { Model, Models, Perceptron, Policy } from "../seams.ts";
 import { sameTokens } from "../policy/tokenizers/index.ts";
 import { ModelView } from "./modelView.ts";
+import { checkComparable } from "../policy/policySetup.ts";
 import { openRunPolicy } from "./openPolicy.ts";
 import { PerceptronView } from "./perceptronView.ts";
 
@@ -103,7 +104,16 @@ export class RunModels implements Models {
     const common = { name, own, trains, updated: () => this.updated(name, of.engine) };
     if (of.kind === "perceptron")
       this.perceptrons.set(name, new PerceptronView({ ...common, engine: of.engine }));
-    else this.views.set(name, new ModelView({ ...common, engine: of.engine, models: this }));
+    else {
+      const comparable = (model: Model): void => this.comparable(model);
+      this.views.set(name, new ModelView({ ...common, engine: of.engine, models: this, comparable }));
+    }
+  }
+  /** The policy knows every model that it can be compared with: what is left has a reason. */
+  private comparable(name: Model): void {
+    const other = this.opened.find((one) => one.name === name);
+    if (other?.kind === "language" && other.engine !== this.policy)
+      checkComparable(name, other.engine, this.policy);
   }
   private openedAs(name: Model): Opened {
     const found = this.opened.find((one) => one.name === name);

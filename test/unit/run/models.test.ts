@@ -260,6 +260,20 @@ test("a divergence over the whole vocabulary from another model, in one pass wit
   }
 });
 
+test("a divergence from a model with other tokens says in what they differ", async () => {
+  const other = "{ other: { base: tiny, tokenizer: { use: bpe, vocabulary: 300 } } }";
+  const models = await openModels(configOf(`models=${other}`));
+  try {
+    const ask = { model: "policy", channels: ["kl:other:forward" as const] };
+    await assert.rejects(
+      models.get("policy").score(rows(), ask),
+      /model other and the policy have different tokenizers \(they have \d+ and \d+ tokens\), so their distributions/,
+    );
+  } finally {
+    models.close();
+  }
+});
+
 test("what the registry cannot do says so and what to write", async () => {
   const models = await openModels(configOf(`models={ still: { base: tiny, ${size} } }`));
   try {
