@@ -10,9 +10,9 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
 import { fingerprint } from "./formats/fingerprint.ts";
-import { readHuggingFaceHead, readHuggingFaceWeights, writeHuggingFace } from "./formats/huggingFace.ts";
+import { openHuggingFaceWeights, readHuggingFaceHead, writeHuggingFace } from "./formats/huggingFace.ts";
 import { configOf } from "./formats/huggingFace/writeConfig.ts";
-import type { ModelHead, Weights } from "./formats/model.ts";
+import type { ModelHead, OpenWeights, Weights } from "./formats/model.ts";
 import { isPeft, readPeft, writePeft, type PeftAdapter } from "./formats/peft.ts";
 import type { OptimizerState } from "./optimizer.ts";
 import { headShapes, type Parts } from "./parts.ts";
@@ -30,7 +30,7 @@ interface Common {
   readonly version: number;
 }
 export type Checkpoint = Common &
-  ({ readonly adapter?: undefined; readonly weights: Weights } | { readonly adapter: PeftAdapter });
+  ({ readonly adapter?: undefined; readonly open: OpenWeights } | { readonly adapter: PeftAdapter });
 /** `base`: the path of the model that an adapter stands on, or its weights where they are nowhere else. */
 export type NewCheckpoint = Common &
   (
@@ -138,7 +138,7 @@ export function readCheckpointHead(folder: string): ModelHead {
   return { ...readHuggingFaceHead(folder), kind: "checkpoint" };
 }
 
-/** Weights, what the optimiser keeps, and counters. @throws UserError naming the file and what is wrong with it */
+/** What the optimiser keeps, counters, and how the weights are read. @throws UserError naming the file and what is wrong with it */
 export function readCheckpoint(folder: string): Checkpoint {
   const { shape, tokenizer } = readCheckpointHead(folder);
   const { version, updates, optimizer } = readState(folder);
@@ -155,7 +155,7 @@ export function readCheckpoint(folder: string): Checkpoint {
     },
   };
   if (isPeft(folder)) return { ...common, adapter: readPeft(folder, shape) };
-  return { ...common, weights: readHuggingFaceWeights(folder, shape) };
+  return { ...common, open: () => openHuggingFaceWeights(folder, shape) };
 }
 
 /** Why a checkpoint is not of a model with these parts, as the end of a sentence; undefined where it is. */

@@ -117,6 +117,9 @@ export class EagerRuntime implements Runtime {
     const values = data instanceof Float64Array ? Float32Array.from(data) : data;
     return new EagerTensor(this.tf.tensor(values, [...shape], integers ? "int32" : "float32"));
   }
+  copy(data: Float32Array, shape: readonly number[]): DeviceTensor {
+    return this.upload(data.slice(), shape);
+  }
   tensors(): number {
     return this.tf.memory().numTensors;
   }

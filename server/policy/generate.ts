@@ -46,7 +46,7 @@ class Decoder {
     this.chooser = new Chooser(programs, decode);
     const marks = marksOf(this.chooser.choosing.penalised);
     this.lanes = Math.min(jobs.length, lanesAtOnce(generator, jobs, decode.lanes, marks));
-    this.parts = emptyParts(generator, this.lanes, marks);
+    this.parts = emptyParts(generator, this.lanes, jobs, marks);
     this.waiting = new Waiting(generator, jobs);
     const ends = endsOf(tokenizer);
     const stop = new StopTexts(decode.stop ?? [], tokenizer);

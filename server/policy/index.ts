@@ -5,11 +5,19 @@ import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
-import { baseOf, openBase, readWeights, type ModelHead } from "./formats/index.ts";
+import { baseOf, openBase, openWeights, type ModelHead, type WeightReader } from "./formats/index.ts";
+import { WHOLE_PARAMETERS } from "./optimizer.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
+import { take } from "./runtime.ts";
 import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
-import { initialWeights, llamaStyle, parameterCount, type Shape } from "./transformer/weights.ts";
+import {
+  initialWeight,
+  llamaStyle,
+  parameterCount,
+  weightShapes,
+  type Shape,
+} from "./transformer/weights.ts";
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./backend.ts";
 export { threadSettings } from "./native.ts";
@@ -37,6 +45,8 @@ export interface PolicyOptions {
   readonly logits?: number | undefined;
   /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
   readonly cache_bytes?: number | undefined;
+  /** Holds nothing twice that can be read or computed again; by itself true of large models. */
+  readonly lean?: boolean | undefined;
   /** What a new tiny model's vocabulary is learned from, where its config says so. */
   readonly texts?: (() => Iterable<string>) | undefined;
 }
@@ -107,22 +117,34 @@ export async function openPolicy(options: PolicyOptions): Promise<TrainablePolic
 const isInside = (path: string, folder: string | undefined): boolean =>
   folder !== undefined && dirname(resolve(path)) === resolve(folder);
 
+/** Weights that are drawn when they are asked for. */
+function initialReader(shape: Shape, seed: number): WeightReader {
+  const extents = weightShapes(shape);
+  return {
+    read: (name, room) => initialWeight(shape, seed, name, take(extents, name), room),
+    close: () => undefined,
+  };
+}
+
 /** The same with the engine's own methods, for tests and benchmarks. */
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, head } = describeModel(options.model, options.from, options.texts);
   const { adapter, heads = [] } = options.model;
   // A run that continues an adapter stands on that adapter's base, not on the two merged.
   const base = options.from === undefined || head === undefined ? head : (baseOf(head) ?? head);
-  const weights = (): Readonly<Record<string, Float32Array>> =>
-    base === undefined ? initialWeights(shape, options.seed) : readWeights(base);
+  const weights = (): WeightReader =>
+    base === undefined ? initialReader(shape, options.seed) : openWeights(base);
   const opened =
     options.beside?.share() ??
     (await openBackend(options.backend, options.threads, parameterCount(shape), options.native));
-  const policy = new LanguageModel({
+  return new LanguageModel({
     ...opened,
     shape,
     tokenizer,
     weights,
+    stored: base !== undefined,
+    lean: options.lean ?? parameterCount(shape) > WHOLE_PARAMETERS,
+    from: options.from,
     heads,
     adapter,
     base: base === undefined || isInside(base.path, options.from) ? undefined : base.path,
@@ -134,6 +156,4 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     logits: options.logits ?? LOGITS,
     cache_bytes: options.cache_bytes ?? CACHE_BYTES,
   });
-  if (options.from !== undefined) await policy.load(options.from);
-  return policy;
 }

@@ -1,11 +1,11 @@
 /** Lanes of generation and the KV caches they lie in: seating prompts, dropping what is finished, making room. */
 import type { Tokenizer } from "../seams.ts";
 import { positionOf, longestOf, type Job } from "./jobs.ts";
-import { roundSize, roundUp } from "./layout.ts";
+import { ROUND, roundSize, roundUp } from "./layout.ts";
 import { emptyMarks, markBytes, moveMarks, seatMarks, type Marks } from "./marks.ts";
 import type { Prefilled } from "./prefill.ts";
 import type { Programs } from "./programs.ts";
-import { freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { freeAll, prefixed, take, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { moveSpec, seatSpec } from "./transformer/decode.ts";
 import type { Mark } from "./transformer/penalties.ts";
 import { headWidth, parameterCount, type Shape } from "./transformer/weights.ts";
@@ -32,6 +32,8 @@ export interface Part {
   readonly marks: Marks;
   /** Positions that a lane has. */
   capacity: number;
+  /** Positions that any job may come to need. */
+  readonly most: number;
   /** Steps of lanes that smaller caches would have spared, since the last move. */
   wasted: number;
 }
@@ -63,8 +65,17 @@ export function lanesAtOnce(
 }
 
 /** Empty parts, one a stream, with `lanes` lanes together; none without a lane. */
-export function emptyParts({ programs }: Generator, lanes: number, marks: readonly Mark[]): Part[] {
+export function emptyParts(
+  { programs }: Generator,
+  lanes: number,
+  jobs: readonly Job[],
+  marks: readonly Mark[],
+): Part[] {
   const { streams } = programs.runtime;
+  const most = roundUp(
+    jobs.reduce((longest, job) => Math.max(longest, longestOf(job)), 1),
+    ROUND,
+  );
   const each = Math.ceil(lanes / streams);
   return Array.from({ length: streams }, (_, stream) => {
     const own = Math.max(1, Math.min(each, lanes - stream * each));
@@ -73,6 +84,7 @@ export function emptyParts({ programs }: Generator, lanes: number, marks: readon
       caches: {},
       marks: emptyMarks(programs, marks, own),
       capacity: 0,
+      most,
       wasted: 0,
     };
   });
@@ -86,14 +98,28 @@ export const liveLanes = (part: Part): number =>
 const neededBy = (jobs: readonly (Job | undefined)[]): number =>
   jobs.reduce((most, job) => Math.max(most, job === undefined ? 0 : positionOf(job) + 1), 1);
 
-/** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen. */
-const roomFor = (needed: number, capacity: number): number =>
-  needed <= capacity ? capacity : roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
+/** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen, if as much may be used. */
+function roomFor(needed: number, { capacity, most }: Part): number {
+  if (needed <= capacity) return capacity;
+  const ample = roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
+  return Math.max(roundUp(needed, ROUND), Math.min(ample, most));
+}
 
-/** New caches whose lane i is lane `chosen[i]` of `count` old ones, with room for `capacity` positions. */
+/** Caches of a part, or of prompts. */
+interface Caches {
+  readonly caches: Tensors;
+  readonly count: number;
+  readonly capacity: number;
+  /** Prompts stay for others. */
+  readonly stay?: true;
+}
+/**
+ * New caches whose lane i is lane `chosen[i]` of the old ones, with room for `capacity` positions. One is made after
+ * the other, and the old one let go: all of them are never there twice.
+ */
 function moved(
   { programs }: Generator,
-  from: { readonly caches: Tensors; readonly count: number; readonly capacity: number },
+  from: Caches,
   chosen: Int32Array,
   capacity: number,
 ): Record<string, DeviceTensor> {
@@ -103,8 +129,17 @@ function moved(
     count: runtime.upload(Int32Array.of(from.count), []),
     extra: runtime.upload(Int32Array.of(capacity - from.capacity), []),
   };
+  const made: Record<string, DeviceTensor> = {};
   try {
-    return programs.get("move", () => moveSpec(shape)).run({ ...from.caches, ...feeds });
+    const program = programs.get("move", () => moveSpec(shape));
+    for (const [name, cache] of Object.entries(from.caches)) {
+      made[name] = take(program.run({ cache, ...feeds }), "moved");
+      if (from.stay !== true) cache.free();
+    }
+    return made;
+  } catch (error) {
+    freeAll(made);
+    throw error;
   } finally {
     freeAll(feeds);
   }
@@ -127,11 +162,12 @@ export function seat(generator: Generator, part: Part, jobs: readonly Job[], pre
   });
   const rows = Int32Array.from(jobs, (job) => prefilled.rows.get(job.key)!);
   seatMarks(generator.programs, part.marks, slots, jobs);
-  const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part.capacity);
+  const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part);
   if (!isOpen(part)) {
     const chosen = new Int32Array(part.lanes.length);
     slots.forEach((slot, number) => (chosen[slot] = rows[number]!));
-    const from = { caches: prefilled.caches, count: prefilled.count, capacity: prefilled.length };
+    const { caches, count, length } = prefilled;
+    const from: Caches = { caches, count, capacity: length, stay: true };
     replaceCaches(part, moved(generator, from, chosen, capacity), capacity);
     return;
   }
@@ -184,7 +220,7 @@ const moveCost = ({ programs: { shape } }: Generator, capacity: number): number 
  * them has cost as much as the move. That is at most twice what knowing all lengths would cost.
  */
 export function settle(generator: Generator, part: Part, waiting: boolean): void {
-  const capacity = roomFor(neededBy(part.lanes), part.capacity);
+  const capacity = roomFor(neededBy(part.lanes), part);
   const grows = capacity > part.capacity;
   // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
   const size = Math.min(part.lanes.length, roundSize(liveLanes(part)));

@@ -5,7 +5,14 @@
  */
 import type { Channel } from "../seams.ts";
 import { microRows } from "./layout.ts";
-import { embeddingNames, finalNames, headNames, layerNames, likeLayer } from "./layeredPrograms.ts";
+import {
+  embeddingNames,
+  finalNames,
+  headNames,
+  layerNames,
+  likeLayer,
+  type Products,
+} from "./layeredPrograms.ts";
 import {
   channelsOf,
   dropoutFeeds,
@@ -32,7 +39,7 @@ import {
   type Run,
   type Selection,
 } from "./score.ts";
-import { layerFloats } from "./transformer/forward.ts";
+import { leanFloats } from "./transformer/forward.ts";
 import { WholePasses, runBytes } from "./wholePasses.ts";
 
 type Owned = Record<string, DeviceTensor>;
@@ -97,10 +104,9 @@ export class LayeredPasses implements Passes {
     );
   }
   /** A layer's weights under the names of its program. */
-  private layerWeights(layer: number, training: boolean): Tensors {
+  private layerWeights(layer: number, products: Products): Tensors {
     const parts = partsOf(this.engine);
-    const { weights, unmerged } = this.engine;
-    const own = under(training && drops(parts) ? unmerged : weights, `w/${layer}.`);
+    const own = under(products === "fed" ? this.engine.weights : this.engine.unmerged, `w/${layer}.`);
     const like = likeLayer(parts, layer);
     const feeds = Object.fromEntries(
       layerNames(parts, like).map((name) => {
@@ -110,17 +116,21 @@ export class LayeredPasses implements Passes {
     );
     return { ...feeds, rotary: this.engine.rotary };
   }
+  private products(training: boolean): Products {
+    if (training && drops(partsOf(this.engine))) return "apart";
+    return this.engine.merging ? "merged" : "fed";
+  }
   private get finalWeights(): Tensors {
-    return feedsUnder("w/", this.engine.weights, finalNames(partsOf(this.engine)));
+    return feedsUnder("w/", this.engine.unmerged, finalNames(partsOf(this.engine)));
   }
   private embed(ids: Tensors): Owned {
-    const feeds = feedsUnder("w/", this.engine.weights, embeddingNames(partsOf(this.engine)));
+    const feeds = feedsUnder("w/", this.engine.unmerged, embeddingNames(partsOf(this.engine)));
     return this.programs.embed().run({ ...feeds, ...ids });
   }
   /** How many layers may keep everything in that room beside the inputs of the others; −1: not even those fit. */
   private wholeLayers(run: Run, room: number): number {
     const input = this.bytes(run, () => this.programs.shape.width);
-    const full = this.bytes(run, (length) => layerFloats(this.programs.shape, length));
+    const full = this.bytes(run, (length) => leanFloats(this.programs.shape, length));
     const left = room - (this.layers + 2) * input;
     return left < 0 ? -1 : Math.min(this.layers, Math.floor(left / Math.max(1, full - input)));
   }
@@ -136,14 +146,14 @@ export class LayeredPasses implements Passes {
     const layers: KeptLayer[] = [];
     if (whole >= 0) kept.layers = layers;
     kept.again = whole < this.layers;
+    const products = this.products(kept.number !== undefined);
     let x = this.embed(ids);
     for (let layer = 0; layer < this.layers; layer++) {
       const keep = whole >= 0 && layer >= this.layers - whole;
-      const training = kept.number !== undefined;
-      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), keep, training);
+      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), keep, products);
       const seed = this.seed(kept, layer);
       const results = using(seed, () =>
-        program.run({ ...this.layerWeights(layer, training), ...ids, ...x, ...seed }),
+        program.run({ ...this.layerWeights(layer, products), ...ids, ...x, ...seed }),
       );
       const next = streamed(results, "x", "x");
       const activations = Object.fromEntries(
@@ -157,7 +167,7 @@ export class LayeredPasses implements Passes {
     const final = using(x, () => this.programs.finish().run({ ...this.finalWeights, ...x }));
     if (whole >= 0) {
       const input = this.bytes(run, () => this.programs.shape.width);
-      const full = this.bytes(run, (length) => layerFloats(this.programs.shape, length));
+      const full = this.bytes(run, (length) => leanFloats(this.programs.shape, length));
       kept.bytes = whole * full + (this.layers - whole + 2) * input;
     }
     return final;
@@ -179,12 +189,12 @@ export class LayeredPasses implements Passes {
   ): { feeds: Tensors; made: Owned } {
     const made: Owned = {};
     const feeds: Record<string, DeviceTensor> = {
-      ...feedsUnder("w/", this.engine.weights, headNames(partsOf(this.engine))),
+      ...feedsUnder("w/", this.engine.unmerged, headNames(partsOf(this.engine))),
       ...streamed(final, "y", "y"),
     };
     for (const model of modelsOf(channels)) {
       const other = this.engine.other(model);
-      feeds[`o/${model}/head`] = take(other.weights, "w/head");
+      feeds[`o/${model}/head`] = take(other.unmerged, "w/head");
       Object.assign(made, streamed(passesOver(other, [run]).states(run, ids), "y", `y/${model}`));
     }
     return { feeds: { ...feeds, ...made }, made };
@@ -264,6 +274,7 @@ export class LayeredPasses implements Passes {
   }
 
   forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
+    if (this.programs.lean) this.engine.rest();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       const final = this.trunk(kept, room);
@@ -307,9 +318,10 @@ export class LayeredPasses implements Passes {
     if (held === undefined) throw new Error("internal: a layer's input was not kept");
     const like = likeLayer(partsOf(this.engine), layer);
     const seed = this.seed(kept, layer);
-    const feeds = { ...this.layerWeights(layer, true), ...kept.ids, ...held.tensors, ...dx, ...seed };
+    const products = this.products(true);
+    const feeds = { ...this.layerWeights(layer, products), ...kept.ids, ...held.tensors, ...dx, ...seed };
     const results = using({ ...dx, ...held.tensors, ...seed }, () =>
-      this.programs.layerBackward(like, held.whole).run(feeds),
+      this.programs.layerBackward(like, held.whole, products).run(feeds),
     );
     const gradients = under(results, "g/");
     into.add(
@@ -324,6 +336,7 @@ export class LayeredPasses implements Passes {
   }
 
   fused(run: Run, gradients: Columns, into: Accumulator): void {
+    if (this.programs.lean) this.engine.rest();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       this.backward(kept, gradients, into);
@@ -333,7 +346,7 @@ export class LayeredPasses implements Passes {
   }
 }
 
-/** The way that a run's activations and logits allow. */
+/** The way that a run's activations and logits allow; of a large model always layer by layer. */
 export function passesOver(
   engine: Engine,
   runs: readonly Run[] = [],
@@ -343,6 +356,9 @@ export function passesOver(
   const tokens = Math.max(0, ...runs.map((run) => run.reduce((sum, micro) => sum + micro.ids.length, 0)));
   const bytes = Math.max(0, ...runs.map((run) => runBytes(engine, run)));
   const whole =
-    modelsOf(channels).length === 0 && bytes <= engine.run_bytes && tokens * vocabulary <= engine.logits;
+    !engine.programs.lean &&
+    modelsOf(channels).length === 0 &&
+    bytes <= engine.run_bytes &&
+    tokens * vocabulary <= engine.logits;
   return whole ? new WholePasses(engine) : new LayeredPasses(engine);
 }

@@ -24,7 +24,17 @@ import {
 } from "./feeds.ts";
 import { prefixed, take, under, type Named, type ProgramSpec } from "./runtime.ts";
 import { backwardLayer, embedBackward, finishBackward } from "./transformer/backward.ts";
-import { embed, finalRanks, finish, forwardLayer, layerRanks, surroundings } from "./transformer/forward.ts";
+import {
+  completed,
+  embed,
+  finalRanks,
+  finish,
+  forwardLayer,
+  lean,
+  leanRanks,
+  surroundings,
+} from "./transformer/forward.ts";
+import { mergeAll } from "./transformer/lowRank.ts";
 import { channelValues, headBackward, type HeadInput } from "./transformer/head.ts";
 
 /** The first layer whose program is this layer's, too. */
@@ -81,32 +91,46 @@ export const embedBackwardSpec = (parts: Parts, streams: number): ProgramSpec =>
     ),
 });
 
+/**
+ * What multiplies in a layer: its matrices as they are fed, an adapter's merged here, so that no other layer's are there
+ * meanwhile, or under dropout base and adapter apart.
+ */
+export type Products = "fed" | "merged" | "apart";
+
+const productsOf = <T>(ops: Ops<T>, products: Products, feeds: Named<T>): Record<string, T> => {
+  const folded = under(feeds, "w/");
+  return products === "merged" ? mergeAll(ops, folded) : folded;
+};
+
 const layerFeeds = (parts: Parts, layer: number): Feeds => ({
   ...matrixFeeds("w/", layerNames(parts, layer)),
   rotary: float(3),
 });
 
-/** x → the stream after the layer; with `keep`, its activations too. `training`: as its backward pass will see it. */
+/** x → the stream after the layer; with `keep`, its activations too, lean. */
 export const layerSpec = (
   parts: Parts,
   streams: number,
   layer: number,
   keep: boolean,
-  training: boolean,
+  products: Products,
 ): ProgramSpec => ({
   name: `layer${keep ? ", kept" : ""}`,
   feeds: {
     ...layerFeeds(parts, layer),
-    ...(training ? seedFeed(parts) : {}),
+    ...(products === "apart" ? seedFeed(parts) : {}),
     ...perStream(streams, { ids: int(2), x: float(2) }),
   },
-  build: (plain, feeds) =>
-    eachStream(streams, feeds, (own, stream) => {
-      const { ops } = trainingOf(plain, parts, under(feeds, "w/"), feeds["seed"], stream);
-      const around = surroundings(ops, parts.shape, take(own, "ids"), take(feeds, "rotary"));
-      const { x, kept } = forwardLayer(ops, parts.shape, under(feeds, "w/"), layer, take(own, "x"), around);
-      return keep ? { x, ...prefixed("kept/", kept) } : { x };
-    }),
+  build(plain, feeds) {
+    const { shape } = parts;
+    const folded = productsOf(plain, products, feeds);
+    return eachStream(streams, feeds, (own, stream) => {
+      const { ops } = trainingOf(plain, parts, folded, feeds["seed"], stream);
+      const around = surroundings(ops, shape, take(own, "ids"), take(feeds, "rotary"));
+      const { x, kept } = forwardLayer(ops, shape, folded, layer, take(own, "x"), around);
+      return keep ? { x, ...prefixed("kept/", lean(shape, layer, kept)) } : { x };
+    });
+  },
 });
 
 /** dx after the layer, and its activations or (computing them again) its input x → dx before it, and gradients. */
@@ -115,6 +139,7 @@ export const layerBackwardSpec = (
   streams: number,
   layer: number,
   kept: boolean,
+  products: Products,
 ): ProgramSpec => ({
   name: `layer backward${kept ? "" : ", recomputed"}`,
   feeds: {
@@ -123,18 +148,18 @@ export const layerBackwardSpec = (
     ...perStream(streams, {
       ids: int(2),
       dx: float(2),
-      ...(kept ? prefixed("kept/", floatFeeds(layerRanks(parts.shape, layer))) : { x: float(2) }),
+      ...(kept ? prefixed("kept/", floatFeeds(leanRanks(parts.shape, layer))) : { x: float(2) }),
     }),
   },
   build<T>(plain: Ops<T>, feeds: Named<T>) {
-    const folded = under(feeds, "w/");
+    const folded = productsOf(plain, products, feeds);
     const results: Record<string, T> = {};
     const byStream = streamNumbers(streams).map((stream) => {
       const own = under(feeds, `${stream}/`);
       const { ops, found } = trainingOf(plain, parts, folded, feeds["seed"], stream);
       const around = surroundings(ops, parts.shape, take(own, "ids"), take(feeds, "rotary"));
       const activations = kept
-        ? under(own, "kept/")
+        ? completed(ops, parts.shape, layer, under(own, "kept/"), around)
         : forwardLayer(ops, parts.shape, folded, layer, take(own, "x"), around).kept;
       const dx = take(own, "dx");
       results[`${stream}/dx`] = backwardLayer(

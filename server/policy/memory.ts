@@ -11,6 +11,7 @@ import { ROUND, roundUp } from "./layout.ts";
 import { stateShapes } from "./optimizerPrograms.ts";
 import { WHOLE_PARAMETERS } from "./optimizer.ts";
 import { decays } from "./trained.ts";
+import { leanFloats } from "./transformer/forward.ts";
 import {
   countOf,
   headWidth,
@@ -112,6 +113,21 @@ export function activationFloats(shape: Shape, length: number): number {
   const { width, hidden, heads, layers } = shape;
   const attention = qkvWidth(shape) + 2 * heads * headWidth(shape) + heads * length;
   return layers * (3 * width + attention + 5 * hidden) + 2 * width;
+}
+
+/** Least tokens of a micro-batch that are worth the reading of all weights. */
+const LEAST_MICRO = 256;
+/**
+ * Most tokens of a micro-batch of a large model with rows of this length: what its layers keep takes half of what a run
+ * may hold, beside what is computed at the time.
+ */
+export function leanMicroTokens(
+  shape: Shape,
+  length: number,
+  { micro_tokens, run_bytes }: Pick<Budget, "micro_tokens" | "run_bytes">,
+): number {
+  const each = 4 * shape.layers * leanFloats(shape, roundUp(length, ROUND));
+  return Math.min(micro_tokens, Math.max(LEAST_MICRO, Math.floor(run_bytes / 2 / each)));
 }
 
 /** Bytes of one lane's caches at a length. */

@@ -81,6 +81,13 @@ export function loadBinding(parameters: number, threads: number | undefined): Bi
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
+/**
+ * TensorFlow takes arrays over that begin at a multiple of 64 bytes, and copies others. Buffers begin at a multiple of
+ * 16, so a view that does not is always copied.
+ */
+export const unshared = (data: Float32Array): Float32Array =>
+  data.byteOffset % 16 === 0 ? data.slice() : data;
+
 class NativeTensor implements DeviceTensor {
   private alive = true;
   constructor(
@@ -240,6 +247,9 @@ export class NativeRuntime implements Runtime {
     const halves = new Int32Array(Float64Array.from(data).buffer);
     const id = this.binding.createTensor([...shape, 2], dataType.int, halves);
     return new NativeTensor(this.binding, id, shape, "float", true);
+  }
+  copy(data: Float32Array, shape: readonly number[]): DeviceTensor {
+    return this.upload(unshared(data), shape);
   }
   private created(data: Float32Array | Int32Array, shape: readonly number[], dtype: Dtype): DeviceTensor {
     return new NativeTensor(

@@ -19,7 +19,7 @@ import {
   unfoldAdapter,
   type Adapter,
 } from "./transformer/lowRank.ts";
-import { foldsGains } from "./transformer/norm.ts";
+import { foldsFinalGain } from "./transformer/norm.ts";
 import { weightShapes, type Shape } from "./transformer/weights.ts";
 
 /** One linear map from the final state to a number, channel `head:<name>`. */
@@ -66,8 +66,8 @@ export function initialParts(parts: Parts, seed: number): Record<string, Float32
 
 // ───────────────────────────────────────────────────────────────── folding
 
-/** The final norm's gain is in the state that the heads see, but not in what is left of it where gains are folded. */
-const headsFold = ({ shape, heads }: Parts): boolean => heads.length > 0 && foldsGains(shape);
+/** The final norm's gain is in the state that the heads see, but not in what is left of it where that gain is folded. */
+const headsFold = ({ shape, heads }: Parts): boolean => heads.length > 0 && foldsFinalGain(shape);
 
 /** The frozen vectors that folding an adapter and the heads reads. */
 export function frozenNames(parts: Parts): string[] {

@@ -10,10 +10,14 @@ import { countOf } from "./transformer/weights.ts";
 /** A model as the passes use it: its programs and one set of weights. */
 export interface Engine {
   readonly programs: Programs;
-  /** Feeds `w/…`. */
+  /** Feeds `w/…`, adapters merged when this is first asked for. */
   readonly weights: Tensors;
-  /** The same with adapters unmerged, for training under dropout. */
+  /** The same with adapters unmerged. */
   readonly unmerged: Tensors;
+  /** Whether there are adapters that would have to be merged for `weights`. */
+  readonly merging: boolean;
+  /** Lets go of merged matrices, where others do not use them: what follows merges a layer at a time. */
+  rest(): void;
   readonly rotary: DeviceTensor;
   readonly pad: number;
   /** Bytes of activations kept between the two halves of a step, over all its runs. */

@@ -14,9 +14,12 @@ import type {
   Weigh,
 } from "../seams.ts";
 import { mismatch, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { mergedReader } from "./formats/index.ts";
+import { readEvery, type OpenWeights, type WeightReader } from "./formats/model.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
+import { uploadAll } from "./loading.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
@@ -30,13 +33,13 @@ import {
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
-import { mergedWeights } from "./transformer/lowRank.ts";
+import { leanMicroTokens } from "./memory.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
 import { checkStoredTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
-import { parameterCount, weightShapes, type Shape } from "./transformer/weights.ts";
+import { parameterCount, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
 import { BaseWeights, WeightSet } from "./weightSet.ts";
 
@@ -64,16 +67,44 @@ export class LanguageModel implements TrainablePolicy {
     this.tokenizer = setup.tokenizer;
     this.shape = shape;
     this.parts = { shape, heads, adapter };
-    this.programs = new Programs(runtime, this.parts);
+    this.programs = new Programs(runtime, this.parts, setup.lean);
     this.optimizer = new Optimizer(this.programs, setup.optimizer, trainedOf(this.parts));
     this.rotary = runtime.upload(rotaryTable(shape), rotaryExtents(shape));
-    const fresh = initialParts(this.parts, setup.seed ?? 0);
-    if (adapter === undefined) {
-      this.weights = this.upload({ ...fresh, ...setup.weights() });
-      return;
+    if (adapter !== undefined) this.base = new BaseWeights(this.programs, setup.weights);
+    this.weights = setup.from === undefined ? this.begun() : this.continued(setup.from);
+  }
+  /** What the setup says: weights of the decoder or of an adapter, and heads. */
+  private begun(): WeightSet {
+    const { seed = 0, weights, stored } = this.setup;
+    const fresh = initialParts(this.parts, seed);
+    return this.base === undefined ? this.decoder(weights, fresh, stored) : this.upload(fresh);
+  }
+  /** What a checkpoint says, the optimiser's state included. @throws UserError where it is not of such a model */
+  private continued(folder: string): WeightSet {
+    const checkpoint = readCheckpoint(folder);
+    const wrong = mismatch(checkpoint, this.parts);
+    if (wrong !== undefined)
+      throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
+        file: folder,
+        code: "checkpoint-shape",
+        action:
+          "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
+      });
+    checkStoredTokens(folder, checkpoint.tokenizer, this.tokenizer);
+    const stored = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
+    const heads = Object.fromEntries(stored);
+    const weights =
+      checkpoint.adapter === undefined
+        ? this.decoder(checkpoint.open, heads, true)
+        : this.upload({ ...checkpoint.adapter.weights, ...heads });
+    try {
+      this.optimizer.write(checkpoint.optimizer);
+    } catch (error) {
+      weights.close();
+      throw error;
     }
-    this.base = new BaseWeights(this.programs, this.uploaded(weightShapes(shape), setup.weights()));
-    this.weights = this.upload(fresh);
+    this.version = checkpoint.version;
+    return weights;
   }
   get context(): number {
     return usableContext(this.shape);
@@ -103,6 +134,12 @@ export class LanguageModel implements TrainablePolicy {
       ]),
     );
   }
+  /** A set of the decoder's weights and the heads'; those in files are folded as they are read, and no more yet. */
+  private decoder(open: OpenWeights, heads: Named<Float32Array>, stored: boolean): WeightSet {
+    if (stored && this.setup.lean && this.parts.heads.length === 0) return new WeightSet(this.programs, open);
+    const own = this.uploaded(headShapes(this.parts), heads);
+    return new WeightSet(this.programs, { ...uploadAll(this.programs, open), ...own });
+  }
   /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
   private upload(values: Named<Float32Array | Float64Array>): WeightSet {
     const shapes = trainedShapes(this.parts);
@@ -127,8 +164,16 @@ export class LanguageModel implements TrainablePolicy {
     const set = this.weightsOf(model);
     return {
       programs,
-      weights: set.folded,
-      unmerged: set.unmerged,
+      get weights() {
+        return set.folded;
+      },
+      get unmerged() {
+        return set.unmerged;
+      },
+      get merging() {
+        return set.merging;
+      },
+      rest: () => set.rest(),
       seed: ((setup.seed ?? 0) * 1_000_003 + this.version) | 0,
       rotary,
       pad: tokenizer.pad,
@@ -141,6 +186,11 @@ export class LanguageModel implements TrainablePolicy {
   /** Snapshots of an adapter give their merged matrices back after use. */
   private rest(): void {
     for (const set of this.saved.values()) if (set !== this.weights) set.rest();
+  }
+  /** Of rows as long as this. Those of a large model are cut so fine that no layer has to be computed twice. */
+  private microTokens(length: number): number {
+    const { shape, lean, micro_tokens, run_bytes } = this.setup;
+    return lean ? leanMicroTokens(shape, length, { micro_tokens, run_bytes }) : micro_tokens;
   }
   private cut(batch: Batch): (keep?: (row: MicroBatch["rows"][number]) => boolean) => MicroBatch[] {
     const rows = rowsOf(batch, this.tokenizer.bos);
@@ -155,7 +205,8 @@ export class LanguageModel implements TrainablePolicy {
         },
       );
     }
-    const { micro_tokens, runtime } = this.setup;
+    const micro_tokens = this.microTokens(rows.reduce((most, row) => Math.max(most, row.tokens.length), 1));
+    const { runtime } = this.setup;
     return (keep) =>
       microBatches(
         keep === undefined ? rows : rows.filter(keep),
@@ -225,6 +276,7 @@ export class LanguageModel implements TrainablePolicy {
   }
 
   private gradient(batch: Batch, plan: UpdatePlan, weigh: Weigh): Gradient {
+    this.weights.train();
     const engine = this.engineOf("policy");
     const heads = this.parts.heads.map(({ name }) => name);
     for (const channel of plan.channels) checkChannel(channel, heads);
@@ -291,9 +343,7 @@ export class LanguageModel implements TrainablePolicy {
     return values;
   }
   readTrained(of: Model = "policy"): Record<string, Float32Array> {
-    return Object.fromEntries(
-      Object.entries(this.weightsOf(of).tensors).map(([name, tensor]) => [name, floats(tensor)]),
-    );
+    return this.weightsOf(of).read();
   }
   /** Values of every weight of the decoder, adapters merged, and of the heads (see transformer/weights.ts). */
   readWeights(): Record<string, Float32Array> {
@@ -303,7 +353,8 @@ export class LanguageModel implements TrainablePolicy {
     const heads = Object.fromEntries(
       Object.keys(headShapes(this.parts)).map((name) => [name, take(trained, name)]),
     );
-    return { ...mergedWeights(shape, adapter, this.setup.weights(), trained), ...heads };
+    const merged = (): WeightReader => mergedReader(this.setup.weights(), shape, adapter, trained);
+    return { ...readEvery(shape, merged), ...heads };
   }
   writeWeights(values: Named<Float32Array | Float64Array>, of: Model = "policy"): void {
     const weights = this.upload(values);
@@ -366,27 +417,11 @@ export class LanguageModel implements TrainablePolicy {
       optimizer: this.optimizer.read(),
       ...(adapter === undefined
         ? { weights: trained }
-        : { adapter: { adapter, weights: trained }, base: setup.base ?? setup.weights() }),
+        : { adapter: { adapter, weights: trained }, base: setup.base ?? readEvery(shape, setup.weights) }),
     });
   }
   async load(folder: string): Promise<void> {
-    const checkpoint = readCheckpoint(folder);
-    const wrong = mismatch(checkpoint, this.parts);
-    if (wrong !== undefined)
-      throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
-        file: folder,
-        code: "checkpoint-shape",
-        action:
-          "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
-      });
-    checkStoredTokens(folder, checkpoint.tokenizer, this.tokenizer);
-    const heads = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
-    this.writeWeights({
-      ...(checkpoint.adapter === undefined ? checkpoint.weights : checkpoint.adapter.weights),
-      ...Object.fromEntries(heads),
-    });
-    this.optimizer.write(checkpoint.optimizer);
-    this.version = checkpoint.version;
+    this.replace(this.continued(folder));
   }
   counters(): { readonly tensors: number } {
     return { tensors: this.setup.runtime.tensors() };

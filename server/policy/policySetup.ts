@@ -1,9 +1,10 @@
 /** What a policy is opened with, and what it offers beside the seam. */
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
+import type { OpenWeights } from "./formats/model.ts";
 import type { Model, Policy } from "../seams.ts";
 import type { ValueHead } from "./parts.ts";
-import type { Named, Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 import { checkSameTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
@@ -53,8 +54,16 @@ export interface PolicySetup {
   readonly backend: Backend;
   readonly shape: Shape;
   readonly tokenizer: PolicyTokenizer;
-  /** Reads the decoder's weights: once to begin, and again where an adapter is merged into them to be saved. */
-  readonly weights: () => Named<Float32Array>;
+  /** The decoder's weights: read to begin, and again where they are needed as they are, to be trained or saved. */
+  readonly weights: OpenWeights;
+  /** Whether the weights lie in files: what trains is then read from these again when it is first needed. */
+  readonly stored: boolean;
+  /**
+   * Of a large model: nothing is held twice that can be read or computed again. A small one takes no such detours.
+   */
+  readonly lean: boolean;
+  /** A checkpoint folder to continue. */
+  readonly from?: string | undefined;
   readonly heads?: readonly ValueHead[];
   /** Trains in the place of the decoder's weights. */
   readonly adapter?: Adapter | undefined;

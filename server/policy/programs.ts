@@ -11,7 +11,6 @@ import {
   foldParts,
   frozenNames,
   gradientShapes,
-  mergedNames,
   trainedOf,
   trainedShapes,
   type Parts,
@@ -23,10 +22,12 @@ import {
   under,
   type Named,
   type Program,
+  type DeviceTensor,
   type ProgramSpec,
   type Runtime,
+  type Tensors,
 } from "./runtime.ts";
-import { fold } from "./transformer/fold.ts";
+import { foldMatrix, foldSources } from "./transformer/fold.ts";
 import { merge } from "./transformer/lowRank.ts";
 import { weightShapes, type Shape } from "./transformer/weights.ts";
 import * as whole from "./wholePrograms.ts";
@@ -38,28 +39,31 @@ const frozenFeeds = (parts: Parts): Feeds =>
     frozenNames(parts).map((name) => [name, float(weightShapes(parts.shape)[name]!.length)]),
   );
 
-/** The decoder's weights → matrices the other programs multiply by. */
-const foldSpec = (shape: Shape): ProgramSpec => ({
-  name: "fold",
-  feeds: extentFeeds(weightShapes(shape)),
-  build: (ops, feeds) => fold(ops, shape, feeds),
-});
+/** The weights that one folded matrix is made of → that matrix. */
+const foldMatrixSpec = (shape: Shape, name: string): ProgramSpec => {
+  const shapes = weightShapes(shape);
+  const { names } = foldSources(shape, name);
+  return {
+    name: `fold ${name}`,
+    feeds: extentFeeds(Object.fromEntries(names.map((own) => [own, take(shapes, own)]))),
+    build: (ops, feeds) => ({ folded: foldMatrix(ops, shape, feeds, name) }),
+  };
+};
 
-/** Everything that trains → the same; under an adapter, with the base's own matrices (`base/…`) merged. */
+/** Everything that trains → matrices the other programs multiply by; of an adapter, A and B. */
 const foldPartsSpec = (parts: Parts): ProgramSpec => ({
   name: "fold all parts",
-  feeds: {
-    ...extentFeeds(trainedShapes(parts)),
-    ...frozenFeeds(parts),
-    ...matrixFeeds("base/", mergedNames(parts)),
-  },
-  build(ops, feeds) {
-    const folded = foldParts(ops, parts, feeds);
-    const { shape, adapter } = parts;
-    if (adapter === undefined) return folded;
-    return { ...folded, ...merge(ops, shape, adapter, under(feeds, "base/"), folded) };
-  },
+  feeds: { ...extentFeeds(trainedShapes(parts)), ...frozenFeeds(parts) },
+  build: (ops, feeds) => foldParts(ops, parts, feeds),
 });
+/** A matrix of the base and its adapter → the two as one. */
+const mergeSpec: ProgramSpec = {
+  name: "merge",
+  feeds: { base: float(2), A: float(2), B: float(2) },
+  build: (ops, feeds) => ({
+    merged: merge(ops, take(feeds, "base"), take(feeds, "A"), take(feeds, "B")),
+  }),
+};
 
 /** a + b, matrix by matrix; they go by their number. */
 const accumulateSpec = (count: number): ProgramSpec => {
@@ -126,6 +130,8 @@ export class Programs extends ProgramCache {
   constructor(
     runtime: Runtime,
     readonly parts: Parts,
+    /** Matrices that follow from others are made when they are asked for, and let go when they need not stay. */
+    readonly lean = false,
   ) {
     super(runtime);
   }
@@ -135,7 +141,14 @@ export class Programs extends ProgramCache {
   private get streams(): number {
     return this.runtime.streams;
   }
-  fold = (): Program => this.get("fold", () => foldSpec(this.shape));
+  /** One folded matrix. All layers share a program, whose feeds carry the number of the first. */
+  foldMatrix(name: string, weights: Tensors): DeviceTensor {
+    const first = (own: string): string => own.replace(/^\d+\./, "0.");
+    const program = this.get(`fold ${first(name)}`, () => foldMatrixSpec(this.shape, first(name)));
+    const feeds = Object.entries(weights).map(([own, tensor]) => [first(own), tensor] as const);
+    return take(program.run(Object.fromEntries(feeds)), "folded");
+  }
+  merge = (): Program => this.get("merge", () => mergeSpec);
   foldParts = (): Program => this.get("fold parts", () => foldPartsSpec(this.parts));
   accumulate = (count: number): Program => this.get(`accumulate ${count}`, () => accumulateSpec(count));
   gradient = (): Program => this.get("gradient", () => gradientSpec(this.parts));
@@ -160,15 +173,13 @@ export class Programs extends ProgramCache {
   embed = (): Program => this.get("embed", () => layered.embedSpec(this.parts, this.streams));
   embedBackward = (): Program =>
     this.get("embed backward", () => layered.embedBackwardSpec(this.parts, this.streams));
-  layerForward = (layer: number, keep: boolean, training: boolean): Program => {
-    const apart = training && drops(this.parts);
-    return this.get(`layer ${layer} ${keep} ${apart}`, () =>
-      layered.layerSpec(this.parts, this.streams, layer, keep, apart),
+  layerForward = (layer: number, keep: boolean, products: layered.Products): Program =>
+    this.get(`layer ${layer} ${keep} ${products}`, () =>
+      layered.layerSpec(this.parts, this.streams, layer, keep, products),
     );
-  };
-  layerBackward = (layer: number, kept: boolean): Program =>
-    this.get(`layer ${layer} backward ${kept}`, () =>
-      layered.layerBackwardSpec(this.parts, this.streams, layer, kept),
+  layerBackward = (layer: number, kept: boolean, products: layered.Products): Program =>
+    this.get(`layer ${layer} backward ${kept} ${products}`, () =>
+      layered.layerBackwardSpec(this.parts, this.streams, layer, kept, products),
     );
   finish = (): Program => this.get("finish", () => layered.finishSpec(this.parts, this.streams));
   finishBackward = (): Program =>

@@ -9,7 +9,7 @@
 import { Graph } from "./graph/graph.ts";
 import { dataType } from "./graph/protobuf.ts";
 import { GraphWriter, serializeGraphs, type Device } from "./graph/writer.ts";
-import { bytesOf, openSession, runSession, type Binding } from "./native.ts";
+import { bytesOf, openSession, runSession, unshared, type Binding } from "./native.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 
 /** How many values one run forgets. */
@@ -242,6 +242,9 @@ export class ResidentRuntime implements Runtime {
     const id = this.binding.createTensor(shape, dataType.int, bits);
     const dtype = data instanceof Int32Array ? "int" : "float";
     return new ResidentTensor(this.session, id, "here", dtype, shape);
+  }
+  copy(data: Float32Array, shape: readonly number[]): DeviceTensor {
+    return this.upload(unshared(data), shape);
   }
   tensors(): number {
     this.session.flush();

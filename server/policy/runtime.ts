@@ -46,6 +46,8 @@ export interface Runtime {
   compile(spec: ProgramSpec): Program;
   /** The array must not be written to afterwards: the device may share its memory. */
   upload(data: Float32Array | Float64Array | Int32Array, shape: readonly number[]): DeviceTensor;
+  /** The same for an array that is written to again. */
+  copy(data: Float32Array, shape: readonly number[]): DeviceTensor;
   /** Handles alive on the device, this runtime's own included. */
   tensors(): number;
   close(): void;

@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { z } from "zod";
 import { readFailure, UserError } from "../../shared/errors.ts";
+import { fresh, Scratch, type Room } from "./scratch.ts";
 
 export interface StoredTensor {
   readonly shape: readonly number[];
@@ -60,27 +61,27 @@ function halfTable(): Float32Array {
   });
   return halves;
 }
-/** How each element type becomes 32-bit floats; `bytes` owns its memory, so views of it are aligned. */
-const readers: Readonly<Record<string, { readonly size: number; read(bytes: ArrayBuffer): Float32Array }>> = {
-  F32: { size: 4, read: (bytes) => new Float32Array(bytes) },
-  F64: { size: 8, read: (bytes) => Float32Array.from(new Float64Array(bytes)) },
+/** How each element type but that of 32-bit floats becomes them, from the beginning of a buffer. */
+interface Reader {
+  readonly size: number;
+  read(bytes: ArrayBuffer, into: Float32Array): void;
+}
+const readers: Readonly<Record<string, Reader>> = {
+  F64: { size: 8, read: (bytes, into) => into.set(new Float64Array(bytes, 0, into.length)) },
   F16: {
     size: 2,
-    read(bytes) {
-      const [bits, table] = [new Uint16Array(bytes), halfTable()];
-      const values = new Float32Array(bits.length);
-      for (let i = 0; i < bits.length; i++) values[i] = table[bits[i]!]!;
-      return values;
+    read(bytes, into) {
+      const [bits, table] = [new Uint16Array(bytes, 0, into.length), halfTable()];
+      for (let i = 0; i < into.length; i++) into[i] = table[bits[i]!]!;
     },
   },
   /** The upper half of a 32-bit float. */
   BF16: {
     size: 2,
-    read(bytes) {
-      const bits = new Uint16Array(bytes);
-      const wide = new Uint32Array(bits.length);
-      for (let i = 0; i < bits.length; i++) wide[i] = bits[i]! << 16;
-      return new Float32Array(wide.buffer);
+    read(bytes, into) {
+      const bits = new Uint16Array(bytes, 0, into.length);
+      const wide = new Uint32Array(into.buffer, into.byteOffset, into.length);
+      for (let i = 0; i < into.length; i++) wide[i] = bits[i]! << 16;
     },
   },
 };
@@ -97,6 +98,7 @@ interface Entry {
 export class SafetensorsFile {
   private readonly entries = new Map<string, Entry>();
   private readonly descriptor: number;
+  private readonly scratch = new Scratch();
 
   /** @throws UserError naming the file where it is missing, cut short or malformed. */
   constructor(readonly file: string) {
@@ -120,8 +122,8 @@ export class SafetensorsFile {
       cause,
     });
   }
-  private bytes(start: number, length: number): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(length);
+  private bytes<B extends ArrayBufferLike>(start: number, bytes: Uint8Array<B>): Uint8Array<B> {
+    const { length } = bytes;
     let done = 0;
     while (done < length) {
       // One call reads at most 2 GiB.
@@ -134,11 +136,11 @@ export class SafetensorsFile {
   private readHeader(): void {
     const { size } = fstatSync(this.descriptor);
     if (size < 8) throw this.broken("it is shorter than its header");
-    const length = Number(Buffer.from(this.bytes(0, 8)).readBigUInt64LE());
+    const length = Number(Buffer.from(this.bytes(0, new Uint8Array(8))).readBigUInt64LE());
     if (8 + length > size) throw this.broken("it is cut short");
     let header: Record<string, unknown>;
     try {
-      const text = Buffer.from(this.bytes(8, length)).toString("utf8");
+      const text = Buffer.from(this.bytes(8, new Uint8Array(length))).toString("utf8");
       header = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
     } catch (error) {
       throw this.broken("its header is not JSON", error);
@@ -162,16 +164,21 @@ export class SafetensorsFile {
     return this.entries.get(name)?.shape;
   }
   /** @throws UserError where the tensor's element type is not one that is read, or its data has another length. */
-  read(name: string): StoredTensor {
+  read(name: string, room: Room = fresh): StoredTensor {
     const entry = this.entries.get(name);
     if (entry === undefined) throw this.broken(`it has no tensor ${name}`);
     const { dtype, shape, start, bytes } = entry;
     const reader = readers[dtype];
-    if (reader === undefined)
-      throw this.broken(`${name} is ${dtype}, and only ${Object.keys(readers).join(", ")} are read`);
-    if (bytes !== reader.size * shape.reduce((n, extent) => n * extent, 1))
+    if (reader === undefined && dtype !== "F32")
+      throw this.broken(`${name} is ${dtype}, and only F32, ${Object.keys(readers).join(", ")} are read`);
+    const count = shape.reduce((n, extent) => n * extent, 1);
+    if (bytes !== (reader?.size ?? 4) * count)
       throw this.broken(`the data of ${name} does not have the length of its extents`);
-    return { shape, data: reader.read(this.bytes(start, bytes).buffer) };
+    const data = room(count);
+    if (reader === undefined)
+      this.bytes(start, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    else reader.read(this.bytes(start, this.scratch.bytes(bytes)).buffer, data);
+    return { shape, data };
   }
   close(): void {
     closeSync(this.descriptor);

@@ -9,6 +9,7 @@ export const guest = (runtime: Runtime): Runtime => ({
   streams: runtime.streams,
   compile: (spec) => runtime.compile(spec),
   upload: (data, shape) => runtime.upload(data, shape),
+  copy: (data, shape) => runtime.copy(data, shape),
   tensors: () => runtime.tensors(),
   close: () => undefined,
 });

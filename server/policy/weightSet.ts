@@ -1,23 +1,19 @@
 /** Sets of weights on the device, with the folded matrices that programs use. A set may have several owners. */
+import { readEvery, type OpenWeights } from "./formats/model.ts";
+import { foldStreamed, readFrozen, uploadAll } from "./loading.ts";
 import { frozenNames, mergedNames } from "./parts.ts";
 import type { Programs } from "./programs.ts";
-import { freeAll, prefixed, take, type DeviceTensor, type Tensors } from "./runtime.ts";
+import { floats, freeAll, prefixed, take, type DeviceTensor, type Tensors } from "./runtime.ts";
 
 /** The frozen decoder under an adapter: folded once, shared by every set of adapters over it. */
 export class BaseWeights {
   private owners = 1;
-  private readonly foldedTensors: Record<string, DeviceTensor>;
+  readonly folded: Tensors;
   /** The vectors that folding adapters and heads reads. */
   readonly frozen: Tensors;
-  /** Takes over the tensors, and frees those that are not needed once folded. */
-  constructor(programs: Programs, tensors: Tensors) {
-    this.foldedTensors = programs.fold().run(tensors);
-    const kept = frozenNames(programs.parts);
-    this.frozen = Object.fromEntries(kept.map((name) => [name, take(tensors, name)]));
-    for (const [name, tensor] of Object.entries(tensors)) if (!kept.includes(name)) tensor.free();
-  }
-  get folded(): Tensors {
-    return this.foldedTensors;
+  constructor(programs: Programs, open: OpenWeights) {
+    this.folded = foldStreamed(programs, open);
+    this.frozen = readFrozen(programs, open, frozenNames(programs.parts));
   }
   share(): this {
     this.owners += 1;
@@ -26,7 +22,7 @@ export class BaseWeights {
   close(): void {
     this.owners -= 1;
     if (this.owners > 0) return;
-    freeAll(this.foldedTensors);
+    freeAll(this.folded);
     freeAll(this.frozen);
   }
 }
@@ -34,31 +30,72 @@ export class BaseWeights {
 export class WeightSet {
   private owners = 1;
   private own: Record<string, DeviceTensor> | undefined;
+  private merged: Record<string, DeviceTensor> | undefined;
+  private feeds: { folded?: Tensors; unmerged?: Tensors } = {};
+  private all: Tensors | undefined;
   /**
-   * Takes over the tensors: all that trains. Under an adapter they stand on `base`, of which the set becomes an owner.
-   * `untouched` says that the adapter adds nothing yet: the base's own matrices serve, and none are merged.
+   * @param given all that trains, taken over; or where it is read from: the set then begins with the folded matrices
+   * alone, and all that trains is read once more when somebody asks for it.
+   * @param base what an adapter stands on; the set becomes an owner.
+   * @param untouched the adapter adds nothing yet: the base's own matrices serve, and none are merged.
    */
   constructor(
     private readonly programs: Programs,
-    readonly tensors: Tensors,
+    given: Tensors | OpenWeights,
     readonly base?: BaseWeights,
     private readonly untouched = false,
   ) {
     base?.share();
-    this.own = this.fold();
+    if (typeof given === "function") {
+      this.open = given;
+      this.own = foldStreamed(programs, given);
+    } else this.all = given;
+    if (!programs.lean) this.feeds.folded = this.made();
   }
-  private fold(): Record<string, DeviceTensor> {
-    const { base, programs } = this;
-    if (base === undefined) return programs.foldParts().run(this.tensors);
-    const merged = mergedNames(programs.parts);
-    const folded = programs.foldParts().run({
-      ...this.tensors,
-      ...base.frozen,
-      ...prefixed("base/", Object.fromEntries(merged.map((name) => [name, take(base.folded, name)]))),
-    });
-    if (!this.untouched) return folded;
-    for (const name of merged) folded[name]?.free();
-    return Object.fromEntries(Object.entries(folded).filter(([name]) => !merged.includes(name)));
+  private readonly open: OpenWeights | undefined;
+
+  /** All that trains. */
+  get tensors(): Tensors {
+    if (this.all === undefined) {
+      if (this.open === undefined) throw new Error("internal: a set of weights without any");
+      this.all = uploadAll(this.programs, this.open);
+    }
+    return this.all;
+  }
+  /** Values of all that trains. */
+  read(): Record<string, Float32Array> {
+    if (this.all === undefined && this.open !== undefined) return readEvery(this.programs.shape, this.open);
+    return Object.fromEntries(Object.entries(this.tensors).map(([name, tensor]) => [name, floats(tensor)]));
+  }
+  /** Reads all that trains where that was not needed until now; what is folded of it then shares its memory. */
+  train(): void {
+    if (this.all !== undefined) return;
+    freeAll(this.own ?? {});
+    this.own = undefined;
+    this.feeds = {};
+    this.all = this.tensors;
+  }
+  /** Of what trains; under an adapter A and B, which are small. */
+  private get foldedParts(): Tensors {
+    return (this.own ??= this.programs.foldParts().run(this.trained));
+  }
+  /** Sums of base and adapter. */
+  private get mergedParts(): Tensors {
+    if (this.base === undefined || this.untouched) return {};
+    if (this.merged !== undefined) return this.merged;
+    const { folded } = this.base;
+    const parts = this.foldedParts;
+    const merged: Record<string, DeviceTensor> = {};
+    try {
+      for (const name of mergedNames(this.programs.parts)) {
+        const [A, B] = [take(parts, `${name}.A`), take(parts, `${name}.B`)];
+        merged[name] = take(this.programs.merge().run({ base: take(folded, name), A, B }), "merged");
+      }
+    } catch (error) {
+      freeAll(merged);
+      throw error;
+    }
+    return (this.merged = merged);
   }
   /** What the optimiser's programs read: all that trains, and the frozen vectors. */
   get trained(): Tensors {
@@ -69,27 +106,35 @@ export class WeightSet {
     this.owners += 1;
     return this;
   }
-  /** Feeds `w/…` of the programs. */
+  /** Feeds `w/…` of the programs. Made when they are first asked for: the former set is gone by then. */
   get folded(): Tensors {
-    this.own ??= this.fold();
-    return prefixed("w/", { ...this.base?.folded, ...this.own });
+    return (this.feeds.folded ??= this.made());
+  }
+  private made(): Tensors {
+    return prefixed("w/", { ...this.base?.folded, ...this.foldedParts, ...this.mergedParts });
   }
   /** The same with the base's own matrices beside A and B. */
   get unmerged(): Tensors {
-    return { ...this.folded, ...prefixed("w/", this.base?.folded ?? {}) };
+    return (this.feeds.unmerged ??= prefixed("w/", { ...this.base?.folded, ...this.foldedParts }));
+  }
+  /** Whether `folded` would have to merge. */
+  get merging(): boolean {
+    return this.base !== undefined && !this.untouched && this.merged === undefined;
   }
   /** Lets go of the merged matrices of an adapter until they are asked for again; not while another owner may use them. */
   rest(): void {
-    if (this.owners > 1 || this.base === undefined || this.untouched || this.own === undefined) return;
-    freeAll(this.own);
-    this.own = undefined;
+    if (this.owners > 1 || this.merged === undefined) return;
+    freeAll(this.merged);
+    this.merged = undefined;
+    this.feeds = {};
   }
   /** Frees the values when the last owner lets go. */
   close(): void {
     this.owners -= 1;
     if (this.owners > 0) return;
-    freeAll(this.tensors);
+    freeAll(this.all ?? {});
     freeAll(this.own ?? {});
+    freeAll(this.merged ?? {});
     this.base?.close();
   }
 }

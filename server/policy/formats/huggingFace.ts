@@ -6,14 +6,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
+import { take } from "../runtime.ts";
 import { SafetensorsFile, writeSafetensors } from "../safetensors.ts";
+import { Scratch, type Room } from "../scratch.ts";
 import { readTokenizer, writeTokenizer, type PolicyTokenizer } from "../tokenizers/index.ts";
-import type { Shape } from "../transformer/weights.ts";
+import { weightShapes, type Shape } from "../transformer/weights.ts";
 import { fromTensors, toPublic } from "./huggingFace/layout.ts";
 import { readConfig } from "./huggingFace/readConfig.ts";
-import { isIgnored, modelPrefix, type PublicTensor } from "./huggingFace/tensors.ts";
+import { isIgnored, modelPrefix, publicTensors, type PublicTensor } from "./huggingFace/tensors.ts";
 import { configOf } from "./huggingFace/writeConfig.ts";
-import type { ModelHead, Weights } from "./model.ts";
+import type { ModelHead, WeightReader, Weights } from "./model.ts";
 
 /** @throws UserError naming the file, and the key that is missing or asks for what this engine does not compute. */
 export function readHuggingFaceHead(path: string): ModelHead {
@@ -80,34 +82,63 @@ function checkExtra(folder: string, shape: Shape, names: Iterable<string>): void
   );
 }
 
+/** The folder's safetensors, open. */
+class FolderWeights implements WeightReader {
+  private readonly files: SafetensorsFile[] = [];
+  private readonly scratch = new Scratch();
+  private readonly holder = new Map<string, SafetensorsFile>();
+  private readonly tensors: ReturnType<typeof publicTensors>;
+  private readonly extents: ReturnType<typeof weightShapes>;
+
+  constructor(
+    private readonly folder: string,
+    private readonly shape: Shape,
+  ) {
+    this.tensors = publicTensors(shape);
+    this.extents = weightShapes(shape);
+    try {
+      for (const name of filesOf(folder)) this.files.push(new SafetensorsFile(name));
+      for (const file of this.files) for (const name of file.names) this.holder.set(name, file);
+      const left = new Set(this.holder.keys());
+      for (const tensor of Object.values(this.tensors).flat()) left.delete(this.find(tensor).name);
+      checkExtra(folder, shape, left);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+  /** Files of the bare model lack the first word of every name. */
+  private find(tensor: PublicTensor): { readonly file: SafetensorsFile; readonly name: string } {
+    const prefix = modelPrefix(this.shape);
+    const bare = tensor.name.startsWith(prefix) ? tensor.name.slice(prefix.length) : tensor.name;
+    const name = this.holder.has(tensor.name) ? tensor.name : bare;
+    const file = this.holder.get(name);
+    const found = file?.shapeOf(name);
+    if (file === undefined || found?.join() !== tensor.extents.join())
+      throw tensorProblem(file?.file ?? this.folder, tensor, found);
+    return { file, name };
+  }
+  read(weight: string, room?: Room): Float32Array {
+    const [extents, tensors] = [take(this.extents, weight), take(this.tensors, weight)];
+    const read = (tensor: PublicTensor, own: Room = this.scratch.floats): Float32Array => {
+      const { file, name } = this.find(tensor);
+      return file.read(name, own).data;
+    };
+    return fromTensors(this.shape, extents, tensors, read, room);
+  }
+  close(): void {
+    for (const file of this.files) file.close();
+  }
+}
+
 /**
  * Values of every weight in our layout. Files of the bare model, whose names lack the first word, are read, too.
  *
- * @throws UserError naming the file and the tensor that is missing, too much, or has other extents or another type.
+ * @throws UserError naming the file and the tensor that is missing, too much, or has other extents; the reader throws
+ * where one is of another type or cut short.
  */
-export function readHuggingFaceWeights(folder: string, shape: Shape): Record<string, Float32Array> {
-  const files: SafetensorsFile[] = [];
-  try {
-    for (const name of filesOf(folder)) files.push(new SafetensorsFile(name));
-    const holder = new Map(files.flatMap((file) => file.names.map((name) => [name, file] as const)));
-    const prefix = modelPrefix(shape);
-    const left = new Set(holder.keys());
-    const weights = fromTensors(shape, (tensor) => {
-      const bare = tensor.name.startsWith(prefix) ? tensor.name.slice(prefix.length) : tensor.name;
-      const name = holder.has(tensor.name) ? tensor.name : bare;
-      const file = holder.get(name);
-      const found = file?.shapeOf(name);
-      if (file === undefined || found?.join() !== tensor.extents.join())
-        throw tensorProblem(file?.file ?? folder, tensor, found);
-      left.delete(name);
-      return file.read(name).data;
-    });
-    checkExtra(folder, shape, left);
-    return weights;
-  } finally {
-    for (const file of files) file.close();
-  }
-}
+export const openHuggingFaceWeights = (folder: string, shape: Shape): WeightReader =>
+  new FolderWeights(folder, shape);
 
 const writeJson = (file: string, value: unknown): void => {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`, { flush: true });

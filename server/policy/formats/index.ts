@@ -3,14 +3,15 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { readFailure, UserError } from "../../../shared/errors.ts";
-import { readGgufHead, readGgufWeights } from "./gguf/index.ts";
-import { readHuggingFaceHead, readHuggingFaceWeights } from "./huggingFace.ts";
-import { mergedWeights } from "../transformer/lowRank.ts";
+import { mergedWeight, type Adapter } from "../transformer/lowRank.ts";
+import type { Shape } from "../transformer/weights.ts";
 import { fingerprint } from "./fingerprint.ts";
-import type { ModelHead } from "./model.ts";
+import { openGgufWeights, readGgufHead } from "./gguf/index.ts";
+import { openHuggingFaceWeights, readHuggingFaceHead } from "./huggingFace.ts";
+import { readEvery, type ModelHead, type WeightReader, type Weights } from "./model.ts";
 import { isPeft, readPeft } from "./peft.ts";
 
-export type { ModelHead, Weights } from "./model.ts";
+export type { ModelHead, OpenWeights, WeightReader, Weights } from "./model.ts";
 export { writeHuggingFace } from "./huggingFace.ts";
 export { isPeft, readPeft, writePeft } from "./peft.ts";
 
@@ -85,13 +86,25 @@ export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | un
   return { ...openBase(path), shape };
 }
 
-/** Values of every weight, adapters merged. @throws UserError as the format's reader does */
-export function readWeights(head: ModelHead): Record<string, Float32Array> {
+/** Every weight, read when it is asked for, adapters merged. @throws UserError as the format's reader does */
+export function openWeights(head: ModelHead): WeightReader {
   const { kind, path, shape } = head;
   const base = baseOf(head);
-  if (base !== undefined) {
-    const { adapter, weights } = readPeft(path, shape);
-    return mergedWeights(shape, adapter, readWeights(base), weights);
-  }
-  return kind === "gguf" ? readGgufWeights(path, shape) : readHuggingFaceWeights(path, shape);
+  if (base === undefined)
+    return kind === "gguf" ? openGgufWeights(path, shape) : openHuggingFaceWeights(path, shape);
+  const { adapter, weights } = readPeft(path, shape);
+  return mergedReader(openWeights(base), shape, adapter, weights);
 }
+/** A reader of a base and an adapter as one. */
+export const mergedReader = (
+  base: WeightReader,
+  shape: Shape,
+  adapter: Adapter,
+  adapters: Weights,
+): WeightReader => ({
+  read: (name, room) => mergedWeight(shape, adapter, name, base.read(name, room), adapters),
+  close: () => base.close(),
+});
+/** All of them at once. */
+export const readWeights = (head: ModelHead): Record<string, Float32Array> =>
+  readEvery(head.shape, () => openWeights(head));

@@ -1,6 +1,7 @@
 /** What every model format gives before and after its weights are read. */
+import type { Room } from "../scratch.ts";
 import type { PolicyTokenizer } from "../tokenizers/index.ts";
-import type { Shape } from "../transformer/weights.ts";
+import { weightShapes, type Shape } from "../transformer/weights.ts";
 
 /** What can be known without reading the weights. */
 export interface ModelHead {
@@ -13,3 +14,26 @@ export interface ModelHead {
 
 /** Values of every weight by its own name, in the layout of `transformer/weights.ts`. */
 export type Weights = Readonly<Record<string, Float32Array>>;
+
+/** The same, read one at a time: a model of which there is never more on this side than one weight. */
+export interface WeightReader {
+  /** @param room where to; by itself a new array. @throws UserError naming the file and what is wrong with it */
+  read(name: string, room?: Room): Float32Array;
+  close(): void;
+}
+export type OpenWeights = () => WeightReader;
+
+/** Calls back with an open reader. */
+export function reading<R>(open: OpenWeights, use: (read: WeightReader["read"]) => R): R {
+  const reader = open();
+  try {
+    return use((name, room) => reader.read(name, room));
+  } finally {
+    reader.close();
+  }
+}
+/** All weights of a model at once. */
+export const readEvery = (shape: Shape, open: OpenWeights): Record<string, Float32Array> =>
+  reading(open, (read) =>
+    Object.fromEntries(Object.keys(weightShapes(shape)).map((name) => [name, read(name)])),
+  );

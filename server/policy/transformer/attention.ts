@@ -76,6 +76,10 @@ export function attend<T>(
   return { p, a, attended: byToken(ops, a, shape.heads, headWidth(shape)) };
 }
 
+/** `a` of `attend` from `attended`. */
+export const attendedByHead = <T>(ops: Ops<T>, shape: Shape, attended: T, extents: Extents<T>): T =>
+  byHead(ops, attended, shape.heads, headWidth(shape), extents);
+
 /** Gradients by rotated queries and keys and by values. dS = P ∘ (dA·Vᵀ − rowsum(dA ∘ A)). */
 function attendBackward<T>(
   ops: Ops<T>,

@@ -47,20 +47,17 @@ export const prefillSpec = (shape: Shape, streams: number): ProgramSpec => ({
   },
 });
 
-/** New caches whose lane i is the old lane `lanes[i]`, `extra` positions longer. `count` is the old number of lanes. */
+/** A new cache whose lane i is the old lane `lanes[i]`, `extra` positions longer. `count` is the old number of lanes. */
 export const moveSpec = (shape: Shape): ProgramSpec => ({
   name: "move lanes",
-  feeds: { ...cacheFeeds(shape), lanes: int(1), count: int(0), extra: int(0) },
+  feeds: { cache: float(2), lanes: int(1), count: int(0), extra: int(0) },
   build<T>(ops: Ops<T>, feeds: Named<T>) {
     const lanes = take(feeds, "lanes");
     const [count, extra] = [ops.dim(take(feeds, "count")), ops.dim(take(feeds, "extra"))];
     const width = headWidth(shape);
     const room = ops.zeros([ops.size(lanes, 0, "int"), shape.kv_heads, extra, width]);
-    const moved = (cache: T): T => {
-      const chosen = ops.gather(ops.reshape(cache, [count, shape.kv_heads, -1, width]), lanes);
-      return ops.reshape(ops.concat([chosen, room], 2), [-1, width]);
-    };
-    return Object.fromEntries(cacheNames(shape).map((name) => [name, moved(take(feeds, name))]));
+    const old = ops.reshape(take(feeds, "cache"), [count, shape.kv_heads, -1, width]);
+    return { moved: ops.reshape(ops.concat([ops.gather(old, lanes), room], 2), [-1, width]) };
   },
 });
 

@@ -31,20 +31,27 @@ export function feedForward<T>(
   y: T,
 ): { kept: Record<string, T>; result: T } {
   const down = (hidden: T): T => linear(ops, folded, `${layer}.down`, hidden);
-  if (!shape.style.gated) {
-    const up = linear(ops, folded, `${layer}.up`, y);
-    const { sigmoid, active } = activate(ops, shape, up);
-    return { kept: { up, sigmoid, hidden: active }, result: down(active) };
-  }
-  const gate = linear(ops, folded, `${layer}.gate`, y);
-  const up = linear(ops, folded, `${layer}.up`, y);
-  const { sigmoid, active } = activate(ops, shape, gate);
-  const hidden = ops.mul(active, up);
-  return { kept: { gate, up, sigmoid, active, hidden }, result: down(hidden) };
+  const lean = Object.fromEntries(
+    feedForwardLean(shape).map((name) => [name, linear(ops, folded, `${layer}.${name}`, y)]),
+  );
+  const kept = feedForwardAgain(ops, shape, lean);
+  return { kept, result: down(take(kept, "hidden")) };
 }
 /** Names of what is kept, all `[tokens, hidden]`. */
 export const feedForwardKept = ({ style }: Shape): string[] =>
   style.gated ? ["gate", "up", "sigmoid", "active", "hidden"] : ["up", "sigmoid", "hidden"];
+/** Those of them that only a product gives; the others follow from these element by element. */
+export const feedForwardLean = ({ style }: Shape): string[] => (style.gated ? ["gate", "up"] : ["up"]);
+export function feedForwardAgain<T>(ops: Ops<T>, shape: Shape, lean: Named<T>): Record<string, T> {
+  const up = take(lean, "up");
+  if (!shape.style.gated) {
+    const { sigmoid, active } = activate(ops, shape, up);
+    return { up, sigmoid, hidden: active };
+  }
+  const gate = take(lean, "gate");
+  const { sigmoid, active } = activate(ops, shape, gate);
+  return { gate, up, sigmoid, active, hidden: ops.mul(active, up) };
+}
 
 /** Gradient by y, the block's input after its norm. */
 export function feedForwardBackward<T>(

@@ -5,7 +5,7 @@
  */
 import type { Ops } from "../ops.ts";
 import { take, type Named } from "../runtime.ts";
-import { foldsGains } from "./norm.ts";
+import { foldsFinalGain, foldsGains } from "./norm.ts";
 import { tablePositions } from "./positions.ts";
 import { headWidth, qkvWidth, weightShapes, type Shape } from "./weights.ts";
 
@@ -23,7 +23,7 @@ function rowNames(shape: Shape): string[] {
     ...(style.post_norms ? [...norm("post_norm1"), ...norm("post_norm2")] : []),
   ];
   return [
-    ...(foldsGains(shape) ? [] : norm("norm")),
+    ...(foldsFinalGain(shape) ? [] : norm("norm")),
     ...layersOf(shape).flatMap((number) => layer.map((name) => `${number}.${name}`)),
   ];
 }
@@ -64,6 +64,7 @@ function readers<T>(ops: Ops<T>, shape: Shape, weights: Named<T>) {
   const { style, heads, kv_heads, width } = shape;
   const head = headWidth(shape);
   const weight = (name: string): T => take(weights, name);
+  let columns: T | undefined;
   const stored = (name: string, extents: readonly number[]): T => {
     const gain = ops.reshape(weight(name), extents);
     return style.gain_offset === 0 ? gain : ops.shift(gain, style.gain_offset);
@@ -73,7 +74,7 @@ function readers<T>(ops: Ops<T>, shape: Shape, weights: Named<T>) {
     /** As a column, for the matrix `[in, out]` behind the norm. */
     column: (name: string): T => stored(name, [width, 1]),
     row: (name: string): T => stored(name, [1, width]),
-    columns: columnFactor(ops, shape, "qkv"),
+    columns: (): T | undefined => (columns ??= columnFactor(ops, shape, "qkv")),
     queryGain: (name: string): T => ops.scale(stored(name, [1, head]), style.query_scale),
     keyGain: (name: string): T => stored(name, [1, head]),
     /** `[heads, 1]`: repeats a gain for every head. */
@@ -85,48 +86,80 @@ function readers<T>(ops: Ops<T>, shape: Shape, weights: Named<T>) {
 const scaled = <T>(ops: Ops<T>, x: T, by: T | undefined): T => (by === undefined ? x : ops.mul(x, by));
 const isGain = (name: string): boolean => /norm[12]?$/.test(name);
 
+/** A name without its layer, and how that layer's other names begin. */
+function ownName(name: string): { readonly own: string; readonly layer: string } {
+  const own = name.slice(name.indexOf(".") + 1);
+  return { own, layer: name.slice(0, name.length - own.length) };
+}
+
+/** The weights that a folded matrix is made of; where it is one of them unchanged (as a row, if a vector), `plain`. */
+export function foldSources(
+  shape: Shape,
+  name: string,
+): { readonly names: readonly string[]; readonly plain: boolean } {
+  const { style } = shape;
+  const { own, layer } = ownName(name);
+  if (name === "head") {
+    const matrix = shape.tied ? "embedding" : "head";
+    return foldsFinalGain(shape)
+      ? { names: [matrix, "norm"], plain: false }
+      : { names: [matrix], plain: true };
+  }
+  if (own === "qk_norm") return { names: [`${layer}q_norm`, `${layer}k_norm`], plain: false };
+  const gain = rowGain(shape, own);
+  const changed =
+    gain !== undefined ||
+    own === "positions" ||
+    ((own === "qkv" || own === "qkv_bias") && !style.qk_norm) ||
+    (isGain(own) && style.gain_offset !== 0);
+  return { names: gain === undefined ? [name] : [name, layer + gain], plain: !changed };
+}
+
+/** One of the matrices that `forward` multiplies by, from the weights that `foldSources` names. */
+function foldOne<T>(ops: Ops<T>, shape: Shape, read: ReturnType<typeof readers<T>>, name: string): T {
+  const { own, layer } = ownName(name);
+  const [matrix = name] = foldSources(shape, name).names;
+  if (name === "head")
+    return foldsFinalGain(shape) ? ops.mul(read.weight(matrix), read.row("norm")) : read.weight(matrix);
+  if (own === "qk_norm") {
+    const queries = ops.mul(read.queries(), read.queryGain(`${layer}q_norm`));
+    const keys = ops.mul(read.keys(), read.keyGain(`${layer}k_norm`));
+    return ops.concat([queries, keys], 0);
+  }
+  if (own === "positions") {
+    const room = ops.zeros([tablePositions(shape) - shape.context, shape.width]);
+    return ops.concat([read.weight(name), room], 0);
+  }
+  if (isGain(own)) return read.row(name);
+  if (own.endsWith("_bias")) {
+    const row = ops.reshape(read.weight(name), [1, -1]);
+    return own === "qkv_bias" ? scaled(ops, row, read.columns()) : row;
+  }
+  const gain = rowGain(shape, own);
+  const rows = gain === undefined ? read.weight(name) : ops.mul(read.weight(name), read.column(layer + gain));
+  return own === "qkv" ? scaled(ops, rows, read.columns()) : rows;
+}
+export const foldMatrix = <T>(ops: Ops<T>, shape: Shape, weights: Named<T>, name: string): T =>
+  foldOne(ops, shape, readers(ops, shape, weights), name);
+
 /** From weights to the matrices that `forward` multiplies by. */
 export function fold<T>(ops: Ops<T>, shape: Shape, weights: Named<T>): Record<string, T> {
   const read = readers(ops, shape, weights);
-  const { weight, column, row, columns } = read;
-  const folds = foldsGains(shape);
-  const folded: Record<string, T> = { embedding: weight("embedding") };
-  const head = weight(shape.tied ? "embedding" : "head");
-  folded["head"] = folds ? ops.mul(head, row("norm")) : head;
-  for (const layer of layersOf(shape)) {
-    const behind = (name: string, norm: string): T =>
-      folds ? ops.mul(weight(`${layer}.${name}`), column(`${layer}.${norm}`)) : weight(`${layer}.${name}`);
-    folded[`${layer}.qkv`] = scaled(ops, behind("qkv", "norm1"), columns);
-    if (shape.style.gated) folded[`${layer}.gate`] = behind("gate", "norm2");
-    folded[`${layer}.up`] = behind("up", "norm2");
-    for (const name of [`${layer}.out`, `${layer}.down`]) folded[name] = weight(name);
-    if (shape.style.qk_norm) {
-      const queries = ops.mul(read.queries(), read.queryGain(`${layer}.q_norm`));
-      const keys = ops.mul(read.keys(), read.keyGain(`${layer}.k_norm`));
-      folded[`${layer}.qk_norm`] = ops.concat([queries, keys], 0);
-    }
-  }
-  if (shape.style.positions === "learned") {
-    const room = ops.zeros([tablePositions(shape) - shape.context, shape.width]);
-    folded["positions"] = ops.concat([weight("positions"), room], 0);
-  }
-  for (const name of rowNames(shape)) {
-    const plain = isGain(name) ? row(name) : ops.reshape(weight(name), [1, -1]);
-    folded[name] = name.endsWith(".qkv_bias") ? scaled(ops, plain, columns) : plain;
-  }
-  return folded;
+  return Object.fromEntries(foldedNames(shape).map((name) => [name, foldOne(ops, shape, read, name)]));
 }
 
 /** From gradients by the folded matrices to gradients by the weights. */
 export function unfold<T>(ops: Ops<T>, shape: Shape, weights: Named<T>, folded: Named<T>): Record<string, T> {
-  const { weight, column, row, columns } = readers(ops, shape, weights);
+  const { weight, column, row, columns: scales } = readers(ops, shape, weights);
+  const columns = scales();
   const { heads, kv_heads, style } = shape;
   const given = (name: string): T => take(folded, name);
   const folds = foldsGains(shape);
   const gradients: Record<string, T> = {};
   const headName = shape.tied ? "embedding" : "head";
-  const byHead = folds ? ops.mul(given("head"), row("norm")) : given("head");
-  if (folds) gradients["norm"] = ops.sumAxis(ops.mul(given("head"), weight(headName)), 0);
+  const foldsFinal = foldsFinalGain(shape);
+  const byHead = foldsFinal ? ops.mul(given("head"), row("norm")) : given("head");
+  if (foldsFinal) gradients["norm"] = ops.sumAxis(ops.mul(given("head"), weight(headName)), 0);
   gradients["embedding"] = shape.tied ? ops.add(given("embedding"), byHead) : given("embedding");
   if (!shape.tied) gradients["head"] = byHead;
   for (const layer of layersOf(shape)) {

@@ -1,10 +1,10 @@
 /** The forward pass over whole rows: what training, scoring and prefill share. Activations are kept for `backward`. */
 import type { Ops } from "../ops.ts";
-import { prefixed, take, type Named } from "../runtime.ts";
-import { attend, project, type Extents } from "./attention.ts";
-import { feedForward, feedForwardKept } from "./feedForward.ts";
+import { prefixed, take, under, type Named } from "../runtime.ts";
+import { attend, attendedByHead, project, type Extents } from "./attention.ts";
+import { feedForward, feedForwardAgain, feedForwardKept, feedForwardLean } from "./feedForward.ts";
 import { linear } from "./linear.ts";
-import { after, before, foldsGains } from "./norm.ts";
+import { after, before, foldsFinalGain, foldsGains } from "./norm.ts";
 import { masks, turns } from "./positions.ts";
 import { headWidth, qkvWidth, type Shape } from "./weights.ts";
 
@@ -117,7 +117,27 @@ export function forward<T>(
   return { ...all, ...finish(ops, shape, folded, x) };
 }
 
-const normed = (shape: Shape, block: 1 | 2 | ""): string[] => (foldsGains(shape) ? [] : [`normed${block}`]);
+/** What is left of a layer's kept values when those are dropped that follow from the others without a product. */
+export const lean = <T>(shape: Shape, layer: number, kept: Named<T>): Record<string, T> =>
+  Object.fromEntries(Object.keys(leanRanks(shape, layer)).map((name) => [name, take(kept, name)]));
+/** The way back. */
+export function completed<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  layer: number,
+  left: Named<T>,
+  { extents }: Pick<Surroundings<T>, "extents">,
+): Record<string, T> {
+  const own = under(left, `${layer}.`);
+  const again = {
+    ...feedForwardAgain(ops, shape, own),
+    a: attendedByHead(ops, shape, take(own, "attended"), extents),
+  };
+  return { ...left, ...prefixed(`${layer}.`, again) };
+}
+
+const normed = (shape: Shape, block: 1 | 2 | ""): string[] =>
+  (block === "" ? foldsFinalGain : foldsGains)(shape) ? [] : [`normed${block}`];
 
 /** Ranks of what one layer keeps, by name: how a later program is fed it. */
 export function layerRanks(shape: Shape, layer: number): Record<string, number> {
@@ -134,6 +154,13 @@ export function layerRanks(shape: Shape, layer: number): Record<string, number> 
   for (const name of ofTokens) ranks[name] = 2;
   for (const name of ofHeads) ranks[name] = 4;
   return prefixed(`${layer}.`, ranks);
+}
+export function leanRanks(shape: Shape, layer: number): Record<string, number> {
+  const [all, few] = [feedForwardKept(shape), feedForwardLean(shape)];
+  const dropped = ["a", ...all.filter((name) => !few.includes(name))].map((name) => `${layer}.${name}`);
+  return Object.fromEntries(
+    Object.entries(layerRanks(shape, layer)).filter(([name]) => !dropped.includes(name)),
+  );
 }
 /** Ranks of what `finish` keeps. */
 export const finalRanks = (shape: Shape): Record<string, number> =>
@@ -159,6 +186,11 @@ export function layerFloats(shape: Shape, length: number): number {
     heads * length
   );
 }
+/** The same of what is left when a layer is kept lean. */
+export const leanFloats = (shape: Shape, length: number): number =>
+  layerFloats(shape, length) -
+  shape.heads * headWidth(shape) -
+  (feedForwardKept(shape).length - feedForwardLean(shape).length) * shape.hidden;
 /** The same for all layers and the final state. */
 export const keptFloats = (shape: Shape, length: number): number =>
   shape.layers * layerFloats(shape, length) + 2 * shape.width;

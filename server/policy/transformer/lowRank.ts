@@ -210,20 +210,15 @@ export function unfoldAdapter<T>(
   return gradients;
 }
 
-/** Base matrices with their adapters added, under their own names. */
-export function merge<T>(
-  ops: Ops<T>,
-  shape: Shape,
-  adapter: Adapter,
-  base: Named<T>,
-  folded: Named<T>,
-): Record<string, T> {
-  const merged: Record<string, T> = {};
-  eachMatrix(shape, adapter, (layer, matrix) => {
-    const name = `${layer}.${matrix}`;
-    const product = ops.matmul(take(folded, `${name}.A`), take(folded, `${name}.B`));
-    merged[name] = ops.add(take(base, name), product);
-  });
+/** A matrix with its adapter added. */
+export const merge = <T>(ops: Ops<T>, base: T, a: T, b: T): T => ops.add(base, ops.matmul(a, b));
+/** The same of all matrices whose adapters are there. */
+export function mergeAll<T>(ops: Ops<T>, folded: Named<T>): Record<string, T> {
+  const merged: Record<string, T> = { ...folded };
+  for (const [name, base] of Object.entries(folded)) {
+    const [a, b] = [folded[`${name}.A`], folded[`${name}.B`]];
+    if (a !== undefined && b !== undefined) merged[name] = merge(ops, base, a, b);
+  }
   return merged;
 }
 
@@ -239,29 +234,26 @@ export const lowRank =
     };
   };
 
-/** The same for saving: W + scaling · A·B, matrix by matrix, from values by their own names. */
-export function mergedWeights(
+/** The same for saving: W + scaling · A·B of one weight, by its own name. `values` becomes the sum. */
+export function mergedWeight(
   shape: Shape,
   adapter: Adapter,
-  base: Named<Float32Array>,
+  name: string,
+  values: Float32Array,
   adapters: Named<Float32Array>,
-): Record<string, Float32Array> {
-  const merged: Record<string, Float32Array> = { ...base };
-  eachMatrix(shape, adapter, (layer, matrix, places) => {
-    const values = Float32Array.from(take(base, `${layer}.${matrix}`));
-    for (const { target, rows, start, columns, of } of places) {
-      const [a, b] = [take(adapters, `${layer}.${target}.A`), take(adapters, `${layer}.${target}.B`)];
-      for (let row = 0; row < rows; row++) {
-        for (let r = 0; r < adapter.rank; r++) {
-          const factor = scaling(adapter) * a[row * adapter.rank + r]!;
-          if (factor === 0) continue;
-          const [into, from] = [row * of + start, r * columns];
-          for (let column = 0; column < columns; column++)
-            values[into + column]! += factor * b[from + column]!;
-        }
+): Float32Array {
+  const [layer, matrix] = name.split(".");
+  const places = [...placesByMatrix(shape, adapter)].find(([own]) => own === matrix)?.[1] ?? [];
+  for (const { target, rows, start, columns, of } of places) {
+    const [a, b] = [take(adapters, `${layer}.${target}.A`), take(adapters, `${layer}.${target}.B`)];
+    for (let row = 0; row < rows; row++) {
+      for (let r = 0; r < adapter.rank; r++) {
+        const factor = scaling(adapter) * a[row * adapter.rank + r]!;
+        if (factor === 0) continue;
+        const [into, from] = [row * of + start, r * columns];
+        for (let column = 0; column < columns; column++) values[into + column]! += factor * b[from + column]!;
       }
     }
-    merged[`${layer}.${matrix}`] = values;
-  });
-  return merged;
+  }
+  return values;
 }

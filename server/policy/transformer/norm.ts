@@ -1,4 +1,4 @@
-/** Normalisation of rows. An RMS norm in front of a matrix has its gain folded into that matrix (see fold.ts). */
+/** Normalisation of rows. An RMS norm in front of a layer's matrix has its gain folded into that matrix (see fold.ts). */
 import type { Ops } from "../ops.ts";
 import { take, type Named } from "../runtime.ts";
 import type { Gradients } from "./linear.ts";
@@ -52,8 +52,12 @@ function affineBackward<T>(
   return ops.mul(dy, take(folded, name));
 }
 
-/** Whether gains of norms in front of a matrix are folded into it: a bias could not be. */
+/** Whether gains of norms in front of a layer's matrices are folded into them: a bias could not be. */
 export const foldsGains = ({ style }: Shape): boolean => style.norm === "rms";
+/** The final norm's goes into the head, where that is not the embedding, too: the two then stay one matrix. */
+export const foldsFinalGain = (shape: Shape): boolean => foldsGains(shape) && !shape.tied;
+const foldsGain = (shape: Shape, name: string): boolean =>
+  name === "norm" ? foldsFinalGain(shape) : foldsGains(shape);
 
 /** What the next matrix multiplies, `y`, and what the way back needs beside it. */
 export function before<T>(
@@ -64,7 +68,7 @@ export function before<T>(
   x: T,
 ): { y: T; inverse: T; normed?: T } {
   const { normed, inverse } = normalise(ops, shape, x);
-  if (foldsGains(shape)) return { y: normed, inverse };
+  if (foldsGain(shape, name)) return { y: normed, inverse };
   return { y: affine(ops, folded, name, normed), inverse, normed };
 }
 export function beforeBackward<T>(
@@ -77,7 +81,7 @@ export function beforeBackward<T>(
   gradients: Gradients<T>,
 ): T {
   const { y, inverse, normed = y } = kept;
-  const dn = foldsGains(shape) ? dy : affineBackward(ops, folded, name, dy, normed, gradients);
+  const dn = foldsGain(shape, name) ? dy : affineBackward(ops, folded, name, dy, normed, gradients);
   return normaliseBackward(ops, shape, dn, { normed, inverse });
 }
 

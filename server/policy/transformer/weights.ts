@@ -7,6 +7,7 @@
  */
 import type { Named } from "../runtime.ts";
 import { Stream } from "../random.ts";
+import { fresh, type Room } from "../scratch.ts";
 
 /**
  * In what an architecture differs from another: everything a layer's code asks. An architecture is a value of this,
@@ -139,19 +140,26 @@ export const parameterCount = (shape: Shape): number =>
   Object.values(weightShapes(shape)).reduce((total, extents) => total + countOf(extents), 0);
 
 /** Gains are 1, biases 0, the rest normal with deviation 0.02; what feeds the residual stream is smaller, by 1/√(2·layers) (GPT-2). */
-export function initialWeights(shape: Shape, seed: number): Record<string, Float32Array> {
-  const weights: Record<string, Float32Array> = {};
-  for (const [name, extents] of Object.entries(weightShapes(shape))) {
-    const values = new Float32Array(countOf(extents));
-    if (name.endsWith("_bias")) values.fill(0);
-    else if (extents.length === 1) values.fill(1 - shape.style.gain_offset);
-    else {
-      const residual = name.endsWith(".out") || name.endsWith(".down");
-      const deviation = 0.02 / (residual ? Math.sqrt(2 * shape.layers) : 1);
-      const random = new Stream(seed, "weights", name);
-      for (let i = 0; i < values.length; i++) values[i] = deviation * random.normal();
-    }
-    weights[name] = values;
-  }
-  return weights;
+export function initialWeight(
+  { style, layers }: Shape,
+  seed: number,
+  name: string,
+  extents: readonly number[],
+  room: Room = fresh,
+): Float32Array {
+  const values = room(countOf(extents));
+  if (name.endsWith("_bias")) return values.fill(0);
+  if (extents.length === 1) return values.fill(1 - style.gain_offset);
+  const residual = name.endsWith(".out") || name.endsWith(".down");
+  const deviation = 0.02 / (residual ? Math.sqrt(2 * layers) : 1);
+  const random = new Stream(seed, "weights", name);
+  for (let i = 0; i < values.length; i++) values[i] = deviation * random.normal();
+  return values;
 }
+export const initialWeights = (shape: Shape, seed: number): Record<string, Float32Array> =>
+  Object.fromEntries(
+    Object.entries(weightShapes(shape)).map(([name, extents]) => [
+      name,
+      initialWeight(shape, seed, name, extents),
+    ]),
+  );

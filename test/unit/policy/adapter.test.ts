@@ -8,8 +8,8 @@ import type { ModelConfig } from "../../../server/config/resolved.ts";
 import type { PolicyOptions } from "../../../server/policy/index.ts";
 import type { LanguageModel } from "../../../server/policy/policy.ts";
 import { Stream } from "../../../server/policy/random.ts";
-import { mergedWeights, targets } from "../../../server/policy/transformer/lowRank.ts";
-import { initialWeights } from "../../../server/policy/transformer/weights.ts";
+import { mergedWeight, targets } from "../../../server/policy/transformer/lowRank.ts";
+import { initialWeights, type Shape } from "../../../server/policy/transformer/weights.ts";
 import type { Channel } from "../../../server/seams.ts";
 import { channelsOf, widen } from "./reference.ts";
 import {
@@ -25,6 +25,19 @@ import {
   tinyModel,
   weighBy,
 } from "./support.ts";
+
+const mergedWeights = (
+  shape: Shape,
+  adapter: Adapter,
+  base: Readonly<Record<string, Float32Array>>,
+  trained: Readonly<Record<string, Float32Array>>,
+): Record<string, Float32Array> =>
+  Object.fromEntries(
+    Object.entries(base).map(([name, values]) => [
+      name,
+      mergedWeight(shape, adapter, name, Float32Array.from(values), trained),
+    ]),
+  );
 
 const rows = randomRows([
   [5, 6],

@@ -8,10 +8,11 @@ import { z } from "zod";
 import { blockTypes, unpacked } from "../../../server/policy/formats/gguf/blocks.ts";
 import { halfOf } from "../../../server/policy/formats/gguf/file.ts";
 import { readHeader } from "../../../server/policy/formats/gguf/header.ts";
-import { readGgufHead, readGgufWeights, writeGguf } from "../../../server/policy/formats/gguf/index.ts";
+import { openGgufWeights, readGgufHead, writeGguf } from "../../../server/policy/formats/gguf/index.ts";
+import { readEvery, type Weights } from "../../../server/policy/formats/model.ts";
 import { tokenizerOf } from "../../../server/policy/formats/gguf/tokenizer.ts";
 import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
-import { initialWeights } from "../../../server/policy/transformer/weights.ts";
+import { initialWeights, type Shape } from "../../../server/policy/transformer/weights.ts";
 import type { LanguageModel } from "../../../server/policy/policy.ts";
 import { batchOf, largestDifference, open, tinyModel } from "./support.ts";
 
@@ -31,6 +32,8 @@ const fixture = z
   })
   .parse(JSON.parse(readFileSync(`${folder}/gguf.json`, "utf8")));
 
+const readGgufWeights = (path: string, shape: Shape): Weights =>
+  readEvery(shape, () => openGgufWeights(path, shape));
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, "base64"));
 
 for (const { name, bytes, values } of fixture.blocks)

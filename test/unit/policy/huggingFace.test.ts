@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openBase, readWeights, writeHuggingFace } from "../../../server/policy/formats/index.ts";
 import { fromTensors, toPublic } from "../../../server/policy/formats/huggingFace/layout.ts";
+import { publicTensors } from "../../../server/policy/formats/huggingFace/tensors.ts";
 import { readSafetensors, writeSafetensors } from "../../../server/policy/safetensors.ts";
-import { initialWeights, type Shape } from "../../../server/policy/transformer/weights.ts";
+import { initialWeights, weightShapes, type Shape } from "../../../server/policy/transformer/weights.ts";
 import { expectedOf, familyNames, folderOf, type FamilyName } from "./families.ts";
 import { batchOf, open, plan, supervised, tinyModel } from "./support.ts";
 
@@ -183,10 +184,15 @@ test("matrices larger than a block come back from the folder's layout as they we
   const larger: Shape = { ...shape, width: 72, hidden: 100, heads: 6, kv_heads: 3, head_width: 14 };
   const weights = initialWeights(larger, 3);
   const stored = toPublic(larger, weights);
-  assert.deepEqual(
-    fromTensors(larger, ({ name }) => stored[name]!.data),
-    weights,
-  );
+  for (const [weight, tensors] of Object.entries(publicTensors(larger))) {
+    const values = weights[weight]!;
+    const extents = weightShapes(larger)[weight]!;
+    assert.deepEqual(
+      fromTensors(larger, extents, tensors, ({ name }) => stored[name]!.data),
+      values,
+      weight,
+    );
+  }
   // Row `output` of a projection is our column: the halves of a head lie side by side.
   const [key, ours] = [stored["model.layers.1.self_attn.k_proj.weight"]!, weights["1.qkv"]!];
   const columns = (6 + 2 * 3) * 14;

@@ -8,8 +8,9 @@ import { test } from "node:test";
 import { z } from "zod";
 import { unpacked } from "../../../server/policy/formats/gguf/blocks.ts";
 import { readHeader } from "../../../server/policy/formats/gguf/header.ts";
-import { readGgufHead, readGgufWeights, writeGguf } from "../../../server/policy/formats/gguf/index.ts";
+import { openGgufWeights, readGgufHead, writeGguf } from "../../../server/policy/formats/gguf/index.ts";
 import { tensorBytes } from "../../../server/policy/formats/gguf/tensors.ts";
+import { readEvery } from "../../../server/policy/formats/model.ts";
 import { tokenizerOf } from "../../../server/policy/formats/gguf/tokenizer.ts";
 import { writeHuggingFace } from "../../../server/policy/formats/index.ts";
 import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
@@ -83,7 +84,11 @@ for (const name of ["llama", "gemma3", "gpt2"])
     inFolder((folder) => {
       const source = readGgufHead(`test/fixtures/gguf/${name}.gguf`);
       const file = join(folder, "model.gguf");
-      writeGguf(file, { ...source, weights: readGgufWeights(source.path, source.shape), name: "test" });
+      writeGguf(file, {
+        ...source,
+        weights: readEvery(source.shape, () => openGgufWeights(source.path, source.shape)),
+        name: "test",
+      });
       const theirs = readSchema.parse(ask("gguf.py", file));
       const header = readHeader(file);
       assert.deepEqual(new Map(Object.entries(theirs.keys)), header.metadata);

@@ -7,7 +7,7 @@ import type { Node } from "../../../server/policy/graph/writer.ts";
 import { loadBinding, NativeRuntime, type Binding } from "../../../server/policy/native.ts";
 import { LanguageModel } from "../../../server/policy/policy.ts";
 import { ResidentRuntime } from "../../../server/policy/resident.ts";
-import type { Program, ProgramSpec, Runtime } from "../../../server/policy/runtime.ts";
+import { take, type Program, type ProgramSpec, type Runtime } from "../../../server/policy/runtime.ts";
 import {
   batchOf,
   coefficientsOf,
@@ -127,7 +127,8 @@ async function moved(width: number, runtime: Runtime): Promise<LanguageModel> {
   const model = tinyModel({ width, hidden: 2 * width });
   const like = await open({ model });
   const weights = like.readWeights();
-  const policy = new LanguageModel({ ...like.setup, runtime, weights: () => weights });
+  const reader = { read: (name: string) => take(weights, name), close: () => undefined };
+  const policy = new LanguageModel({ ...like.setup, runtime, weights: () => reader });
   like.close();
   return policy;
 }
@@ -215,6 +216,7 @@ class Emitting implements Runtime {
     return this.runtime.compile(spec);
   }
   upload: Runtime["upload"] = (data, shape) => this.runtime.upload(data, shape);
+  copy: Runtime["copy"] = (data, shape) => this.runtime.copy(data, shape);
   tensors = (): number => this.runtime.tensors();
   close = (): void => this.runtime.close();
 }

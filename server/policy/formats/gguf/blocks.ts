@@ -3,6 +3,8 @@
  * block's bytes become floats in order; arithmetic in 32 bits, as ggml's.
  */
 
+import { fresh, type Room } from "../../scratch.ts";
+
 export interface BlockType {
   readonly name: string;
   /** Its number in the file. */
@@ -229,12 +231,15 @@ export function bytesOf(type: BlockType, extents: readonly number[]): number {
     : NaN;
 }
 
+/** How many numbers so many bytes hold. */
+const countIn = (type: BlockType, bytes: Uint8Array): number => (bytes.length / type.bytes) * type.count;
+
 /** The numbers of whole blocks, in order. */
-export function unpacked(type: BlockType, bytes: Uint8Array): Float32Array {
-  const blocks = bytes.length / type.bytes;
-  if (type === f32) return new Float32Array(bytes.slice().buffer);
-  const out = new Float32Array(blocks * type.count);
+export const unpacked = (type: BlockType, bytes: Uint8Array, room: Room = fresh): Float32Array => {
+  const out = room(countIn(type, bytes));
   const { unpack, count, bytes: size } = type;
-  for (let block = 0; block < blocks; block++) unpack(bytes, block * size, out, block * count);
+  if (type === f32) new Uint8Array(out.buffer, out.byteOffset, bytes.length).set(bytes);
+  else
+    for (let block = 0; block < out.length / count; block++) unpack(bytes, block * size, out, block * count);
   return out;
-}
+};

@@ -1,11 +1,13 @@
 /** Models in one GGUF file, as llama.cpp reads and writes them. */
 import { countOf, weightShapes, type Shape } from "../../transformer/weights.ts";
-import type { ModelHead } from "../model.ts";
+import { take } from "../../runtime.ts";
+import type { ModelHead, WeightReader } from "../model.ts";
 import { unpacked } from "./blocks.ts";
+import { fresh, Scratch } from "../../scratch.ts";
 import { ggufError, readHeader, type Header, type TensorInfo } from "./header.ts";
 import { placeIn, placesOf, type Place } from "./places.ts";
 import { shapeOf } from "./shape.ts";
-import { withTensors } from "./tensors.ts";
+import { TensorFile } from "./tensors.ts";
 import { tokenizerOf } from "./tokenizer.ts";
 
 export { writeGguf, type GgufModel } from "./write.ts";
@@ -19,34 +21,59 @@ export function readGgufHead(path: string): ModelHead {
 /** Tensors that say nothing about weights: the stretch of rotary frequencies is part of the shape. */
 const WITHOUT_WEIGHTS = new Set(["rope_freqs.weight"]);
 
+/** The file, open: its tensors become 32-bit floats when they are read. */
+class FileWeights implements WeightReader {
+  private readonly places = new Map<string, { readonly place: Place; readonly tensor: TensorInfo }[]>();
+  private readonly extents: ReturnType<typeof weightShapes>;
+  private readonly file: TensorFile;
+  private readonly scratch = new Scratch();
+
+  constructor(header: Header, shape: Shape) {
+    this.extents = weightShapes(shape);
+    for (const place of checkedPlaces(header, shape)) {
+      const own = this.places.get(place.weight) ?? [];
+      this.places.set(place.weight, [...own, { place, tensor: find(header, place) }]);
+    }
+    this.file = new TensorFile(header);
+  }
+  /** Stands until the next tensor is unpacked. */
+  private unpacked(tensor: TensorInfo): Float32Array {
+    return unpacked(tensor.type, this.file.bytes(tensor), this.scratch.floats);
+  }
+  read(weight: string, room = fresh): Float32Array {
+    const places = this.places.get(weight) ?? [];
+    const [first] = places;
+    if (first?.place.kind === "table")
+      return unpacked(first.tensor.type, this.file.bytes(first.tensor), room);
+    const values = room(countOf(take(this.extents, weight)));
+    for (const { place, tensor } of places) placeIn(place, this.unpacked(tensor), values);
+    return values;
+  }
+  close(): void {
+    this.file.close();
+  }
+}
+
 /**
- * Every weight as 32-bit floats, one tensor of the file after the other.
+ * Every weight as 32-bit floats.
  *
  * @throws UserError naming a tensor that is missing, has other extents, or belongs to no weight.
  */
-export function readGgufWeights(path: string, shape: Shape): Record<string, Float32Array> {
-  const header = readHeader(path);
+export const openGgufWeights = (path: string, shape: Shape): WeightReader =>
+  new FileWeights(readHeader(path), shape);
+
+/** Where each weight lies, when nothing is in the file beside. */
+function checkedPlaces(header: Header, shape: Shape): Place[] {
   const places = placesOf(shape);
   const known = new Set(places.map(({ tensor }) => tensor));
   const strange = [...header.tensors.keys()].find((name) => !known.has(name) && !WITHOUT_WEIGHTS.has(name));
   if (strange !== undefined)
     throw ggufError(
-      path,
+      header.file,
       `it has the tensor ${strange}, which a ${shape.style.family} model has no use for`,
       "Use a plain model of that architecture: no mixture of experts, no vision part.",
     );
-  const extents = weightShapes(shape);
-  const weights: Record<string, Float32Array> = {};
-  withTensors(header, (read) => {
-    for (const place of places) {
-      const tensor = find(header, place);
-      const values = unpacked(tensor.type, read(tensor));
-      if (place.kind === "table") weights[place.weight] = values;
-      else
-        placeIn(place, values, (weights[place.weight] ??= new Float32Array(countOf(extents[place.weight]!))));
-    }
-  });
-  return weights;
+  return places;
 }
 
 function find(header: Header, { tensor, extents }: Place): TensorInfo {

@@ -1,6 +1,7 @@
 /** Moving numbers between our matrices and a Hugging Face folder's tensors. */
 import { countOf, headWidth, weightShapes, type Shape } from "../../transformer/weights.ts";
-import type { StoredTensor, StoredTensors } from "../../safetensors.ts";
+import { fresh, type Room } from "../../scratch.ts";
+import type { StoredTensor } from "../../safetensors.ts";
 import type { Weights } from "../model.ts";
 import { publicTensors, type PublicTensor } from "./tensors.ts";
 
@@ -97,35 +98,20 @@ export function toPublic(shape: Shape, weights: Weights): Record<string, StoredT
   return stored;
 }
 
-/** The way back; `read` gives the numbers of a tensor that has its extents, or throws. */
+/**
+ * The way back, for one weight; `read` gives the numbers of a tensor that has its extents, or throws: into the `room`
+ * where the weight is that tensor, else anywhere.
+ */
 export function fromTensors(
   shape: Shape,
-  read: (tensor: PublicTensor) => Float32Array,
-): Record<string, Float32Array> {
-  const weights: Record<string, Float32Array> = {};
-  const shapes = weightShapes(shape);
-  for (const [weight, tensors] of Object.entries(publicTensors(shape))) {
-    const extents = shapes[weight]!;
-    const [first] = tensors;
-    if (tensors.length === 1 && isWhole(first!, extents)) {
-      weights[weight] = read(first!);
-      continue;
-    }
-    const ours = new Float32Array(countOf(extents));
-    for (const tensor of tensors) copy(shape, tensor, extents, read(tensor), ours, true);
-    weights[weight] = ours;
-  }
-  return weights;
+  extents: readonly number[],
+  tensors: readonly PublicTensor[],
+  read: (tensor: PublicTensor, room?: Room) => Float32Array,
+  room: Room = fresh,
+): Float32Array {
+  const [first] = tensors;
+  if (tensors.length === 1 && isWhole(first!, extents)) return read(first!, room);
+  const ours = room(countOf(extents));
+  for (const tensor of tensors) copy(shape, tensor, extents, read(tensor), ours, true);
+  return ours;
 }
-
-/** From tensors that are all at hand. `problem` makes the error of one that is missing or has other extents. */
-export const fromPublic = (
-  shape: Shape,
-  stored: StoredTensors,
-  problem: (tensor: PublicTensor, found: readonly number[] | undefined) => Error,
-): Record<string, Float32Array> =>
-  fromTensors(shape, (tensor) => {
-    const found = stored[tensor.name];
-    if (found?.shape.join() !== tensor.extents.join()) throw problem(tensor, found?.shape);
-    return found.data;
-  });
