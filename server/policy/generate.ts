@@ -3,7 +3,7 @@
  * finished is taken by the next prompt that waits, and when none does the live lanes move into smaller caches.
  */
 import type { DecodeOptions, Prompt, Sample } from "../seams.ts";
-import { Adjustments } from "./adjustments.ts";
+import { Adjustments, isAdjusted } from "./adjustments.ts";
 import { Chooser, type LaneFeeds } from "./chooser.ts";
 import { advance, endsOf, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
 import { emptyParts, lanesAtOnce, liveLanes, settle, type Generator, type Part } from "./lanes.ts";
@@ -43,16 +43,16 @@ class Decoder {
     decode: DecodeOptions,
   ) {
     const { programs, weights, rotary, tokenizer } = generator;
+    const ends = endsOf(tokenizer);
+    if (isAdjusted(decode))
+      this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
     this.chooser = new Chooser(programs, decode);
     const marks = marksOf(this.chooser.choosing.penalised);
     this.lanes = Math.min(jobs.length, lanesAtOnce(generator, jobs, decode.lanes, marks));
     this.parts = emptyParts(generator, this.lanes, jobs, marks);
     this.waiting = new Waiting(generator, jobs);
-    const ends = endsOf(tokenizer);
     const stop = new StopTexts(decode.stop ?? [], tokenizer);
     this.ending = { ends, stop, min_tokens: decode.min_tokens ?? 0 };
-    if (this.chooser.choosing.adjusted)
-      this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
     this.temperatureAt = decode.temperature_at ?? (() => decode.temperature);
     this.onToken = decode.on_token;
     this.feeds = { ...weights, rotary };
@@ -132,10 +132,12 @@ class Decoder {
   private laneFeeds({ lanes, capacity, marks }: Part): LaneFeeds & { readonly ints: Int32Array } {
     const { kv_heads, vocabulary } = this.generator.programs.shape;
     const n = lanes.length;
-    const more = [this.adjustments !== undefined, entriesOf(marks).length > 0].map((on) => (on ? n : 0));
-    const ints = new Int32Array((2 + kv_heads) * n + more[0]! + more[1]!);
-    const adjustment = ints.subarray((2 + kv_heads) * n, (2 + kv_heads) * n + more[0]!);
-    const marked = ints.subarray(ints.length - more[1]!);
+    const own = (2 + kv_heads) * n;
+    const adjusted = this.adjustments === undefined ? 0 : n;
+    const penalised = entriesOf(marks).length === 0 ? 0 : n;
+    const ints = new Int32Array(own + adjusted + penalised);
+    const adjustment = ints.subarray(own, own + adjusted);
+    const marked = ints.subarray(own + adjusted);
     const floats = new Float32Array(2 * n);
     for (let lane = 0; lane < n; lane++) {
       const job = lanes[lane];
@@ -146,12 +148,12 @@ class Decoder {
         const row = lane * kv_heads + head;
         ints[2 * n + row] = row * capacity + position;
       }
+      const token = job === undefined ? 0 : (job.written.last ?? job.given.at(-1)!);
+      ints[lane] = token;
+      if (penalised > 0) marked[lane] = lane * vocabulary + token;
       floats[n + lane] = 1;
-      if (marked.length > 0) marked[lane] = lane * vocabulary;
       if (job === undefined) continue;
       const { count } = job.written;
-      ints[lane] = job.written.last ?? job.given.at(-1)!;
-      if (marked.length > 0) marked[lane] = lane * vocabulary + ints[lane]!;
       floats[lane] = Math.min(BELOW_ONE, job.random.at(count));
       floats[n + lane] = 1 / Math.max(LEAST_TEMPERATURE, this.temperatureAt(count));
       if (this.adjustments !== undefined)
