@@ -6,7 +6,7 @@ import type { ModelConfig } from "../config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
 import { baseOf, openBase, openWeights, type ModelHead, type WeightReader } from "./formats/index.ts";
-import { WHOLE_PARAMETERS } from "./optimizer.ts";
+import { isLean } from "./memory.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { take } from "./runtime.ts";
 import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
@@ -143,7 +143,7 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     tokenizer,
     weights,
     stored: base !== undefined,
-    lean: options.lean ?? parameterCount(shape) > WHOLE_PARAMETERS,
+    lean: options.lean ?? isLean(shape),
     from: options.from,
     heads,
     adapter,

@@ -24,8 +24,8 @@ import {
 const MEBI = 2 ** 20;
 /** Node with the engine's library loaded and its graphs built, before a model is there; WebAssembly is lighter. */
 const PROCESS = { native: 400 * MEBI, wasm: 180 * MEBI } as const;
-/** Caches beside their former ones while they grow. */
-const MOVING = 2;
+/** Caches with those of prompts that wait, and the one that grows beside its former self. */
+const MOVING = 1.25;
 /** Bytes a logit: itself, its exponential, its gradient. */
 const LOGITS = 12;
 /** Generation and update take turns, and the allocator gives the one about half of what the other left. */
@@ -101,11 +101,25 @@ export const total = (prediction: Prediction): number =>
 const sumOf = (shapes: Readonly<Record<string, readonly number[]>>): number =>
   Object.values(shapes).reduce((sum, extents) => sum + countOf(extents), 0);
 
+/** Above this many parameters a model holds nothing twice that can be read or computed again. */
+const LEAN_PARAMETERS = 32e6;
+export const isLean = (shape: Shape): boolean => parameterCount(shape) > LEAN_PARAMETERS;
+
+const matching = (shape: Shape, names: RegExp): number =>
+  sumOf(Object.fromEntries(Object.entries(weightShapes(shape)).filter(([name]) => names.test(name))));
 /** Floats of the folded matrices that are new values; the others are the weights themselves. */
-function foldedFloats(shape: Shape, adapted: boolean): number {
-  const changed = adapted ? /\.(qkv|gate|up|out|down)$/ : /\.(qkv|gate|up)$/;
-  const matrices = Object.entries(weightShapes(shape)).filter(([name]) => changed.test(name));
-  return sumOf(Object.fromEntries(matrices)) + shape.vocabulary * shape.width;
+const foldedFloats = (shape: Shape): number => matching(shape, /\.(qkv|gate|up)$|^head$/);
+/** Floats of the matrices that an adapter may change. */
+const mergedFloats = (shape: Shape): number => matching(shape, /\.(qkv|gate|up|out|down)$/);
+
+/** Floats of a model's weights and of what is made of them, without what trains. */
+function heldFloats({ shape, trained, adapted }: ModelNeeds, { lanes }: WorkNeeds): number {
+  const weights = parameterCount(shape);
+  const lean = isLean(shape);
+  // Under an adapter the base is held folded; a large one's sums with the adapter are there while it generates.
+  if (adapted) return weights + (lean && lanes === 0 ? 0 : mergedFloats(shape));
+  const frozen = Object.keys(trained).length === 0;
+  return weights + (lean && frozen ? 0 : foldedFloats(shape));
 }
 
 /** Floats that the forward pass keeps for each token of a row of this length, the head's logits apart. */
@@ -142,8 +156,8 @@ function optimizerBytes({ shape, trained, adapted, optimizer }: ModelNeeds): { s
   const matrices = Object.entries(trained).filter(([, extents]) => decays(extents));
   const largest = Math.max(0, ...matrices.map(([, extents]) => countOf(extents)));
   const next = count <= WHOLE_PARAMETERS ? count + state : 4 * largest + count;
-  // The next weights are folded before the former are let go.
-  const folded = foldedFloats(shape, adapted);
+  // A small model's next weights are folded before the former are let go.
+  const folded = isLean(shape) ? 0 : adapted ? mergedFloats(shape) : foldedFloats(shape);
   return { state: 4 * state, step: 4 * (2 * gradient + next + folded) };
 }
 
@@ -151,8 +165,7 @@ function optimizerBytes({ shape, trained, adapted, optimizer }: ModelNeeds): { s
 export function predict(models: readonly ModelNeeds[], work: WorkNeeds, budget: Budget): Prediction {
   const sum = (bytes: (model: ModelNeeds) => number): number =>
     models.reduce((all, model) => all + bytes(model), 0);
-  const held = (model: ModelNeeds): number =>
-    4 * (parameterCount(model.shape) + foldedFloats(model.shape, model.adapted));
+  const held = (model: ModelNeeds): number => 4 * heldFloats(model, work);
   return {
     process: PROCESS[work.backend],
     weights: sum(held),
@@ -187,11 +200,16 @@ function updating(
   { micro_tokens, kept_bytes, run_bytes, logits }: Budget,
   length: number,
 ): { activations: number; logits: number } {
-  const each = 4 * activationFloats(shape, length);
+  const lean = isLean(shape);
+  const one = 4 * activationFloats({ ...shape, layers: 1 }, length);
+  const each = lean
+    ? 4 * shape.layers * leanFloats(shape, length) + one
+    : 4 * activationFloats(shape, length);
+  const micro = lean ? leanMicroTokens(shape, length, { micro_tokens, run_bytes }) : micro_tokens;
   const tokens = rows * length;
-  const run = Math.min(tokens, Math.max(micro_tokens, length) * streams);
+  const run = Math.min(tokens, Math.max(micro, length) * streams);
   // Layer by layer, the layers' inputs and one layer's activations are the least there is.
-  const least = 4 * (shape.layers * shape.width + activationFloats({ ...shape, layers: 1 }, length));
+  const least = 4 * shape.layers * shape.width + one;
   const whole = Math.min(run * each, Math.max(run_bytes, run * least));
   const kept = Math.min(staged * length * each, kept_bytes);
   return {
