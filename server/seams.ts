@@ -215,6 +215,15 @@ export interface DecodeOptions {
   readonly top_k?: number;
   readonly top_p?: number;
   readonly min_p?: number;
+  /**
+   * Logits of tokens that prompt or response have, where positive, are divided by it, else multiplied, behind
+   * `logit_bias` and before the temperature (Keskar et al., CTRL; transformers' `repetition_penalty`). 1: none.
+   */
+  readonly repetition_penalty?: number;
+  /** Subtracted from the logits of tokens that the response has. */
+  readonly presence_penalty?: number;
+  /** Subtracted from a token's logit as often as the response has it. */
+  readonly frequency_penalty?: number;
   /** Tokens before which neither an end token nor a stop text ends a response. */
   readonly min_tokens?: number;
   readonly stop?: readonly string[];
@@ -231,6 +240,11 @@ export interface DecodeOptions {
   readonly on_token?: (index: number, token: number) => void;
   /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
+  /**
+   * Awaited between two tokens, while all that is begun stays as it is: what waits for somebody waits here, and what it
+   * throws ends the generation.
+   */
+  readonly between?: () => Promise<void>;
   /** Stops between two tokens and hands out what is begun. */
   readonly pause?: Pause;
   /** Responses begun before, under these weights or earlier ones; `index` is their place among the prompts. */
@@ -331,10 +345,39 @@ export interface Policy {
   snapshot(name: Model, decay?: number): Promise<void>;
 }
 
+/** `rows` feature vectors, row after row. */
+export interface Features {
+  readonly rows: number;
+  readonly values: Float32Array | Float64Array;
+}
+
+/** From a perceptron's outputs (row after row) to a loss, which is minimised, and ∂loss/∂output, with all normalisation inside. */
+export type WeighOutputs = (outputs: Float64Array) => {
+  readonly loss: number;
+  readonly gradients: Float64Array;
+  readonly metrics?: Readonly<Record<string, number>>;
+};
+export type PerceptronUpdate = Pick<UpdateStats, "loss" | "grad_norm" | "lr" | "metrics">;
+
+/** A multilayer perceptron of the run (`kind: mlp` in `models`): predictors and values over features that a method makes. */
+export interface Perceptron {
+  /** Numbers in a row of features. */
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Updates so far. */
+  readonly version: number;
+  /** Outputs, row after row. No gradient. @throws UserError for features of another number, or that are not finite */
+  predict(features: Features): Promise<Float64Array>;
+  /** One optimiser step over all rows. `weigh` is called once. */
+  update(features: Features, weigh: WeighOutputs, lr_scale?: number): Promise<PerceptronUpdate>;
+}
+
 /** What a method may reach of the run's models: a reward or a guidance rule can score or generate by this. */
 export interface Models {
   readonly names: readonly Model[];
   get(name: Model): Policy;
+  /** A model of `kind: mlp`, which `get` has not. */
+  perceptron(name: Model): Perceptron;
 }
 
 /** A model that trains beside the policy; `step.ts` updates learners in declared order, the policy last. */

@@ -23,7 +23,13 @@ import { uploadAll } from "./loading.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
-import { unknownModel, type Backend, type PolicySetup, type TrainablePolicy } from "./policySetup.ts";
+import {
+  checkComparable,
+  unknownModel,
+  type Backend,
+  type PolicySetup,
+  type TrainablePolicy,
+} from "./policySetup.ts";
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
@@ -31,7 +37,7 @@ import { leanMicroTokens } from "./memory.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
-import { checkSameTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkStoredTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
@@ -84,7 +90,7 @@ export class LanguageModel implements TrainablePolicy {
         action:
           "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
       });
-    checkSameTokenizer(folder, checkpoint.tokenizer, this.tokenizer);
+    checkStoredTokens(folder, checkpoint.tokenizer, this.tokenizer);
     const stored = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
     const heads = Object.fromEntries(stored);
     const weights =
@@ -105,6 +111,9 @@ export class LanguageModel implements TrainablePolicy {
   }
   get parameters(): number {
     return parameterCount(this.shape);
+  }
+  get vocabulary(): number {
+    return this.shape.vocabulary;
   }
   /** How many numbers the optimiser moves. */
   get trainedParameters(): number {
@@ -145,14 +154,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   attach(name: Model, other: TrainablePolicy): void {
     if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
-    if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
-      throw new UserError(
-        `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
-        {
-          code: "model-vocabulary",
-          action: "Use a model with the policy's own tokenizer, or take its score as a reward term.",
-        },
-      );
+    checkComparable(name, other, this);
     this.attached.set(name, other);
   }
   private engineOf(model: Model): Engine {
