@@ -523,6 +523,10 @@ export interface ObjectiveInput {
 export interface Objective {
   readonly channels: readonly Channel[];
   readonly unit: "sequence" | "pair" | "group";
+  /** Models whose log-probs it reads in `old`, as `logp:<model>`. */
+  readonly models?: readonly Model[];
+  /** Channels beside `logp` that it reads in `old`: of the weights as they stood at the start of the update. */
+  readonly before?: readonly Channel[];
   loss(input: ObjectiveInput): Weighed;
 }
 
