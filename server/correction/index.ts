@@ -1,0 +1,3 @@
+import type { Declaration } from "../config/declaration.ts";
+
+export const corrections: readonly Declaration<"correction">[] = [];
