@@ -553,8 +553,10 @@ export interface ObjectiveInput {
 export interface Objective {
   readonly channels: readonly Channel[];
   readonly unit: "sequence" | "pair" | "group";
-  /** Models whose log-probs it reads as `old["logp:<model>"]`; `proximal` is the policy as this update found it. */
+  /** Models whose log-probs it reads in `old`, as `logp:<model>`; `proximal` is the policy as this update found it. */
   readonly models?: readonly Model[];
+  /** Channels beside `logp` that it reads in `old`: of the weights as they stood at the start of the update. */
+  readonly before?: readonly Channel[];
   /** It reads `input.correction` itself; otherwise corrections are in its factors. */
   readonly corrects?: true;
   loss(input: ObjectiveInput): Weighed;
