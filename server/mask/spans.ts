@@ -34,6 +34,7 @@ export const spans = mask({
       regex: z
         .string()
         .min(1)
+        .refine(isPattern, "must be a regular expression as in JavaScript, without slashes")
         .optional()
         .describe("A regular expression over the response, as in JavaScript."),
       flags: z
