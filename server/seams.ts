@@ -99,6 +99,8 @@ export interface RolloutRecord {
   readonly turns?: readonly Turn[];
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
+  /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
+  readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   /** The sibling this row branched from, and the token it branched at. */
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
@@ -476,8 +478,20 @@ export interface Guidance {
 /** Advantage per token, aligned with `batch.tokens`; 0 on rows that do not train. */
 export type Advantage = (rewards: Combined, batch: Batch, stats: Stats) => Float64Array;
 
-/** Which tokens train: returns a new mask column. */
-export type Mask = (batch: Batch, stats: Stats) => Uint8Array;
+/** Which tokens train, of the batch as it was generated: returns a new mask column. */
+export type BatchMask = (batch: Batch, stats: Stats) => Uint8Array;
+
+/** Which tokens the objective moves, seen by the weights as they are in each update; KL terms go on without it. */
+export interface LossMask {
+  /** What it needs to see of those weights. */
+  readonly channels: readonly Channel[];
+  /** The normaliser goes on counting the tokens it leaves out. */
+  readonly counted: boolean;
+  /** 1 where the objective keeps its token; only asked of tokens whose weight is not 0. */
+  keep(input: Pick<ObjectiveInput, "batch" | "now" | "old" | "advantages" | "weights">): Uint8Array;
+}
+
+export type Mask = BatchMask | LossMask;
 
 /** Per-token factor after the mask, before normalisation. */
 export type TokenWeight = (batch: Batch, stats: Stats) => Float64Array;
