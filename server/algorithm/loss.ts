@@ -2,13 +2,11 @@
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody } from "../config/resolved.ts";
 import {
-  origin,
   type Aggregate,
   type Batch,
   type Channel,
   type Clock,
   type KlTerm,
-  type Mask,
   type Objective,
   type Stats,
   type Weigh,
@@ -16,6 +14,7 @@ import {
 } from "../seams.ts";
 import { column } from "./column.ts";
 import { create } from "./create.ts";
+import { MaskChain } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
 import type { Scored } from "./rewards.ts";
 
@@ -35,7 +34,7 @@ const ready = (values: readonly [Channel, Float64Array][]): Weighed["gradients"]
 export class LossChain {
   private readonly objective: Objective;
   private readonly aggregate: Aggregate;
-  private readonly masks: readonly Mask[];
+  readonly masks: MaskChain;
 
   constructor(
     private readonly body: StageBody,
@@ -44,7 +43,7 @@ export class LossChain {
   ) {
     this.objective = create(body.objective.loss, context);
     this.aggregate = create(body.objective.aggregate, context);
-    this.masks = body.mask.map((choice) => create(choice, context));
+    this.masks = new MaskChain(body.mask, context);
   }
 
   get unit(): Objective["unit"] {
@@ -55,16 +54,7 @@ export class LossChain {
   channels(clock: Clock): Channel[] {
     const entropy: Channel[] = valueAt(this.body.objective.entropy, clock) === 0 ? [] : ["entropy"];
     const kl: Channel[] = this.penalties.length === 0 ? [] : ["logp"];
-    return [...new Set([...this.objective.channels, ...kl, ...entropy])];
-  }
-
-  /** The batch with its mask as the mask slot leaves it. Tokens that were observed never train. */
-  masked(batch: Batch, stats: Stats): Batch {
-    const start: Batch = {
-      ...batch,
-      mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)),
-    };
-    return this.masks.reduce((now, mask) => ({ ...now, mask: mask(now, stats) }), start);
+    return [...new Set([...this.objective.channels, ...kl, ...entropy, ...this.masks.channels])];
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
@@ -72,9 +62,12 @@ export class LossChain {
     return Float64Array.from(batch.mask, (kept, i) => (kept === 1 && advantages.exists[i] === 1 ? 1 : 0));
   }
 
-  weigh({ old, advantages, weights, scored }: Update, clock: Clock): Weigh {
+  weigh({ old, advantages, weights: given, scored }: Update, clock: Clock): Weigh {
     return (now, batch) => {
-      const factors = this.aggregate(weights, batch);
+      const masked = this.masks.ofTheLoss({ batch, now, old, advantages, weights: given });
+      const { weights, kept } = masked;
+      const counted = this.aggregate(weights, batch);
+      const factors = kept === undefined ? counted : counted.map((factor, i) => factor * kept[i]!);
       const { loss, gradients, metrics, touched } = this.objective.loss({
         batch,
         now,
@@ -85,7 +78,7 @@ export class LossChain {
         clock,
         ...(scored && { rewards: scored.combined, success: scored.success }),
       });
-      const kl = this.penalty(now, old, factors, weights, clock);
+      const kl = this.penalty(now, old, counted, weights, clock);
       const bonus = this.bonus(now, factors, clock);
       const logp = added(gradients.logp, kl.gradient);
       return {
@@ -100,7 +93,7 @@ export class LossChain {
           ]),
         },
         metrics: { ...metrics, ...entropyMetric(now, weights), ...kl.metrics },
-        ...(touched && { touched }),
+        touched: { ...masked.touched, ...touched },
       };
     };
   }

@@ -4,17 +4,14 @@ import { objectives } from "../../../server/objective/index.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { ObjectiveInput } from "../../../server/seams.ts";
 import { context } from "../support.ts";
-import { checkDerivatives, checkFinite, randomInput, type LossAt } from "./differences.ts";
-
-interface Case {
-  readonly params?: Record<string, unknown>;
-  /** Where parts of the loss are held constant: the loss whose derivative is meant. */
-  readonly lossAt?: LossAt;
-}
+import { checkDerivatives, checkFinite, randomInput } from "./differences.ts";
+import { familyCases } from "./familyCases.ts";
+import { surrogateCases, type Case } from "./surrogateCases.ts";
 
 /** Parameters beside the defaults, and losses with constant parts; every declared objective is checked anyway. */
 const cases: Readonly<Record<string, readonly Case[]>> = {
-  clipped: [{}, { params: { low: 0.1, high: 0.4 } }],
+  ...surrogateCases,
+  ...familyCases,
 };
 
 const seeds = Array.from({ length: 12 }, (_, seed) => seed);
