@@ -379,6 +379,8 @@ export interface Rewards {
 /** What `combine` gives: weighted sources by level, and one number a row for display, success and the curriculum. */
 export interface Combined {
   readonly sources: readonly RewardColumn[];
+  /** Factor that each source's values already have; absent: 1. */
+  readonly weights?: readonly number[];
   /** Per row; NaN where a row has no reward. */
   readonly total: Float64Array;
   /** Per row: 1 where a term of non-zero weight errored. Such a row leaves its group's mean and std and does not train. */
@@ -479,8 +481,8 @@ export type Advantage = (rewards: Combined, batch: Batch, stats: Stats) => Float
 /** Which tokens train: returns a new mask column. */
 export type Mask = (batch: Batch, stats: Stats) => Uint8Array;
 
-/** Per-token factor after the mask, before normalisation. */
-export type TokenWeight = (batch: Batch, stats: Stats) => Float64Array;
+/** Per-token factor after the mask, before normalisation. `advantages` are those of the batch's tokens. */
+export type TokenWeight = (batch: Batch, stats: Stats, advantages: Float64Array) => Float64Array;
 
 /** A KL estimator on one token: its value and its derivative by logp, given logp and the other model's logp. */
 export interface KlEstimator {

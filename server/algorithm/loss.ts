@@ -11,12 +11,14 @@ import {
   type Mask,
   type Objective,
   type Stats,
+  type TokenWeight,
   type Weigh,
   type Weighed,
 } from "../seams.ts";
 import { column } from "./column.ts";
 import { create } from "./create.ts";
 import type { Advantages } from "./advantages.ts";
+import { tokenWeights } from "./tokenWeights.ts";
 import type { Scored } from "./rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
@@ -36,6 +38,7 @@ export class LossChain {
   private readonly objective: Objective;
   private readonly aggregate: Aggregate;
   private readonly masks: readonly Mask[];
+  private readonly tokenWeights: readonly TokenWeight[];
 
   constructor(
     private readonly body: StageBody,
@@ -45,6 +48,11 @@ export class LossChain {
     this.objective = create(body.objective.loss, context);
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = body.mask.map((choice) => create(choice, context));
+    // Recorded advantages are final.
+    this.tokenWeights =
+      body.advantage.baseline.declaration.name === "given"
+        ? []
+        : body.advantage.token_weights.map((choice) => create(choice, context));
   }
 
   get unit(): Objective["unit"] {
@@ -68,8 +76,8 @@ export class LossChain {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages): Float64Array {
-    return Float64Array.from(batch.mask, (kept, i) => (kept === 1 && advantages.exists[i] === 1 ? 1 : 0));
+  weights(batch: Batch, advantages: Advantages, stats: Stats): Float64Array {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats);
   }
 
   weigh({ old, advantages, weights, scored }: Update, clock: Clock): Weigh {
