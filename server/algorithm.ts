@@ -108,7 +108,11 @@ export class Algorithm implements Stateful {
 
   /** Mask slot. Do this first: rewards with a KL penalty and advantages read the mask. */
   masked(batch: Batch, stats: Stats = {}): Batch {
-    return this.lossChain.masked(batch, stats);
+    return this.lossChain.masks.masked(batch, stats);
+  }
+  /** Tokens that each mask takes from an unmasked batch, by the mask's name. */
+  maskedBy(batch: Batch, stats: Stats = {}): Record<string, Uint8Array> {
+    return this.lossChain.masks.takenFrom(batch, stats);
   }
   /** Terms, in the config's order, to a combined reward and success per row. */
   rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {

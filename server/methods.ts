@@ -1,6 +1,7 @@
 /** Every method there is. A slot's index lists its own; this is only their union. */
 import { baselines, scales, tokenWeights } from "./advantage/index.ts";
 import type { Declaration, SlotName } from "./config/declaration.ts";
+import { corrections } from "./correction/index.ts";
 import { admissions, arms, estimators, refills, samplers, signals } from "./curriculum/index.ts";
 import { guidances } from "./guidance/index.ts";
 import { klEstimators } from "./kl/index.ts";
@@ -28,6 +29,7 @@ export const methods: readonly Declaration[] = [
   ...klEstimators,
   ...objectives,
   ...aggregates,
+  ...corrections,
   ...optimizers,
 ];
 

@@ -99,6 +99,8 @@ export interface RolloutRecord {
   readonly turns?: readonly Turn[];
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
+  /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
+  readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   /** The sibling this row branched from, and the token it branched at. */
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
@@ -478,25 +480,63 @@ export interface Guidance {
 /** Advantage per token, aligned with `batch.tokens`; 0 on rows that do not train. */
 export type Advantage = (rewards: Combined, batch: Batch, stats: Stats) => Float64Array;
 
-/** Which tokens train: returns a new mask column. */
-export type Mask = (batch: Batch, stats: Stats) => Uint8Array;
+/** Which tokens train, of the batch as it was generated: returns a new mask column. */
+export type BatchMask = (batch: Batch, stats: Stats) => Uint8Array;
+
+/** Which tokens the objective moves, seen by the weights as they are in each update; KL terms go on without it. */
+export interface LossMask {
+  /** What it needs to see of those weights. */
+  readonly channels: readonly Channel[];
+  /** The normaliser goes on counting the tokens it leaves out. */
+  readonly counted: boolean;
+  /** 1 where the objective keeps its token; only asked of tokens whose weight is not 0. */
+  keep(input: Pick<ObjectiveInput, "batch" | "now" | "old" | "advantages" | "weights">): Uint8Array;
+}
+
+export type Mask = BatchMask | LossMask;
 
 /** Per-token factor after the mask, before normalisation. `advantages` are those of the batch's tokens. */
 export type TokenWeight = (batch: Batch, stats: Stats, advantages: Float64Array) => Float64Array;
 
-/** A KL estimator on one token: its value and its derivative by logp, given logp and the other model's logp. */
-export interface KlEstimator {
+/** A divergence on one token: its value and its derivative by logp, given logp and the other model's logp. */
+export interface KlPoint {
   value(logp: number, other: number): number;
   slope(logp: number, other: number): number;
 }
+
+/** Columns that an estimator adds itself up over: per token, with the factor that each token has. */
+export interface KlColumns {
+  readonly own: Float64Array;
+  readonly other: Float64Array;
+  /** 0 where the term does not act. */
+  readonly factors: Float64Array;
+  /** Derivative by logp, added to. */
+  readonly gradient: Float64Array;
+}
+
+/** A KL estimator: KL(policy ‖ model) from log-probs of sampled tokens, and KL(model ‖ policy) where it can. */
+export interface KlEstimator extends KlPoint {
+  /** Of KL(model ‖ policy), still from the policy's own samples. */
+  readonly forward?: KlPoint;
+  /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
+  readonly full?: true;
+  /** Σ factor · value of KL(policy ‖ model), and its derivative: the same as token by token, in one loop. */
+  sum?(columns: KlColumns): number;
+}
+
+/** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
+export type KlRows = "all" | "right" | "wrong" | "all_right" | "all_wrong" | "mixed";
 
 /** One line of the config's `kl` list, ready to use. */
 export interface KlTerm {
   readonly model: Model;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";
+  /** Of the term's own direction. */
   readonly estimator: KlEstimator;
   readonly coefficient: (clock: Clock) => number;
+  /** Factor per token from `mask`, `turns` and `weight`; undefined: 1 everywhere. */
+  factors?(batch: Batch, old: Stats, success: Uint8Array | undefined): Float64Array | undefined;
 }
 
 /** What an objective sees. */
@@ -516,6 +556,10 @@ export interface ObjectiveInput {
   readonly weights: Float64Array;
   /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */
   readonly factors: Float64Array;
+  /** Per token, what the corrections multiply its loss by: only for objectives that apply it themselves. */
+  readonly correction?: Float64Array;
+  /** The weights' version that `now` is of. */
+  readonly version?: number;
 }
 
 /**
@@ -525,7 +569,35 @@ export interface ObjectiveInput {
 export interface Objective {
   readonly channels: readonly Channel[];
   readonly unit: "sequence" | "pair" | "group";
+  /** Models whose log-probs it reads in `old`, as `logp:<model>`; `proximal` is the policy as this update found it. */
+  readonly models?: readonly Model[];
+  /** Channels beside `logp` that it reads in `old`: of the weights as they stood at the start of the update. */
+  readonly before?: readonly Channel[];
+  /** It reads `input.correction` itself; otherwise corrections are in its factors. */
+  readonly corrects?: true;
   loss(input: ObjectiveInput): Weighed;
+}
+
+/** What a correction sees: an objective's input before the normaliser. */
+export type CorrectionInput = Pick<
+  ObjectiveInput,
+  "batch" | "now" | "old" | "advantages" | "weights" | "clock" | "version"
+>;
+
+/** What a correction does. No gradient flows through it. */
+export interface Corrected {
+  /** Multiplies the objective's loss of each token, behind the normaliser; KL terms and bonuses go without. */
+  readonly factors?: Float64Array;
+  /** 0 where the token stops training altogether: the normaliser does not count it, and no KL term acts on it. */
+  readonly kept?: Uint8Array;
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly touched?: Readonly<Record<string, Uint8Array>>;
+}
+
+/** Corrects for tokens that another distribution drew. Several of a list see the same weights, and multiply. */
+export interface Correction {
+  readonly models?: readonly Model[];
+  correct(input: CorrectionInput): Corrected;
 }
 
 /** The normaliser of a loss: from `weights` to a factor per token. */

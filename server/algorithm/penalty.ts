@@ -26,18 +26,22 @@ function penaltyColumns(
 /** Σ over the terms of β · KL of each token that trains, 0 elsewhere; undefined where no term counts now. */
 export function penaltyOf(
   penalties: readonly KlTerm[],
-  { mask }: Batch,
+  batch: Batch,
   stats: Stats,
   clock: Clock,
+  success?: Uint8Array,
 ): Float64Array | undefined {
   let sum: Float64Array | undefined;
   for (const penalty of penalties) {
     const coefficient = penalty.coefficient(clock);
     if (coefficient === 0) continue;
     const { own, other } = penaltyColumns(stats, penalty);
-    sum ??= new Float64Array(mask.length);
-    for (let t = 0; t < mask.length; t++)
-      if (mask[t] === 1) sum[t]! += coefficient * penalty.estimator.value(own[t]!, other[t]!);
+    const factors = penalty.factors?.(batch, stats, success);
+    sum ??= new Float64Array(batch.mask.length);
+    for (let t = 0; t < sum.length; t++) {
+      if (batch.mask[t] !== 1 || factors?.[t] === 0) continue;
+      sum[t]! += coefficient * (factors?.[t] ?? 1) * penalty.estimator.value(own[t]!, other[t]!);
+    }
   }
   return sum;
 }

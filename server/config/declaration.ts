@@ -11,6 +11,7 @@ import type {
   Arms,
   Clock,
   Combine,
+  Correction,
   Estimator,
   Guidance,
   KlEstimator,
@@ -46,6 +47,7 @@ export interface SlotMethods {
   advantage: Advantage;
   objective: Objective;
   aggregate: Aggregate;
+  correction: Correction;
   kl: KlEstimator;
   mask: Mask;
   token_weight: TokenWeight;
@@ -122,6 +124,7 @@ export const baseline = declare("baseline");
 export const scale = declare("scale");
 export const objective = declare("objective");
 export const aggregate = declare("aggregate");
+export const correction = declare("correction");
 export const klEstimator = declare("kl");
 export const mask = declare("mask");
 export const tokenWeight = declare("token_weight");
