@@ -496,7 +496,12 @@ export interface LossMask {
 export type Mask = BatchMask | LossMask;
 
 /** Per-token factor after the mask, before normalisation. `advantages` are those of the batch's tokens. */
-export type TokenWeight = (batch: Batch, stats: Stats, advantages: Float64Array) => Float64Array;
+export type TokenWeight = (
+  batch: Batch,
+  stats: Stats,
+  advantages: Float64Array,
+  clock: Clock,
+) => Float64Array;
 
 /** A divergence on one token: its value and its derivative by logp, given logp and the other model's logp. */
 export interface KlPoint {

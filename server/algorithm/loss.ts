@@ -66,8 +66,8 @@ export class LossChain {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages, stats: Stats): Float64Array {
-    return tokenWeights(this.tokenWeights, batch, advantages, stats);
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): Float64Array {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
   weigh({ old, advantages, weights: given, scored }: Update, clock: Clock): Weigh {
