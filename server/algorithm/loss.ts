@@ -9,6 +9,7 @@ import {
   type KlTerm,
   type Objective,
   type Stats,
+  type TokenWeight,
   type Weigh,
   type Weighed,
 } from "../seams.ts";
@@ -16,6 +17,7 @@ import { column } from "./column.ts";
 import { create } from "./create.ts";
 import { MaskChain } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
+import { tokenWeights } from "./tokenWeights.ts";
 import type { Scored } from "./rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
@@ -35,6 +37,7 @@ export class LossChain {
   private readonly objective: Objective;
   private readonly aggregate: Aggregate;
   readonly masks: MaskChain;
+  private readonly tokenWeights: readonly TokenWeight[];
 
   constructor(
     private readonly body: StageBody,
@@ -44,6 +47,11 @@ export class LossChain {
     this.objective = create(body.objective.loss, context);
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = new MaskChain(body.mask, context);
+    // Recorded advantages are final.
+    this.tokenWeights =
+      body.advantage.baseline.declaration.name === "given"
+        ? []
+        : body.advantage.token_weights.map((choice) => create(choice, context));
   }
 
   get unit(): Objective["unit"] {
@@ -58,8 +66,8 @@ export class LossChain {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages): Float64Array {
-    return Float64Array.from(batch.mask, (kept, i) => (kept === 1 && advantages.exists[i] === 1 ? 1 : 0));
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): Float64Array {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
   weigh({ old, advantages, weights: given, scored }: Update, clock: Clock): Weigh {
