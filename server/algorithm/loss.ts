@@ -15,6 +15,7 @@ import {
 } from "../seams.ts";
 import { column } from "./column.ts";
 import { create } from "./create.ts";
+import { objectiveOf } from "./objective.ts";
 import { MaskChain } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
 import { tokenWeights } from "./tokenWeights.ts";
@@ -44,7 +45,7 @@ export class LossChain {
     private readonly penalties: readonly KlTerm[],
     context: CreateContext,
   ) {
-    this.objective = create(body.objective.loss, context);
+    this.objective = objectiveOf(body.objective, context);
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = new MaskChain(body.mask, context);
     // Recorded advantages are final.
@@ -56,6 +57,15 @@ export class LossChain {
 
   get unit(): Objective["unit"] {
     return this.objective.unit;
+  }
+
+  /** Models whose log-probs the objective reads in `old`. */
+  get models(): readonly Model[] {
+    return this.objective.models ?? [];
+  }
+  /** Channels of the policy that the objective reads in `old`, beside `logp`. */
+  get before(): readonly Channel[] {
+    return this.objective.before ?? [];
   }
 
   /** The channels an update has to build at this moment. */

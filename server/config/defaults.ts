@@ -71,6 +71,8 @@ export const klDefaults: JsonObject = {
   place: "loss",
   coefficient: 0.001,
 };
+/** Of `objective.value`, where it is written. */
+export const valueDefaults: JsonObject = { coefficient: 0.5 };
 export const taskDefaults: JsonObject = { weight: 1 };
 export const termDefaults: JsonObject = { weight: 1 };
 export const stageDefaults: JsonObject = { kind: "rl" };

@@ -19,11 +19,11 @@ const params = z.object({
     .max(1)
     .default(1)
     .describe("λ of the soft returns: 0 trusts the next state's value, 1 the rewards."),
-  value: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
+  value_weight: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
 });
 
 function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed {
-  const { beta, anchor, head, gamma, lambda, value: coefficient } = options;
+  const { beta, anchor, head, gamma, lambda, value_weight: coefficient } = options;
   const { batch, weights, factors } = input;
   const logp = column(input.now, "logp", "dqo");
   const other = anchorColumn(input.old, anchor);

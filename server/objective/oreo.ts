@@ -17,12 +17,12 @@ const params = z.object({
     .default("token")
     .describe("What one action is: the state before it has a value, and its log-ratio trains."),
   head: headParam("value"),
-  value: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
+  value_weight: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
   gamma: z.number().min(0).max(1).default(1).describe("Discount of rewards to come; the paper has none."),
 });
 
 function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed {
-  const { beta, anchor, level, head, value: coefficient, gamma } = options;
+  const { beta, anchor, level, head, value_weight: coefficient, gamma } = options;
   const { batch, weights } = input;
   const logp = column(input.now, "logp", "oreo");
   const other = anchorColumn(input.old, anchor);
