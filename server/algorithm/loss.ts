@@ -7,6 +7,7 @@ import {
   type Channel,
   type Clock,
   type KlTerm,
+  type Model,
   type Objective,
   type Stats,
   type TokenWeight,

@@ -2,6 +2,7 @@
 import type { Declaration } from "../config/declaration.ts";
 import { advantageWeighted } from "./advantageWeighted.ts";
 import { alol } from "./alol.ts";
+import { bradleyTerry } from "./bradleyTerry.ts";
 import { brain } from "./brain.ts";
 import { copg } from "./copg.ts";
 import { directAdvantage } from "./directAdvantage.ts";
@@ -17,6 +18,7 @@ import { logRatioRegression } from "./logRatioRegression.ts";
 import { nft } from "./nft.ts";
 import { oreo } from "./oreo.ts";
 import { orpo } from "./orpo.ts";
+import { outcomeCrossEntropy } from "./outcomeCrossEntropy.ts";
 import { pacs } from "./pacs.ts";
 import { pear } from "./pear.ts";
 import { refuel } from "./refuel.ts";
@@ -53,6 +55,8 @@ export const families: readonly Declaration<"objective">[] = [
   ilql,
   tokenQ,
   turnCritic,
+  bradleyTerry,
+  outcomeCrossEntropy,
   nft,
   pacs,
   rover,

@@ -45,7 +45,12 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
         `logp:${model}`,
         (await session.models.get("policy").score(rows, { model, channels: ["logp"] })).logp!,
       ]);
-    return { ...behaviour(rows), ...Object.fromEntries(columns) };
+    const { before } = stage.algorithm;
+    const own =
+      before.length === 0
+        ? {}
+        : await session.models.get("policy").score(rows, { model: "policy", channels: before });
+    return { ...behaviour(rows), ...own, ...Object.fromEntries(columns) };
   };
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
