@@ -193,6 +193,7 @@ export type Channel =
   | "mean_logp"
   | `head:${string}`
   | `logp:${Model}`
+  | `entropy:${Model}`
   | `kl:${Model}:${"forward" | "reverse"}`;
 
 /** A per-token column for each channel that was asked for. */
@@ -508,6 +509,7 @@ export interface KlColumns {
   readonly other: Float64Array;
   /** 0 where the term does not act. */
   readonly factors: Float64Array;
+  readonly coefficient: number;
   /** Derivative by logp, added to. */
   readonly gradient: Float64Array;
 }
@@ -518,8 +520,8 @@ export interface KlEstimator extends KlPoint {
   readonly forward?: KlPoint;
   /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
   readonly full?: true;
-  /** Σ factor · value of KL(policy ‖ model), and its derivative: the same as token by token, in one loop. */
-  sum?(columns: KlColumns): number;
+  /** The same for whole columns: coefficient · Σ factor · value, and Σ of k3 over tokens with a factor. */
+  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number };
 }
 
 /** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
@@ -533,8 +535,19 @@ export interface KlTerm {
   /** Of the term's own direction. */
   readonly estimator: KlEstimator;
   readonly coefficient: (clock: Clock) => number;
-  /** Factor per token from `mask`, `turns` and `weight`; undefined: 1 everywhere. */
-  factors?(batch: Batch, old: Stats, success: Uint8Array | undefined): Float64Array | undefined;
+  /** It reads the entropy of its model at each token, as `old["entropy:<model>"]`. */
+  readonly entropy?: boolean;
+  /** Factor per token from the entry's mask, turns and weight; absent: 1 everywhere. */
+  readonly acts?: (input: KlInput) => Float64Array;
+}
+
+/** What decides where a KL term acts. `weights` are those of the tokens that train, 0 elsewhere. */
+export interface KlInput {
+  readonly batch: Batch;
+  readonly old: Stats;
+  readonly weights: ArrayLike<number>;
+  /** Per row, see `ObjectiveInput.success`. */
+  readonly success?: Uint8Array;
 }
 
 /** What an objective sees. */

@@ -38,6 +38,7 @@ export const defaults: JsonObject = {
     low: 0.2,
     high: 0.2,
     aggregate: { use: "sequence_mean", empty_rows: "count" },
+    correction: [],
     entropy: 0,
   },
   kl: [],
@@ -55,6 +56,9 @@ export const klDefaults: JsonObject = {
   estimator: { use: "k3" },
   place: "loss",
   coefficient: 0.001,
+  mask: "all",
+  importance_weighted: false,
+  aggregate: "objective",
 };
 export const taskDefaults: JsonObject = { weight: 1 };
 export const termDefaults: JsonObject = { weight: 1 };

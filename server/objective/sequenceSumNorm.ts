@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
+import { scaled } from "./normalisers.ts";
 import { rowsThatCount } from "./rows.ts";
 
 export const sequenceSumNorm = aggregate({
@@ -23,7 +24,6 @@ export const sequenceSumNorm = aggregate({
     ({ budget, empty_rows }, context) =>
     (weights, batch) => {
       const rows = empty_rows === "count" ? batch.rows : rowsThatCount(weights, batch);
-      const divisor = rows * (budget ?? context.max_tokens);
-      return weights.map((weight) => (weight === 0 ? 0 : weight / divisor));
+      return scaled(weights, rows * (budget ?? context.max_tokens));
     },
 });
