@@ -382,6 +382,8 @@ export interface Rewards {
 /** What `combine` gives: weighted sources by level, and one number a row for display, success and the curriculum. */
 export interface Combined {
   readonly sources: readonly RewardColumn[];
+  /** Factor that each source's values already have; absent: 1. */
+  readonly weights?: readonly number[];
   /** Per row; NaN where a row has no reward. */
   readonly total: Float64Array;
   /** Per row: 1 where a term of non-zero weight errored. Such a row leaves its group's mean and std and does not train. */
@@ -494,8 +496,8 @@ export interface LossMask {
 
 export type Mask = BatchMask | LossMask;
 
-/** Per-token factor after the mask, before normalisation. */
-export type TokenWeight = (batch: Batch, stats: Stats) => Float64Array;
+/** Per-token factor after the mask, before normalisation. `advantages` are those of the batch's tokens. */
+export type TokenWeight = (batch: Batch, stats: Stats, advantages: Float64Array) => Float64Array;
 
 /** A divergence on one token: its value and its derivative by logp, given logp and the other model's logp. */
 export interface KlPoint {

@@ -31,7 +31,8 @@ export class Corrections {
       const { kept, ...done } = correction.correct(input);
       if (kept !== undefined) weights = weights.map((weight, i) => (kept[i] === 1 ? weight : 0));
       if (done.factors !== undefined)
-        factors = factors === undefined ? done.factors : factors.map((factor, i) => factor * done.factors![i]!);
+        factors =
+          factors === undefined ? done.factors : factors.map((factor, i) => factor * done.factors![i]!);
       Object.assign(metrics, done.metrics);
       Object.assign(touched, done.touched);
     }

@@ -31,10 +31,7 @@ export class EntropyBonus {
     this.coefficient = detailed ? entropy.coefficient : entropy;
     const { adaptive } = this.options;
     if (adaptive !== undefined)
-      this.adaptive = new AdaptiveEntropy(
-        valueAt(this.coefficient, { step: 0, stageStep: 0 }),
-        adaptive,
-      );
+      this.adaptive = new AdaptiveEntropy(valueAt(this.coefficient, { step: 0, stageStep: 0 }), adaptive);
   }
 
   /** Whether the update has to build the entropy. An adaptive coefficient goes on measuring while it is 0. */
@@ -57,7 +54,11 @@ export class EntropyBonus {
       count += 1;
     }
     this.adaptive?.measure(sum / count);
-    return { loss, gradient, metrics: this.adaptive === undefined ? {} : { "update/entropy_coefficient": coefficient } };
+    return {
+      loss,
+      gradient,
+      metrics: this.adaptive === undefined ? {} : { "update/entropy_coefficient": coefficient },
+    };
   }
 
   private factors(entropy: Float64Array, { weights, factors }: BonusInput): Float64Array {

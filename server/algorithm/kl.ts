@@ -20,10 +20,13 @@ function directed(config: KlConfig, at: number, context: CreateContext): KlEstim
   const estimator = create(config.estimator, context);
   if (estimator.full === true) {
     if (place === "loss") return estimator;
-    throw new UserError(`kl.${at}: the full divergence is a part of the loss, and cannot be taken off rewards`, {
-      code: "kl-place",
-      action: "Set `place: loss`, or choose the estimator k1, k2 or k3.",
-    });
+    throw new UserError(
+      `kl.${at}: the full divergence is a part of the loss, and cannot be taken off rewards`,
+      {
+        code: "kl-place",
+        action: "Set `place: loss`, or choose the estimator k1, k2 or k3.",
+      },
+    );
   }
   if (direction === "reverse") return estimator;
   if (estimator.forward !== undefined) return estimator.forward;
@@ -39,9 +42,7 @@ const importanceOf = (wanted: KlConfig["importance_weighted"]): KlImportance | u
 const isAdaptive = (coefficient: KlConfig["coefficient"]): coefficient is AdaptiveOptions =>
   typeof coefficient === "object" && "use" in coefficient;
 
-function coefficientOf(
-  coefficient: KlConfig["coefficient"],
-): Pick<LossKlTerm, "adaptive" | "coefficient"> {
+function coefficientOf(coefficient: KlConfig["coefficient"]): Pick<LossKlTerm, "adaptive" | "coefficient"> {
   if (!isAdaptive(coefficient))
     return { adaptive: undefined, coefficient: (clock) => valueAt(coefficient, clock) };
   const adaptive = new AdaptiveCoefficient(coefficient);

@@ -184,7 +184,8 @@ function throughSequence(
     if (importance?.cap !== undefined && weights[from]! >= importance.cap) return;
     let sum = 0;
     for (let i = from; i < to; i++)
-      if (factors[i] !== 0) sum += coefficient * factors[i]! * weights[i]! * estimator.value(own[i]!, other[i]!);
+      if (factors[i] !== 0)
+        sum += coefficient * factors[i]! * weights[i]! * estimator.value(own[i]!, other[i]!);
     for (let i = from; i < to; i++) if (trains[i] !== 0) gradient[i]! += sum / count;
   });
 }

@@ -15,7 +15,12 @@ import { join, child, type SourceNode } from "./node.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
 import { entropySchema } from "../objective/entropy.ts";
+import { filterSchema } from "../advantage/filter.ts";
+import { advantageLevels } from "../advantage/types.ts";
+import { whitenSchema } from "../advantage/whiten.ts";
+import type { Scheduled } from "./declaration.ts";
 import type {
+  AdvantageConfig,
   Condition,
   KlConfig,
   RewardTermConfig,
@@ -40,21 +45,41 @@ export function buildBody(tree: CheckedTree, steps: number): StageBody {
     },
     rollout: buildRollout(reader),
     reward: buildReward(reader),
-    advantage: {
-      baseline: reader.choice("baseline", "advantage.baseline"),
-      scale: reader.choice("scale", "advantage.scale"),
-    },
+    advantage: buildAdvantage(reader),
     objective: {
       loss: reader.choice("objective", "objective"),
       aggregate: reader.choice("aggregate", "objective.aggregate"),
-      correction: reader
-        .items("correction", "objective")
-        .map(({ path }) => reader.choice("correction", path)),
+      correction: reader.paths("objective", "correction").map((path) => reader.choice("correction", path)),
       entropy: buildEntropy(reader),
     },
     kl: buildKl(reader),
     mask: reader.items("mask").map(({ path }) => reader.choice("mask", path)),
     update: buildUpdate(reader, steps),
+  };
+}
+
+function buildAdvantage(reader: Reader): AdvantageConfig {
+  const at = (...path: readonly string[]): Scheduled =>
+    reader.scheduled(reader.json("advantage", ...path), reader.node("advantage", ...path));
+  const one = <const Word extends string>(key: string, words: readonly Word[]): Word =>
+    reader.read(z.enum(words), "advantage", key);
+  return {
+    baseline: reader.choice("baseline", "advantage.baseline"),
+    scale: reader.choice("scale", "advantage.scale"),
+    level: one("level", ["auto", ...advantageLevels]),
+    gamma: at("gamma"),
+    returns: one("returns", ["after", "before", "none"]),
+    per_source: reader.read(z.boolean(), "advantage", "per_source"),
+    penalty: one("penalty", ["in_reward", "apart"]),
+    observations: one("observations", ["skip", "discount"]),
+    whiten: reader.read(whitenSchema, "advantage", "whiten"),
+    sign: { positive: at("sign", "positive"), negative: at("sign", "negative") },
+    filter: reader.read(filterSchema, "advantage", "filter"),
+    prefix: one("prefix", ["soft", "hard"]),
+    unscored: one("unscored", ["leave_out", "zero"]),
+    token_weights: reader
+      .paths("advantage", "token_weights")
+      .map((path) => reader.choice("token_weight", path)),
   };
 }
 

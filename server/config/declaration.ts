@@ -27,6 +27,7 @@ import type {
   Tokenizer,
   TokenWeight,
 } from "../seams.ts";
+import type { AdvantageBaseline, AdvantageScale } from "../advantage/types.ts";
 import type { UpdateRule } from "../policy/optimizers/rule.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
@@ -53,19 +54,6 @@ export interface SlotMethods {
   optimizer: OptimizerChoice;
 }
 export type SlotName = keyof SlotMethods;
-
-/** Row advantages before scaling: NaN where a row has none. `totals` is the combined reward per row (NaN: none). */
-export type AdvantageBaseline = (totals: Float64Array, groups: GroupsOfRows) => Float64Array;
-/** Divides centred rewards by a spread; rows with no advantage stay NaN. */
-export type AdvantageScale = (
-  centred: Float64Array,
-  totals: Float64Array,
-  groups: GroupsOfRows,
-) => Float64Array;
-/** `rows[g]` lists the rows of group g that have a reward. */
-export interface GroupsOfRows {
-  readonly rows: readonly Int32Array[];
-}
 
 /** What the engine needs to know of an optimiser. Made by a declaration's `create` only. */
 export interface OptimizerChoice {
@@ -94,6 +82,12 @@ export interface MethodContext {
   readonly timeout?: number;
 }
 
+/**
+ * siblings: other rollouts of the group; a group of one gives nothing. sum_pi_squared, branches, pairs: only where
+ * rollouts recorded them.
+ */
+export type Need = "siblings" | "sum_pi_squared" | "branches";
+
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
   readonly slot: Slot;
   readonly name: string;
@@ -103,6 +97,8 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   /** Titles of the papers or names of the systems the definition follows. */
   readonly sources: readonly string[];
   readonly status?: "exact" | "approximate";
+  /** What the method reads that a config or a rollout may lack. */
+  readonly needs?: readonly Need[];
   readonly params: Params;
   // A method, not a property: declarations of one slot with different parameters go into one list.
   create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];

@@ -1,31 +1,17 @@
 /** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
 import { z } from "zod";
+import { advantageFields } from "./advantageFields.ts";
 import { schedulable } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
 import { tokenizerFields } from "./modelTokenizer.ts";
 import { memorySize } from "./memorySize.ts";
-import type { Field, Fields, Shape } from "./shape.ts";
-import type { SlotName } from "./declaration.ts";
+import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
+import type { Fields, Shape } from "./shape.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
 import { entropySchema } from "../objective/entropy.ts";
-
-const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
-const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
-  shape: { kind: "slot", slot: name, own },
-  summary,
-});
-const map = (fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields }, summary });
-const short = (key: string, fields: Fields, summary: string): Field => ({
-  shape: { kind: "map", fields, short: key },
-  summary,
-});
-const later = (what: string, summary: string): Field => ({ shape: { kind: "later", what }, summary });
-
-const whole = (least: number): z.ZodNumber => z.number().int().min(least);
-const fraction = z.number().min(0).max(1);
 
 export const conditionSchema = z.strictObject({
   metric: z.string().describe("A metric's name, e.g. `reward/total`."),
@@ -269,6 +255,7 @@ const body: Fields = {
     {
       baseline: slot("baseline", "What is subtracted from a rollout's reward."),
       scale: slot("scale", "What the difference is divided by."),
+      ...advantageFields,
     },
     "From rewards to advantages.",
   ),
@@ -280,7 +267,8 @@ const body: Fields = {
         item: { kind: "slot", slot: "correction", own: {} },
         what: "correction",
       },
-      summary: "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
+      summary:
+        "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
     },
     entropy: value(
       z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),

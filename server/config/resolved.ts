@@ -1,5 +1,8 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { AdvantageFilter } from "../advantage/filter.ts";
+import type { AdvantageLevel } from "../advantage/types.ts";
+import type { Whiten } from "../advantage/whiten.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
 import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Anneal } from "./rollout.ts";
@@ -111,6 +114,24 @@ export interface Condition {
   readonly mode: "max" | "min";
 }
 
+export interface AdvantageConfig {
+  readonly baseline: Choice<"baseline">;
+  readonly scale: Choice<"scale">;
+  /** auto: what the baseline is made for. */
+  readonly level: AdvantageLevel | "auto";
+  readonly gamma: Scheduled;
+  readonly returns: "after" | "before" | "none";
+  readonly per_source: boolean;
+  readonly penalty: "in_reward" | "apart";
+  readonly observations: "skip" | "discount";
+  readonly whiten: Whiten;
+  readonly sign: { readonly positive: Scheduled; readonly negative: Scheduled };
+  readonly filter: AdvantageFilter;
+  readonly prefix: "soft" | "hard";
+  readonly unscored: "leave_out" | "zero";
+  readonly token_weights: readonly Choice<"token_weight">[];
+}
+
 /** Everything that a stage may override, overrides applied. */
 export interface StageBody {
   readonly tasks: readonly TaskConfig[];
@@ -148,7 +169,7 @@ export interface StageBody {
     /** Seconds a user reward may take for one rollout. */
     readonly timeout: number;
   };
-  readonly advantage: { readonly baseline: Choice<"baseline">; readonly scale: Choice<"scale"> };
+  readonly advantage: AdvantageConfig;
   readonly objective: {
     readonly loss: Choice<"objective">;
     readonly aggregate: Choice<"aggregate">;

@@ -5,7 +5,10 @@ import type { Saved, Stateful } from "../seams.ts";
 export const adaptiveSchema = z.strictObject({
   use: z.literal("adaptive").describe("The coefficient follows the measured divergence."),
   initial: z.number().positive().default(0.2).describe("The coefficient of the first step."),
-  target: z.number().positive().describe("The divergence aimed at: mean over responses of their token means."),
+  target: z
+    .number()
+    .positive()
+    .describe("The divergence aimed at: mean over responses of their token means."),
   rule: z
     .enum(["proportional", "doubling"])
     .default("proportional")

@@ -30,7 +30,9 @@ export const klImportance = z.union([
     level: z
       .enum(["token", "sequence"])
       .default("token")
-      .describe("Each token's ratio of now to behaviour, or the exponential of the response's mean log-ratio."),
+      .describe(
+        "Each token's ratio of now to behaviour, or the exponential of the response's mean log-ratio.",
+      ),
     of: z
       .enum(["value", "gradient"])
       .default("value")

@@ -25,13 +25,17 @@ export const estimatorParams = {
     ])
     .nullable()
     .default(null)
-    .describe("Bound on the log-ratio, on both sides or on each; verl's k3: 20; OpenRLHF's k3: { low: -10 }."),
+    .describe(
+      "Bound on the log-ratio, on both sides or on each; verl's k3: 20; OpenRLHF's k3: { low: -10 }.",
+    ),
   clamp: z
     .number()
     .positive()
     .nullable()
     .default(null)
-    .describe("Bound on the value, on both sides; 10 in verl's k3 and in all of OpenRLHF's. No gradient beyond it."),
+    .describe(
+      "Bound on the value, on both sides; 10 in verl's k3 and in all of OpenRLHF's. No gradient beyond it.",
+    ),
 };
 type Options = z.output<z.ZodObject<typeof estimatorParams>>;
 

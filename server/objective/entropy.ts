@@ -19,7 +19,11 @@ export const entropySchema = z.strictObject({
     .describe("Averaged as the objective is, or as the mean over the tokens it acts on (TRL)."),
   adaptive: z
     .strictObject({
-      target: z.number().nonnegative().default(0.2).describe("Entropy, in nats, above which there is no bonus."),
+      target: z
+        .number()
+        .nonnegative()
+        .default(0.2)
+        .describe("Entropy, in nats, above which there is no bonus."),
       delta: z
         .number()
         .positive()
