@@ -54,6 +54,7 @@ export const contextOf = (
   timeout: body.reward.timeout,
 });
 
+const beginning: Clock = { step: 0, stageStep: 0 };
 const savedSchema = z.object({ advantage: z.json(), loss: z.json().optional() });
 
 export class Algorithm implements Stateful {
@@ -141,8 +142,8 @@ export class Algorithm implements Stateful {
     return groupsOf(batch, scored, advantages);
   }
   /** Per token: mask × token weighting, 0 where nothing trains. */
-  weights(batch: Batch, advantages: Advantages, stats: Stats = {}): Float64Array {
-    return this.lossChain.weights(batch, advantages, stats);
+  weights(batch: Batch, advantages: Advantages, stats: Stats = {}, clock = beginning): Float64Array {
+    return this.lossChain.weights(batch, advantages, stats, clock);
   }
   /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
   weigh(update: Update, clock: Clock): Weigh {

@@ -24,6 +24,10 @@ import { sign } from "./sign.ts";
 import { treeSiblings } from "./treeSiblings.ts";
 import { turnCritic } from "./turnCritic.ts";
 import { whitening } from "./whitening.ts";
+import { entropyWeight } from "./weights/entropy.ts";
+import { phrases } from "./weights/phrases.ts";
+import { power } from "./weights/power.ts";
+import { spanWeight } from "./weights/spans.ts";
 import { zero } from "./zero.ts";
 
 export const baselines: readonly Declaration<"baseline">[] = [
@@ -56,4 +60,4 @@ export const scales: readonly Declaration<"scale">[] = [
   noScale,
   zero,
 ];
-export const tokenWeights: readonly Declaration<"token_weight">[] = [];
+export const tokenWeights: readonly Declaration<"token_weight">[] = [entropyWeight, power, phrases, spanWeight];

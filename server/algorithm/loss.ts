@@ -115,8 +115,8 @@ export class LossChain implements Stateful {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages, stats: Stats): Float64Array {
-    return tokenWeights(this.tokenWeights, batch, advantages, stats);
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): Float64Array {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
   weigh(update: Update, clock: Clock): Weigh {

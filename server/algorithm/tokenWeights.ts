@@ -1,5 +1,5 @@
 /** Which tokens train, and how much each counts. */
-import type { Batch, Stats, TokenWeight } from "../seams.ts";
+import type { Batch, Clock, Stats, TokenWeight } from "../seams.ts";
 import type { Advantages } from "./advantages.ts";
 
 /**
@@ -14,11 +14,12 @@ export function tokenWeights(
   batch: Batch,
   { tokens, exists }: Pick<Advantages, "tokens" | "exists">,
   stats: Stats,
+  clock: Clock,
 ): Float64Array {
   const weights = new Float64Array(batch.mask.length);
   for (let i = 0; i < weights.length; i++) if (batch.mask[i] === 1 && exists[i] === 1) weights[i] = 1;
   for (const method of methods) {
-    const factors = method(batch, stats, tokens);
+    const factors = method(batch, stats, tokens, clock);
     for (let i = 0; i < weights.length; i++) {
       if (weights[i] === 0) continue;
       const weight = weights[i]! * factors[i]!;

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { metricNamed } from "../../shared/metrics.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { buildModel, buildModels } from "./buildModels.ts";
-import { conditionSchema } from "./grammar.ts";
+import { auxiliaryTrigger, conditionSchema } from "./grammar.ts";
 import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
@@ -21,8 +21,10 @@ import { whitenSchema } from "../advantage/whiten.ts";
 import type { Scheduled } from "./declaration.ts";
 import type {
   AdvantageConfig,
+  AuxiliaryConfig,
   Condition,
   KlConfig,
+  ReplayConfig,
   RewardTermConfig,
   RunConfig,
   StageBody,
@@ -54,6 +56,8 @@ export function buildBody(tree: CheckedTree, steps: number): StageBody {
     },
     kl: buildKl(reader),
     mask: reader.items("mask").map(({ path }) => reader.choice("mask", path)),
+    replay: buildReplay(reader),
+    auxiliary: buildAuxiliary(reader),
     update: buildUpdate(reader, steps),
   };
 }
@@ -175,6 +179,30 @@ function buildEntropy(reader: Reader): StageBody["objective"]["entropy"] {
   const coefficient = reader.scheduled(json["coefficient"], child(node, "coefficient"));
   return { ...entropySchema.parse(json), coefficient };
 }
+
+const buildReplay = (reader: Reader): ReplayConfig => ({
+  source: reader.choice("replay", "replay"),
+  admission: reader.choice("replay_admission", "replay.admission"),
+  draw: reader.choice("replay_draw", "replay.draw"),
+  rescore: reader.choice("rescore", "replay.rescore"),
+  select: reader.choice("selection", "replay.select"),
+  statistics: reader.read(z.enum(["all", "kept"]), "replay", "select", "statistics"),
+  share: reader.scheduled(reader.json("replay", "share"), reader.node("replay", "share")),
+  weight: reader.scheduled(reader.json("replay", "weight"), reader.node("replay", "weight")),
+  every: reader.number("replay", "every"),
+  place: reader.read(z.enum(["joint", "separate", "alone"]), "replay", "place"),
+  updates: reader.number("replay", "updates"),
+});
+
+const buildAuxiliary = (reader: Reader): AuxiliaryConfig[] =>
+  reader.items("auxiliary").map(({ path, json, node }) => ({
+    loss: reader.choice("auxiliary", path),
+    weight: reader.scheduled(json["weight"], child(node, "weight")),
+    when: auxiliaryTrigger.parse(json["when"]),
+    place: z.enum(["joined", "alone"]).parse(json["place"]),
+    optimizer:
+      json["optimizer"] === undefined ? undefined : reader.choice("optimizer", join(path, "optimizer")),
+  }));
 
 function buildUpdate(reader: Reader, steps: number): StageBody["update"] {
   const optimizer = reader.choice("optimizer", "update.optimizer");

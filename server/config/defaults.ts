@@ -58,6 +58,19 @@ export const defaults: JsonObject = {
   },
   kl: [],
   mask: [],
+  replay: {
+    use: "none",
+    admission: { use: "all" },
+    draw: { use: "uniform" },
+    rescore: { use: "recorded" },
+    share: 0.5,
+    weight: 1,
+    every: 1,
+    place: "joint",
+    updates: 1,
+    select: { use: "all", statistics: "all" },
+  },
+  auxiliary: [],
   update: { optimizer: { use: "adamw", schedule: "constant" }, epochs: 1, micro_tokens: "auto" },
   evaluation: { every: 50, prompts: 128, pass_at: [1, 8], temperature: 1, record: 64 },
   checkpoint: { every: 50, every_seconds: 60, keep: 3 },
@@ -75,6 +88,8 @@ export const klDefaults: JsonObject = {
   importance_weighted: false,
   aggregate: "objective",
 };
+/** Of each `auxiliary` entry. */
+export const auxiliaryDefaults: JsonObject = { weight: 1, when: "always", place: "joined" };
 export const taskDefaults: JsonObject = { weight: 1 };
 export const termDefaults: JsonObject = { weight: 1 };
 export const stageDefaults: JsonObject = { kind: "rl" };

@@ -103,6 +103,31 @@ export interface KlConfig {
   readonly aggregate: KlAggregate;
 }
 
+export interface ReplayConfig {
+  readonly source: Choice<"replay">;
+  readonly admission: Choice<"replay_admission">;
+  readonly draw: Choice<"replay_draw">;
+  readonly rescore: Choice<"rescore">;
+  readonly select: Choice<"selection">;
+  /** What baselines and scales see of a group of which some rollouts are selected. */
+  readonly statistics: "all" | "kept";
+  readonly share: Scheduled;
+  readonly weight: Scheduled;
+  readonly every: number;
+  readonly place: "joint" | "separate" | "alone";
+  readonly updates: number;
+}
+
+export interface AuxiliaryConfig {
+  readonly loss: Choice<"auxiliary">;
+  readonly weight: Scheduled;
+  readonly when:
+    "always" | { readonly every: number } | { readonly last: number } | { readonly all_failed: number };
+  readonly place: "joined" | "alone";
+  /** undefined: the policy's own. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
+}
+
 export interface Condition {
   readonly metric: string;
   readonly above?: number;
@@ -178,6 +203,8 @@ export interface StageBody {
   };
   readonly kl: readonly KlConfig[];
   readonly mask: readonly Choice<"mask">[];
+  readonly replay: ReplayConfig;
+  readonly auxiliary: readonly AuxiliaryConfig[];
   readonly update: {
     readonly optimizer: Choice<"optimizer">;
     readonly schedule: RateSchedule;

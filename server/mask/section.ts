@@ -45,7 +45,7 @@ export const section = mask({
       .describe("The response begins inside the section: its opening tag stood in the prompt."),
   }),
   create: ({ tag, open = `<${tag}>`, close = `</${tag}>`, keep, tags, begun }, { tokenizer }) => {
-    const reader = new TokenReader(tokenizer, "section");
+    const reader = new TokenReader(tokenizer, "mask section");
     return bySpans((batch, row) => {
       const texts = reader.row(batch, row);
       return sectionsOf(texts.text, open, close, begun, tags).map(([from, to]) => tokensOf(texts, from, to));

@@ -53,7 +53,7 @@ export const spans = mask({
     }),
   create: ({ name, regex, flags, keep, missing }, { tokenizer }) => {
     const pattern = regex === undefined ? undefined : new RegExp(regex, `g${flags}`);
-    const reader = new TokenReader(tokenizer, "spans");
+    const reader = new TokenReader(tokenizer, "mask spans");
     return bySpans((batch, row) => {
       const record = batch.records[row]!;
       const found = pattern === undefined ? record.spans?.[name!] : inText(reader, batch, row, pattern);

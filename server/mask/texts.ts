@@ -41,11 +41,11 @@ export class TokenReader {
     if (characters.length === tokens || characters.length === tokens - 1)
       return Array.from({ length: tokens }, (_, t) => characters[t] ?? "");
     throw new UserError(
-      `mask ${this.who} has to know which token wrote which characters, and rollout ${index} of group "${group}" has ${tokens} tokens for ${characters.length} characters with no tokenizer to read them by`,
+      `${this.who} has to know which token wrote which characters, and rollout ${index} of group "${group}" has ${tokens} tokens for ${characters.length} characters with no tokenizer to read them by`,
       {
         code: "mask-text",
         action:
-          "Record `mask` with the rollouts and remove this mask from the config, or record `spans` and use the mask `spans`.",
+          "Record `mask` with the rollouts and remove this method from the config, or record `spans` and use the mask `spans`.",
       },
     );
   }
