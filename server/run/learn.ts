@@ -3,7 +3,7 @@ import { describeMismatch, type Algorithm, type Advantages, type Scored } from "
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
-import type { Batch, Channel, Clock, Policy, Random, Stats, UpdateStats } from "../seams.ts";
+import type { Batch, Channel, Clock, Models, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
 
@@ -39,7 +39,7 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
   const { session, stage, clock } = place;
   const ask = async (rows: Batch): Promise<Stats> => ({
     ...behaviour(rows),
-    ...(await scoredBy(session.models.get("policy"), stage.algorithm, rows, clock)),
+    ...(await scoredBy(session.models, stage.algorithm, rows, clock)),
   });
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
@@ -48,13 +48,17 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
   return { all, train: selectStats(all, batch, admitted) };
 }
 
+/** Words for the policy as the step found it, unless `models` has one of that name. */
+const own: readonly string[] = ["proximal", "previous"];
+
 /** What the models that the step names say of the rows. */
-async function scoredBy(policy: Policy, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
+async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
   const columns: Partial<Record<Channel, Float64Array>> = {};
   const entropies = algorithm.entropies(clock);
+  const policy = models.get("policy");
   for (const name of new Set([...algorithm.models(clock), ...entropies])) {
     // Before its first update of the step the policy is the proximal one, and the iterate before the next.
-    const model = ["proximal", "previous"].includes(name) ? "policy" : name;
+    const model = models.names.includes(name) || !own.includes(name) ? name : "policy";
     const channels: Channel[] = entropies.includes(name) ? ["logp", "entropy"] : ["logp"];
     const { logp, entropy } = await policy.score(rows, { model, channels });
     if (logp !== undefined) columns[`logp:${name}`] = logp;
@@ -170,6 +174,7 @@ async function update(
   const policy = session.models.get("policy");
   const own = {
     version: policy.version,
+    reuse: true,
     old: selectStats(old, batch, rows),
     advantages: selectTokens(advantages.tokens, batch, rows),
     weights: selectTokens(weights, batch, rows),
