@@ -193,6 +193,7 @@ export type Channel =
   | "mean_logp"
   | `head:${string}`
   | `logp:${Model}`
+  | `entropy:${Model}`
   | `kl:${Model}:${"forward" | "reverse"}`;
 
 /** A per-token column for each channel that was asked for. */
@@ -515,6 +516,7 @@ export interface KlColumns {
   readonly other: Float64Array;
   /** 0 where the term does not act. */
   readonly factors: Float64Array;
+  readonly coefficient: number;
   /** Derivative by logp, added to. */
   readonly gradient: Float64Array;
 }
@@ -525,8 +527,8 @@ export interface KlEstimator extends KlPoint {
   readonly forward?: KlPoint;
   /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
   readonly full?: true;
-  /** Σ factor · value of KL(policy ‖ model), and its derivative: the same as token by token, in one loop. */
-  sum?(columns: KlColumns): number;
+  /** The same for whole columns: coefficient · Σ factor · value; Σ of k3 over tokens with a factor, and how many. */
+  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number; readonly count: number };
 }
 
 /** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
@@ -540,8 +542,19 @@ export interface KlTerm {
   /** Of the term's own direction. */
   readonly estimator: KlEstimator;
   readonly coefficient: (clock: Clock) => number;
-  /** Factor per token from `mask`, `turns` and `weight`; undefined: 1 everywhere. */
-  factors?(batch: Batch, old: Stats, success: Uint8Array | undefined): Float64Array | undefined;
+  /** It reads the entropy of its model at each token, as `old["entropy:<model>"]`. */
+  readonly entropy?: boolean;
+  /** Factor per token from the entry's mask, turns and weight; absent: 1 everywhere. */
+  readonly acts?: (input: KlInput) => Float64Array;
+}
+
+/** What decides where a KL term acts. `weights` are those of the tokens that train, 0 elsewhere. */
+export interface KlInput {
+  readonly batch: Batch;
+  readonly old: Stats;
+  readonly weights: ArrayLike<number>;
+  /** Per row, see `ObjectiveInput.success`. */
+  readonly success?: Uint8Array;
 }
 
 /** What an objective sees. */
@@ -565,6 +578,8 @@ export interface ObjectiveInput {
   readonly correction?: Float64Array;
   /** The weights' version that `now` is of. */
   readonly version?: number;
+  /** Where the derivative by logp may be written: as long as the columns, all 0. */
+  readonly gradient?: Float64Array;
 }
 
 /**
@@ -605,8 +620,119 @@ export interface Correction {
   correct(input: CorrectionInput): Corrected;
 }
 
-/** The normaliser of a loss: from `weights` to a factor per token. */
-export type Aggregate = (weights: Float64Array, batch: Batch) => Float64Array;
+/** The normaliser of a loss: from `weights` to a factor per token, written to `into` (as long as they) where it is given. */
+export type Aggregate = (weights: Float64Array, batch: Batch, into?: Float64Array) => Float64Array;
+
+// ───────────────────────────────────────────────────────────────── replay and batch
+
+/** A rollout, or a group of them, as the rules of replay see it: of a group, means over its rollouts. */
+export interface Past {
+  /** The task's id. */
+  readonly task: string;
+  /** Combined reward as it was paid; NaN: none. */
+  readonly reward: number;
+  /** Mean advantage over its trained tokens, as it trained or would have; NaN: none. */
+  readonly advantage: number;
+  /** Share of its rollouts that succeeded; NaN: unknown. */
+  readonly success: number;
+  /** exp(−mean log-prob of its trained tokens under the weights that wrote them); NaN: unknown. */
+  readonly perplexity: number;
+  /** Tokens. */
+  readonly length: number;
+  /** Steps since it was written. */
+  readonly age: number;
+  /** How often it was drawn. */
+  readonly draws: number;
+  /** Selection left it out of its own step's batch. */
+  readonly left: boolean;
+}
+
+/** What is kept, for how long, and where it comes from. */
+export type ReplaySource =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "window";
+      /** Rollouts. */
+      readonly capacity: number;
+      /** Steps; undefined: no limit. */
+      readonly max_age: number | undefined;
+      /** Replays only when full, everything at once, and begins afresh. */
+      readonly burst: boolean;
+    }
+  | { readonly kind: "file"; readonly path: string };
+
+/** Whether a rollout is kept beyond its step. */
+export type ReplayAdmission = (past: Past) => boolean;
+
+/** What was drawn: a place in the list, and the factor on its loss that makes up for how likely the draw was. */
+export interface Drawn {
+  readonly index: number;
+  readonly weight: number;
+}
+/** Draws up to `n` of the kept. `tasks`: ids of the tasks of this step. */
+export type ReplayDraw = (
+  kept: readonly Past[],
+  n: number,
+  random: Random,
+  tasks: ReadonlySet<string>,
+) => Drawn[];
+
+/** Where the advantages of replayed rollouts come from. */
+export type Rescore =
+  | { readonly from: "recorded" }
+  /** By the present config, over whole groups; `again`: the terms score anew. */
+  | { readonly from: "recomputed"; readonly again: boolean }
+  /** Reward less a quantile of the mean rewards of recent groups. */
+  | {
+      readonly from: "recalibrated";
+      readonly quantile: number;
+      /** Groups remembered. */
+      readonly window: number;
+      readonly negatives: "drop" | "keep";
+      readonly divide: boolean;
+    };
+
+/** A fresh rollout as selection sees it. */
+export interface Candidate {
+  readonly reward: number;
+  readonly success: number;
+  readonly length: number;
+}
+/** Which of a step's rollouts train. */
+export interface Selection {
+  /** What `choose` is given: one group at a time, or all rollouts of the step. */
+  readonly over: "group" | "step";
+  /** Places of those that stay. */
+  choose(rows: readonly Candidate[], random: Random): readonly number[];
+}
+
+// ───────────────────────────────────────────────────────────────── auxiliary
+
+/** What an auxiliary loss learns from. */
+export type AuxiliaryData =
+  /** The written solutions of tasks: of those that the trigger names, else of tasks drawn by weight. */
+  | { readonly from: "solutions" }
+  /** The policy's own successes, the newest `capacity` of them. */
+  | { readonly from: "successes"; readonly capacity: number }
+  /** Recorded rollouts or demonstrations, one JSON object a line. */
+  | { readonly from: "file"; readonly path: string }
+  /** Plain text, cut into pieces of so many tokens. */
+  | { readonly from: "text"; readonly path: string; readonly length: number };
+
+/** A loss beside the objective, or something that is done to all losses. */
+export type Auxiliary =
+  | {
+      readonly kind: "likelihood";
+      readonly data: AuxiliaryData;
+      /** Sequences each time. */
+      readonly rows: number;
+      /** Coefficient of an entropy bonus over the same tokens. */
+      readonly entropy: number;
+    }
+  /** Weights of all losses of the step, from their own last two windows. */
+  | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
+  /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
+  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number };
 
 // ───────────────────────────────────────────────────────────────── evaluation
 

@@ -9,6 +9,7 @@ import type {
   Advantage,
   Aggregate,
   Arms,
+  Auxiliary,
   Clock,
   Combine,
   Correction,
@@ -20,8 +21,13 @@ import type {
   Objective,
   Random,
   Refill,
+  ReplayAdmission,
+  ReplayDraw,
+  ReplaySource,
+  Rescore,
   RewardTerm,
   Sampler,
+  Selection,
   Signal,
   TaskSource,
   Tokenizer,
@@ -50,6 +56,12 @@ export interface SlotMethods {
   correction: Correction;
   kl: KlEstimator;
   mask: Mask;
+  replay: ReplaySource;
+  replay_admission: ReplayAdmission;
+  replay_draw: ReplayDraw;
+  rescore: Rescore;
+  selection: Selection;
+  auxiliary: Auxiliary;
   token_weight: TokenWeight;
   optimizer: OptimizerChoice;
 }
@@ -127,6 +139,12 @@ export const aggregate = declare("aggregate");
 export const correction = declare("correction");
 export const klEstimator = declare("kl");
 export const mask = declare("mask");
+export const replaySource = declare("replay");
+export const replayAdmission = declare("replay_admission");
+export const replayDraw = declare("replay_draw");
+export const rescore = declare("rescore");
+export const selection = declare("selection");
+export const auxiliary = declare("auxiliary");
 export const tokenWeight = declare("token_weight");
 export const optimizer = declare("optimizer");
 

@@ -56,7 +56,7 @@ export class Reader {
 
   /** Items of a list with the paths the walk gave them. */
   items(
-    key: "tasks" | "kl" | "mask" | "stages",
+    key: "tasks" | "kl" | "mask" | "auxiliary" | "stages",
   ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
     const list = this.node(key);
     const json = this.json(key);

@@ -8,6 +8,10 @@ import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 import type { RateSchedule } from "./learningRate.ts";
+import type { AdaptiveOptions } from "../kl/adaptive.ts";
+import type { KlAggregate, KlImportance, KlWeight } from "../kl/entry.ts";
+import type { EntropyOptions } from "../objective/entropy.ts";
+import type { KlRows } from "../seams.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
 export interface Choice<Slot extends SlotName> {
@@ -89,8 +93,39 @@ export interface KlConfig {
   readonly model: string;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";
-  readonly coefficient: Scheduled;
+  readonly coefficient: Scheduled | AdaptiveOptions;
   readonly estimator: Choice<"kl">;
+  readonly mask: KlRows;
+  /** Turns of the assistant, from 0, on which the term acts; undefined: all. */
+  readonly turns: readonly number[] | undefined;
+  readonly weight: KlWeight | undefined;
+  readonly importance_weighted: boolean | KlImportance;
+  readonly aggregate: KlAggregate;
+}
+
+export interface ReplayConfig {
+  readonly source: Choice<"replay">;
+  readonly admission: Choice<"replay_admission">;
+  readonly draw: Choice<"replay_draw">;
+  readonly rescore: Choice<"rescore">;
+  readonly select: Choice<"selection">;
+  /** What baselines and scales see of a group of which some rollouts are selected. */
+  readonly statistics: "all" | "kept";
+  readonly share: Scheduled;
+  readonly weight: Scheduled;
+  readonly every: number;
+  readonly place: "joint" | "separate" | "alone";
+  readonly updates: number;
+}
+
+export interface AuxiliaryConfig {
+  readonly loss: Choice<"auxiliary">;
+  readonly weight: Scheduled;
+  readonly when:
+    "always" | { readonly every: number } | { readonly last: number } | { readonly all_failed: number };
+  readonly place: "joined" | "alone";
+  /** undefined: the policy's own. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
 }
 
 export interface Condition {
@@ -165,10 +200,13 @@ export interface StageBody {
     /** The loss of a value head, added times a coefficient. */
     readonly value?: { readonly loss: Choice<"objective">; readonly coefficient: Scheduled } | undefined;
     readonly aggregate: Choice<"aggregate">;
-    readonly entropy: Scheduled;
+    readonly correction: readonly Choice<"correction">[];
+    readonly entropy: Scheduled | EntropyOptions;
   };
   readonly kl: readonly KlConfig[];
   readonly mask: readonly Choice<"mask">[];
+  readonly replay: ReplayConfig;
+  readonly auxiliary: readonly AuxiliaryConfig[];
   readonly update: {
     readonly optimizer: Choice<"optimizer">;
     readonly schedule: RateSchedule;
