@@ -60,4 +60,9 @@ export const scales: readonly Declaration<"scale">[] = [
   noScale,
   zero,
 ];
-export const tokenWeights: readonly Declaration<"token_weight">[] = [entropyWeight, power, phrases, spanWeight];
+export const tokenWeights: readonly Declaration<"token_weight">[] = [
+  entropyWeight,
+  power,
+  phrases,
+  spanWeight,
+];

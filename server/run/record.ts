@@ -53,6 +53,9 @@ function paidRow(
     ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
+    ...(batch.rowColumns?.reward_baseline === undefined
+      ? {}
+      : { reward_baseline: orNull(batch.rowColumns.reward_baseline[row]!) }),
   };
   return {
     step,
