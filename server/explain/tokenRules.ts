@@ -2,20 +2,10 @@
 import type { Span, TokenFacts, TokenRule } from "../../shared/why.ts";
 import type { Choice, StageBody } from "../config/resolved.ts";
 import { origin, type Batch } from "../seams.ts";
+import { spansOf } from "../spans.ts";
 import { algorithmOf, type RecordedStep } from "./recordedStep.ts";
 import { effectOf, textOf } from "./ruleWords.ts";
 
-/** Runs of tokens for which something holds, relative to `start`. */
-export function spansOf(start: number, end: number, holds: (token: number) => boolean): Span[] {
-  const spans: Span[] = [];
-  for (let i = start; i < end; i++) {
-    if (!holds(i)) continue;
-    const last = spans.at(-1);
-    if (last?.[1] === i - start) spans[spans.length - 1] = [last[0], i - start + 1];
-    else spans.push([i - start, i - start + 1]);
-  }
-  return spans;
-}
 const sizeOf = (spans: readonly Span[]): number => spans.reduce((sum, [from, to]) => sum + to - from, 0);
 
 const ruleOf = (rule: string, effect: TokenRule["effect"], spans: readonly Span[]): TokenRule[] =>

@@ -4,9 +4,10 @@
  *   → observe → log.
  */
 import { collect, type Place } from "./collect.ts";
-import { advantagesOf, compare, learn, mismatch } from "./learn.ts";
+import { advantagesOf, compare, learn } from "./learn.ts";
 import { payLearned, teach } from "./learners.ts";
 import { measure } from "./measure.ts";
+import { mismatch } from "./mismatch.ts";
 import { recordStep } from "./record.ts";
 
 export async function step(place: Place): Promise<Record<string, number>> {
