@@ -52,7 +52,7 @@ export function* explain(config: RunConfig, rows: readonly RecordedRow[]): Gener
 }
 
 /** Rows whose rewards are all of other terms than the config's would silently have none. */
-function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
+export function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
   const wanted = new Set(stages.flatMap(({ body }) => body.reward.terms.map(({ name }) => name)));
   const recorded = new Set(
     rows.flatMap(({ row }) => [...Object.keys(row.rewards ?? {}), ...Object.keys(row.errors ?? {})]),

@@ -69,6 +69,8 @@ export interface Why {
   readonly trains: boolean;
   readonly reward: MaybeNumber;
   readonly advantage: MaybeNumber;
+  /** As the rollout was recorded; null: it was not. */
+  readonly recorded: MaybeNumber;
   readonly baseline: string;
   readonly scale: string;
   readonly siblings: readonly WhySibling[];

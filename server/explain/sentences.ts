@@ -25,6 +25,7 @@ export function inWords(facts: Facts, step: RecordedStep): Why["words"] {
   const sentences: readonly (readonly [WhyTopic, string | undefined])[] = [
     ["advantage", facts.trains ? undefined : "Its group was not admitted: it does not train. Had it been:"],
     ["advantage", advantageWords(facts, step)],
+    ["advantage", recordedWords(facts, step)],
     ["terms", termWords(facts)],
     ["alternatives", alternativeWords(facts)],
     ...tokenWords(facts).map((sentence): [WhyTopic, string] => ["tokens", sentence]),
@@ -49,6 +50,14 @@ function advantageWords(facts: Facts, step: RecordedStep): string {
   if (fromWire(advantage) === 0 && rewards.length > 1 && rewards.every((value) => value === rewards[0]))
     return `All ${rewards.length} rollouts of its group have the reward ${text(reward)}: nothing tells them apart, so the advantage is 0 and it teaches nothing.`;
   return computedWords(facts, step);
+}
+
+/** Where the run trained with another advantage than these rows and this config give. */
+function recordedWords({ advantage, recorded }: Facts, step: RecordedStep): string | undefined {
+  const [now, then] = [fromWire(advantage), fromWire(recorded)];
+  // Runs keep advantages in single precision.
+  if (step.algorithm.given || !(Math.abs(now - then) > 1e-4 * Math.max(1, Math.abs(then)))) return undefined;
+  return `The recorded advantage is ${change(then)}: it was made with another config, or among other rollouts.`;
 }
 
 /** Reward − baseline, divided by the spread: read off what the same baseline gives without a scale. */

@@ -3,11 +3,11 @@
  * scale would have given, and which tokens are masked, clipped or weighted, by which rule.
  */
 import { UserError } from "../../shared/errors.ts";
-import { toWire, type MaybeNumber } from "../../shared/rollouts.ts";
+import { fromWire, toWire, type MaybeNumber } from "../../shared/rollouts.ts";
 import type { Why, WhySibling } from "../../shared/why.ts";
 import type { Scored } from "../algorithm.ts";
 import type { RunConfig } from "../config/resolved.ts";
-import { StepExplainer, type SolvedStep } from "../explain.ts";
+import { checkTerms, StepExplainer, type SolvedStep } from "../explain.ts";
 import { groupKey, type RecordedRow } from "../recorded.ts";
 import { alternatives } from "./alternatives.ts";
 import { RecordedStep } from "./recordedStep.ts";
@@ -89,6 +89,7 @@ function viewOf(config: RunConfig, rows: readonly RecordedRow[], recorded: Recor
 
 /** @throws UserError where the rollout is not among the rows, or its step lacks what the config needs */
 export function why(config: RunConfig, rows: readonly RecordedRow[], which: WhichRollout): Why {
+  checkTerms(config, rows);
   const recorded = find(rows, which);
   const trains = recorded.row.admitted !== false;
   const group = rows.filter(({ row }) => groupKey(row) === groupKey(recorded.row) && isOf(row, trains));
@@ -103,6 +104,7 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
     trains,
     reward: totalOf(whole.solved.scored, whole.row),
     advantage: wireOrNull(whole.advantage),
+    recorded: wireOrNull(recordedAdvantage(whole)),
     baseline: whole.step.body.advantage.baseline.declaration.name,
     scale: whole.step.body.advantage.scale.declaration.name,
     siblings: siblingsOf(whole, group),
@@ -114,6 +116,18 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
     ),
   };
   return { ...parts, words: inWords(parts, whole.step) };
+}
+
+/** Mean over the tokens that train, as the advantage is. */
+function recordedAdvantage({ step, row }: View): number {
+  const { advantage = null, advantages } = step.rows[row]!;
+  const start = step.batch.offsets[row]!;
+  const trained = (advantages ?? []).flatMap((value, i) =>
+    value !== null && step.batch.mask[start + i] === 1 ? [fromWire(value)] : [],
+  );
+  return trained.length === 0
+    ? fromWire(advantage)
+    : trained.reduce((sum, value) => sum + value, 0) / trained.length;
 }
 
 type Row = RecordedRow["row"];
