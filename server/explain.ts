@@ -52,7 +52,7 @@ export function* explain(config: RunConfig, rows: readonly RecordedRow[]): Gener
 }
 
 /** Rows whose rewards are all of other terms than the config's would silently have none. */
-function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
+export function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
   const wanted = new Set(stages.flatMap(({ body }) => body.reward.terms.map(({ name }) => name)));
   const recorded = new Set(
     rows.flatMap(({ row }) => [...Object.keys(row.rewards ?? {}), ...Object.keys(row.errors ?? {})]),
@@ -72,11 +72,26 @@ function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
   );
 }
 
-class StepExplainer {
+/** Everything that follows from the rows of a step. */
+export interface SolvedStep {
+  readonly scored: Scored;
+  readonly old: Stats;
+  readonly advantages: Advantages;
+  /** Mask × token weighting, per token. */
+  readonly weights: Float64Array;
+  /** undefined: the rows have no `logp_new`. */
+  readonly weighed: Weighed | undefined;
+}
+
+export class StepExplainer {
   constructor(private readonly step: RecordedStep) {}
 
-  *explain(): Generator<Explained> {
-    this.step.checkGroups();
+  /**
+   * @param part the rows are some of a group's, whose size is no concern
+   * @throws UserError with the row that lacks what the config needs
+   */
+  solve(part = false): SolvedStep {
+    if (!part) this.step.checkGroups();
     const { batch, algorithm, clock } = this.step;
     const scored = algorithm.rewards(this.step.terms(), batch, clock);
     const update = this.step.hasNew();
@@ -85,12 +100,18 @@ class StepExplainer {
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)
       : this.computed(scored, old);
     const weights = algorithm.weights(batch, advantages);
+    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
+    return { scored, old, advantages, weights, weighed };
+  }
+
+  *explain(): Generator<Explained> {
+    const { batch, algorithm } = this.step;
+    const { scored, advantages, weights, weighed } = this.solve();
     const groups = algorithm.groups(batch, scored, advantages);
     const metrics = {
       ...algorithm.describe(batch, scored, advantages, weights, groups),
       "tokens/trained": weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0),
     };
-    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
     const sampled = batch.columns.logp_sampled;
     const mismatch =
       sampled !== undefined && batch.columns.logp_old !== undefined

@@ -15,15 +15,13 @@ import {
 import type { Batch, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
 import { stageAt } from "./stageAt.ts";
 
-const unused: Random = {
-  next: () => {
-    throw new Error("explain draws nothing");
-  },
-  integer: () => {
-    throw new Error("explain draws nothing");
-  },
-  fork: () => unused,
+const refuseToDraw = (): never => {
+  throw new UserError("the method draws random numbers, and recorded rollouts are explained without any", {
+    code: "explain-random",
+    action: "Choose a method that does not, for this explanation.",
+  });
 };
+const unused: Random = { next: refuseToDraw, integer: refuseToDraw, fork: () => unused };
 
 const none: TermValue = { kind: "none" };
 /** Name of the column that stands for `reward` where a row has no terms. */
@@ -31,12 +29,18 @@ const wholeReward = "total";
 const grouping: readonly string[] = ["group_mean", "leave_one_out", "group_std"];
 const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
 
+/** The algorithm of a stage, or of a variant of one, for rollouts that are there already. */
+export const algorithmOf = (body: StageBody): Algorithm =>
+  new Algorithm(body, contextOf(body, { random: unused }));
+
 export class RecordedStep {
   readonly algorithm: Algorithm;
   readonly body: StageBody;
   readonly clock: Clock;
   /** The mask slot has been applied. */
   readonly batch: Batch;
+  /** As recorded, before the mask slot. */
+  readonly unmasked: Batch;
   readonly rows: readonly RolloutRow[];
 
   constructor(
@@ -47,8 +51,9 @@ export class RecordedStep {
     const { body, clock } = stageAt(config, this.rows[0]!.step);
     this.body = body;
     this.clock = clock;
-    this.algorithm = new Algorithm(body, contextOf(body, { random: unused }));
-    this.batch = this.algorithm.masked(batchOfRows(this.rows, body.tasks));
+    this.algorithm = algorithmOf(body);
+    this.unmasked = batchOfRows(this.rows, body.tasks);
+    this.batch = this.algorithm.masked(this.unmasked);
   }
 
   /** One column per term of the config; without per-term rewards, the row's `reward` stands for all of them. */

@@ -1,11 +1,12 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { describeMismatch, withReturns, type Advantages, type Scored } from "../algorithm.ts";
+import { withReturns, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
 import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
+import { Touched } from "./touched.ts";
 
 /** What the admitted rows train with. */
 export interface Training {
@@ -16,6 +17,8 @@ export interface Training {
   /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
   readonly old: Stats;
   readonly scored: Pick<Scored, "combined" | "success">;
+  /** Filled by the updates. */
+  readonly touched: Touched;
 }
 export interface StepAdvantages {
   readonly train: Training;
@@ -82,7 +85,14 @@ export function advantagesOf(
   const weights = algorithm.weights(rows, advantages, compared.train, clock);
   algorithm.observe(scored.combined, batch);
   return {
-    train: { batch: withReturns(rows, advantages), advantages, weights, old: compared.train, scored: own },
+    train: {
+      batch: withReturns(rows, advantages),
+      advantages,
+      weights,
+      old: compared.train,
+      scored: own,
+      touched: new Touched(rows),
+    },
     all: merged(everyone, advantages, batch, admitted),
     weights: scattered(weights, new Float64Array(batch.tokens.length), batch, admitted),
   };
@@ -156,7 +166,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 function update(
   { stage, session, clock }: Place,
-  { batch, advantages, weights, old, scored }: Training,
+  { batch, advantages, weights, old, scored, touched }: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
@@ -169,25 +179,6 @@ function update(
     scored: selectScored(scored, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  return session.models.get("policy").update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
-}
-
-/** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */
-const mismatchEvery = 20;
-const mismatchRows = 32;
-
-/** `mismatch/k3` on some of the rows, now and then: the same weights, through the trainer's forward pass. */
-export async function mismatch(
-  { session, clock }: Place,
-  { batch, weights }: Training,
-): Promise<Record<string, number>> {
-  if (clock.stageStep % mismatchEvery !== 0 || batch.rows === 0 || batch.columns.logp_old === undefined)
-    return {};
-  const stride = Math.max(1, Math.floor(batch.rows / mismatchRows));
-  const rows = [...batch.records.keys()].filter((row) => row % stride === 0).slice(0, mismatchRows);
-  const some = selectRows(batch, rows);
-  const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
-  return logp === undefined
-    ? {}
-    : describeMismatch(some.columns.logp_old!, logp, selectTokens(weights, batch, rows));
+  const weigh = touched.watching(algorithm.weigh(own, clock), rows);
+  return session.models.get("policy").update(selectRows(batch, rows), plan, weigh);
 }

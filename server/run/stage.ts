@@ -11,6 +11,7 @@ import {
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
 import { Scorer } from "../scoring.ts";
+import { Calibration } from "./mismatch.ts";
 import type { Clock, Models, Random, Saved, Tokenizer } from "../seams.ts";
 import { UserError } from "../../shared/errors.ts";
 
@@ -19,6 +20,8 @@ export interface Stage {
   readonly algorithm: Algorithm;
   readonly curriculum: Curriculum;
   readonly scorer: Scorer;
+  /** The run's own, whatever the stage. */
+  readonly calibration: Calibration;
 }
 
 /** What methods are made with. */
@@ -37,6 +40,7 @@ const fingerprint = (value: unknown): string =>
 
 /** Makes the methods of stages, once for each distinct choice, and saves those with state. */
 export class Parts {
+  private readonly calibration = new Calibration();
   private readonly algorithms = new Map<string, Algorithm>();
   private readonly curricula = new Map<string, Curriculum>();
   private readonly scorers = new Map<string, Scorer>();
@@ -56,6 +60,7 @@ export class Parts {
       algorithm: this.algorithm(body),
       curriculum: this.curriculum(body),
       scorer: this.scorer(body),
+      calibration: this.calibration,
     };
   }
 
@@ -95,10 +100,12 @@ export class Parts {
       name,
       part.save(),
     ]);
-    return Object.fromEntries([...this.waiting, ...made]);
+    return Object.fromEntries([["mismatch", this.calibration.save()], ...this.waiting, ...made]);
   }
 
   load(saved: Readonly<Record<string, Saved>>): void {
+    const { mismatch } = saved;
+    if (mismatch !== undefined) this.calibration.load(mismatch);
     this.waiting = new Map(Object.entries(saved).filter(([name]) => /^(curriculum|algorithm)\//.test(name)));
     for (const [name, part] of [...this.curricula, ...this.algorithms]) {
       const own = this.waiting.get(name);

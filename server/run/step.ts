@@ -4,10 +4,11 @@
  *   → observe → log.
  */
 import { collect, type Place } from "./collect.ts";
-import { advantagesOf, compare, learn, mismatch } from "./learn.ts";
 import { judged } from "./judged.ts";
+import { advantagesOf, compare, learn } from "./learn.ts";
 import { payLearned, teach } from "./learners.ts";
 import { measure } from "./measure.ts";
+import { mismatch } from "./mismatch.ts";
 import { recordStep } from "./record.ts";
 
 export async function step(place: Place): Promise<Record<string, number>> {
