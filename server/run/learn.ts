@@ -1,11 +1,12 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { describeMismatch, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
+import { withReturns, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
 import type { Batch, Channel, Clock, Models, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
+import { Touched } from "./touched.ts";
 
 /** What the admitted rows train with. */
 export interface Training {
@@ -16,6 +17,8 @@ export interface Training {
   /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
   readonly old: Stats;
   readonly scored: Pick<Scored, "combined" | "success">;
+  /** Filled by the updates. */
+  readonly touched: Touched;
 }
 export interface StepAdvantages {
   readonly train: Training;
@@ -35,7 +38,7 @@ const behaviour = (batch: Batch): Stats =>
   batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };
 
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
-export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
+export async function compare(place: Place, { batch, admitted, heads = {} }: Collected): Promise<Compared> {
   const { session, stage, clock } = place;
   const ask = async (rows: Batch): Promise<Stats> => ({
     ...behaviour(rows),
@@ -43,8 +46,11 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
   });
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
-    return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
-  const all = await ask(batch);
+    return {
+      all: { ...behaviour(batch), ...heads },
+      train: train.rows === 0 ? {} : { ...(await ask(train)), ...selectStats(heads, batch, admitted) },
+    };
+  const all = { ...(await ask(batch)), ...heads };
   return { all, train: selectStats(all, batch, admitted) };
 }
 
@@ -91,9 +97,17 @@ export function advantagesOf(
     clock,
   );
   const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
-  const weights = algorithm.weights(rows, advantages);
+  const weights = algorithm.weights(rows, advantages, compared.train, clock);
+  algorithm.observe(scored.combined, batch);
   return {
-    train: { batch: rows, advantages, weights, old: compared.train, scored: own },
+    train: {
+      batch: withReturns(rows, advantages),
+      advantages,
+      weights,
+      old: compared.train,
+      scored: own,
+      touched: new Touched(rows),
+    },
     all: merged(everyone, advantages, batch, admitted),
     weights: scattered(weights, new Float64Array(batch.tokens.length), batch, admitted),
   };
@@ -167,7 +181,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 async function update(
   { stage, session, clock }: Place,
-  { batch, advantages, weights, old, scored }: Training,
+  { batch, advantages, weights, old, scored, touched }: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
@@ -183,27 +197,8 @@ async function update(
     scored: selectScored(scored, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  const done = await policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+  const weigh = touched.watching(algorithm.weigh(own, clock), rows);
+  const done = await policy.update(selectRows(batch, rows), plan, weigh);
   algorithm.updated();
   return done;
-}
-
-/** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */
-const mismatchEvery = 20;
-const mismatchRows = 32;
-
-/** `mismatch/k3` on some of the rows, now and then: the same weights, through the trainer's forward pass. */
-export async function mismatch(
-  { session, clock }: Place,
-  { batch, weights }: Training,
-): Promise<Record<string, number>> {
-  if (clock.stageStep % mismatchEvery !== 0 || batch.rows === 0 || batch.columns.logp_old === undefined)
-    return {};
-  const stride = Math.max(1, Math.floor(batch.rows / mismatchRows));
-  const rows = [...batch.records.keys()].filter((row) => row % stride === 0).slice(0, mismatchRows);
-  const some = selectRows(batch, rows);
-  const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
-  return logp === undefined
-    ? {}
-    : describeMismatch(some.columns.logp_old!, logp, selectTokens(weights, batch, rows));
 }
