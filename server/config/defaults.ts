@@ -53,6 +53,7 @@ export const defaults: JsonObject = {
     low: 0.2,
     high: 0.2,
     aggregate: { use: "sequence_mean", empty_rows: "count" },
+    correction: [],
     entropy: 0,
   },
   kl: [],
@@ -83,7 +84,12 @@ export const klDefaults: JsonObject = {
   estimator: { use: "k3" },
   place: "loss",
   coefficient: 0.001,
+  mask: "all",
+  importance_weighted: false,
+  aggregate: "objective",
 };
+/** Of `objective.value`, where it is written. */
+export const valueDefaults: JsonObject = { coefficient: 0.5 };
 /** Of each `auxiliary` entry. */
 export const auxiliaryDefaults: JsonObject = { weight: 1, when: "always", place: "joined" };
 export const taskDefaults: JsonObject = { weight: 1 };
