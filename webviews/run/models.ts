@@ -152,7 +152,21 @@ function groupsModel(view: RunView): ChartModel {
     part("mixed", "groups/mixed", "neutral", 1),
     part("all wrong", "groups/all_wrong", "bad", 2),
   ];
-  return stacked(view, "share of groups that teach", parts, [0, 1]);
+  const model = stacked(view, "share of groups that teach", parts, [0, 1]);
+  const zero = view.series.column("groups/zero_advantage");
+  if (model.lines.length === 0 || blank(zero.values)) return model;
+  const known = new Map(zero.steps.map((step, i) => [step, zero.values[i] ?? null]));
+  const style: LineStyle = { name: "without advantage", tone: 4, dash: 3, format: "fraction" };
+  return {
+    ...model,
+    lines: [
+      ...model.lines,
+      line(
+        style,
+        model.steps.map((step) => known.get(step) ?? null),
+      ),
+    ],
+  };
 }
 
 const mostArms = 6;
@@ -201,6 +215,20 @@ function pair(what: string, left: LineStyle & { metric: string }, right?: LineSt
       steps,
       wanted.map(({ metric: _, ...style }, i) => line(style, values[i] ?? [])),
     );
+  };
+}
+
+/** Several metrics as lines on one axis; those that the run has not recorded are left out. */
+function together(
+  what: string,
+  format: Format,
+  parts: readonly (readonly [metric: string, name: string])[],
+  limits: ChartModel["limits"] = null,
+) {
+  return (view: RunView): ChartModel => {
+    const { steps, values } = align(parts.map(([metric]) => view.series.column(metric)));
+    const lines = parts.map(([, name], i) => line({ name, tone: i, dash: i, format }, values[i] ?? []));
+    return charted(view, what, steps, lines, limits);
   };
 }
 
@@ -270,6 +298,31 @@ export const charts: readonly ChartDefinition[] = [
       { metric: "update/loss", name: "loss", tone: 0, dash: 0, format: "number" },
       { metric: "update/grad_norm", name: "gradient norm", tone: 1, dash: 1, format: "number" },
     ),
+  },
+  {
+    id: "clip",
+    title: "Clipped tokens and effective sample size",
+    model: together(
+      "clip",
+      "fraction",
+      [
+        ["update/clip_fraction", "clipped"],
+        ["update/clip_low", "at the lower bound"],
+        ["update/clip_high", "at the upper bound"],
+        ["update/ess", "effective sample size"],
+      ],
+      [0, 1],
+    ),
+  },
+  {
+    id: "divergence",
+    title: "Divergence: nats per token",
+    model: together("divergence", "number", [
+      ["policy/kl/reference", "from the reference"],
+      ["update/anchor_kl", "from the old policy"],
+      ["mismatch/k3", "sampler from trainer"],
+      ["mismatch/band", "its band"],
+    ]),
   },
   { id: "memory", title: "Memory", model: memoryModel },
 ];
