@@ -218,17 +218,18 @@ function pair(what: string, left: LineStyle & { metric: string }, right?: LineSt
   };
 }
 
-/** Several metrics as lines on one axis; those that the run has not recorded are left out. */
+/** Several metrics as lines; those that the run has not recorded are left out. */
 function together(
   what: string,
   format: Format,
-  parts: readonly (readonly [metric: string, name: string])[],
-  limits: ChartModel["limits"] = null,
+  parts: readonly { readonly metric: string; readonly name: string; readonly axis?: Line["axis"] }[],
 ) {
   return (view: RunView): ChartModel => {
-    const { steps, values } = align(parts.map(([metric]) => view.series.column(metric)));
-    const lines = parts.map(([, name], i) => line({ name, tone: i, dash: i, format }, values[i] ?? []));
-    return charted(view, what, steps, lines, limits);
+    const { steps, values } = align(parts.map(({ metric }) => view.series.column(metric)));
+    const lines = parts.map(({ metric: _, ...style }, i) =>
+      line({ ...style, tone: i, dash: i, format }, values[i] ?? []),
+    );
+    return charted(view, what, steps, lines);
   };
 }
 
@@ -301,27 +302,22 @@ export const charts: readonly ChartDefinition[] = [
   },
   {
     id: "clip",
-    title: "Clipped tokens and effective sample size",
-    model: together(
-      "clip",
-      "fraction",
-      [
-        ["update/clip_fraction", "clipped"],
-        ["update/clip_low", "at the lower bound"],
-        ["update/clip_high", "at the upper bound"],
-        ["update/ess", "effective sample size"],
-      ],
-      [0, 1],
-    ),
+    title: "Clipped tokens",
+    model: together("clip", "fraction", [
+      { metric: "update/clip_low", name: "low" },
+      { metric: "update/clip_high", name: "high" },
+      { metric: "update/clip_fraction", name: "both" },
+      { metric: "update/ess", name: "effective samples", axis: "right" },
+    ]),
   },
   {
     id: "divergence",
     title: "Divergence: nats per token",
     model: together("divergence", "number", [
-      ["policy/kl/reference", "from the reference"],
-      ["update/anchor_kl", "from the old policy"],
-      ["mismatch/k3", "sampler from trainer"],
-      ["mismatch/band", "its band"],
+      { metric: "policy/kl/reference", name: "from the reference" },
+      { metric: "update/anchor_kl", name: "from the old policy" },
+      { metric: "mismatch/k3", name: "sampler from trainer" },
+      { metric: "mismatch/band", name: "its band" },
     ]),
   },
   { id: "memory", title: "Memory", model: memoryModel },

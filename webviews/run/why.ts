@@ -56,7 +56,11 @@ function table(label: string, heads: readonly string[], rows: readonly (readonly
     element(
       "tr",
       {},
-      ...cells.map((cell, i) => element(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : {}, cell)),
+      ...cells.map((cell, i) =>
+        cell instanceof HTMLTableCellElement
+          ? cell
+          : element(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : {}, cell),
+      ),
     ),
   );
   return element(
@@ -64,6 +68,13 @@ function table(label: string, heads: readonly string[], rows: readonly (readonly
     { class: "wrap", tabindex: 0, role: "region", "aria-label": label },
     element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)),
   );
+}
+
+/** A sentence in the place of the last two columns. */
+function wideCell(text: string): HTMLTableCellElement {
+  const cell = element("td", { class: "note" }, text);
+  cell.colSpan = 2;
+  return cell;
 }
 
 function siblings({ siblings: all, index }: Why): HTMLElement {
@@ -77,7 +88,7 @@ function siblings({ siblings: all, index }: Why): HTMLElement {
     all.map((one) => {
       const value = fromWire(one.advantage);
       const name = one.index === index ? element("b", {}, `#${one.index} ◂`) : `#${one.index}`;
-      if (one.note !== null) return [name, "–", element("span", { class: "note" }, one.note), ""];
+      if (one.note !== null) return [name, "–", wideCell(one.note)];
       return [
         name,
         number(one.reward),
