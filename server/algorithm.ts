@@ -2,6 +2,8 @@
  * The algorithm, as pure functions of a stage's config: rewards → advantages → objective, and observe → estimate →
  * draw. The run's step, `gradus explain`, curriculum replay and live re-scoring all call it. Arithmetic is float64.
  */
+import { z } from "zod";
+import type { AdvantageChannel } from "./advantage/types.ts";
 import type { CreateContext, StageBody } from "./config/resolved.ts";
 import type {
   Batch,
@@ -12,6 +14,8 @@ import type {
   KlTerm,
   Model,
   RewardColumn,
+  Saved,
+  Stateful,
   Stats,
   Weigh,
 } from "./seams.ts";
@@ -37,6 +41,7 @@ export {
 } from "./algorithm/curriculum.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
 export { describeMismatch } from "./algorithm/describe.ts";
+export { withReturns } from "./algorithm/advantages.ts";
 export { create } from "./algorithm/create.ts";
 
 /** What the methods of a stage need from outside; `random` and models are added by the caller. */
@@ -50,7 +55,10 @@ export const contextOf = (
   timeout: body.reward.timeout,
 });
 
-export class Algorithm {
+const beginning: Clock = { step: 0, stageStep: 0 };
+const savedSchema = z.object({ advantage: z.json() });
+
+export class Algorithm implements Stateful {
   readonly kl: readonly KlTerm[];
   private readonly rewardChain: RewardChain;
   private readonly advantageChain: AdvantageChain;
@@ -81,6 +89,14 @@ export class Algorithm {
   get unit(): "sequence" | "pair" | "group" {
     return this.lossChain.unit;
   }
+  /** The advantage needs one greedy response a task; its reward goes into `rowColumns.reward_baseline`. */
+  get greedy(): boolean {
+    return this.advantageChain.greedy;
+  }
+  /** Channels that must be scored, and put among the stats, before `advantages`. */
+  get advantageChannels(): readonly AdvantageChannel[] {
+    return this.advantageChain.channels;
+  }
   /** Channels that `policy.update` must build. */
   channels(clock: Clock): Channel[] {
     return this.lossChain.channels(clock);
@@ -94,13 +110,17 @@ export class Algorithm {
 
   /** Mask slot. Do this first: rewards with a KL penalty and advantages read the mask. */
   masked(batch: Batch, stats: Stats = {}): Batch {
-    return this.lossChain.masked(batch, stats);
+    return this.lossChain.masks.masked(batch, stats);
+  }
+  /** Tokens that each mask takes from an unmasked batch, by the mask's name. */
+  maskedBy(batch: Batch, stats: Stats = {}): Record<string, Uint8Array> {
+    return this.lossChain.masks.takenFrom(batch, stats);
   }
   /** Terms, in the config's order, to a combined reward and success per row. */
   rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
     return this.rewardChain.rewards(terms, batch, clock);
   }
-  /** `stats`: columns of generation, `logp` and `logp:<model>`; only a KL penalty on the reward reads them. */
+  /** `stats`: columns of generation, `logp` and `logp:<model>` for a KL penalty on the reward, and `advantageChannels`. */
   advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
     return this.advantageChain.advantages(combined, batch, stats, clock);
   }
@@ -108,12 +128,23 @@ export class Algorithm {
   recorded(values: Float64Array, batch: Batch): Advantages {
     return this.advantageChain.recorded(values, batch);
   }
+  /** Once a step, after its advantages: what remembers earlier steps learns from this one. */
+  observe(combined: Combined, batch: Batch): void {
+    this.advantageChain.observe(combined, batch);
+  }
+  save(): Saved {
+    return { json: { advantage: this.advantageChain.save().json } };
+  }
+  load({ json }: Saved): void {
+    const { advantage } = savedSchema.parse(json);
+    this.advantageChain.load({ json: advantage });
+  }
   groups(batch: Batch, scored: Scored, advantages?: Advantages): Group[] {
     return groupsOf(batch, scored, advantages);
   }
   /** Per token: mask × token weighting, 0 where nothing trains. */
-  weights(batch: Batch, advantages: Advantages): Float64Array {
-    return this.lossChain.weights(batch, advantages);
+  weights(batch: Batch, advantages: Advantages, stats: Stats = {}, clock = beginning): Float64Array {
+    return this.lossChain.weights(batch, advantages, stats, clock);
   }
   /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
   weigh(update: Update, clock: Clock): Weigh {

@@ -2,21 +2,22 @@
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody } from "../config/resolved.ts";
 import {
-  origin,
   type Aggregate,
   type Batch,
   type Channel,
   type Clock,
   type KlTerm,
-  type Mask,
   type Objective,
   type Stats,
+  type TokenWeight,
   type Weigh,
   type Weighed,
 } from "../seams.ts";
 import { column } from "./column.ts";
 import { create } from "./create.ts";
+import { MaskChain } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
+import { tokenWeights } from "./tokenWeights.ts";
 import type { Scored } from "./rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
@@ -35,7 +36,8 @@ const ready = (values: readonly [Channel, Float64Array][]): Weighed["gradients"]
 export class LossChain {
   private readonly objective: Objective;
   private readonly aggregate: Aggregate;
-  private readonly masks: readonly Mask[];
+  readonly masks: MaskChain;
+  private readonly tokenWeights: readonly TokenWeight[];
 
   constructor(
     private readonly body: StageBody,
@@ -44,7 +46,12 @@ export class LossChain {
   ) {
     this.objective = create(body.objective.loss, context);
     this.aggregate = create(body.objective.aggregate, context);
-    this.masks = body.mask.map((choice) => create(choice, context));
+    this.masks = new MaskChain(body.mask, context);
+    // Recorded advantages are final.
+    this.tokenWeights =
+      body.advantage.baseline.declaration.name === "given"
+        ? []
+        : body.advantage.token_weights.map((choice) => create(choice, context));
   }
 
   get unit(): Objective["unit"] {
@@ -55,26 +62,20 @@ export class LossChain {
   channels(clock: Clock): Channel[] {
     const entropy: Channel[] = valueAt(this.body.objective.entropy, clock) === 0 ? [] : ["entropy"];
     const kl: Channel[] = this.penalties.length === 0 ? [] : ["logp"];
-    return [...new Set([...this.objective.channels, ...kl, ...entropy])];
-  }
-
-  /** The batch with its mask as the mask slot leaves it. Tokens that were observed never train. */
-  masked(batch: Batch, stats: Stats): Batch {
-    const start: Batch = {
-      ...batch,
-      mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)),
-    };
-    return this.masks.reduce((now, mask) => ({ ...now, mask: mask(now, stats) }), start);
+    return [...new Set([...this.objective.channels, ...kl, ...entropy, ...this.masks.channels])];
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages): Float64Array {
-    return Float64Array.from(batch.mask, (kept, i) => (kept === 1 && advantages.exists[i] === 1 ? 1 : 0));
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): Float64Array {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
-  weigh({ old, advantages, weights, scored }: Update, clock: Clock): Weigh {
+  weigh({ old, advantages, weights: given, scored }: Update, clock: Clock): Weigh {
     return (now, batch) => {
-      const factors = this.aggregate(weights, batch);
+      const masked = this.masks.ofTheLoss({ batch, now, old, advantages, weights: given });
+      const { weights, kept } = masked;
+      const counted = this.aggregate(weights, batch);
+      const factors = kept === undefined ? counted : counted.map((factor, i) => factor * kept[i]!);
       const { loss, gradients, metrics, touched } = this.objective.loss({
         batch,
         now,
@@ -85,7 +86,7 @@ export class LossChain {
         clock,
         ...(scored && { rewards: scored.combined, success: scored.success }),
       });
-      const kl = this.penalty(now, old, factors, weights, clock);
+      const kl = this.penalty(now, old, counted, weights, clock);
       const bonus = this.bonus(now, factors, clock);
       const logp = added(gradients.logp, kl.gradient);
       return {
@@ -100,7 +101,7 @@ export class LossChain {
           ]),
         },
         metrics: { ...metrics, ...entropyMetric(now, weights), ...kl.metrics },
-        ...(touched && { touched }),
+        touched: { ...masked.touched, ...touched },
       };
     };
   }

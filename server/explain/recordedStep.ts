@@ -3,6 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../shared/rollouts.ts";
 import { Algorithm, columnOf, contextOf } from "../algorithm.ts";
 import { applies } from "../algorithm/rewards.ts";
+import { comparesSiblings } from "../config/siblings.ts";
 import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
 import {
   batchOfRows,
@@ -13,6 +14,7 @@ import {
   type RecordedRow,
 } from "../recorded.ts";
 import type { Batch, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
+import { withBranchValues } from "./branches.ts";
 import { stageAt } from "./stageAt.ts";
 
 const refuseToDraw = (): never => {
@@ -26,7 +28,6 @@ const unused: Random = { next: refuseToDraw, integer: refuseToDraw, fork: () => 
 const none: TermValue = { kind: "none" };
 /** Name of the column that stands for `reward` where a row has no terms. */
 const wholeReward = "total";
-const grouping: readonly string[] = ["group_mean", "leave_one_out", "group_std"];
 const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
 
 /** The algorithm of a stage, or of a variant of one, for rollouts that are there already. */
@@ -46,6 +47,7 @@ export class RecordedStep {
   constructor(
     config: RunConfig,
     private readonly recorded: readonly RecordedRow[],
+    estimates: readonly RecordedRow[] = [],
   ) {
     this.rows = recorded.map(({ row }) => row);
     const { body, clock } = stageAt(config, this.rows[0]!.step);
@@ -53,7 +55,7 @@ export class RecordedStep {
     this.clock = clock;
     this.algorithm = algorithmOf(body);
     this.unmasked = batchOfRows(this.rows, body.tasks);
-    this.batch = this.algorithm.masked(this.unmasked);
+    this.batch = withBranchValues(this.algorithm.masked(this.unmasked), this.rows, estimates, this);
   }
 
   /** One column per term of the config; without per-term rewards, the row's `reward` stands for all of them. */
@@ -178,7 +180,7 @@ export class RecordedStep {
       ["baseline", baseline],
       ["scale", scale],
     ] as const;
-    const [slot, choice] = needing.find(([, { declaration }]) => grouping.includes(declaration.name)) ?? [];
+    const [slot, choice] = needing.find(([, one]) => comparesSiblings(one)) ?? [];
     if (slot === undefined || choice === undefined || this.algorithm.given) return;
     const sizes = new Map<string, number>();
     for (const row of this.rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);

@@ -1,5 +1,5 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import type { Advantages, Scored } from "../algorithm.ts";
+import { withReturns, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
@@ -38,7 +38,7 @@ const behaviour = (batch: Batch): Stats =>
   batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };
 
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
-export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
+export async function compare(place: Place, { batch, admitted, heads = {} }: Collected): Promise<Compared> {
   const { session, stage, clock } = place;
   const models = stage.algorithm.models(clock);
   const ask = async (rows: Batch): Promise<Stats> => {
@@ -52,8 +52,11 @@ export async function compare(place: Place, { batch, admitted }: Collected): Pro
   };
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
-    return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
-  const all = await ask(batch);
+    return {
+      all: { ...behaviour(batch), ...heads },
+      train: train.rows === 0 ? {} : { ...(await ask(train)), ...selectStats(heads, batch, admitted) },
+    };
+  const all = { ...(await ask(batch)), ...heads };
   return { all, train: selectStats(all, batch, admitted) };
 }
 
@@ -79,10 +82,11 @@ export function advantagesOf(
     clock,
   );
   const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
-  const weights = algorithm.weights(rows, advantages);
+  const weights = algorithm.weights(rows, advantages, compared.train, clock);
+  algorithm.observe(scored.combined, batch);
   return {
     train: {
-      batch: rows,
+      batch: withReturns(rows, advantages),
       advantages,
       weights,
       old: compared.train,
