@@ -56,7 +56,7 @@ export const contextOf = (
 });
 
 const beginning: Clock = { step: 0, stageStep: 0 };
-const savedSchema = z.object({ advantage: z.json() });
+const savedSchema = z.object({ advantage: z.json(), loss: z.json().optional() });
 
 export class Algorithm implements Stateful {
   readonly kl: readonly KlTerm[];
@@ -68,18 +68,15 @@ export class Algorithm implements Stateful {
     readonly body: StageBody,
     context: CreateContext,
   ) {
-    this.kl = klTerms(body.kl, context);
+    const kl = klTerms(body.kl, context);
+    this.kl = kl;
     this.rewardChain = new RewardChain(body.reward, context);
     this.advantageChain = new AdvantageChain(
       body.advantage,
       this.kl.filter(({ place }) => place === "reward"),
       context,
     );
-    this.lossChain = new LossChain(
-      body,
-      this.kl.filter(({ place }) => place === "loss"),
-      context,
-    );
+    this.lossChain = new LossChain(body, kl, context);
   }
 
   /** The config takes recorded advantages: `recorded` instead of `advantages`. */
@@ -103,9 +100,11 @@ export class Algorithm implements Stateful {
   }
   /** Models whose log-probs the step needs (`old["logp:<model>"]`), for the reward and for the loss. */
   models(clock: Clock): Model[] {
-    return [
-      ...new Set(this.kl.filter(({ coefficient }) => coefficient(clock) !== 0).map(({ model }) => model)),
-    ];
+    return this.lossChain.models(clock);
+  }
+  /** Models whose entropy at each token the step needs (`old["entropy:<model>"]`). */
+  entropies(clock: Clock): Model[] {
+    return this.lossChain.entropies(clock);
   }
 
   /** Mask slot. Do this first: rewards with a KL penalty and advantages read the mask. */
@@ -133,11 +132,12 @@ export class Algorithm implements Stateful {
     this.advantageChain.observe(combined, batch);
   }
   save(): Saved {
-    return { json: { advantage: this.advantageChain.save().json } };
+    return { json: { advantage: this.advantageChain.save().json, loss: this.lossChain.save().json } };
   }
   load({ json }: Saved): void {
-    const { advantage } = savedSchema.parse(json);
+    const { advantage, loss } = savedSchema.parse(json);
     this.advantageChain.load({ json: advantage });
+    if (loss !== undefined) this.lossChain.load({ json: loss });
   }
   groups(batch: Batch, scored: Scored, advantages?: Advantages): Group[] {
     return groupsOf(batch, scored, advantages);
@@ -149,6 +149,14 @@ export class Algorithm implements Stateful {
   /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
   weigh(update: Update, clock: Clock): Weigh {
     return this.lossChain.weigh(update, clock);
+  }
+  /** Once an optimiser step, after it. */
+  updated(): void {
+    this.lossChain.updated();
+  }
+  /** Once a step, after its updates: coefficients follow what was measured in it. */
+  finished(): void {
+    this.lossChain.finished();
   }
   /** The metrics that follow from rewards and advantages. */
   describe(

@@ -193,6 +193,7 @@ export type Channel =
   | "mean_logp"
   | `head:${string}`
   | `logp:${Model}`
+  | `entropy:${Model}`
   | `kl:${Model}:${"forward" | "reverse"}`;
 
 /** A per-token column for each channel that was asked for. */
@@ -515,6 +516,7 @@ export interface KlColumns {
   readonly other: Float64Array;
   /** 0 where the term does not act. */
   readonly factors: Float64Array;
+  readonly coefficient: number;
   /** Derivative by logp, added to. */
   readonly gradient: Float64Array;
 }
@@ -525,8 +527,8 @@ export interface KlEstimator extends KlPoint {
   readonly forward?: KlPoint;
   /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
   readonly full?: true;
-  /** Σ factor · value of KL(policy ‖ model), and its derivative: the same as token by token, in one loop. */
-  sum?(columns: KlColumns): number;
+  /** The same for whole columns: coefficient · Σ factor · value; Σ of k3 over tokens with a factor, and how many. */
+  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number; readonly count: number };
 }
 
 /** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
@@ -540,8 +542,19 @@ export interface KlTerm {
   /** Of the term's own direction. */
   readonly estimator: KlEstimator;
   readonly coefficient: (clock: Clock) => number;
-  /** Factor per token from `mask`, `turns` and `weight`; undefined: 1 everywhere. */
-  factors?(batch: Batch, old: Stats, success: Uint8Array | undefined): Float64Array | undefined;
+  /** It reads the entropy of its model at each token, as `old["entropy:<model>"]`. */
+  readonly entropy?: boolean;
+  /** Factor per token from the entry's mask, turns and weight; absent: 1 everywhere. */
+  readonly acts?: (input: KlInput) => Float64Array;
+}
+
+/** What decides where a KL term acts. `weights` are those of the tokens that train, 0 elsewhere. */
+export interface KlInput {
+  readonly batch: Batch;
+  readonly old: Stats;
+  readonly weights: ArrayLike<number>;
+  /** Per row, see `ObjectiveInput.success`. */
+  readonly success?: Uint8Array;
 }
 
 /** What an objective sees. */
@@ -565,6 +578,8 @@ export interface ObjectiveInput {
   readonly correction?: Float64Array;
   /** The weights' version that `now` is of. */
   readonly version?: number;
+  /** Where the derivative by logp may be written: as long as the columns, all 0. */
+  readonly gradient?: Float64Array;
 }
 
 /**
@@ -605,8 +620,8 @@ export interface Correction {
   correct(input: CorrectionInput): Corrected;
 }
 
-/** The normaliser of a loss: from `weights` to a factor per token. */
-export type Aggregate = (weights: Float64Array, batch: Batch) => Float64Array;
+/** The normaliser of a loss: from `weights` to a factor per token, written to `into` (as long as they) where it is given. */
+export type Aggregate = (weights: Float64Array, batch: Batch, into?: Float64Array) => Float64Array;
 
 // ───────────────────────────────────────────────────────────────── replay and batch
 

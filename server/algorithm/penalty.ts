@@ -7,7 +7,7 @@ function penaltyColumns(
   stats: Stats,
   { model }: KlTerm,
 ): { readonly own: Float64Array; readonly other: Float64Array } {
-  const [own, other] = [stats.logp, stats[`logp:${model}`]];
+  const [own, other] = [stats.logp, model === "behaviour" ? stats.logp : stats[`logp:${model}`]];
   if (own === undefined || other === undefined) {
     throw new UserError(
       `the KL penalty on the reward needs the log-probs of ${own === undefined ? "the policy that generated" : `model "${model}"`}`,
@@ -36,7 +36,7 @@ export function penaltyOf(
     const coefficient = penalty.coefficient(clock);
     if (coefficient === 0) continue;
     const { own, other } = penaltyColumns(stats, penalty);
-    const factors = penalty.factors?.(batch, stats, success);
+    const factors = penalty.acts?.({ batch, old: stats, weights: batch.mask, ...(success && { success }) });
     sum ??= new Float64Array(batch.mask.length);
     for (let t = 0; t < sum.length; t++) {
       if (batch.mask[t] !== 1 || factors?.[t] === 0) continue;

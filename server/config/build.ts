@@ -11,7 +11,10 @@ import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate
 import { annealSchema, grammarSchema } from "./rollout.ts";
 import { withClock } from "./parsed.ts";
 import { isObject, Reader, type CheckedTree } from "./reader.ts";
-import { join, child } from "./node.ts";
+import { join, child, type SourceNode } from "./node.ts";
+import { adaptiveSchema } from "../kl/adaptive.ts";
+import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
+import { entropySchema } from "../objective/entropy.ts";
 import { filterSchema } from "../advantage/filter.ts";
 import { advantageLevels } from "../advantage/types.ts";
 import { whitenSchema } from "../advantage/whiten.ts";
@@ -48,7 +51,8 @@ export function buildBody(tree: CheckedTree, steps: number): StageBody {
     objective: {
       loss: reader.choice("objective", "objective"),
       aggregate: reader.choice("aggregate", "objective.aggregate"),
-      entropy: reader.scheduled(reader.json("objective", "entropy"), reader.node("objective", "entropy")),
+      correction: reader.paths("objective", "correction").map((path) => reader.choice("correction", path)),
+      entropy: buildEntropy(reader),
     },
     kl: buildKl(reader),
     mask: reader.items("mask").map(({ path }) => reader.choice("mask", path)),
@@ -152,9 +156,29 @@ const buildKl = (reader: Reader): KlConfig[] =>
     model: z.string().parse(json["model"]),
     direction: z.enum(["reverse", "forward"]).parse(json["direction"]),
     place: z.enum(["reward", "loss"]).parse(json["place"]),
-    coefficient: reader.scheduled(json["coefficient"], child(node, "coefficient")),
+    coefficient: coefficientOf(reader, json["coefficient"], child(node, "coefficient")),
     estimator: reader.choice("kl", join(path, "estimator")),
+    mask: klRows.parse(json["mask"]),
+    turns: json["turns"] === undefined ? undefined : z.array(z.number()).parse(json["turns"]),
+    weight: json["weight"] === undefined ? undefined : klWeight.parse(json["weight"]),
+    importance_weighted: klImportance.parse(json["importance_weighted"]),
+    aggregate: klAggregate.parse(json["aggregate"]),
   }));
+
+const coefficientOf = (
+  reader: Reader,
+  json: Json | undefined,
+  node: SourceNode | undefined,
+): KlConfig["coefficient"] =>
+  isObject(json) && "use" in json ? adaptiveSchema.parse(json) : reader.scheduled(json, node);
+
+function buildEntropy(reader: Reader): StageBody["objective"]["entropy"] {
+  const json = reader.json("objective", "entropy");
+  const node = reader.node("objective", "entropy");
+  if (!isObject(json) || !("coefficient" in json)) return reader.scheduled(json, node);
+  const coefficient = reader.scheduled(json["coefficient"], child(node, "coefficient"));
+  return { ...entropySchema.parse(json), coefficient };
+}
 
 const buildReplay = (reader: Reader): ReplayConfig => ({
   source: reader.choice("replay", "replay"),

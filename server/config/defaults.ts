@@ -53,6 +53,7 @@ export const defaults: JsonObject = {
     low: 0.2,
     high: 0.2,
     aggregate: { use: "sequence_mean", empty_rows: "count" },
+    correction: [],
     entropy: 0,
   },
   kl: [],
@@ -83,6 +84,9 @@ export const klDefaults: JsonObject = {
   estimator: { use: "k3" },
   place: "loss",
   coefficient: 0.001,
+  mask: "all",
+  importance_weighted: false,
+  aggregate: "objective",
 };
 /** Of each `auxiliary` entry. */
 export const auxiliaryDefaults: JsonObject = { weight: 1, when: "always", place: "joined" };

@@ -9,6 +9,9 @@ import { memorySize } from "./memorySize.ts";
 import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
 import type { Fields, Shape } from "./shape.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
+import { adaptiveSchema } from "../kl/adaptive.ts";
+import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
+import { entropySchema } from "../objective/entropy.ts";
 
 export const conditionSchema = z.strictObject({
   metric: z.string().describe("A metric's name, e.g. `reward/total`."),
@@ -73,7 +76,24 @@ const klItem: Shape = {
     ),
     estimator: slot("kl", "How the divergence is estimated from log-probs."),
     place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss."),
-    coefficient: value(schedulable(z.number().nonnegative()), "Factor β on the divergence."),
+    coefficient: value(
+      z.union([...schedulable(z.number().nonnegative()).options, adaptiveSchema]).meta({ schedulable: true }),
+      "Factor β on the divergence: a number, a schedule, or `{ use: adaptive, target, … }`.",
+    ),
+    mask: value(
+      klRows,
+      "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), or groups in which all, none or some did (all_right, all_wrong, mixed).",
+    ),
+    turns: value(
+      z.array(whole(0)).min(1),
+      "The assistant's turns on which it acts, counted from 0; default: all.",
+    ),
+    weight: value(klWeight, "Factor on each token by how sure a model was."),
+    importance_weighted: value(
+      klImportance,
+      "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
+    ),
+    aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own."),
   },
 };
 
@@ -191,7 +211,19 @@ const body: Fields = {
   ),
   objective: slot("objective", "The loss whose gradient trains the policy.", {
     aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
-    entropy: value(schedulable(z.number()), "Coefficient of the entropy bonus, subtracted from the loss."),
+    correction: {
+      shape: {
+        kind: "list",
+        item: { kind: "slot", slot: "correction", own: {} },
+        what: "correction",
+      },
+      summary:
+        "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
+    },
+    entropy: value(
+      z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),
+      "The entropy bonus, subtracted from the loss: its coefficient, or `{ coefficient, share, … }`.",
+    ),
   }),
   kl: {
     shape: { kind: "list", item: klItem, what: "KL entry" },

@@ -8,6 +8,10 @@ import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 import type { RateSchedule } from "./learningRate.ts";
+import type { AdaptiveOptions } from "../kl/adaptive.ts";
+import type { KlAggregate, KlImportance, KlWeight } from "../kl/entry.ts";
+import type { EntropyOptions } from "../objective/entropy.ts";
+import type { KlRows } from "../seams.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
 export interface Choice<Slot extends SlotName> {
@@ -89,8 +93,14 @@ export interface KlConfig {
   readonly model: string;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";
-  readonly coefficient: Scheduled;
+  readonly coefficient: Scheduled | AdaptiveOptions;
   readonly estimator: Choice<"kl">;
+  readonly mask: KlRows;
+  /** Turns of the assistant, from 0, on which the term acts; undefined: all. */
+  readonly turns: readonly number[] | undefined;
+  readonly weight: KlWeight | undefined;
+  readonly importance_weighted: boolean | KlImportance;
+  readonly aggregate: KlAggregate;
 }
 
 export interface ReplayConfig {
@@ -188,7 +198,8 @@ export interface StageBody {
   readonly objective: {
     readonly loss: Choice<"objective">;
     readonly aggregate: Choice<"aggregate">;
-    readonly entropy: Scheduled;
+    readonly correction: readonly Choice<"correction">[];
+    readonly entropy: Scheduled | EntropyOptions;
   };
   readonly kl: readonly KlConfig[];
   readonly mask: readonly Choice<"mask">[];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import { rowsThatCount } from "./rows.ts";
+import { sequenceSums } from "./normalisers.ts";
 
 export const sequenceSum = aggregate({
   name: "sequence_sum",
@@ -16,8 +16,6 @@ export const sequenceSum = aggregate({
   }),
   create:
     ({ empty_rows }) =>
-    (weights, batch) => {
-      const rows = empty_rows === "count" ? batch.rows : rowsThatCount(weights, batch);
-      return weights.map((weight) => (weight === 0 ? 0 : weight / rows));
-    },
+    (weights, batch, into) =>
+      sequenceSums(weights, batch, empty_rows, into),
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
+import { scaled } from "./normalisers.ts";
 import { rowsThatCount } from "./rows.ts";
 
 export const sequenceSumNorm = aggregate({
@@ -21,9 +22,8 @@ export const sequenceSumNorm = aggregate({
   }),
   create:
     ({ budget, empty_rows }, context) =>
-    (weights, batch) => {
+    (weights, batch, into) => {
       const rows = empty_rows === "count" ? batch.rows : rowsThatCount(weights, batch);
-      const divisor = rows * (budget ?? context.max_tokens);
-      return weights.map((weight) => (weight === 0 ? 0 : weight / divisor));
+      return scaled(weights, rows * (budget ?? context.max_tokens), into);
     },
 });
