@@ -133,15 +133,17 @@ function payment({ weight, value, note }: TermShare): string {
 
 /** Baselines down, scales across. */
 function table(all: readonly Alternative[], width: number): string[] {
-  const { scales, rows, others, missing } = alternativeTable(all);
+  const { scales: every, rows, others, missing } = alternativeTable(all);
   if (rows.length === 0) return [];
+  // The config's own comes first: a narrow terminal goes without the last ones.
+  const scales = every.slice(0, Math.max(1, Math.floor((width - 17) / 12)));
   const cell = (text: string, scale: string): string => text.padStart(Math.max(8, scale.length));
   const cells = scales.reduce((sum, scale) => sum + 3 + Math.max(8, scale.length), 0);
   const labels = rows.map(({ baselines }) => oneLine(baselines.join(", "), Math.max(12, width - cells - 5)));
   const names = columnWidth(labels);
   const head = `    ${" ".repeat(names)}${scales.map((scale) => `   ${colours.dim(cell(scale, scale))}`).join("")}`;
   const lines = rows.map(({ cells: found }, i) => {
-    const values = found.map(({ advantage, chosen }, column) => {
+    const values = found.slice(0, scales.length).map(({ advantage, chosen }, column) => {
       const text = cell(change(advantage), scales[column]!);
       return chosen
         ? ` ${colours.cyan("▸")} ${colours.bold(text)}`
