@@ -5,7 +5,7 @@ import { defaults } from "./defaults.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import type { PerceptronShape } from "../policy/perceptron/layers.ts";
 import { targets } from "../policy/transformer/lowRank.ts";
-import { adapterSchema, emaSchema, perceptronSchema, polyakSchema, valueHeadsSchema } from "./grammar.ts";
+import { adapterSchema, emaSchema, perceptronSchema, polyakSchema, valueHeadsSchema } from "./modelFields.ts";
 import { join } from "./node.ts";
 import { isObject, type Reader } from "./reader.ts";
 import type { ModelConfig, RegisteredModelConfig } from "./resolved.ts";

@@ -35,16 +35,45 @@ export const defaults: JsonObject = {
     logit_bias: {},
   },
   reward: { terms: {}, combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
-  advantage: { baseline: { use: "group_mean" }, scale: { use: "group_std" } },
+  advantage: {
+    baseline: { use: "group_mean" },
+    scale: { use: "group_std" },
+    level: "auto",
+    gamma: 1,
+    returns: "after",
+    per_source: false,
+    penalty: "in_reward",
+    observations: "skip",
+    whiten: "none",
+    sign: { positive: 1, negative: 1 },
+    filter: "none",
+    prefix: "soft",
+    unscored: "leave_out",
+    token_weights: [],
+  },
   objective: {
     use: "clipped",
     low: 0.2,
     high: 0.2,
     aggregate: { use: "sequence_mean", empty_rows: "count" },
+    correction: [],
     entropy: 0,
   },
   kl: [],
   mask: [],
+  replay: {
+    use: "none",
+    admission: { use: "all" },
+    draw: { use: "uniform" },
+    rescore: { use: "recorded" },
+    share: 0.5,
+    weight: 1,
+    every: 1,
+    place: "joint",
+    updates: 1,
+    select: { use: "all", statistics: "all" },
+  },
+  auxiliary: [],
   update: { optimizer: { use: "adamw", schedule: "constant" }, epochs: 1, micro_tokens: "auto" },
   evaluation: { every: 50, prompts: 128, pass_at: [1, 8], temperature: 1, record: 64 },
   checkpoint: { every: 50, every_seconds: 60, keep: 3 },
@@ -58,7 +87,14 @@ export const klDefaults: JsonObject = {
   estimator: { use: "k3" },
   place: "loss",
   coefficient: 0.001,
+  mask: "all",
+  importance_weighted: false,
+  aggregate: "objective",
 };
+/** Of `objective.value`, where it is written. */
+export const valueDefaults: JsonObject = { coefficient: 0.5 };
+/** Of each `auxiliary` entry. */
+export const auxiliaryDefaults: JsonObject = { weight: 1, when: "always", place: "joined" };
 export const taskDefaults: JsonObject = { weight: 1 };
 export const termDefaults: JsonObject = { weight: 1 };
 export const stageDefaults: JsonObject = { kind: "rl" };

@@ -1,29 +1,24 @@
 /** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
 import { z } from "zod";
+import { advantageFields } from "./advantageFields.ts";
 import { schedulable } from "./declaration.ts";
-import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import {
+  auxiliaryDefaults,
+  klDefaults,
+  stageDefaults,
+  taskDefaults,
+  termDefaults,
+  valueDefaults,
+} from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
-import { tokenizerFields } from "./modelTokenizer.ts";
-import { activations } from "../policy/perceptron/layers.ts";
+import { modelFields, modelItem } from "./modelFields.ts";
 import { memorySize } from "./memorySize.ts";
+import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
-import type { SlotName } from "./declaration.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
-
-const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
-const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
-  shape: { kind: "slot", slot: name, own },
-  summary,
-});
-const map = (fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields }, summary });
-const short = (key: string, fields: Fields, summary: string): Field => ({
-  shape: { kind: "map", fields, short: key },
-  summary,
-});
-const later = (what: string, summary: string): Field => ({ shape: { kind: "later", what }, summary });
-
-const whole = (least: number): z.ZodNumber => z.number().int().min(least);
-const fraction = z.number().min(0).max(1);
+import { adaptiveSchema } from "../kl/adaptive.ts";
+import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
+import { entropySchema } from "../objective/entropy.ts";
 
 export const conditionSchema = z.strictObject({
   metric: z.string().describe("A metric's name, e.g. `reward/total`."),
@@ -77,6 +72,19 @@ const termItem: Shape = {
   },
 };
 
+/** A second objective, of a value head: a critic learns in the update that it serves. */
+const valueLoss: Field = {
+  shape: {
+    kind: "slot",
+    slot: "objective",
+    defaults: valueDefaults,
+    own: {
+      coefficient: value(schedulable(z.number().nonnegative()), "Factor on the value loss (`vf_coef`)."),
+    },
+  },
+  summary: "The loss of a value head, added to the objective's, e.g. `value_clipped`: so a critic learns.",
+};
+
 const klItem: Shape = {
   kind: "map",
   defaults: klDefaults,
@@ -88,107 +96,53 @@ const klItem: Shape = {
     ),
     estimator: slot("kl", "How the divergence is estimated from log-probs."),
     place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss."),
-    coefficient: value(schedulable(z.number().nonnegative()), "Factor β on the divergence."),
-  },
-};
-
-const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
-export const adapterSchema = z.strictObject({
-  use: z.literal("lora").default("lora").describe("Low-rank adapters."),
-  rank: whole(1).default(16).describe("Columns of A and rows of B."),
-  alpha: z
-    .number()
-    .positive()
-    .optional()
-    .describe("The product counts alpha / rank; default: twice the rank."),
-  targets: z
-    .union([z.literal("all"), z.array(z.enum(["q", "k", "v", "o", "gate", "up", "down"])).min(1)])
-    .default("all")
-    .describe("The matrices of every layer that are adapted."),
-  dropout: z
-    .number()
-    .min(0)
-    .lt(1)
-    .default(0)
-    .describe("Share of an adapter's inputs that are left out while it trains; above 0 training is slower."),
-});
-export const valueHeadsSchema = z.array(
-  z.union([
-    names,
-    z.strictObject({
-      name: names,
-      detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
-    }),
-  ]),
-);
-
-/** What a model is made of: the policy, and any other of the registry. */
-const modelFields: Fields = {
-  base: {
-    shape: { kind: "path", words: ["tiny"], what: "model" },
-    summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
-  },
-  width: value(whole(8), "tiny: width of the residual stream."),
-  layers: value(whole(1), "tiny: number of layers."),
-  heads: value(whole(1), "tiny: attention heads; divides `width`."),
-  kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
-  hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
-  context: value(whole(8), "Longest prompt + response, in tokens."),
-  tied: value(z.boolean(), "tiny: the output head shares the embedding."),
-  tokenizer: short("use", tokenizerFields, "tiny: how it reads text."),
-  adapter: value(
-    adapterSchema,
-    "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",
-  ),
-  value_heads: value(
-    valueHeadsSchema,
-    "Linear maps from the final state to a number per token, which objectives read as `head:<name>`.",
-  ),
-};
-
-const ema = {
-  of: z.string().default("policy").describe("The model that the copy follows."),
-  decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
-};
-const polyak = {
-  of: z.string().default("policy").describe("The model that the copy follows."),
-  every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
-  tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
-};
-export const emaSchema = z.strictObject(ema);
-export const polyakSchema = z.strictObject(polyak);
-
-/** What a multilayer perceptron is made of. */
-const perceptron = {
-  inputs: whole(1),
-  widths: z.array(whole(1)).default([64, 64]),
-  outputs: whole(1).default(1),
-  activation: z.enum(activations).default("relu"),
-};
-export const perceptronSchema = z.object(perceptron);
-export const perceptronKeys: readonly string[] = Object.keys(perceptron);
-const perceptronFields: Fields = {
-  inputs: value(perceptron.inputs, "mlp: numbers in a row of features."),
-  widths: value(perceptron.widths.unwrap(), "mlp: widths of the hidden layers. Default: [64, 64]."),
-  outputs: value(perceptron.outputs.unwrap(), "mlp: numbers it gives for a row. Default: 1."),
-  activation: value(perceptron.activation.unwrap(), "mlp: between its layers. Default: relu."),
-};
-
-/** One model of `models`: opened from a base, or a copy that follows another. */
-export const modelItem: Shape & { kind: "map" } = {
-  kind: "map",
-  short: "base",
-  fields: {
-    ...modelFields,
-    kind: value(
-      z.enum(["lm", "mlp"]),
-      "lm (the default): a language model; mlp: a multilayer perceptron over features that a method makes.",
+    coefficient: value(
+      z.union([...schedulable(z.number().nonnegative()).options, adaptiveSchema]).meta({ schedulable: true }),
+      "Factor β on the divergence: a number, a schedule, or `{ use: adaptive, target, … }`.",
     ),
-    ...perceptronFields,
-    trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
-    optimizer: slot("optimizer", "How its gradients move its weights; needed where it trains."),
-    ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
-    polyak: value(polyakSchema, "Instead of a base: a copy that moves by `tau` every so many updates."),
+    mask: value(
+      klRows,
+      "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), or groups in which all, none or some did (all_right, all_wrong, mixed).",
+    ),
+    turns: value(
+      z.array(whole(0)).min(1),
+      "The assistant's turns on which it acts, counted from 0; default: all.",
+    ),
+    weight: value(klWeight, "Factor on each token by how sure a model was."),
+    importance_weighted: value(
+      klImportance,
+      "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
+    ),
+    aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own."),
+  },
+};
+
+export const auxiliaryTrigger = z.union([
+  z.literal("always"),
+  z.strictObject({ every: whole(1).describe("Steps between two times.") }),
+  z.strictObject({ last: whole(1).describe("The last so many steps of the stage.") }),
+  z.strictObject({
+    all_failed: whole(1).describe(
+      "When so many tasks with a solution have failed in all their rollouts: these tasks.",
+    ),
+  }),
+]);
+
+const auxiliaryItem: Shape = {
+  kind: "slot",
+  slot: "auxiliary",
+  defaults: auxiliaryDefaults,
+  own: {
+    weight: value(schedulable(z.number()), "Factor on the loss."),
+    when: value(
+      auxiliaryTrigger,
+      "always, `{ every: n }` steps, the `{ last: n }` steps of the stage, or `{ all_failed: n }`: when n tasks have failed in all their rollouts.",
+    ),
+    place: value(
+      z.enum(["joined", "alone"]),
+      "joined: part of the policy's own optimiser steps; alone: an optimiser step of its own, behind them.",
+    ),
+    optimizer: slot("optimizer", "Alone: an optimiser with a memory of its own; default: the policy's."),
   },
 };
 
@@ -283,12 +237,26 @@ const body: Fields = {
     {
       baseline: slot("baseline", "What is subtracted from a rollout's reward."),
       scale: slot("scale", "What the difference is divided by."),
+      ...advantageFields,
     },
     "From rewards to advantages.",
   ),
   objective: slot("objective", "The loss whose gradient trains the policy.", {
     aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
-    entropy: value(schedulable(z.number()), "Coefficient of the entropy bonus, subtracted from the loss."),
+    value: valueLoss,
+    correction: {
+      shape: {
+        kind: "list",
+        item: { kind: "slot", slot: "correction", own: {} },
+        what: "correction",
+      },
+      summary:
+        "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
+    },
+    entropy: value(
+      z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),
+      "The entropy bonus, subtracted from the loss: its coefficient, or `{ coefficient, share, … }`.",
+    ),
   }),
   kl: {
     shape: { kind: "list", item: klItem, what: "KL entry" },
@@ -297,6 +265,35 @@ const body: Fields = {
   mask: {
     shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" },
     summary: "Which tokens train; default: those the model wrote.",
+  },
+  replay: slot("replay", "Rollouts of earlier steps, or of a file, that train again.", {
+    admission: slot("replay_admission", "Which rollouts are kept."),
+    draw: slot("replay_draw", "How kept rollouts are drawn."),
+    rescore: slot("rescore", "Where the advantages of replayed rollouts come from."),
+    share: value(
+      schedulable(z.number().min(0).lt(1)),
+      "Share of replayed rollouts in the batch they join; 0.5: as many as fresh ones.",
+    ),
+    weight: value(schedulable(z.number().nonnegative()), "Factor on the loss of replayed rollouts."),
+    every: value(whole(1), "Steps between two replays."),
+    place: value(
+      z.enum(["joint", "separate", "alone"]),
+      "joint: one loss over fresh and replayed rollouts; separate: two losses with normalisers of their own, added in the same optimiser steps; alone: optimiser steps of their own, behind the fresh ones'.",
+    ),
+    updates: value(
+      whole(1),
+      "How often a step's rollouts are gone over (update-to-data ratio), each time with replayed ones drawn anew.",
+    ),
+    select: slot("selection", "Which of a step's own rollouts train.", {
+      statistics: value(
+        z.enum(["all", "kept"]),
+        "Whether baselines and scales see all rollouts of the group or those that are kept.",
+      ),
+    }),
+  }),
+  auxiliary: {
+    shape: { kind: "list", item: auxiliaryItem, what: "auxiliary loss" },
+    summary: "Losses beside the objective.",
   },
   update: map(
     {
@@ -362,8 +359,6 @@ export const grammar: Shape & { kind: "map" } = {
       summary: "The run's parts in order; each may override any block.",
     },
     guidance: later("guidance", "Help given to rollouts. Not in this version."),
-    replay: later("replay of earlier rollouts", "Rollouts kept and trained on again. Not in this version."),
-    auxiliary: later("auxiliary losses", "Losses beside the objective. Not in this version."),
     evaluation: map(
       {
         every: value(whole(1), "Steps between evaluations."),

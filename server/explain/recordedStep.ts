@@ -3,6 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../shared/rollouts.ts";
 import { Algorithm, columnOf, contextOf } from "../algorithm.ts";
 import { applies } from "../algorithm/rewards.ts";
+import { comparesSiblings } from "../config/siblings.ts";
 import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
 import {
   batchOfRows,
@@ -12,24 +13,27 @@ import {
   sourceNameOf,
   type RecordedRow,
 } from "../recorded.ts";
-import type { Batch, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
+import type { Batch, Channel, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
+import { withBranchValues } from "./branches.ts";
+import { recordedChannel } from "./channels.ts";
 import { stageAt } from "./stageAt.ts";
 
-const unused: Random = {
-  next: () => {
-    throw new Error("explain draws nothing");
-  },
-  integer: () => {
-    throw new Error("explain draws nothing");
-  },
-  fork: () => unused,
+const refuseToDraw = (): never => {
+  throw new UserError("the method draws random numbers, and recorded rollouts are explained without any", {
+    code: "explain-random",
+    action: "Choose a method that does not, for this explanation.",
+  });
 };
+const unused: Random = { next: refuseToDraw, integer: refuseToDraw, fork: () => unused };
 
 const none: TermValue = { kind: "none" };
 /** Name of the column that stands for `reward` where a row has no terms. */
 const wholeReward = "total";
-const grouping: readonly string[] = ["group_mean", "leave_one_out", "group_std"];
 const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
+
+/** The algorithm of a stage, or of a variant of one, for rollouts that are there already. */
+export const algorithmOf = (body: StageBody): Algorithm =>
+  new Algorithm(body, contextOf(body, { random: unused }));
 
 export class RecordedStep {
   readonly algorithm: Algorithm;
@@ -37,18 +41,22 @@ export class RecordedStep {
   readonly clock: Clock;
   /** The mask slot has been applied. */
   readonly batch: Batch;
+  /** As recorded, before the mask slot. */
+  readonly unmasked: Batch;
   readonly rows: readonly RolloutRow[];
 
   constructor(
     config: RunConfig,
     private readonly recorded: readonly RecordedRow[],
+    estimates: readonly RecordedRow[] = [],
   ) {
     this.rows = recorded.map(({ row }) => row);
     const { body, clock } = stageAt(config, this.rows[0]!.step);
     this.body = body;
     this.clock = clock;
-    this.algorithm = new Algorithm(body, contextOf(body, { random: unused }));
-    this.batch = this.algorithm.masked(batchOfRows(this.rows, body.tasks));
+    this.algorithm = algorithmOf(body);
+    this.unmasked = batchOfRows(this.rows, body.tasks);
+    this.batch = withBranchValues(this.algorithm.masked(this.unmasked), this.rows, estimates, this);
   }
 
   /** One column per term of the config; without per-term rewards, the row's `reward` stands for all of them. */
@@ -109,8 +117,16 @@ export class RecordedStep {
     return values;
   }
 
+  /** Whether the rows have what an update reads: its log-probs, or the heads' values where the loss reads these alone. */
+  updates(): boolean {
+    const channels = this.algorithm.channels(this.clock);
+    return channels.includes("logp")
+      ? this.hasNew()
+      : channels.every((channel) => recordedChannel(this.rows, channel, this.batch.offsets) !== undefined);
+  }
+
   /** Rows without tokens lack nothing. */
-  hasNew(): boolean {
+  private hasNew(): boolean {
     const lacking = this.rows.map(
       (row, i) => row.logp_new === undefined && this.batch.offsets[i + 1]! > this.batch.offsets[i]!,
     );
@@ -132,11 +148,8 @@ export class RecordedStep {
    */
   generated(update: boolean): Stats {
     const { batch, rows } = this;
-    const [old, fresh, reference] = [
-      batch.columns.logp_old,
-      update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined,
-      columnOfRows(rows, "logp_ref", batch.offsets),
-    ];
+    const old = batch.columns.logp_old;
+    const fresh = update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined;
     const logp = old?.slice() ?? fresh?.slice();
     if (logp !== undefined && fresh !== undefined) {
       rows.forEach((row, i) => {
@@ -144,10 +157,24 @@ export class RecordedStep {
           logp.set(fresh.subarray(batch.offsets[i]!, batch.offsets[i + 1]!), batch.offsets[i]!);
       });
     }
-    return {
-      ...(logp === undefined ? {} : { logp }),
-      ...(reference === undefined ? {} : { "logp:reference": reference }),
-    };
+    return { ...this.others(), ...(logp === undefined ? {} : { logp }) };
+  }
+
+  /** What other models, and heads before the update, said of the rows: as far as it was recorded. */
+  private others(): Stats {
+    const algorithm: Algorithm & { readonly before?: readonly Channel[] } = this.algorithm;
+    const wanted: Channel[] = [
+      "logp:reference",
+      ...algorithm.models(this.clock).map((model): Channel => `logp:${model}`),
+      ...algorithm.advantageChannels.map(({ channel }) => channel),
+      ...(algorithm.before ?? []),
+    ];
+    return Object.fromEntries(
+      [...new Set(wanted)].flatMap((channel) => {
+        const column = recordedChannel(this.rows, channel, this.batch.offsets);
+        return column === undefined ? [] : [[channel, column]];
+      }),
+    );
   }
 
   /** A column must have a value wherever a token trains. */
@@ -163,7 +190,7 @@ export class RecordedStep {
       `the config needs "${key}" for every token that trains, and ${column === undefined ? "no rollout of the step has it" : `token ${at - this.batch.offsets[row]!} of the rollout has none`}`,
       key === "logp_ref"
         ? "Record logp_ref with the rollouts, or set `kl: []`."
-        : `Record ${key} with the rollouts.`,
+        : `Record ${JSON.stringify(key)} with the rollouts, one number a token.`,
     );
   }
 
@@ -173,7 +200,7 @@ export class RecordedStep {
       ["baseline", baseline],
       ["scale", scale],
     ] as const;
-    const [slot, choice] = needing.find(([, { declaration }]) => grouping.includes(declaration.name)) ?? [];
+    const [slot, choice] = needing.find(([, one]) => comparesSiblings(one)) ?? [];
     if (slot === undefined || choice === undefined || this.algorithm.given) return;
     const sizes = new Map<string, number>();
     for (const row of this.rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);

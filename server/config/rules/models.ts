@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { perceptronKeys } from "../grammar.ts";
+import { perceptronKeys } from "../modelFields.ts";
 import { child, join, type MapNode, type SourceNode } from "../node.ts";
 import { unknownName, type Finding } from "../report.ts";
 import { at as nodeAt, keyOf, mine, type ConfigModel, type Rule } from "./rule.ts";
