@@ -385,7 +385,7 @@ export class LanguageModel implements TrainablePolicy {
   async save(folder: string): Promise<void> {
     const { shape, version, tokenizer, setup } = this;
     const { adapter } = this.parts;
-    const trained = this.readTrained();
+    const trained = this.weights.values;
     const heads = Object.fromEntries(
       Object.entries(headShapes(this.parts)).map(([name, extents]) => [
         name,
