@@ -112,14 +112,13 @@ const selectRagged = ({ offsets, values }: Ragged, rows: readonly number[]): Rag
 });
 
 function selectColumns(columns: TokenColumns, batch: Batch, rows: readonly number[]): TokenColumns {
-  const float = (values: Float64Array | undefined): Float64Array | undefined =>
-    values === undefined ? undefined : selectTokens(values, batch, rows);
-  const { logp_old, logp_sampled, entropy, values, versions } = columns;
+  const { versions, ...floats } = columns;
   return {
-    ...(logp_old === undefined ? {} : { logp_old: float(logp_old)! }),
-    ...(logp_sampled === undefined ? {} : { logp_sampled: float(logp_sampled)! }),
-    ...(entropy === undefined ? {} : { entropy: float(entropy)! }),
-    ...(values === undefined ? {} : { values: float(values)! }),
+    ...Object.fromEntries(
+      Object.entries(floats).flatMap(([key, values]) =>
+        values === undefined ? [] : [[key, selectTokens(values, batch, rows)]],
+      ),
+    ),
     ...(versions === undefined
       ? {}
       : { versions: gathered(versions, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))) }),
@@ -137,6 +136,9 @@ export function selectRows(batch: Batch, rows: readonly number[]): Batch {
     origin: gathered(batch.origin, offsets, rows, new Uint8Array(size)),
     mask: gathered(batch.mask, offsets, rows, new Uint8Array(size)),
     columns: selectColumns(batch.columns, batch, rows),
+    ...(batch.rowColumns?.reward_baseline === undefined
+      ? {}
+      : { rowColumns: { reward_baseline: selectValues(batch.rowColumns.reward_baseline, rows) } }),
     context: selectRagged(batch.context, rows),
     ...(batch.trainContext === undefined ? {} : { trainContext: selectRagged(batch.trainContext, rows) }),
     ...numbered(rows.map((row) => String(batch.group[row]))),

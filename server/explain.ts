@@ -90,7 +90,7 @@ class StepExplainer {
       ...algorithm.describe(batch, scored, advantages, weights, groups),
       "tokens/trained": weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0),
     };
-    const weighed = update ? this.weigh(old, advantages, weights) : undefined;
+    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
     const sampled = batch.columns.logp_sampled;
     const mismatch =
       sampled !== undefined && batch.columns.logp_old !== undefined
@@ -142,7 +142,7 @@ class StepExplainer {
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }
 
-  private weigh(old: Stats, { tokens }: Advantages, weights: Float64Array): Weighed {
+  private weigh(old: Stats, { tokens }: Advantages, weights: Float64Array, scored: Scored): Weighed {
     const { batch, clock, algorithm } = this.step;
     const logp =
       columnOfRows(this.step.rows, "logp_new", batch.offsets) ?? new Float64Array(batch.tokens.length);
@@ -161,7 +161,7 @@ class StepExplainer {
         ? {}
         : { entropy }),
     };
-    return algorithm.weigh({ old, advantages: tokens, weights }, clock)(now, batch);
+    return algorithm.weigh({ old, advantages: tokens, weights, scored }, clock)(now, batch);
   }
 }
 

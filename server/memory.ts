@@ -2,6 +2,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { UserError, messageOf } from "../shared/errors.ts";
 import { contextOf, create } from "./algorithm.ts";
+import { besideNeeds } from "./memoryBeside.ts";
 import { sizeText, writeMemoryNote } from "./memoryNote.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
@@ -151,7 +152,19 @@ const planned = new WeakMap<RunConfig, MemoryPlan>();
 function planFor(config: RunConfig, limit: number): Plan {
   const { shape } = describeModel(config.model);
   const models = [policyNeeds(config, shape), ...otherNeeds(config)];
-  return planWithin(models, workNeeds(config, shape), limit, fixedBudget(config));
+  const beside = besideNeeds(config, shape.vocabulary);
+  const bytes = Object.values(beside).reduce((sum: number, one: number) => sum + one, 0);
+  const plan = planWithin(models, workNeeds(config, shape), limit - bytes, fixedBudget(config));
+  const { prediction } = plan;
+  const whole: Prediction = {
+    ...prediction,
+    weights: prediction.weights + beside.weights,
+    snapshots: prediction.snapshots + beside.snapshots,
+    optimizer: prediction.optimizer + beside.optimizer,
+    step: prediction.step + beside.step,
+    caches: prediction.caches + beside.caches,
+  };
+  return { ...plan, prediction: whole, peak: plan.peak + bytes };
 }
 
 /** `process 380 MiB + weights 1.2 GiB + …`, the largest first. */

@@ -99,7 +99,16 @@ function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord 
   };
 }
 
-type NumberKey = "logp_old" | "logp_sampled" | "logp_new" | "logp_ref" | "entropy" | "values" | "advantages";
+type NumberKey =
+  | "logp_old"
+  | "logp_sampled"
+  | "logp_new"
+  | "logp_ref"
+  | "entropy"
+  | "values"
+  | "sum_pi_squared"
+  | "returns"
+  | "advantages";
 
 /** A per-token column; NaN on rows that lack it. undefined where no row has it. */
 export function columnOfRows(
@@ -117,19 +126,13 @@ export function columnOfRows(
 }
 
 function columnsOf(rows: readonly RolloutRow[], offsets: Int32Array): TokenColumns {
-  const column = (key: NumberKey): Float64Array | undefined => columnOfRows(rows, key, offsets);
-  const [old, sampled, entropy, values] = [
-    column("logp_old"),
-    column("logp_sampled"),
-    column("entropy"),
-    column("values"),
-  ];
-  return {
-    ...(old === undefined ? {} : { logp_old: old }),
-    ...(sampled === undefined ? {} : { logp_sampled: sampled }),
-    ...(entropy === undefined ? {} : { entropy }),
-    ...(values === undefined ? {} : { values }),
-  };
+  const keys = ["logp_old", "logp_sampled", "entropy", "values", "sum_pi_squared", "returns"] as const;
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const column = columnOfRows(rows, key, offsets);
+      return column === undefined ? [] : [[key, column]];
+    }),
+  );
 }
 
 /** The rows as one batch. The mask is the recorded one, else the written tokens. */
@@ -157,6 +160,13 @@ export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskCon
     origin: origins,
     mask,
     columns: columnsOf(rows, offsets),
+    ...(rows.every(({ reward_baseline }) => reward_baseline === undefined)
+      ? {}
+      : {
+          rowColumns: {
+            reward_baseline: Float64Array.from(rows, (row) => fromWire(row.reward_baseline ?? null)),
+          },
+        }),
     context: raggedOf(rows.map(({ context }) => context ?? [])),
     ...(rows.some(({ train_context }) => train_context !== undefined)
       ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context ?? [])) }

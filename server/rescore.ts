@@ -44,15 +44,13 @@ export interface RescoredSummary {
 export type Rescored = RescoredRollout | RescoredSummary;
 
 /** A model-free context: rewards that score with a model or count tokens by text have none here. */
-const noModels: Models = {
-  names: [],
-  get: (name) => {
-    throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, {
-      code: "rescore-model",
-      action: "Score such a term in a run.",
-    });
-  },
+const noModel = (name: string): never => {
+  throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, {
+    code: "rescore-model",
+    action: "Score such a term in a run.",
+  });
 };
+const noModels: Models = { names: [], get: noModel, perceptron: noModel };
 const noTokenizer: Tokenizer = {
   size: 0,
   eos: 0,

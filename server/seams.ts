@@ -128,6 +128,16 @@ export interface TokenColumns {
   readonly values?: Float64Array;
   /** The weights' version that wrote each token. */
   readonly versions?: Int32Array;
+  /** Σ over the vocabulary of π², of the distribution that wrote each token. */
+  readonly sum_pi_squared?: Float64Array;
+  /** What a value loss regresses on, where somebody recorded it. */
+  readonly returns?: Float64Array;
+}
+
+/** Columns that may be absent; one number per row, NaN where there is none. */
+export interface RowColumns {
+  /** Reward of a reference answer to the same task, e.g. the greedy one. */
+  readonly reward_baseline?: Float64Array;
 }
 
 export interface Batch {
@@ -141,6 +151,7 @@ export interface Batch {
   /** 1 where a token trains: what remains after the mask slot (default: written). */
   readonly mask: Uint8Array;
   readonly columns: TokenColumns;
+  readonly rowColumns?: RowColumns;
   /** The token ids in front of each row when it was generated. */
   readonly context: Ragged;
   /** Replaces `context` in training, where present (guidance that is stripped). */
@@ -204,6 +215,15 @@ export interface DecodeOptions {
   readonly top_k?: number;
   readonly top_p?: number;
   readonly min_p?: number;
+  /**
+   * Logits of tokens that prompt or response have, where positive, are divided by it, else multiplied, behind
+   * `logit_bias` and before the temperature (Keskar et al., CTRL; transformers' `repetition_penalty`). 1: none.
+   */
+  readonly repetition_penalty?: number;
+  /** Subtracted from the logits of tokens that the response has. */
+  readonly presence_penalty?: number;
+  /** Subtracted from a token's logit as often as the response has it. */
+  readonly frequency_penalty?: number;
   /** Tokens before which neither an end token nor a stop text ends a response. */
   readonly min_tokens?: number;
   readonly stop?: readonly string[];
@@ -220,6 +240,11 @@ export interface DecodeOptions {
   readonly on_token?: (index: number, token: number) => void;
   /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
+  /**
+   * Awaited between two tokens, while all that is begun stays as it is: what waits for somebody waits here, and what it
+   * throws ends the generation.
+   */
+  readonly between?: () => Promise<void>;
   /** Stops between two tokens and hands out what is begun. */
   readonly pause?: Pause;
   /** Responses begun before, under these weights or earlier ones; `index` is their place among the prompts. */
@@ -289,6 +314,8 @@ export interface Weighed {
   readonly loss: number;
   readonly gradients: Readonly<Partial<Record<Channel, Float64Array>>>;
   readonly metrics?: Readonly<Record<string, number>>;
+  /** Tokens that a rule touched (1), by the rule's name in the words of a person: what `explain` and the panel say. */
+  readonly touched?: Readonly<Record<string, Uint8Array>>;
 }
 export type Weigh = (now: Stats, batch: Batch) => Weighed;
 
@@ -318,10 +345,39 @@ export interface Policy {
   snapshot(name: Model, decay?: number): Promise<void>;
 }
 
+/** `rows` feature vectors, row after row. */
+export interface Features {
+  readonly rows: number;
+  readonly values: Float32Array | Float64Array;
+}
+
+/** From a perceptron's outputs (row after row) to a loss, which is minimised, and ∂loss/∂output, with all normalisation inside. */
+export type WeighOutputs = (outputs: Float64Array) => {
+  readonly loss: number;
+  readonly gradients: Float64Array;
+  readonly metrics?: Readonly<Record<string, number>>;
+};
+export type PerceptronUpdate = Pick<UpdateStats, "loss" | "grad_norm" | "lr" | "metrics">;
+
+/** A multilayer perceptron of the run (`kind: mlp` in `models`): predictors and values over features that a method makes. */
+export interface Perceptron {
+  /** Numbers in a row of features. */
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Updates so far. */
+  readonly version: number;
+  /** Outputs, row after row. No gradient. @throws UserError for features of another number, or that are not finite */
+  predict(features: Features): Promise<Float64Array>;
+  /** One optimiser step over all rows. `weigh` is called once. */
+  update(features: Features, weigh: WeighOutputs, lr_scale?: number): Promise<PerceptronUpdate>;
+}
+
 /** What a method may reach of the run's models: a reward or a guidance rule can score or generate by this. */
 export interface Models {
   readonly names: readonly Model[];
   get(name: Model): Policy;
+  /** A model of `kind: mlp`, which `get` has not. */
+  perceptron(name: Model): Perceptron;
 }
 
 /** A model that trains beside the policy; `step.ts` updates learners in declared order, the policy last. */
@@ -492,8 +548,11 @@ export interface ObjectiveInput {
   /** Channels as they were when the batch was generated (`logp`), and of other models (`logp:reference`). */
   readonly old: Stats;
   readonly advantages: Float64Array;
-  /** What value losses regress on (ILQL, NFT); absent where only advantages are known. */
+  /** What value losses and NFT regress on; absent where only advantages are known. */
   readonly rewards?: Combined;
+  /** Per row: 1 where it counts as a success, 0 where not, 2 where that is unknown. Absent as `rewards` may be. */
+  readonly success?: Uint8Array;
+  readonly clock?: Clock;
   /** Mask × token weighting, per token; 0 where a token does not train. */
   readonly weights: Float64Array;
   /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */

@@ -40,6 +40,8 @@ export interface RolloutRow {
   readonly logp_ref?: readonly MaybeNumber[];
   readonly entropy?: readonly MaybeNumber[];
   readonly values?: readonly MaybeNumber[];
+  readonly sum_pi_squared?: readonly MaybeNumber[];
+  readonly returns?: readonly MaybeNumber[];
   readonly context?: readonly number[];
   readonly train_context?: readonly number[];
   readonly turns?: readonly {
@@ -54,6 +56,8 @@ export interface RolloutRow {
   readonly rewards?: Readonly<Record<string, WireReward>>;
   readonly errors?: Readonly<Record<string, string>>;
   readonly reward?: MaybeNumber;
+  /** Reward of a reference answer to the same task, e.g. the greedy one. */
+  readonly reward_baseline?: MaybeNumber;
   readonly advantage?: MaybeNumber;
   readonly advantages?: readonly MaybeNumber[];
   readonly admitted?: boolean;
@@ -78,6 +82,8 @@ export const tokenKeys = [
   "logp_ref",
   "entropy",
   "values",
+  "sum_pi_squared",
+  "returns",
   "advantages",
 ] as const;
 export type TokenKey = (typeof tokenKeys)[number];
@@ -143,6 +149,8 @@ const elementChecks: Readonly<
   logp_ref: { ok: isMaybeNumber, what: "numbers or null" },
   entropy: { ok: isMaybeNumber, what: "numbers or null" },
   values: { ok: isMaybeNumber, what: "numbers or null" },
+  sum_pi_squared: { ok: isMaybeNumber, what: "numbers or null" },
+  returns: { ok: isMaybeNumber, what: "numbers or null" },
   advantages: { ok: isMaybeNumber, what: "numbers or null" },
 };
 

@@ -17,6 +17,7 @@ import {
 import { column } from "./column.ts";
 import { create } from "./create.ts";
 import type { Advantages } from "./advantages.ts";
+import type { Scored } from "./rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
 export interface Update {
@@ -24,6 +25,8 @@ export interface Update {
   readonly old: Stats;
   readonly advantages: Float64Array;
   readonly weights: Float64Array;
+  /** Rewards and successes of the mini-batch's rows, where they are known. */
+  readonly scored?: Pick<Scored, "combined" | "success">;
 }
 
 const ready = (values: readonly [Channel, Float64Array][]): Weighed["gradients"] =>
@@ -69,16 +72,18 @@ export class LossChain {
     return Float64Array.from(batch.mask, (kept, i) => (kept === 1 && advantages.exists[i] === 1 ? 1 : 0));
   }
 
-  weigh({ old, advantages, weights }: Update, clock: Clock): Weigh {
+  weigh({ old, advantages, weights, scored }: Update, clock: Clock): Weigh {
     return (now, batch) => {
       const factors = this.aggregate(weights, batch);
-      const { loss, gradients, metrics } = this.objective.loss({
+      const { loss, gradients, metrics, touched } = this.objective.loss({
         batch,
         now,
         old,
         advantages,
         weights,
         factors,
+        clock,
+        ...(scored && { rewards: scored.combined, success: scored.success }),
       });
       const kl = this.penalty(now, old, factors, weights, clock);
       const bonus = this.bonus(now, factors, clock);
@@ -95,6 +100,7 @@ export class LossChain {
           ]),
         },
         metrics: { ...metrics, ...entropyMetric(now, weights), ...kl.metrics },
+        ...(touched && { touched }),
       };
     };
   }

@@ -10,10 +10,15 @@ export const shownPath = (file: string): string => {
   return short === "" || short.startsWith("..") ? file : short;
 };
 
-/** `file:line:column: severity: message [rule]`, lines and columns from 1. */
+/** `file:line:column: severity: message [rule]`, lines and columns from 1; an option's text where no file wrote the value. */
 export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.file)): string => {
-  const { line, character } = diagnostic.range.start;
-  return `${file}:${line + 1}:${character + 1}: ${diagnostic.severity}: ${diagnostic.message} [${diagnostic.rule}]`;
+  const { severity, rule, option, range } = diagnostic;
+  const { line, character } = range.start;
+  const [place, message] =
+    option === undefined
+      ? [`${file}:${line + 1}:${character + 1}`, diagnostic.message]
+      : [option.text, option.message];
+  return `${place}: ${severity}: ${message} [${rule}]`;
 };
 
 /** Prints findings on stderr; true when one is an error. */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
 import { loadConfig, type ValueOrigin } from "../config/index.ts";
-import { exit, print, printJson, type Command } from "./command.ts";
+import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, complainAbout } from "./findings.ts";
 import { whole } from "./options.ts";
 
@@ -28,9 +28,13 @@ export const command: Command = {
           ...(seed === undefined ? {} : { seed }),
         };
         const { tree, origins, diagnostics } = loadConfig(file, options);
-        const failed = complainAbout(diagnostics);
-        process.exitCode = failed ? exit.failed : exit.ok;
-        if (failed) return;
+        if (complainAbout(diagnostics)) {
+          // Another trainer's config has been named as such: there is nothing to mend.
+          if (!diagnostics.some(({ rule }) => rule === "not-yet"))
+            complain(`${file}: nothing is resolved while there are errors: mend what is listed above.`);
+          process.exitCode = exit.failed;
+          return;
+        }
         if (json === true) printJson({ config: tree, origins });
         else print(annotated(tree, origins));
       });

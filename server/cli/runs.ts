@@ -43,11 +43,14 @@ export const command: Command = {
     ofRun<{ now?: boolean }>(
       program,
       "stop",
-      "end it after the step in flight, with a last checkpoint",
+      "end it, with a last checkpoint; a step whose rollouts are not all written is left to a resumed run",
       (connection, run, { now, json }) => control(connection, run, "stop", json, now),
     ).option("--now", "at once: the step in flight is dropped");
-    ofRun(program, "pause", "wait before the next step", (connection, run, { json }) =>
-      control(connection, run, "pause", json),
+    ofRun(
+      program,
+      "pause",
+      "wait, between two tokens or before the next step, with all that is begun kept in memory",
+      (connection, run, { json }) => control(connection, run, "pause", json),
     );
     ofRun(program, "continue", "go on after a pause", (connection, run, { json }) =>
       control(connection, run, "continue", json),

@@ -45,7 +45,7 @@ const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 
 function check(file: string, set: readonly string[]): Checked {
   const path = resolve(file);
-  const broken = (message: string, rule: string): Diagnostic => ({
+  const broken = (message: string, rule: string, option?: string): Diagnostic => ({
     severity: "error",
     rule,
     message,
@@ -53,6 +53,7 @@ function check(file: string, set: readonly string[]): Checked {
     file: path,
     fixes: [],
     range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+    ...(option === undefined ? {} : { option: { text: option, message } }),
   });
   try {
     const text = readFileSync(path, "utf8");
@@ -63,8 +64,12 @@ function check(file: string, set: readonly string[]): Checked {
     }
     return { file, kind, diagnostics: allFindings(path, { text, set }) };
   } catch (error) {
-    if (error instanceof UserError)
-      return { file, kind: "gradus", diagnostics: [broken(error.message, error.detail.code ?? "failed")] };
+    if (error instanceof UserError) {
+      const { code = "failed", action } = error.detail;
+      const message = `${error.message.replace(/([^.!?])$/, "$1.")}${action === undefined ? "" : ` ${action}`}`;
+      const option = code === "set" ? "--set" : undefined;
+      return { file, kind: "gradus", diagnostics: [broken(message, code, option)] };
+    }
     return {
       file,
       kind: "gradus",

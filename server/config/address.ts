@@ -27,7 +27,10 @@ export function parseAssignment(text: string, folder: string): Assignment {
   const { root, diagnostics } = parseSource(text, text.slice(equals + 1), origin);
   const [problem] = diagnostics;
   if (problem !== undefined)
-    throw new UserError(`the value of \`--set ${text}\` is not YAML: ${problem.message}`, { code: "set" });
+    throw new UserError(`the value of \`--set ${text}\` is not YAML: ${problem.message}`, {
+      code: "set",
+      action: "Mend the value, and quote it for the shell where it has spaces or brackets.",
+    });
   const value: SourceNode =
     root === undefined || isNull(root) ? { kind: "scalar", value: null, origin } : root;
   return {

@@ -2,9 +2,10 @@
 import { tokenizerConfig } from "./modelTokenizer.ts";
 import { z } from "zod";
 import { defaults } from "./defaults.ts";
-import type { Json } from "../../shared/json.ts";
+import type { Json, JsonObject } from "../../shared/json.ts";
+import type { PerceptronShape } from "../policy/perceptron/layers.ts";
 import { targets } from "../policy/transformer/lowRank.ts";
-import { adapterSchema, emaSchema, polyakSchema, valueHeadsSchema } from "./grammar.ts";
+import { adapterSchema, emaSchema, perceptronSchema, polyakSchema, valueHeadsSchema } from "./grammar.ts";
 import { join } from "./node.ts";
 import { isObject, type Reader } from "./reader.ts";
 import type { ModelConfig, RegisteredModelConfig } from "./resolved.ts";
@@ -40,6 +41,9 @@ function adapterOf(json: Json | undefined): ModelConfig["adapter"] {
   return { rank, alpha, targets: chosen === "all" ? targets : chosen, dropout };
 }
 
+/** Without `inputs`, which a rule asks for, it has one: the rest of the config can still be looked at. */
+const perceptronOf = (own: JsonObject): PerceptronShape => perceptronSchema.parse({ inputs: 1, ...own });
+
 export function buildModels(reader: Reader): RegisteredModelConfig[] {
   const models = reader.json("models");
   return Object.entries(isObject(models) ? models : {}).map(([name, json]): RegisteredModelConfig => {
@@ -50,11 +54,10 @@ export function buildModels(reader: Reader): RegisteredModelConfig[] {
       return { name, kind: "copy", of, every, decay: 1 - tau };
     }
     const trains = own["trains"] === true && own["optimizer"] !== undefined;
-    return {
-      name,
-      kind: "opened",
-      model: buildModel(reader, "models", name),
-      optimizer: trains ? reader.choice("optimizer", join(join("models", name), "optimizer")) : undefined,
-    };
+    const optimizer = trains
+      ? reader.choice("optimizer", join(join("models", name), "optimizer"))
+      : undefined;
+    if (own["kind"] === "mlp") return { name, kind: "perceptron", shape: perceptronOf(own), optimizer };
+    return { name, kind: "opened", model: buildModel(reader, "models", name), optimizer };
   });
 }

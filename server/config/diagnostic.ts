@@ -31,5 +31,7 @@ export interface Diagnostic {
   readonly file: string;
   readonly range: Range;
   readonly fixes: readonly Fix[];
+  /** Where no file wrote the value: the option of the command line that did, and `message` without it. */
+  readonly option?: { readonly text: string; readonly message: string };
   readonly related?: readonly { readonly file: string; readonly range: Range; readonly message: string }[];
 }

@@ -4,6 +4,7 @@ import { schedulable } from "./declaration.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
 import { tokenizerFields } from "./modelTokenizer.ts";
+import { activations } from "../policy/perceptron/layers.ts";
 import { memorySize } from "./memorySize.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
 import type { SlotName } from "./declaration.ts";
@@ -157,12 +158,33 @@ const polyak = {
 export const emaSchema = z.strictObject(ema);
 export const polyakSchema = z.strictObject(polyak);
 
+/** What a multilayer perceptron is made of. */
+const perceptron = {
+  inputs: whole(1),
+  widths: z.array(whole(1)).default([64, 64]),
+  outputs: whole(1).default(1),
+  activation: z.enum(activations).default("relu"),
+};
+export const perceptronSchema = z.object(perceptron);
+export const perceptronKeys: readonly string[] = Object.keys(perceptron);
+const perceptronFields: Fields = {
+  inputs: value(perceptron.inputs, "mlp: numbers in a row of features."),
+  widths: value(perceptron.widths.unwrap(), "mlp: widths of the hidden layers. Default: [64, 64]."),
+  outputs: value(perceptron.outputs.unwrap(), "mlp: numbers it gives for a row. Default: 1."),
+  activation: value(perceptron.activation.unwrap(), "mlp: between its layers. Default: relu."),
+};
+
 /** One model of `models`: opened from a base, or a copy that follows another. */
 export const modelItem: Shape & { kind: "map" } = {
   kind: "map",
   short: "base",
   fields: {
     ...modelFields,
+    kind: value(
+      z.enum(["lm", "mlp"]),
+      "lm (the default): a language model; mlp: a multilayer perceptron over features that a method makes.",
+    ),
+    ...perceptronFields,
     trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
     optimizer: slot("optimizer", "How its gradients move its weights; needed where it trains."),
     ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
@@ -200,6 +222,18 @@ const body: Fields = {
       ),
       top_k: value(whole(0), "Keep the k likeliest tokens; 0: all."),
       min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all."),
+      repetition_penalty: value(
+        z.number().positive(),
+        "Logits of tokens that prompt or response have are divided by it where positive, else multiplied; 1: none.",
+      ),
+      presence_penalty: value(
+        z.number(),
+        "Subtracted from the logits of tokens that the response has; 0: none.",
+      ),
+      frequency_penalty: value(
+        z.number(),
+        "Subtracted from a token's logit as often as the response has it; 0: none.",
+      ),
       anneal: value(annealSchema, "The temperature falls with a token's place in the response."),
       stop: value(z.array(z.string().min(1)), "Texts that end a response."),
       chat: value(

@@ -73,6 +73,7 @@ export class Collector {
         message: `in \`--set ${at.file}\`: ${message}`,
         range: this.extendsAt(at),
         fixes: [],
+        option: { text: `--set ${at.file}`, message },
       });
     else if (at.layer === "default") this.add({ ...base, message, range: this.extendsAt(at), fixes: [] });
     else {

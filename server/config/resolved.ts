@@ -1,6 +1,7 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
+import type { PerceptronShape } from "../policy/perceptron/layers.ts";
 import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
@@ -66,7 +67,15 @@ export interface CopiedModelConfig {
   readonly decay: number;
   readonly every: number;
 }
-export type RegisteredModelConfig = OpenedModelConfig | CopiedModelConfig;
+/** A multilayer perceptron over features that a method makes. */
+export interface PerceptronModelConfig {
+  readonly name: string;
+  readonly kind: "perceptron";
+  readonly shape: PerceptronShape;
+  /** undefined: frozen. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
+}
+export type RegisteredModelConfig = OpenedModelConfig | CopiedModelConfig | PerceptronModelConfig;
 
 export interface TaskConfig {
   readonly name: string;
@@ -120,6 +129,11 @@ export interface StageBody {
     readonly top_p: number;
     readonly top_k: number;
     readonly min_p: number;
+    /** 1: none. */
+    readonly repetition_penalty: number;
+    /** 0: none. */
+    readonly presence_penalty: number;
+    readonly frequency_penalty: number;
     readonly stop: readonly string[];
     readonly chat: boolean | "auto";
     readonly system: string | undefined;
@@ -200,4 +214,10 @@ export interface RunConfig {
   };
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
+}
+
+/** Names of the models beside the policy that write and score text: what divergences can be measured from. */
+export function languageModels({ models }: Pick<RunConfig, "models">): readonly string[] {
+  const small = new Set(models.flatMap((one) => (one.kind === "perceptron" ? [one.name] : [])));
+  return models.flatMap((one) => (small.has(one.kind === "copy" ? one.of : one.name) ? [] : [one.name]));
 }

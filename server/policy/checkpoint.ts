@@ -17,7 +17,7 @@ import { isPeft, readPeft, writePeft, type PeftAdapter } from "./formats/peft.ts
 import type { OptimizerState } from "./optimizer.ts";
 import { headShapes, type Parts } from "./parts.ts";
 import { readSafetensors, writeSafetensors, type StoredTensors } from "./safetensors.ts";
-import { checkSameTokenizer, writeTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkStoredTokens, writeTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 
@@ -168,7 +168,7 @@ export function readCheckpointOf(folder: string, parts: Parts, tokenizer: Policy
       code: "checkpoint-shape",
       action: "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
     });
-  checkSameTokenizer(folder, checkpoint.tokenizer, tokenizer);
+  checkStoredTokens(folder, checkpoint.tokenizer, tokenizer);
   return checkpoint;
 }
 

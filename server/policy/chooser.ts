@@ -4,7 +4,8 @@ import { roundSize } from "./layout.ts";
 import type { Program } from "./runtime.ts";
 import type { Programs } from "./programs.ts";
 import { floats, freeAll, take, type DeviceTensor, type Tensors } from "./runtime.ts";
-import { choosingOf, filtersOf } from "./sampling.ts";
+import type { Marks } from "./marks.ts";
+import { choosingOf, filtersOf, penaltiesOf } from "./sampling.ts";
 import { chooseSpec, choosingKey, type Choosing } from "./transformer/choose.ts";
 import { decodeSpec } from "./transformer/decode.ts";
 import type { Chosen } from "./written.ts";
@@ -20,6 +21,8 @@ const MISSING_FIELD = 4;
 
 /** What a step fed of its lanes. */
 export interface LaneFeeds {
+  /** As they are behind the step. */
+  readonly marks: Marks;
   /** Uniform numbers, then inverse temperatures. */
   readonly floats: Float32Array;
   /** Rows of the table of adjustments. */
@@ -41,10 +44,19 @@ export class Chooser {
     this.choosing = choosingOf(decode);
     this.candidates = Math.min(shape.vocabulary, top_k > 0 ? top_k : FIRST_CANDIDATES);
     if (this.choosing.top !== "none") {
-      this.settings["topP"] = runtime.upload(Float32Array.of(top_p < 1 ? top_p : ALL), []);
+      this.settings["topP"] = this.scalar(top_p < 1 ? top_p : ALL);
       this.settings["candidates"] = runtime.upload(Int32Array.of(this.candidates), []);
     }
-    if (this.choosing.floor) this.settings["logMinP"] = runtime.upload(Float32Array.of(Math.log(min_p)), []);
+    const { repetition, presence, frequency } = penaltiesOf(decode);
+    if (this.choosing.penalised.seen) this.settings["repetition"] = this.scalar(repetition);
+    if (this.choosing.penalised.counts) {
+      this.settings["presence"] = this.scalar(presence);
+      this.settings["frequency"] = this.scalar(frequency);
+    }
+    if (this.choosing.floor) this.settings["logMinP"] = this.scalar(Math.log(min_p));
+  }
+  private scalar(value: number): DeviceTensor {
+    return this.programs.runtime.upload(Float32Array.of(value), []);
   }
 
   decoding(): Program {
@@ -125,7 +137,13 @@ export class Chooser {
       chooseSpec(shape.vocabulary, this.choosing),
     );
     try {
-      const { chosen } = program.run({ ...this.settings, ...own, logits, ...(table && { table }) });
+      const { chosen } = program.run({
+        ...this.settings,
+        ...lanes.marks,
+        ...own,
+        logits,
+        ...(table && { table }),
+      });
       const better = floats(chosen!);
       chosen!.free();
       for (let field = 0; field <= MISSING_FIELD; field++)

@@ -3,15 +3,17 @@
  * finished is taken by the next prompt that waits, and when none does the live lanes move into smaller caches.
  */
 import type { DecodeOptions, Prompt, Sample } from "../seams.ts";
-import { Adjustments } from "./adjustments.ts";
+import { Adjustments, isAdjusted } from "./adjustments.ts";
 import { Chooser, type LaneFeeds } from "./chooser.ts";
 import { advance, endsOf, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
 import { emptyParts, lanesAtOnce, liveLanes, settle, type Generator, type Part } from "./lanes.ts";
+import { entriesOf, freeMarks } from "./marks.ts";
 import { Waiting } from "./prefill.ts";
 import { freeAll, take, type DeviceTensor } from "./runtime.ts";
 import { checkDecodeOptions } from "./sampling.ts";
 import { StopTexts } from "./stopTexts.ts";
 import { cacheNames } from "./transformer/decode.ts";
+import { marksOf } from "./transformer/penalties.ts";
 
 /** A lane's uniform number times a total of weights stays below the total even when rounded to 32 bits. */
 const BELOW_ONE = 1 - 2 ** -22;
@@ -41,15 +43,16 @@ class Decoder {
     decode: DecodeOptions,
   ) {
     const { programs, weights, rotary, tokenizer } = generator;
-    this.lanes = Math.min(jobs.length, lanesAtOnce(generator, jobs, decode.lanes));
-    this.parts = emptyParts(generator, this.lanes, jobs);
-    this.waiting = new Waiting(generator, jobs);
     const ends = endsOf(tokenizer);
+    if (isAdjusted(decode))
+      this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
+    this.chooser = new Chooser(programs, decode);
+    const marks = marksOf(this.chooser.choosing.penalised);
+    this.lanes = Math.min(jobs.length, lanesAtOnce(generator, jobs, decode.lanes, marks));
+    this.parts = emptyParts(generator, this.lanes, jobs, marks);
+    this.waiting = new Waiting(generator, jobs);
     const stop = new StopTexts(decode.stop ?? [], tokenizer);
     this.ending = { ends, stop, min_tokens: decode.min_tokens ?? 0 };
-    this.chooser = new Chooser(programs, decode);
-    if (this.chooser.choosing.adjusted)
-      this.adjustments = new Adjustments(programs.runtime, programs.shape.vocabulary, ends, decode);
     this.temperatureAt = decode.temperature_at ?? (() => decode.temperature);
     this.onToken = decode.on_token;
     this.feeds = { ...weights, rotary };
@@ -107,6 +110,7 @@ class Decoder {
       uploaded.push((feeds[`${stream}/floats`] = runtime.upload(floats, [2, n])));
       for (const [name, cache] of Object.entries(this.parts[stream]!.caches))
         feeds[`${stream}/${name}`] = cache;
+      for (const [name, marks] of entriesOf(this.parts[stream]!.marks)) feeds[`${stream}/${name}`] = marks;
     });
     Object.assign(feeds, this.chooser.settings, table && { table });
     try {
@@ -114,6 +118,10 @@ class Decoder {
       this.parts.forEach((part, stream) => {
         freeAll(part.caches);
         for (const name of cacheNames(shape)) part.caches[name] = take(results, `${stream}/${name}`);
+        for (const [name, marks] of entriesOf(part.marks)) {
+          marks.free();
+          part.marks[name] = take(results, `${stream}/${name}`);
+        }
       });
       return own.map((lanes, stream) => this.chooser.read(results, stream, lanes, table));
     } finally {
@@ -121,11 +129,15 @@ class Decoder {
     }
   }
   /** One step's inputs of a part's lanes, as the decoding program takes them. */
-  private laneFeeds({ lanes, capacity }: Part): LaneFeeds & { readonly ints: Int32Array } {
-    const { kv_heads } = this.generator.programs.shape;
+  private laneFeeds({ lanes, capacity, marks }: Part): LaneFeeds & { readonly ints: Int32Array } {
+    const { kv_heads, vocabulary } = this.generator.programs.shape;
     const n = lanes.length;
-    const ints = new Int32Array((2 + kv_heads + (this.adjustments === undefined ? 0 : 1)) * n);
-    const adjustment = ints.subarray((2 + kv_heads) * n);
+    const own = (2 + kv_heads) * n;
+    const adjusted = this.adjustments === undefined ? 0 : n;
+    const penalised = entriesOf(marks).length === 0 ? 0 : n;
+    const ints = new Int32Array(own + adjusted + penalised);
+    const adjustment = ints.subarray(own, own + adjusted);
+    const marked = ints.subarray(own + adjusted);
     const floats = new Float32Array(2 * n);
     for (let lane = 0; lane < n; lane++) {
       const job = lanes[lane];
@@ -136,24 +148,29 @@ class Decoder {
         const row = lane * kv_heads + head;
         ints[2 * n + row] = row * capacity + position;
       }
+      const token = job === undefined ? 0 : (job.written.last ?? job.given.at(-1)!);
+      ints[lane] = token;
+      if (penalised > 0) marked[lane] = lane * vocabulary + token;
       floats[n + lane] = 1;
       if (job === undefined) continue;
       const { count } = job.written;
-      ints[lane] = job.written.last ?? job.given.at(-1)!;
       floats[lane] = Math.min(BELOW_ONE, job.random.at(count));
       floats[n + lane] = 1 / Math.max(LEAST_TEMPERATURE, this.temperatureAt(count));
       if (this.adjustments !== undefined)
         adjustment[lane] = this.adjustments.rowOf(job.grammar, count >= this.ending.min_tokens);
     }
     // What has no job takes any row that is there.
-    return { ints, floats, adjustment };
+    return { ints, floats, adjustment, marks };
   }
 
   free(): void {
     this.waiting.free();
     this.chooser.free();
     this.adjustments?.free();
-    for (const part of this.parts) freeAll(part.caches);
+    for (const part of this.parts) {
+      freeAll(part.caches);
+      freeMarks(part.marks);
+    }
   }
 }
 
@@ -164,7 +181,7 @@ const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resol
  * Samples as they finish, in no particular order. A paused generation hands the rest to `decode.pause.keep` and ends.
  *
  * @throws UserError where a prompt leaves no room in the context, an option makes no sense, or a grammar has no way on;
- * the signal's reason when aborted.
+ * the signal's reason when aborted, and whatever `decode.between` throws.
  */
 export async function* generate(
   generator: Generator,
@@ -188,6 +205,7 @@ export async function* generate(
       }
       for (const job of decoder.step()) yield sampleOf(job);
       await breathe();
+      await decode.between?.();
     }
   } finally {
     decoder.free();

@@ -2,10 +2,12 @@
 import type { Tokenizer } from "../seams.ts";
 import { positionOf, longestOf, type Job } from "./jobs.ts";
 import { ROUND, roundSize, roundUp } from "./layout.ts";
+import { emptyMarks, markBytes, moveMarks, seatMarks, type Marks } from "./marks.ts";
 import type { Prefilled } from "./prefill.ts";
 import type { Programs } from "./programs.ts";
 import { freeAll, prefixed, take, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { moveSpec, seatSpec } from "./transformer/decode.ts";
+import type { Mark } from "./transformer/penalties.ts";
 import { headWidth, parameterCount, type Shape } from "./transformer/weights.ts";
 
 /** The weights that write, and what they run on. */
@@ -26,6 +28,8 @@ export interface Part {
   lanes: (Job | undefined)[];
   /** Empty until the first prompts are seated. */
   caches: Record<string, DeviceTensor>;
+  /** What penalties read of them. */
+  readonly marks: Marks;
   /** Positions that a lane has. */
   capacity: number;
   /** Positions that any job may come to need. */
@@ -49,33 +53,41 @@ export function lanesAtOnce(
   { programs: { shape }, cache_bytes }: Generator,
   jobs: readonly Job[],
   wanted = MOST_LANES,
+  marks: readonly Mark[] = [],
 ): number {
   const longest = roundUp(
     jobs.reduce((most, job) => Math.max(most, longestOf(job)), 1),
     CAPACITY_STEP,
   );
-  const room = Math.floor(cache_bytes / (positionBytes(shape) * longest));
+  const bytes = positionBytes(shape) * longest + markBytes(marks, shape.vocabulary);
+  const room = Math.floor(cache_bytes / bytes);
   return Math.max(1, Math.min(MOST_LANES, wanted, room));
 }
 
 /** Empty parts, one a stream, with `lanes` lanes together; none without a lane. */
 export function emptyParts(
-  { programs: { runtime } }: Generator,
+  { programs }: Generator,
   lanes: number,
   jobs: readonly Job[],
+  marks: readonly Mark[],
 ): Part[] {
+  const { streams } = programs.runtime;
   const most = roundUp(
     jobs.reduce((longest, job) => Math.max(longest, longestOf(job)), 1),
     ROUND,
   );
-  const each = Math.ceil(lanes / runtime.streams);
-  return Array.from({ length: runtime.streams }, (_, stream) => ({
-    lanes: new Array<Job | undefined>(Math.max(1, Math.min(each, lanes - stream * each))).fill(undefined),
-    caches: {},
-    capacity: 0,
-    most,
-    wasted: 0,
-  }));
+  const each = Math.ceil(lanes / streams);
+  return Array.from({ length: streams }, (_, stream) => {
+    const own = Math.max(1, Math.min(each, lanes - stream * each));
+    return {
+      lanes: new Array<Job | undefined>(own).fill(undefined),
+      caches: {},
+      marks: emptyMarks(programs, marks, own),
+      capacity: 0,
+      most,
+      wasted: 0,
+    };
+  });
 }
 export const isOpen = (part: Part): boolean => part.capacity > 0;
 
@@ -149,6 +161,7 @@ export function seat(generator: Generator, part: Part, jobs: readonly Job[], pre
     return slot;
   });
   const rows = Int32Array.from(jobs, (job) => prefilled.rows.get(job.key)!);
+  seatMarks(generator.programs, part.marks, slots, jobs);
   const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part);
   if (!isOpen(part)) {
     const chosen = new Int32Array(part.lanes.length);
@@ -226,6 +239,7 @@ function shrink(generator: Generator, part: Part, size: number, capacity: number
   const chosen = Int32Array.from([...live, ...free.slice(0, size - live.length)]);
   const from = { caches: part.caches, count: part.lanes.length, capacity: part.capacity };
   const caches = moved(generator, from, chosen, capacity);
+  moveMarks(generator.programs, part.marks, chosen);
   part.lanes = Array.from(chosen, (slot) => part.lanes[slot]);
   replaceCaches(part, caches, capacity);
 }

@@ -16,7 +16,7 @@ import {
   wholeSpec,
   type Method,
 } from "./optimizerPrograms.ts";
-import type { Programs } from "./programs.ts";
+import type { ProgramCache } from "./programCache.ts";
 import {
   floats,
   freeAll,
@@ -28,7 +28,7 @@ import {
   type Tensors,
 } from "./runtime.ts";
 import type { StoredTensors } from "./safetensors.ts";
-import { trainedCount, wholeModel, type Trained } from "./trained.ts";
+import { trainedCount, type Trained } from "./trained.ts";
 import { countOf } from "./transformer/weights.ts";
 
 export const WHOLE_PARAMETERS = 10e6;
@@ -61,9 +61,9 @@ export class Optimizer {
   private lost = false;
 
   constructor(
-    private readonly programs: Programs,
+    private readonly programs: ProgramCache,
     private chosen: OptimizerChoice,
-    private readonly trained: Trained = wholeModel(programs.shape),
+    private readonly trained: Trained,
     /** Above this many trained parameters, weight by weight. */
     private readonly wholeParameters = WHOLE_PARAMETERS,
   ) {}

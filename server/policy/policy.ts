@@ -23,7 +23,13 @@ import { uploadAll, uploadValues } from "./loading.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
-import { unknownModel, type Backend, type PolicySetup, type TrainablePolicy } from "./policySetup.ts";
+import {
+  checkComparable,
+  unknownModel,
+  type Backend,
+  type PolicySetup,
+  type TrainablePolicy,
+} from "./policySetup.ts";
 import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
@@ -97,6 +103,9 @@ export class LanguageModel implements TrainablePolicy {
   get parameters(): number {
     return parameterCount(this.shape);
   }
+  get vocabulary(): number {
+    return this.shape.vocabulary;
+  }
   /** How many numbers the optimiser moves. */
   get trainedParameters(): number {
     return trainedCount(trainedOf(this.parts));
@@ -130,14 +139,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   attach(name: Model, other: TrainablePolicy): void {
     if (!(other instanceof LanguageModel)) throw new Error("internal: a policy of another engine");
-    if (other.shape.vocabulary !== this.shape.vocabulary || other.tokenizer.name !== this.tokenizer.name)
-      throw new UserError(
-        `The model ${name} reads other tokens (${other.tokenizer.name}, ${other.shape.vocabulary}) than the policy (${this.tokenizer.name}, ${this.shape.vocabulary}).`,
-        {
-          code: "model-vocabulary",
-          action: "Use a model with the policy's own tokenizer, or take its score as a reward term.",
-        },
-      );
+    checkComparable(name, other, this);
     this.attached.set(name, other);
   }
   private engineOf(model: Model): Engine {

@@ -5,7 +5,7 @@ import type { OpenWeights } from "./formats/model.ts";
 import type { Model, Policy } from "../seams.ts";
 import type { ValueHead } from "./parts.ts";
 import type { Runtime } from "./runtime.ts";
-import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkSameTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 
@@ -20,6 +20,8 @@ export interface TrainablePolicy extends Policy {
   readonly tokenizer: PolicyTokenizer;
   readonly backend: Backend;
   readonly parameters: number;
+  /** Columns of its logits: the tokenizer's size, or more where the embedding is padded. */
+  readonly vocabulary: number;
   /** Weights, optimiser state, config and tokenizer into a folder; an existing one is replaced when the new one is whole. */
   save(folder: string): Promise<void>;
   /** Weights, optimiser state and version from a folder that `save` wrote. Snapshots stay. */
@@ -87,3 +89,19 @@ export const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
     code: "model-unknown",
     action: `Known models: ${["policy", ...known].join(", ")}.`,
   });
+
+/** @throws UserError where the logits of two models do not mean the same tokens, column by column */
+export function checkComparable(name: Model, other: TrainablePolicy, policy: TrainablePolicy): void {
+  const code = "model-vocabulary";
+  const so = "their distributions cannot be compared";
+  checkSameTokens(
+    { name: `The model ${name}`, tokenizer: other.tokenizer },
+    { name: "the policy", tokenizer: policy.tokenizer },
+    { code, so, action: "Use a model with the policy's own tokenizer, or take its score as a reward term." },
+  );
+  if (other.vocabulary === policy.vocabulary) return;
+  throw new UserError(
+    `The model ${name} has logits for ${other.vocabulary} tokens and the policy for ${policy.vocabulary}, so ${so}.`,
+    { code, action: "Compare log-probs of the tokens written instead, or use a model with as many logits." },
+  );
+}

@@ -15,6 +15,7 @@ import {
   trainedShapes,
   type Parts,
 } from "./parts.ts";
+import { ProgramCache } from "./programCache.ts";
 import {
   prefixed,
   take,
@@ -124,22 +125,18 @@ const averageSpec = (parts: Parts): ProgramSpec => {
   };
 };
 
-/** The programs of one model; each is compiled when it is first wanted. */
-export class Programs {
-  private readonly compiled = new Map<string, Program>();
+/** The programs of one model. */
+export class Programs extends ProgramCache {
   constructor(
-    readonly runtime: Runtime,
+    runtime: Runtime,
     readonly parts: Parts,
     /** Matrices that follow from others are made when they are asked for, and let go when they need not stay. */
     readonly lean = false,
-  ) {}
+  ) {
+    super(runtime);
+  }
   get shape(): Shape {
     return this.parts.shape;
-  }
-  get(key: string, spec: () => ProgramSpec): Program {
-    const program = this.compiled.get(key) ?? this.runtime.compile(spec());
-    this.compiled.set(key, program);
-    return program;
   }
   private get streams(): number {
     return this.runtime.streams;

@@ -50,6 +50,9 @@ export function decodeOptions({
     ...(rollout.top_k > 0 ? { top_k: rollout.top_k } : {}),
     ...(rollout.top_p < 1 ? { top_p: rollout.top_p } : {}),
     ...(rollout.min_p > 0 ? { min_p: rollout.min_p } : {}),
+    repetition_penalty: rollout.repetition_penalty,
+    presence_penalty: rollout.presence_penalty,
+    frequency_penalty: rollout.frequency_penalty,
     ...constraintsOf(rollout, session.policy.tokenizer),
     seed: session.config.seed,
     signal: session.signal,
@@ -76,7 +79,10 @@ async function round(
     stage.config.body.rollout,
   );
   const written = await watch.time("generate", () =>
-    rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),
+    rollOut(session.policy, drafts, {
+      ...decodeOptions(place),
+      between: () => watch.without(session.between),
+    }),
   );
   const batch = stage.algorithm.masked(written);
   const context = {

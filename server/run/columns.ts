@@ -1,4 +1,6 @@
 /** Reward columns of some rows, and of several rounds. */
+import type { Scored } from "../algorithm.ts";
+import { selectValues } from "../batch.ts";
 import type { RewardColumn } from "../seams.ts";
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */
@@ -34,6 +36,19 @@ export const selectColumn = (column: RewardColumn, rows: readonly number[]): Rew
     column.name,
     rows.map((row) => ({ column, row })),
   );
+
+/** Combined rewards and successes of chosen rows. */
+export const selectScored = (
+  { combined, success }: Pick<Scored, "combined" | "success">,
+  rows: readonly number[],
+): Pick<Scored, "combined" | "success"> => ({
+  combined: {
+    sources: combined.sources.map((source) => selectColumn(source, rows)),
+    total: selectValues(combined.total, rows),
+    errored: Uint8Array.from(rows, (row) => combined.errored[row]!),
+  },
+  success: Uint8Array.from(rows, (row) => success[row]!),
+});
 
 /** The columns of several rounds, term by term. */
 export function joinColumns(rounds: readonly (readonly RewardColumn[])[]): RewardColumn[] {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ControlLine } from "../../shared/run.ts";
 import type { Control } from "./control.ts";
 import type { Recorder } from "./recorder.ts";
+import { Interrupted } from "./session.ts";
 
 const pollEvery = 100;
 
@@ -10,9 +11,13 @@ type SetLine = Extract<ControlLine, { action: "set" }>;
 /** Sets a value; undefined, or why it is refused. */
 export type Change = (line: Pick<SetLine, "path" | "value">) => string | undefined;
 
+/** What can be answered while a step is in flight and its rollouts are kept: nothing of it depends on these. */
+const withinStep = new Set<ControlLine["action"]>(["pause", "continue", "checkpoint"]);
+
 export class Commands {
   private waiting: ControlLine[] = [];
   private polled = 0;
+  private paused = false;
 
   constructor(
     private readonly control: Control,
@@ -33,12 +38,33 @@ export class Commands {
     }
   }
 
-  /** Between decode runs: whether a stop is asked for, so that a step not yet trained on need not be finished. */
-  stopAsked(): boolean {
-    if (performance.now() - this.polled < pollEvery) return false;
-    this.polled = performance.now();
-    this.read();
-    return this.waiting.some((line) => line.action === "stop");
+  /**
+   * Between two tokens of a step that is not yet trained on. A pause takes effect here, everything begun staying in
+   * memory; a stop, and a value that is set while the run is paused here, are for the boundary behind.
+   * @param checkpoint writes one of that boundary
+   * @throws Interrupted where the step is to be given up
+   */
+  async between(checkpoint: () => Promise<void>): Promise<void> {
+    if (performance.now() - this.polled < pollEvery) return;
+    do {
+      this.polled = performance.now();
+      this.read();
+      for (let line = this.dueWithin(); line !== undefined; line = this.dueWithin())
+        await this.handle(line, checkpoint, () => undefined, `in step ${this.recorder.step + 1}`);
+      if (this.paused) await wait(pollEvery, undefined, { signal: this.signal });
+    } while (this.paused);
+  }
+  /** The line to be answered within a step, while it is paused or on its way to a pause; others wait for the boundary. */
+  private dueWithin(): ControlLine | undefined {
+    const { waiting } = this;
+    if (waiting.some(({ action }) => action === "stop")) throw new Interrupted();
+    if (this.paused) {
+      if (waiting[0] !== undefined && !withinStep.has(waiting[0].action)) throw new Interrupted();
+      return waiting.shift();
+    }
+    const pause = waiting.findIndex(({ action }) => action === "pause");
+    const reached = pause >= 0 && waiting.slice(0, pause).every(({ action }) => withinStep.has(action));
+    return reached ? waiting.shift() : undefined;
   }
 
   /**
@@ -48,26 +74,32 @@ export class Commands {
    * @returns `stop` when the run is to end here
    */
   async obey(checkpoint: () => Promise<void>, change: Change): Promise<"go" | "stop"> {
-    this.read();
-    let paused = false;
     for (;;) {
-      for (let line = this.waiting.shift(); line !== undefined; line = this.waiting.shift()) {
-        const was: boolean = paused;
-        const next = await this.answer(line, paused, checkpoint, change);
-        if (next === "stop") return "stop";
-        paused = next === "paused";
-        if (paused !== was)
-          this.recorder.event(
-            "info",
-            paused ? "paused" : "continued",
-            paused ? "The run is paused." : "The run goes on.",
-          );
-        this.recorder.commit();
-      }
-      if (!paused) return "go";
-      await wait(pollEvery, undefined, { signal: this.signal });
       this.read();
+      for (let line = this.waiting.shift(); line !== undefined; line = this.waiting.shift())
+        if ((await this.handle(line, checkpoint, change)) === "stop") return "stop";
+      if (!this.paused) return "go";
+      await wait(pollEvery, undefined, { signal: this.signal });
     }
+  }
+  private async handle(
+    line: ControlLine,
+    checkpoint: () => Promise<void>,
+    change: Change,
+    place = `after step ${this.recorder.step}`,
+  ): Promise<"go" | "stop"> {
+    const was = this.paused;
+    const next = await this.answer(line, was, checkpoint, change, place);
+    if (next === "stop") return "stop";
+    this.paused = next === "paused";
+    if (this.paused !== was)
+      this.recorder.event(
+        "info",
+        this.paused ? "paused" : "continued",
+        this.paused ? "The run is paused." : "The run goes on.",
+      );
+    this.recorder.commit();
+    return "go";
   }
 
   private async answer(
@@ -75,6 +107,7 @@ export class Commands {
     paused: boolean,
     checkpoint: () => Promise<void>,
     change: Change,
+    place: string,
   ): Promise<"stop" | "paused" | "running"> {
     const here = `after step ${this.recorder.step}`;
     switch (line.action) {
@@ -82,7 +115,7 @@ export class Commands {
         this.recorder.acknowledge(line.id, true, `Stopping ${here}.`);
         return "stop";
       case "pause":
-        this.recorder.acknowledge(line.id, true, paused ? "It is paused already." : `Paused ${here}.`);
+        this.recorder.acknowledge(line.id, true, paused ? "It is paused already." : `Paused ${place}.`);
         return "paused";
       case "continue":
         this.recorder.acknowledge(line.id, paused, paused ? "Going on." : "The run is not paused.");

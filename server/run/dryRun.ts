@@ -119,7 +119,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     models,
     recorder,
     signal: new AbortController().signal,
-    interrupted: () => false,
+    between: () => Promise.resolve(),
   };
   const trainer = new Trainer(session, undefined, undefined);
   try {

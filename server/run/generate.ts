@@ -3,7 +3,6 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, DecodeOptions, Policy, RolloutUse, Sample } from "../seams.ts";
 import { assemble, type Draft } from "./assemble.ts";
 import { asked, type Asking } from "./prompts.ts";
-import { Interrupted } from "./session.ts";
 import type { DrawnTask } from "../algorithm.ts";
 
 /** A task with its group's name, which is unique in the step. */
@@ -57,14 +56,12 @@ const tooLong = (prompt: string, length: number, context: number): UserError =>
 
 /**
  * Writes the drafts' responses.
- * @param interrupted asked after each finished response
- * @throws Interrupted when it said yes; whatever `decode.signal` was aborted with
+ * @throws whatever `decode.signal` was aborted with, and what `decode.between` throws
  */
 export async function rollOut(
   policy: Policy,
   drafts: readonly Draft[],
   decode: DecodeOptions,
-  interrupted: () => boolean = () => false,
 ): Promise<Batch> {
   const samples = new Map<number, Sample>();
   const version = policy.version;
@@ -74,7 +71,6 @@ export async function rollOut(
   )) {
     samples.set(sample.index, sample);
     decode.signal?.throwIfAborted();
-    if (interrupted()) throw new Interrupted();
   }
   return assemble(drafts, samples, policy.tokenizer, version);
 }

@@ -1,11 +1,11 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { describeMismatch, type Advantages } from "../algorithm.ts";
+import { describeMismatch, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
 import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
-import { selectColumn } from "./columns.ts";
+import { selectColumn, selectScored } from "./columns.ts";
 
 /** What the admitted rows train with. */
 export interface Training {
@@ -15,6 +15,7 @@ export interface Training {
   readonly weights: Float64Array;
   /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
   readonly old: Stats;
+  readonly scored: Pick<Scored, "combined" | "success">;
 }
 export interface StepAdvantages {
   readonly train: Training;
@@ -77,7 +78,7 @@ export function advantagesOf(
   const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
   const weights = algorithm.weights(rows, advantages);
   return {
-    train: { batch: rows, advantages, weights, old: compared.train },
+    train: { batch: rows, advantages, weights, old: compared.train, scored: own },
     all: merged(everyone, advantages, batch, admitted),
     weights: scattered(weights, new Float64Array(batch.tokens.length), batch, admitted),
   };
@@ -151,7 +152,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 function update(
   { stage, session, clock }: Place,
-  { batch, advantages, weights, old }: Training,
+  { batch, advantages, weights, old, scored }: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
@@ -161,6 +162,7 @@ function update(
     old: selectStats(old, batch, rows),
     advantages: selectTokens(advantages.tokens, batch, rows),
     weights: selectTokens(weights, batch, rows),
+    scored: selectScored(scored, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
   return session.models.get("policy").update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));

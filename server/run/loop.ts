@@ -175,7 +175,8 @@ export class Loop {
     if ((every > 0 && steps >= every) || long) await this.checkpoint();
   }
 
-  private async checkpoint(best?: { readonly metric: string; readonly value: number }): Promise<void> {
+  /** Of the last boundary: also while a step's rollouts are being written, of which it knows nothing. */
+  async checkpoint(best?: { readonly metric: string; readonly value: number }): Promise<void> {
     this.session.recorder.sync();
     await this.driver.checkpoint({ ...this.state, seconds: this.seconds }, best);
     this.session.recorder.commit(lastStep(this.state));

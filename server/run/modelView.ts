@@ -1,6 +1,8 @@
 /** One model of a run as methods see it: other models may be named wherever a model is, whoever holds their weights. */
 import { UserError } from "../../shared/errors.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
+import { checkSameTokens } from "../policy/tokenizers/index.ts";
+import { frozen } from "./perceptronView.ts";
 import type {
   Batch,
   Channel,
@@ -24,10 +26,13 @@ export interface ModelViewSetup {
   readonly own: Model;
   readonly trains: boolean;
   readonly models: Models;
+  /** @throws UserError where the engine has no divergence from a model, saying why */
+  readonly comparable: (model: Model) => void;
   /** Called after each update. */
   readonly updated: () => Promise<void>;
 }
 
+const comparedModel = (channel: Channel): Model | undefined => /^kl:(.+):\w+$/.exec(channel)?.[1];
 const otherModel = (channel: Channel): Model | undefined =>
   channel.startsWith("logp:") ? channel.slice("logp:".length) : undefined;
 
@@ -66,7 +71,16 @@ export class ModelView implements Policy {
     const held = this.held(model);
     if (held === undefined) {
       const other = models.get(model);
-      checkTokens(this.setup.name, this.tokenizer, model, other.tokenizer);
+      // Log-probs of the same tokens are only comparable where the tokens mean the same.
+      checkSameTokens(
+        { name: `The model ${this.setup.name}`, tokenizer: this.tokenizer },
+        { name: `the model ${model}`, tokenizer: other.tokenizer },
+        {
+          code: "model-tokenizer",
+          so: "one cannot score what the other wrote",
+          action: `Give models.${model} a base with the same tokenizer as ${this.setup.name}.`,
+        },
+      );
       return other.score(batch, { model, channels });
     }
     const { own, others } = await this.divided(batch, channels);
@@ -85,6 +99,8 @@ export class ModelView implements Policy {
     const own: Channel[] = [];
     const others: Partial<Record<Channel, Float64Array>> = {};
     for (const channel of channels) {
+      const compared = comparedModel(channel);
+      if (compared !== undefined) this.setup.comparable(compared);
       const model = otherModel(channel);
       if (model === undefined || engine.snapshots.includes(model)) own.push(channel);
       else {
@@ -97,11 +113,7 @@ export class ModelView implements Policy {
 
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     const { name, engine, trains, updated } = this.setup;
-    if (!trains)
-      throw new UserError(`The model ${name} is frozen, and a method wants to train it.`, {
-        code: "model-frozen",
-        action: `Write models.${name}: { trains: true, optimizer: … }, or let the method name a model that trains.`,
-      });
+    if (!trains) throw frozen(name);
     const { own, others } = await this.divided(batch, plan.channels);
     const before = engine.version;
     const stats = await engine.update(batch, { ...plan, channels: own }, (now, whole) =>
@@ -124,23 +136,4 @@ export class ModelView implements Policy {
       });
     await this.setup.engine.snapshot(name, decay);
   }
-}
-
-/** What every tokenizer of the families we read writes in its own ids. */
-const probe = "The quick brown fox jumps over 13 lazy dogs: 7*(4+2)=42.";
-
-/** Whether one model can score what the other wrote. */
-export const sameTokens = (a: Tokenizer, b: Tokenizer): boolean =>
-  a === b || (a.eos === b.eos && a.encode(probe).join() === b.encode(probe).join());
-
-/** Log-probs of the same tokens are only comparable where the tokens mean the same. @throws UserError */
-function checkTokens(mine: Model, a: Tokenizer, theirs: Model, b: Tokenizer): void {
-  if (sameTokens(a, b)) return;
-  throw new UserError(
-    `The models ${mine} and ${theirs} have different tokenizers: one cannot score what the other wrote.`,
-    {
-      code: "model-tokenizer",
-      action: `Give models.${theirs} a base with the same tokenizer as ${mine}.`,
-    },
-  );
 }

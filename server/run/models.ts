@@ -3,44 +3,77 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import { contextOf, create } from "../algorithm.ts";
-import type { CopiedModelConfig, OpenedModelConfig, RunConfig } from "../config/resolved.ts";
+import type {
+  CopiedModelConfig,
+  OpenedModelConfig,
+  PerceptronModelConfig,
+  RunConfig,
+} from "../config/resolved.ts";
 import { planMemory } from "../memory.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
+import { openPerceptron, type TrainablePerceptron } from "../policy/perceptron/index.ts";
 import { publishWeights, readPublished } from "../policy/publish.ts";
 import { randomStream } from "../random.ts";
-import type { Model, Models, Policy } from "../seams.ts";
-import { ModelView, sameTokens } from "./modelView.ts";
+import type { Model, Models, Perceptron, Policy } from "../seams.ts";
+import { sameTokens } from "../policy/tokenizers/index.ts";
+import { ModelView } from "./modelView.ts";
+import { checkComparable } from "../policy/policySetup.ts";
 import { openRunPolicy } from "./openPolicy.ts";
+import { PerceptronView } from "./perceptronView.ts";
 
+/** What the registry asks of the engine behind a model, whatever it computes. */
+type Engine = Pick<
+  TrainablePolicy,
+  "version" | "snapshots" | "snapshot" | "readTrained" | "writeWeights" | "save" | "load" | "close"
+>;
 /** A model with weights of its own: the policy, or one that `models` opens. */
-interface Opened {
+interface Common {
   readonly name: Model;
-  readonly engine: TrainablePolicy;
+  readonly engine: Engine;
   readonly trains: boolean;
 }
+type Opened = Common &
+  (
+    | { readonly kind: "language"; readonly engine: TrainablePolicy }
+    | { readonly kind: "perceptron"; readonly engine: TrainablePerceptron }
+  );
 
 const snapshotSuffix = ".safetensors";
 
 export class RunModels implements Models {
-  private readonly opened: Opened[];
+  private readonly opened: Opened[] = [];
   private readonly copies: CopiedModelConfig[] = [];
   private readonly views = new Map<Model, ModelView>();
+  private readonly perceptrons = new Map<Model, PerceptronView>();
 
   constructor(readonly policy: TrainablePolicy) {
-    this.opened = [{ name: "policy", engine: policy, trains: true }];
-    this.view("policy", policy, "policy", true);
+    this.open({ name: "policy", kind: "language", engine: policy, trains: true });
   }
 
   get names(): readonly Model[] {
-    return [...this.views.keys()];
+    return [...this.views.keys(), ...this.perceptrons.keys()];
   }
   get(name: Model): Policy {
-    const found = this.views.get(name);
-    if (found !== undefined) return found;
-    throw new UserError(`There is no model ${name} in this run.`, {
-      code: "model-unknown",
-      action: `Add it to \`models\` in the config, or use one of: ${this.names.join(", ")}.`,
-    });
+    return this.views.get(name) ?? this.missing(name, "a language model", [...this.views.keys()]);
+  }
+  perceptron(name: Model): Perceptron {
+    return (
+      this.perceptrons.get(name) ??
+      this.missing(name, "a multilayer perceptron (`kind: mlp`)", [...this.perceptrons.keys()])
+    );
+  }
+  private missing(name: Model, wanted: string, known: readonly Model[]): never {
+    const there = this.names.includes(name);
+    throw new UserError(
+      there ? `The model ${name} is not ${wanted}.` : `There is no model ${name} in this run.`,
+      {
+        code: there ? "model-kind" : "model-unknown",
+        action:
+          known.length === 0
+            ? "Add one to `models` in the config."
+            : `Add it to \`models\` in the config, or use one of: ${known.join(", ")}.`,
+      },
+    );
   }
   /** Whether methods may train it. */
   trains(name: Model): boolean {
@@ -48,22 +81,39 @@ export class RunModels implements Models {
   }
 
   add({ name, optimizer }: OpenedModelConfig, engine: TrainablePolicy): void {
-    const trains = optimizer !== undefined;
-    this.opened.push({ name, engine, trains });
-    this.view(name, engine, "policy", trains);
+    this.open({ name, kind: "language", engine, trains: optimizer !== undefined });
     // Divergences over the whole vocabulary are taken in one program; a model with other tokens has none with the policy.
-    if (sameTokens(this.policy.tokenizer, engine.tokenizer)) this.policy.attach(name, engine);
+    if (engine.vocabulary === this.policy.vocabulary && sameTokens(this.policy.tokenizer, engine.tokenizer))
+      this.policy.attach(name, engine);
+  }
+  addPerceptron({ name, optimizer }: PerceptronModelConfig, engine: TrainablePerceptron): void {
+    this.open({ name, kind: "perceptron", engine, trains: optimizer !== undefined });
+  }
+  private open(one: Opened): void {
+    this.opened.push(one);
+    this.view(one, one.name, "policy", one.trains);
   }
   /** A copy lives as a snapshot of the model it follows, and begins as that model stands. */
   async follow(copy: CopiedModelConfig): Promise<void> {
-    const { engine } = this.openedAs(copy.of);
-    await engine.snapshot(copy.name);
+    const of = this.openedAs(copy.of);
+    await of.engine.snapshot(copy.name);
     this.copies.push(copy);
-    this.view(copy.name, engine, copy.name, false);
+    this.view(of, copy.name, copy.name, false);
   }
-  private view(name: Model, engine: TrainablePolicy, own: Model, trains: boolean): void {
-    const updated = (): Promise<void> => this.updated(name, engine);
-    this.views.set(name, new ModelView({ name, engine, own, trains, models: this, updated }));
+  private view(of: Opened, name: Model, own: Model, trains: boolean): void {
+    const common = { name, own, trains, updated: () => this.updated(name, of.engine) };
+    if (of.kind === "perceptron")
+      this.perceptrons.set(name, new PerceptronView({ ...common, engine: of.engine }));
+    else {
+      const comparable = (model: Model): void => this.comparable(model);
+      this.views.set(name, new ModelView({ ...common, engine: of.engine, models: this, comparable }));
+    }
+  }
+  /** The policy knows every model that it can be compared with: what is left has a reason. */
+  private comparable(name: Model): void {
+    const other = this.opened.find((one) => one.name === name);
+    if (other?.kind === "language" && other.engine !== this.policy)
+      checkComparable(name, other.engine, this.policy);
   }
   private openedAs(name: Model): Opened {
     const found = this.opened.find((one) => one.name === name);
@@ -72,7 +122,7 @@ export class RunModels implements Models {
   }
 
   /** Moves the copies of a model that are due after its latest update. */
-  private async updated(name: Model, engine: TrainablePolicy): Promise<void> {
+  private async updated(name: Model, engine: Engine): Promise<void> {
     for (const { name: copy, of, decay, every } of this.copies)
       if (of === name && engine.version % every === 0) await engine.snapshot(copy, decay);
   }
@@ -121,7 +171,10 @@ export class RunModels implements Models {
 export async function openModels(config: RunConfig, policy?: TrainablePolicy): Promise<RunModels> {
   const models = new RunModels(policy ?? (await openRunPolicy(config)));
   try {
-    for (const model of config.models) if (model.kind === "opened") await openOne(config, model, models);
+    for (const model of config.models) {
+      if (model.kind === "opened") await openOne(config, model, models);
+      if (model.kind === "perceptron") openSmall(config, model, models);
+    }
     for (const model of config.models) if (model.kind === "copy") await models.follow(model);
     return models;
   } catch (error) {
@@ -144,4 +197,17 @@ async function openOne(config: RunConfig, model: OpenedModelConfig, models: RunM
     beside: models.policy,
   });
   models.add(model, engine);
+}
+
+function openSmall(config: RunConfig, model: PerceptronModelConfig, models: RunModels): void {
+  const body = config.stages[0]?.body ?? config.top;
+  const random = randomStream(config.seed, "optimizer", model.name);
+  const engine = openPerceptron({
+    shape: model.shape,
+    // Nothing updates a frozen one: its optimiser is never asked.
+    optimizer: create(model.optimizer ?? body.update.optimizer, contextOf(body, { random })),
+    seed: randomStream(config.seed, "model", model.name).integer(2 ** 31),
+    beside: models.policy,
+  });
+  models.addPerceptron(model, engine);
 }

@@ -13,8 +13,11 @@ export interface Session {
   readonly recorder: Recorder;
   /** Aborted by `stop --now`: what is in flight is given up. */
   readonly signal: AbortSignal;
-  /** Asked between decode runs: whether the step in flight should be given up for a stop at the last boundary. */
-  readonly interrupted: () => boolean;
+  /**
+   * Awaited between two tokens of a step's rollouts: waits while the run is paused.
+   * @throws Interrupted where the step in flight is to be given up for what was asked
+   */
+  readonly between: () => Promise<void>;
 }
 
 /** The step in flight was given up before anything was trained on it. */

@@ -25,7 +25,7 @@ const settingsPath = (folder: string): string => join(folder, "settings.jsonl");
 /** Paths that may change between two steps: nothing that was built from them at the start would be wrong. */
 const changeable: readonly RegExp[] = [
   /^(stages\.[^.]+\.)?update\.optimizer\.(lr|schedule|weight_decay|clip_norm)(\..+)?$/,
-  /^(stages\.[^.]+\.)?rollout\.(temperature|top_p|top_k|min_p)(\..+)?$/,
+  /^(stages\.[^.]+\.)?rollout\.(temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty)(\..+)?$/,
   /^(stages\.[^.]+\.)?reward\.terms\.[^.]+\.weight(\..+)?$/,
   /^(stages\.[^.]+\.)?kl\.\d+\.coefficient(\..+)?$/,
   /^(stages\.[^.]+\.)?objective\.entropy(\..+)?$/,

@@ -33,8 +33,8 @@ export class Trainer implements Driver {
   private index = 0;
   /** Steps done when the reference was taken. */
   private reference: number | null = null;
-  /** State of the parts at the last boundary: what a given-up step drew is put back. */
-  private boundary: Record<string, Saved> = {};
+  /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
+  private boundary: Record<string, Saved> | undefined;
   private exam: { readonly tasks: readonly DrawnTask[]; readonly algorithm: Algorithm } | undefined;
 
   constructor(
@@ -106,8 +106,12 @@ export class Trainer implements Driver {
     const stage = this.present();
     this.boundary = this.parts.save();
     const watch = new Stopwatch();
-    if (stage.config.kind === "rl") return step({ session: this.session, stage, clock, step: number, watch });
-    return this.supervised(stage, clock, number, watch);
+    const metrics =
+      stage.config.kind === "rl"
+        ? await step({ session: this.session, stage, clock, step: number, watch })
+        : await this.supervised(stage, clock, number, watch);
+    this.boundary = undefined;
+    return metrics;
   }
 
   private async supervised(
@@ -143,7 +147,8 @@ export class Trainer implements Driver {
   }
 
   rewind(): void {
-    this.parts.load(this.boundary);
+    if (this.boundary !== undefined) this.parts.load(this.boundary);
+    this.boundary = undefined;
   }
 
   async evaluate(
@@ -196,7 +201,7 @@ export class Trainer implements Driver {
   ): Promise<void> {
     const { policy, models, recorder, config } = this.session;
     if (this.folder === undefined) return;
-    const parts = { ...this.parts.save(), reference: { json: this.reference } };
+    const parts = { ...(this.boundary ?? this.parts.save()), reference: { json: this.reference } };
     const { path, bytes } = await writeCheckpoint(
       this.folder,
       { step: lastStep(state), loop: state, parts },

@@ -201,12 +201,13 @@ async function assembled(
     models,
     recorder,
     signal: abort.signal,
-    interrupted: () => commands.stopAsked(),
+    between: () => commands.between(() => loop.checkpoint()),
   };
   const trainer = new Trainer(session, options.folder, commands);
   closers.push(() => trainer.parts.close());
   note({ bundles: await trainer.prepare() });
-  if (resumed === undefined) return new Loop(session, trainer, beginning);
+  let loop = new Loop(session, trainer, beginning);
+  if (resumed === undefined) return loop;
   const state = await whole(options.folder, resumed.step, async () => {
     await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed.parts);
     return readLoopState(resumed.loop);
@@ -224,7 +225,8 @@ async function assembled(
       "config-changed",
       "A file that the config extends, or a default, has changed since the run began: the resumed steps follow the new values.",
     );
-  return new Loop(session, trainer, state);
+  loop = new Loop(session, trainer, state);
+  return loop;
 }
 
 /** The newest whole checkpoint; undefined: start again from the beginning. */

@@ -76,6 +76,9 @@ export class FakeModels implements Models {
   get(name: Model): FakePolicy {
     return new FakePolicy(this, name);
   }
+  perceptron(name: Model): never {
+    throw new Error(`a fake run has no perceptron ${name}`);
+  }
   of(name: Model): Weights {
     const weights = this.weights.get(name);
     if (weights === undefined)
@@ -130,6 +133,7 @@ export class FakePolicy implements Policy {
     for (const [index, prompt] of prompts.entries()) {
       decode.signal?.throwIfAborted();
       yield await Promise.resolve(this.write(prompt, index, decode));
+      await decode.between?.();
     }
   }
 

@@ -1,11 +1,12 @@
 import { join } from "../node.ts";
 import { unknownName } from "../report.ts";
+import { languageModels } from "../resolved.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "./rule.ts";
 
 export const klModel: Rule = {
   id: "kl-model",
   check({ config, stages, file, root, report }) {
-    const known = [...new Set(["reference", ...config.models.map(({ name }) => name)])];
+    const known = [...new Set(["reference", ...languageModels(config)])];
     for (const view of stages) {
       const list = nodeAt(view.body, "kl");
       for (const [index, { model }] of view.config.body.kl.entries()) {

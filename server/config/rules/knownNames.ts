@@ -1,7 +1,7 @@
 import { metrics } from "../../../shared/metrics.ts";
 import { environmentOf } from "./environments.ts";
 import { unknownName } from "../report.ts";
-import type { StageBody } from "../resolved.ts";
+import { languageModels, type StageBody } from "../resolved.ts";
 import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
 
 /** Arms of a stage's tasks; those of a dataset lie in its file, so any value of it may be right. */
@@ -30,7 +30,7 @@ export function metricNames(
   const arms = armsOf(body);
   const fill: Readonly<Record<string, readonly string[]>> = {
     "<term>": body.reward.terms.map(({ name }) => name),
-    "<model>": ["reference", ...config.models.map(({ name }) => name)],
+    "<model>": ["reference", ...languageModels(config)],
     "<arm>": arms.exact,
     "<phase>": phases,
     "@k": config.evaluation.pass_at.map((k) => `@${k}`),

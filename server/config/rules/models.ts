@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
+import { perceptronKeys } from "../grammar.ts";
 import { child, join, type MapNode, type SourceNode } from "../node.ts";
 import { unknownName, type Finding } from "../report.ts";
 import { at as nodeAt, keyOf, mine, type ConfigModel, type Rule } from "./rule.ts";
@@ -34,10 +35,17 @@ function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Com
   if (reserved.includes(name))
     complain({ message: `\`${name}\` is a model that every run has: give this one another name.` });
   const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
+  if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(name, node, complain);
+  const foreign = perceptronKeys.find((key) => child(node, key) !== undefined);
+  if (foreign !== undefined)
+    return complain(
+      { message: `\`${foreign}\` is of a multilayer perceptron: write \`kind: mlp\`, or remove it.` },
+      foreign,
+    );
   const [kind] = given;
   if (kind === undefined)
     return complain({
-      message: `\`models.${name}\` needs \`base\` (a model to open), or \`ema\` or \`polyak\` (a copy of another model).`,
+      message: `\`models.${name}\` needs \`base\` (a model to open), \`ema\` or \`polyak\` (a copy of another model), or \`kind: mlp\`.`,
     });
   if (given.length > 1)
     return complain(
@@ -48,7 +56,26 @@ function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Com
   else checkCopy(model, name, node, kind, complain);
 }
 
-function checkOpened({ file }: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+/** Features in, numbers out: nothing of a language model belongs to it. */
+function checkPerceptron(name: string, node: MapNode, complain: Complain): void {
+  const own = ["kind", ...perceptronKeys, "trains", "optimizer"];
+  for (const key of node.entries.keys())
+    if (!own.includes(key))
+      complain(
+        {
+          message: `A multilayer perceptron has no \`${key}\`. It has ${own.map((one) => `\`${one}\``).join(", ")}.`,
+        },
+        key,
+      );
+  if (child(node, "inputs") === undefined)
+    complain(
+      { message: `\`models.${name}\` needs \`inputs\`: how many numbers a row of its features has.` },
+      "kind",
+    );
+  checkTraining(name, node, complain);
+}
+
+function checkTraining(name: string, node: MapNode, complain: Complain): void {
   const trains = valueOf(child(node, "trains")) === true;
   const optimizer = child(node, "optimizer") !== undefined;
   if (trains && !optimizer)
@@ -66,6 +93,10 @@ function checkOpened({ file }: ConfigModel, name: string, node: MapNode, complai
       },
       "optimizer",
     );
+}
+
+function checkOpened({ file }: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+  checkTraining(name, node, complain);
   const base = valueOf(child(node, "base"));
   const origin = child(node, "base")?.origin;
   if (typeof base !== "string" || origin === undefined || base === "tiny" || base.startsWith("${env:"))
@@ -96,7 +127,7 @@ function checkCopy(
         key,
       );
   const of = valueOf(nodeAt(node, kind, "of"));
-  const known = ["policy", ...config.models.flatMap((one) => (one.kind === "opened" ? [one.name] : []))];
+  const known = ["policy", ...config.models.flatMap((one) => (one.kind === "copy" ? [] : [one.name]))];
   if (typeof of !== "string" || known.includes(of)) return;
   const at = mine(file, nodeAt(node, kind, "of")?.origin) ?? root.origin;
   const { hint, fixes } = unknownName(of, known, at);

@@ -1,7 +1,6 @@
 /** Text ↔ token ids: what a policy's tokenizer is, and opening one from a folder. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { readFailure, UserError } from "../../../shared/errors.ts";
@@ -11,6 +10,7 @@ import type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
 import { HuggingFaceTokenizer } from "./huggingFace.ts";
 
 export { HuggingFaceTokenizer, type TokenizerParts } from "./huggingFace.ts";
+export { checkSameTokens, checkStoredTokens, sameTokens, tokenDifference } from "./same.ts";
 export { TextStream } from "./textStream.ts";
 export type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
 
@@ -107,16 +107,4 @@ const idsOf = (config: JsonObject): JsonObject =>
 export function writeTokenizer(folder: string, tokenizer: PolicyTokenizer): void {
   for (const [name, json] of Object.entries(tokenizer.files()))
     writeFileSync(join(folder, name), `${JSON.stringify(json, null, 2)}\n`, { flush: true });
-}
-
-/** @throws UserError where weights of one vocabulary would be read into a model of another. */
-export function checkSameTokenizer(folder: string, stored: PolicyTokenizer, own: PolicyTokenizer): void {
-  if (stored === own || isDeepStrictEqual(stored.files()["tokenizer.json"], own.files()["tokenizer.json"]))
-    return;
-  throw new UserError(`The checkpoint ${folder} was trained with another vocabulary.`, {
-    file: folder,
-    code: "checkpoint-tokenizer",
-    action:
-      "Put back the texts or the tokenizer that the run began with, or begin a new run from this checkpoint.",
-  });
 }

@@ -5,6 +5,7 @@
 import type { Ops } from "../ops.ts";
 import { take, type Named, type ProgramSpec } from "../runtime.ts";
 import { entropy, exponentials } from "./head.ts";
+import { markFeeds, marksOf, penalise, penaltyFeeds, type Penalised } from "./penalties.ts";
 
 /** What a program of choosing contains; everything else about it is fed. */
 export interface Choosing {
@@ -16,21 +17,28 @@ export interface Choosing {
   readonly floor: boolean;
   /** A row of a table is added to each lane's logits. */
   readonly adjusted: boolean;
+  /** What of a lane's tokens so far its logits are penalised by, behind the adjustment. */
+  readonly penalised: Penalised;
 }
-export const choosingKey = ({ draw, top, floor, adjusted }: Choosing): string =>
-  `${draw} ${top} ${floor} ${adjusted}`;
+export const choosingKey = ({ draw, top, floor, adjusted, penalised }: Choosing): string =>
+  [draw, top, floor, adjusted, ...marksOf(penalised)].join(" ");
+
+/** Whether what is drawn from are other logits than the model's own. */
+export const changesLogits = ({ adjusted, penalised }: Pick<Choosing, "adjusted" | "penalised">): boolean =>
+  adjusted || marksOf(penalised).length > 0;
 
 const float = (rank: number) => ({ dtype: "float" as const, rank });
 const int = (rank: number) => ({ dtype: "int" as const, rank });
 
 /**
  * Feeds all lanes share: `table` `[rows, vocabulary]` of adjustments; `candidates`, how many are sorted; `topP`, the
- * nucleus as a share of the mass (2: all); `logMinP`.
+ * nucleus as a share of the mass (2: all); `logMinP`; the strengths of penalties.
  */
-export const settingFeeds = ({ top, floor, adjusted }: Choosing): ProgramSpec["feeds"] => ({
+export const settingFeeds = ({ top, floor, adjusted, penalised }: Choosing): ProgramSpec["feeds"] => ({
   ...(top === "none" ? {} : { candidates: int(0), topP: float(0) }),
   ...(floor ? { logMinP: float(0) } : {}),
   ...(adjusted ? { table: float(2) } : {}),
+  ...penaltyFeeds(penalised),
 });
 
 /** First index whose cumulative weight exceeds uniform · total; and the total. */
@@ -72,10 +80,11 @@ function nucleus<T>(
 export function choose<T>(
   ops: Ops<T>,
   vocabulary: number,
-  { draw: how, top, floor, adjusted }: Choosing,
+  choosing: Choosing,
   logits: T,
   given: Named<T>,
 ): T {
+  const { draw: how, top, floor, adjusted, penalised } = choosing;
   const flat = (x: T): T => ops.reshape(x, [-1]);
   const [uniform, inverse] = ops
     .split(take(given, "floats"), [1, 1], 0)
@@ -86,14 +95,16 @@ export function choose<T>(
     const fields = [ops.toFloat(token), logp, sampled ?? logp, flat(entropy(ops, unit))];
     return ops.concat(missing === undefined ? fields : [...fields, missing], 0);
   };
-  const shown = adjusted
+  const added = adjusted
     ? ops.add(logits, ops.gather(take(given, "table"), take(given, "adjustment")))
     : logits;
+  const shown = penalise(ops, vocabulary, penalised, added, given);
+  const changed = changesLogits(choosing);
   if (how === "greedy") return told(ops.argmax(shown));
   if (how === "unit") return told(draw(ops, vocabulary, unit.e, uniform!).token);
-  const most = adjusted ? ops.max(shown) : unit.max;
+  const most = changed ? ops.max(shown) : unit.max;
   const temper = (values: T): T => ops.mul(ops.sub(values, most), inverse!);
-  const z = adjusted ? temper(shown) : ops.mul(unit.z, inverse!);
+  const z = changed ? temper(shown) : ops.mul(unit.z, inverse!);
   const e = ops.exp(z);
   const sorted = top === "none" ? undefined : nucleus(ops, top, shown, e, temper, given);
   let weights = sorted === undefined ? e : ops.mul(e, sorted.keep);
@@ -111,9 +122,17 @@ export const chooseSpec = (vocabulary: number, choosing: Choosing): ProgramSpec 
     floats: float(2),
     ...settingFeeds(choosing),
     ...(choosing.adjusted ? { adjustment: int(1) } : {}),
+    ...markFeeds(choosing.penalised),
   },
   crossing: ["floats", "chosen"],
-  build: (ops, feeds) => ({
-    chosen: choose(ops, vocabulary, choosing, ops.gather(take(feeds, "logits"), take(feeds, "rows")), feeds),
-  }),
+  build(ops, feeds) {
+    const rows = take(feeds, "rows");
+    const marks = marksOf(choosing.penalised).map((name) => {
+      const lanes = ops.reshape(take(feeds, name), [-1, vocabulary]);
+      return [name, ops.gather(lanes, rows)] as const;
+    });
+    const given = { ...feeds, ...Object.fromEntries(marks) };
+    const logits = ops.gather(take(feeds, "logits"), rows);
+    return { chosen: choose(ops, vocabulary, choosing, logits, given) };
+  },
 });

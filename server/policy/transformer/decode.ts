@@ -7,6 +7,7 @@ import { choose, settingFeeds, type Choosing } from "./choose.ts";
 import { feedForward } from "./feedForward.ts";
 import { forward, residual } from "./forward.ts";
 import { linear } from "./linear.ts";
+import { markFeeds, marksOf, markTokens } from "./penalties.ts";
 import { before, rms } from "./norm.ts";
 import { masks, turns } from "./positions.ts";
 import { headWidth, type Shape } from "./weights.ts";
@@ -172,7 +173,8 @@ function stepLanes<T>(
 /**
  * One decoding step of every stream's lanes. Caches are consumed: the results replace them. A stream's feeds besides:
  * `ints` `[2 + key heads (+ 1), lanes]`, the last token and its position of every lane, then the cache rows that the
- * position has, lane by lane, then (adjusted) its row of the table of adjustments; `floats` `[2, lanes]`, a uniform
+ * position has, lane by lane, then (adjusted) its row of the table of adjustments, then (penalised) the place of the last
+ * token in the lanes' marks, which are consumed like caches; `floats` `[2, lanes]`, a uniform
  * number and the inverse temperature. `chosen` is as `choose` returns it; `logits` come too where they may be asked
  * again.
  */
@@ -182,7 +184,12 @@ export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): P
     ...weightFeeds(shape),
     rotary: float(3),
     ...settingFeeds(choosing),
-    ...perStream(streams, { ints: int(2), floats: float(2), ...cacheFeeds(shape) }),
+    ...perStream(streams, {
+      ints: int(2),
+      floats: float(2),
+      ...cacheFeeds(shape),
+      ...markFeeds(choosing.penalised),
+    }),
   },
   crossing: ["floats", "chosen"],
   build<T>(ops: Ops<T>, feeds: Named<T>) {
@@ -190,15 +197,24 @@ export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): P
     const folded = under(feeds, "w/");
     for (const stream of streamNumbers(streams)) {
       const own = under(feeds, `${stream}/`);
-      const extents = [1, 1, shape.kv_heads, ...(choosing.adjusted ? [1] : [])];
-      const [current, position, rows, adjustment] = ops
+      const penalised = marksOf(choosing.penalised).length > 0;
+      const extents = [
+        1,
+        1,
+        shape.kv_heads,
+        ...[choosing.adjusted, penalised].flatMap((on) => (on ? [1] : [])),
+      ];
+      const parts = ops
         .split(take(own, "ints"), extents, 0, "int")
         .map((part) => ops.reshape(part, [-1], "int"));
+      const [current, position, rows] = parts;
+      const adjustment = choosing.adjusted ? parts[3] : undefined;
       const lanes = { ...own, current: current!, position: position!, rows: rows! };
       const { y, caches } = stepLanes(ops, shape, folded, take(feeds, "rotary"), lanes);
       const logits = ops.matmul(y, take(folded, "head"), false, true);
-      Object.assign(results, prefixed(`${stream}/`, caches));
-      const given = { ...feeds, floats: take(own, "floats"), ...(adjustment && { adjustment }) };
+      const marks = penalised ? markTokens(ops, choosing.penalised, own, parts.at(-1)!) : {};
+      Object.assign(results, prefixed(`${stream}/`, { ...caches, ...marks }));
+      const given = { ...feeds, ...marks, floats: take(own, "floats"), ...(adjustment && { adjustment }) };
       results[`${stream}/chosen`] = choose(ops, shape.vocabulary, choosing, logits, given);
       if (choosing.top === "mass") results[`${stream}/logits`] = logits;
     }

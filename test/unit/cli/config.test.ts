@@ -92,6 +92,23 @@ describe("gradus validate", () => {
     assert.deepEqual([file.kind, file.diagnostics[0].rule, code], ["verl", "not-yet", 1]);
   });
 
+  it("names the option where no file wrote the value", async () => {
+    const wrong = (set: string) => gradus(["validate", "good.gradus.yaml", "--set", set], folder);
+    const { stderr, code } = await wrong("reward.terms.correct.use=nope");
+    assert.match(
+      stderr,
+      /^--set reward\.terms\.correct\.use=nope: error: `reward\.terms\.correct\.use` names .*\[unknown-value\]$/m,
+    );
+    assert.doesNotMatch(stderr, /:1:1:/);
+    assert.equal(code, 1);
+    const unread = await wrong("rollout.group=[");
+    assert.match(
+      unread.stderr,
+      /^--set: error: the value of `--set rollout\.group=\[` is not YAML: .* Mend the value/m,
+    );
+    assert.equal(unread.code, 1);
+  });
+
   it("names a file that is not there", async () => {
     const { stderr, code } = await gradus(["validate", "none.gradus.yaml"], folder);
     assert.match(stderr, /^none\.gradus\.yaml:1:1: error: /);
@@ -131,6 +148,10 @@ describe("gradus resolve", () => {
     const { stdout, stderr, code } = await gradus(["resolve", "bad.gradus.yaml", "--json"], folder);
     assert.deepEqual([stdout, code], ["", 1]);
     assert.match(stderr, /bad\.gradus\.yaml:1:16: error/);
+    assert.match(stderr, /nothing is resolved while there are errors/);
+    const set = await gradus(["resolve", "good.gradus.yaml", "--set", "rollout.group=x"], folder);
+    assert.deepEqual([set.stdout, set.code], ["", 1]);
+    assert.match(set.stderr, /^--set rollout\.group=x: error: /m);
   });
 });
 

@@ -19,7 +19,11 @@ import { batchOf, configOf, made } from "../support.ts";
 const clock = { step: 0, stageStep: 0 };
 const rewardContext: RewardContext = {
   clock,
-  models: { names: [], get: () => assert.fail("no term asks for a model") },
+  models: {
+    names: [],
+    get: () => assert.fail("no term asks for a model"),
+    perceptron: () => assert.fail("no term asks for a model"),
+  },
   tokenizer: {
     size: 0,
     eos: 0,

@@ -24,7 +24,7 @@ before(async () => {
 
 const context: RewardContext = {
   clock: { step: 12, stageStep: 0 },
-  models: { names: [], get: () => assert.fail() },
+  models: { names: [], get: () => assert.fail(), perceptron: () => assert.fail() },
   tokenizer: { size: 0, eos: 0, pad: 0, encode: () => assert.fail(), decode: () => assert.fail() },
 };
 const rows = (...responses: string[]) =>

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Commands } from "../../../server/run/commands.ts";
 import { openControl } from "../../../server/run/control.ts";
+import { Interrupted } from "../../../server/run/session.ts";
 import { Recorder, type Appended } from "../../../server/run/recorder.ts";
 
 function setting(): {
@@ -95,11 +96,20 @@ test("a paused run answers and waits until it is told to go on", async () => {
   remove();
 });
 
+const none = (): Promise<void> => Promise.resolve();
+/** Asks as a generation does, until a line was seen. */
+async function untilObeyed(commands: Commands): Promise<never> {
+  for (;;) {
+    await commands.between(none);
+    await new Promise(setImmediate);
+  }
+}
+
 test("a stop is seen between decode runs and obeyed at the boundary, in pause too", async () => {
   const { folder, write, recorder, remove } = setting();
   const commands = new Commands(openControl(folder, false), recorder, never);
   write('{"id":"1","action":"stop"}\n');
-  while (!commands.stopAsked()) await new Promise(setImmediate);
+  await assert.rejects(untilObeyed(commands), Interrupted);
   assert.equal(await commands.obey(() => Promise.resolve(), refuse), "stop");
   write('{"id":"2","action":"pause"}\n{"id":"3","action":"stop"}\n');
   assert.equal(await commands.obey(() => Promise.resolve(), refuse), "stop");

@@ -118,6 +118,28 @@ test("more of anything that counts is predicted to need more", () => {
     assert.ok(peak(less) < base, less);
 });
 
+test("perceptrons and what penalties remember are counted, to the byte", () => {
+  const planned = (...set: readonly string[]) => planMemory(load(minimal, set));
+  const [plain, beside] = [
+    planned(),
+    planned(
+      "models={ big: { kind: mlp, inputs: 512, widths: [1024], trains: true, optimizer: adamw }, slow: { ema: { of: big } } }",
+      "rollout.repetition_penalty=1.2",
+      "rollout.presence_penalty=0.1",
+    ),
+  ];
+  const own = 4 * (512 * 1024 + 1024 + 1024 + 1);
+  const more = (name: keyof typeof plain.prediction): number =>
+    beside.prediction[name] - plain.prediction[name];
+  assert.equal(more("weights"), own);
+  assert.equal(more("snapshots"), own);
+  assert.equal(more("optimizer"), 2 * own);
+  assert.equal(more("step"), 4 * own);
+  // 16 lanes, two marks for each of the 99 characters.
+  assert.equal(more("caches"), 4 * 16 * 2 * 99);
+  assert.equal(beside.peak - plain.peak, 8 * own + 4 * 16 * 2 * 99);
+});
+
 test("what cannot fit is refused with its arithmetic, and the value that is named does fit", () => {
   const file = countdown;
   const refused = (set: readonly string[]): UserError => {

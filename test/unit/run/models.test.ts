@@ -178,7 +178,7 @@ async function sessionOf(config: RunConfig): Promise<{ session: Session; records
     models,
     recorder: new Recorder(nowhere, (record) => records.push(record)),
     signal: new AbortController().signal,
-    interrupted: () => false,
+    between: () => Promise.resolve(),
   };
   return { session, records };
 }
@@ -255,6 +255,20 @@ test("a divergence over the whole vocabulary from another model, in one pass wit
       return { loss: 0, gradients: { logp: new Float64Array(batch.tokens.length).fill(-1) } };
     });
     assert.equal(policy.version, version + 1);
+  } finally {
+    models.close();
+  }
+});
+
+test("a divergence from a model with other tokens says in what they differ", async () => {
+  const other = "{ other: { base: tiny, tokenizer: { use: bpe, vocabulary: 300 } } }";
+  const models = await openModels(configOf(`models=${other}`));
+  try {
+    const ask = { model: "policy", channels: ["kl:other:forward" as const] };
+    await assert.rejects(
+      models.get("policy").score(rows(), ask),
+      /model other and the policy have different tokenizers \(they have \d+ and \d+ tokens\), so their distributions/,
+    );
   } finally {
     models.close();
   }
