@@ -17,7 +17,7 @@ import { isPeft, readPeft, writePeft, type PeftAdapter } from "./formats/peft.ts
 import type { OptimizerState } from "./optimizer.ts";
 import { headShapes, type Parts } from "./parts.ts";
 import { readSafetensors, writeSafetensors, type StoredTensors } from "./safetensors.ts";
-import { writeTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
+import { checkStoredTokens, writeTokenizer, type PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 
@@ -139,7 +139,7 @@ export function readCheckpointHead(folder: string): ModelHead {
 }
 
 /** What the optimiser keeps, counters, and how the weights are read. @throws UserError naming the file and what is wrong with it */
-export function readCheckpoint(folder: string): Checkpoint {
+function readCheckpoint(folder: string): Checkpoint {
   const { shape, tokenizer } = readCheckpointHead(folder);
   const { version, updates, optimizer } = readState(folder);
   const heads = join(folder, HEADS);
@@ -158,8 +158,22 @@ export function readCheckpoint(folder: string): Checkpoint {
   return { ...common, open: () => openHuggingFaceWeights(folder, shape) };
 }
 
+/** The same, of a model of these parts and with this tokenizer. @throws UserError where it is of another */
+export function readCheckpointOf(folder: string, parts: Parts, tokenizer: PolicyTokenizer): Checkpoint {
+  const checkpoint = readCheckpoint(folder);
+  const wrong = mismatch(checkpoint, parts);
+  if (wrong !== undefined)
+    throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
+      file: folder,
+      code: "checkpoint-shape",
+      action: "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
+    });
+  checkStoredTokens(folder, checkpoint.tokenizer, tokenizer);
+  return checkpoint;
+}
+
 /** Why a checkpoint is not of a model with these parts, as the end of a sentence; undefined where it is. */
-export function mismatch({ shape, heads, adapter }: Checkpoint, parts: Parts): string | undefined {
+function mismatch({ shape, heads, adapter }: Checkpoint, parts: Parts): string | undefined {
   if (!isDeepStrictEqual(shape, parts.shape)) return "is of a model of another size";
   const own = Object.keys(headShapes(parts)).sort().join(", ");
   const theirs = Object.keys(heads).sort().join(", ");

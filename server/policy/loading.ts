@@ -4,7 +4,7 @@
  */
 import { reading, type OpenWeights } from "./formats/model.ts";
 import type { Programs } from "./programs.ts";
-import { freeAll, take, type DeviceTensor } from "./runtime.ts";
+import { freeAll, take, type DeviceTensor, type Named, type Runtime } from "./runtime.ts";
 import { Scratch } from "./scratch.ts";
 import { foldedNames, foldedShapes, foldSources } from "./transformer/fold.ts";
 import { weightShapes } from "./transformer/weights.ts";
@@ -52,6 +52,17 @@ export const foldStreamed = (programs: Programs, open: OpenWeights): Owned =>
       }
     }),
   );
+
+/** Values that are here already. */
+export const uploadValues = (
+  runtime: Runtime,
+  shapes: Named<readonly number[]>,
+  values: Named<Float32Array | Float64Array>,
+): Owned =>
+  building((into) => {
+    for (const [name, extents] of Object.entries(shapes))
+      into[name] = runtime.upload(take(values, name), extents);
+  });
 
 const uploaded = (programs: Programs, open: OpenWeights, names: readonly string[]): Owned => {
   const { runtime, shape } = programs;

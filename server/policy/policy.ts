@@ -13,13 +13,13 @@ import type {
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { mismatch, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpointOf, writeCheckpoint } from "./checkpoint.ts";
 import { mergedReader } from "./formats/index.ts";
 import { readEvery, type OpenWeights, type WeightReader } from "./formats/model.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
-import { uploadAll } from "./loading.ts";
+import { uploadAll, uploadValues } from "./loading.ts";
 import { Optimizer } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
@@ -37,7 +37,7 @@ import { leanMicroTokens } from "./memory.ts";
 import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
-import { checkStoredTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
+import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
@@ -81,16 +81,7 @@ export class LanguageModel implements TrainablePolicy {
   }
   /** What a checkpoint says, the optimiser's state included. @throws UserError where it is not of such a model */
   private continued(folder: string): WeightSet {
-    const checkpoint = readCheckpoint(folder);
-    const wrong = mismatch(checkpoint, this.parts);
-    if (wrong !== undefined)
-      throw new UserError(`The checkpoint ${folder} ${wrong}.`, {
-        file: folder,
-        code: "checkpoint-shape",
-        action:
-          "Open a policy with that checkpoint's own size, heads and adapter, or name another checkpoint.",
-      });
-    checkStoredTokens(folder, checkpoint.tokenizer, this.tokenizer);
+    const checkpoint = readCheckpointOf(folder, this.parts, this.tokenizer);
     const stored = Object.entries(checkpoint.heads).map(([name, { data }]) => [name, data] as const);
     const heads = Object.fromEntries(stored);
     const weights =
@@ -123,21 +114,10 @@ export class LanguageModel implements TrainablePolicy {
     return [...this.saved.keys()];
   }
 
-  private uploaded(
-    shapes: Named<readonly number[]>,
-    values: Named<Float32Array | Float64Array>,
-  ): Record<string, DeviceTensor> {
-    return Object.fromEntries(
-      Object.entries(shapes).map(([name, extents]) => [
-        name,
-        this.setup.runtime.upload(take(values, name), extents),
-      ]),
-    );
-  }
   /** A set of the decoder's weights and the heads'; those in files are folded as they are read, and no more yet. */
   private decoder(open: OpenWeights, heads: Named<Float32Array>, stored: boolean): WeightSet {
     if (stored && this.setup.lean && this.parts.heads.length === 0) return new WeightSet(this.programs, open);
-    const own = this.uploaded(headShapes(this.parts), heads);
+    const own = uploadValues(this.setup.runtime, headShapes(this.parts), heads);
     return new WeightSet(this.programs, { ...uploadAll(this.programs, open), ...own });
   }
   /** A set of all that trains. An adapter whose every B is zero leaves the base as it is. */
@@ -145,7 +125,12 @@ export class LanguageModel implements TrainablePolicy {
     const shapes = trainedShapes(this.parts);
     checkSizes(Object.entries(shapes), values);
     const untouched = Object.keys(shapes).every((name) => !name.endsWith(".B") || isZero(take(values, name)));
-    return new WeightSet(this.programs, this.uploaded(shapes, values), this.base, untouched);
+    return new WeightSet(
+      this.programs,
+      uploadValues(this.setup.runtime, shapes, values),
+      this.base,
+      untouched,
+    );
   }
   private weightsOf(model: Model): WeightSet {
     const found = model === "policy" ? this.weights : this.saved.get(model);
@@ -402,7 +387,7 @@ export class LanguageModel implements TrainablePolicy {
   async save(folder: string): Promise<void> {
     const { shape, version, tokenizer, setup } = this;
     const { adapter } = this.parts;
-    const trained = this.readTrained();
+    const trained = this.weights.values;
     const heads = Object.fromEntries(
       Object.entries(headShapes(this.parts)).map(([name, extents]) => [
         name,

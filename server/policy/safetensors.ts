@@ -19,6 +19,7 @@ const entrySchema = z.object({
   data_offsets: z.tuple([z.int(), z.int()]),
 });
 
+/** Each tensor's data is looked at once, when its turn has come. */
 export function writeSafetensors(
   file: string,
   tensors: StoredTensors,
@@ -26,9 +27,10 @@ export function writeSafetensors(
 ): void {
   let offset = 0;
   const header: Record<string, unknown> = { __metadata__: metadata };
-  for (const [name, { shape, data }] of Object.entries(tensors)) {
-    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
+  for (const [name, { shape }] of Object.entries(tensors)) {
+    const bytes = shape.reduce((product, extent) => product * extent, 4);
+    header[name] = { dtype: "F32", shape, data_offsets: [offset, offset + bytes] };
+    offset += bytes;
   }
   const text = JSON.stringify(header);
   // Data begins at a multiple of 8, as the format asks; padding is spaces.

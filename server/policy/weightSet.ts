@@ -1,5 +1,5 @@
 /** Sets of weights on the device, with the folded matrices that programs use. A set may have several owners. */
-import { readEvery, type OpenWeights } from "./formats/model.ts";
+import { lazyWeights, readEvery, type OpenWeights, type Weights } from "./formats/model.ts";
 import { foldStreamed, readFrozen, uploadAll } from "./loading.ts";
 import { frozenNames, mergedNames } from "./parts.ts";
 import type { Programs } from "./programs.ts";
@@ -61,6 +61,12 @@ export class WeightSet {
       this.all = uploadAll(this.programs, this.open);
     }
     return this.all;
+  }
+  /** The same, each read when it is looked at; from files all at once, since these may be about to be replaced. */
+  get values(): Weights {
+    if (this.all === undefined) return this.read();
+    const tensors = this.all;
+    return lazyWeights(Object.keys(tensors), (name) => floats(take(tensors, name)));
   }
   /** Values of all that trains. */
   read(): Record<string, Float32Array> {

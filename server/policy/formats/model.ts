@@ -23,6 +23,13 @@ export interface WeightReader {
 }
 export type OpenWeights = () => WeightReader;
 
+/** Weights that are read whenever they are looked at, so that a writer that takes one after another holds one. */
+export const lazyWeights = (names: readonly string[], read: (name: string) => Float32Array): Weights =>
+  Object.defineProperties(
+    {},
+    Object.fromEntries(names.map((name) => [name, { enumerable: true, get: () => read(name) }])),
+  );
+
 /** Calls back with an open reader. */
 export function reading<R>(open: OpenWeights, use: (read: WeightReader["read"]) => R): R {
   const reader = open();

@@ -1,5 +1,6 @@
 /** Moving numbers between our matrices and a Hugging Face folder's tensors. */
 import { countOf, headWidth, weightShapes, type Shape } from "../../transformer/weights.ts";
+import { take } from "../../runtime.ts";
 import { fresh, type Room } from "../../scratch.ts";
 import type { StoredTensor } from "../../safetensors.ts";
 import type { Weights } from "../model.ts";
@@ -77,23 +78,23 @@ function copy(
   (tensor.transposed ? copyTransposed : copyStraight)(theirs, ours, stride, rows, columns, inwards);
 }
 
-/** Weights by the folder's names and in its layout. */
+/** Weights by the folder's names and in its layout, each made when its data is looked at. */
 export function toPublic(shape: Shape, weights: Weights): Record<string, StoredTensor> {
   const stored: Record<string, StoredTensor> = {};
   const shapes = weightShapes(shape);
   for (const [weight, tensors] of Object.entries(publicTensors(shape))) {
     const extents = shapes[weight]!;
-    const ours = weights[weight];
-    if (ours === undefined) throw new Error(`internal: no weight named ${weight}`);
-    for (const tensor of tensors) {
-      if (isWhole(tensor, extents)) {
-        stored[tensor.name] = { shape: tensor.extents, data: ours };
-        continue;
-      }
-      const data = new Float32Array(countOf(tensor.extents));
-      copy(shape, tensor, extents, data, ours, false);
-      stored[tensor.name] = { shape: tensor.extents, data };
-    }
+    for (const tensor of tensors)
+      stored[tensor.name] = {
+        shape: tensor.extents,
+        get data() {
+          const ours = take(weights, weight);
+          if (isWhole(tensor, extents)) return ours;
+          const data = new Float32Array(countOf(tensor.extents));
+          copy(shape, tensor, extents, data, ours, false);
+          return data;
+        },
+      };
   }
   return stored;
 }
