@@ -7,7 +7,7 @@ import { environment } from "./environments.ts";
 import { datasetFile, modelFile, rewardFile } from "./files.ts";
 import { grammarRegex } from "./grammarRegex.ts";
 import { groupSize } from "./groupSize.ts";
-import { givenBaseline, klModel } from "./kl.ts";
+import { givenBaseline, klFull, klModel } from "./kl.ts";
 import { knownMetric } from "./knownNames.ts";
 import { miniBatch } from "./miniBatch.ts";
 import { minTokens } from "./minTokens.ts";
@@ -48,6 +48,7 @@ export const rules: readonly Rule[] = [
   condition,
   bestMetric,
   klModel,
+  klFull,
   objectiveModel,
   objectiveHead,
   taskWeight,
@@ -55,7 +56,7 @@ export const rules: readonly Rule[] = [
 ];
 
 /** Those that still matter when the rollouts exist already: how they are made, and with what model, does not. */
-const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel, objectiveModel];
+const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel, klFull, objectiveModel];
 
 export function checkRules(model: ConfigModel, recorded = false): void {
   for (const rule of recorded ? rulesOnRecorded : rules) rule.check(model);

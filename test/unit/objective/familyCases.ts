@@ -118,22 +118,25 @@ const dqoAt: LossAt = (moved, here) => {
   );
 };
 
-const ilqlAt: LossAt = (moved, here) => {
-  const q = (input: ObjectiveInput, t: number): number => at(input, "logp", t) + at(input, "logsumexp", t);
-  return sum(
-    trained(here).map((t) => {
-      const n = next(here, t);
-      const goal = reward(here, t) + (n < 0 ? 0 : 0.99 * at(here, "head:value", n));
-      const gap = q(here, t) - at(moved, "head:value", t);
-      return (
-        here.factors[t]! *
-        (0.5 * (q(moved, t) - goal) ** 2 +
-          0.5 * (gap < 0 ? 0.3 : 0.7) * gap ** 2 -
-          0.01 * at(moved, "logp", t))
-      );
-    }),
-  );
-};
+const ilqlAt =
+  (alpha: number): LossAt =>
+  (moved, here) => {
+    const q = (input: ObjectiveInput, t: number): number =>
+      alpha * (at(input, "logp", t) + at(input, "logsumexp", t));
+    return sum(
+      trained(here).map((t) => {
+        const n = next(here, t);
+        const goal = reward(here, t) + (n < 0 ? 0 : 0.99 * at(here, "head:value", n));
+        const gap = q(here, t) - at(moved, "head:value", t);
+        return (
+          here.factors[t]! *
+          (0.5 * (q(moved, t) - goal) ** 2 +
+            0.5 * (gap < 0 ? 0.3 : 0.7) * gap ** 2 -
+            0.01 * at(moved, "logp", t))
+        );
+      }),
+    );
+  };
 
 const tokenQAt: LossAt = (moved, here) =>
   sum(
@@ -241,7 +244,7 @@ export const familyCases: Readonly<Record<string, readonly Case[]>> = {
   rover: [{ lossAt: roverAt }, { params: { bootstrap: 0, rho: 2 } }],
   oreo: [{ lossAt: oreoAt }],
   dqo: [{ params: { gamma: 0.9, lambda: 0.5 }, lossAt: dqoAt }],
-  ilql: [{ lossAt: ilqlAt }],
+  ilql: [{ lossAt: ilqlAt(1) }, { params: { alpha: 0.3 }, lossAt: ilqlAt(0.3) }],
   token_q: [{ lossAt: tokenQAt }],
   turn_critic: [{ lossAt: turnCriticAt }],
   brain: [{}, { params: { gamma: 0.3 } }],
