@@ -89,6 +89,11 @@ export class AdvantageChain implements Stateful {
     return this.baseline.greedy ?? false;
   }
 
+  /** Continuations that a run has to write and pay, their mean rewards as `values`. */
+  get branches(): AdvantageBaseline["branches"] {
+    return this.baseline.branches;
+  }
+
   /**
    * A penalty in the reward is a source at token level: over a whole response it is the sum over the trained tokens,
    * taken off before the baseline; apart from the reward it is never centred. `stats` holds the columns of

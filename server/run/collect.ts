@@ -7,6 +7,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, Clock, DecodeOptions, Group, RewardColumn, Stats, Verdict } from "../seams.ts";
 import { concatenate } from "./assemble.ts";
 import { joinColumns } from "./columns.ts";
+import { withBranchValues } from "./branches.ts";
 import { constraintsOf } from "./decoding.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { withGreedyBaseline } from "./greedy.ts";
@@ -81,7 +82,8 @@ async function round(
   const written = await watch.time("generate", () =>
     rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),
   );
-  const batch = await withGreedyBaseline(place, places, stage.algorithm.masked(written));
+  const compared = await withGreedyBaseline(place, places, stage.algorithm.masked(written));
+  const batch = await withBranchValues(place, compared);
   const context = {
     models: session.models,
     tokenizer: session.policy.tokenizer,
