@@ -90,6 +90,10 @@ export class Algorithm implements Stateful {
   get greedy(): boolean {
     return this.advantageChain.greedy;
   }
+  /** The advantage needs continuations from the beginning of each step; their mean rewards go into `values`. */
+  get branches(): AdvantageChain["branches"] {
+    return this.advantageChain.branches;
+  }
   /** Channels that must be scored, and put among the stats, before `advantages`. */
   get advantageChannels(): readonly AdvantageChannel[] {
     return this.advantageChain.channels;

@@ -41,13 +41,25 @@ export const monteCarlo = baseline({
   name: "monte_carlo",
   aliases: ["vineppo"],
   summary:
-    "The value of a step's beginning is the mean reward of fresh continuations from there (rollouts of use `estimate` that name their `parent`), or what `values` says of its first token. A step at whose beginning none was written is joined to the one before; the prompt's value is then the group's mean.",
+    "The value of a step's beginning is the mean reward of fresh continuations from there (rollouts of use `estimate` that name their `parent`), or what `values` says of its first token. A run writes them; a step at whose beginning none was written is joined to the one before; the prompt's value is then the group's mean.",
   formula: "A_t = r_t + V̂(s_{t+1}) − V̂(s_t), V̂(s) = mean reward of K continuations of s, V̂(end) = 0",
   sources: ["VinePPO: Unlocking RL Potential For LLM Reasoning Through Refined Credit Assignment"],
-  needs: ["branches"],
-  params: z.object({}),
-  create: () => ({
+  params: z.object({
+    k: z
+      .number()
+      .int()
+      .min(1)
+      .default(9)
+      .describe("K, the continuations that a run writes from the beginning of each step."),
+    split: z
+      .string()
+      .min(1)
+      .default("\n")
+      .describe("The text that ends a step, where rollouts do not record theirs."),
+  }),
+  create: (branches) => ({
     level: "step",
+    branches,
     returns: "own",
     centre(input) {
       const { units, batch } = input;

@@ -50,6 +50,8 @@ export interface AdvantageBaseline extends Partial<Stateful> {
   readonly channels?: readonly AdvantageChannel[];
   /** Whether the run has to write one greedy response a task, and pay it. */
   readonly greedy?: boolean;
+  /** The run has to write and pay `k` continuations from the beginning of each step; `split` ends one. */
+  readonly branches?: { readonly k: number; readonly split: string };
   centre(input: AdvantageInput): Float64Array;
   /** What a value head should have said of each unit. */
   targets?(input: AdvantageInput): Float64Array;

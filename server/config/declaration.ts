@@ -95,10 +95,10 @@ export interface MethodContext {
 }
 
 /**
- * siblings: other rollouts of the group; a group of one gives nothing. sum_pi_squared, branches, pairs: only where
- * rollouts recorded them.
+ * siblings: other rollouts of the group; a group of one gives nothing. sum_pi_squared: only rollouts that recorded it
+ * have it.
  */
-export type Need = "siblings" | "sum_pi_squared" | "branches";
+export type Need = "siblings" | "sum_pi_squared";
 
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
   readonly slot: Slot;

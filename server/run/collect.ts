@@ -7,6 +7,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, Clock, DecodeOptions, Group, RewardColumn, Stats, Verdict } from "../seams.ts";
 import { concatenate } from "./assemble.ts";
 import { joinColumns } from "./columns.ts";
+import { withBranchValues } from "./branches.ts";
 import { constraintsOf } from "./decoding.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { withGreedyBaseline } from "./greedy.ts";
@@ -87,7 +88,8 @@ async function round(
       between: () => watch.without(session.between),
     }),
   );
-  const batch = await withGreedyBaseline(place, places, stage.algorithm.masked(written));
+  const compared = await withGreedyBaseline(place, places, stage.algorithm.masked(written));
+  const batch = await withBranchValues(place, compared);
   const context = {
     models: session.models,
     tokenizer: session.policy.tokenizer,

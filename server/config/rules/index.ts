@@ -1,4 +1,4 @@
-import { advantageNeeds } from "./advantage.ts";
+import { advantageNeeds, advantageScale } from "./advantage.ts";
 import { band } from "./band.ts";
 import { bestMetric } from "./bestMetric.ts";
 import { condition } from "./conditions.ts";
@@ -28,6 +28,7 @@ export const rules: readonly Rule[] = [
   environment,
   groupSize,
   advantageNeeds,
+  advantageScale,
   band,
   passAt,
   contextLength,

@@ -80,3 +80,29 @@ test("a moving average goes on after a resume as if nothing had been", async () 
     );
   });
 });
+
+test("VinePPO: continuations from every step's beginning are its value; they are not kept, their values are", async () => {
+  const set = ["advantage.baseline={ use: monte_carlo, k: 3, split: a }", "advantage.scale=none"];
+  await ran(set, (run) => {
+    const rows = trained(run);
+    assert.equal(rows.length, 18);
+    for (const { row, columns } of rows) {
+      const [length, values] = [columns.tokens!.length, columns.values!];
+      const begins = row.steps!.map(([begin]) => begin);
+      assert.deepEqual(
+        [...values.keys()].filter((t) => Number.isFinite(values[t])),
+        begins,
+      );
+      // Advantages of steps telescope: weighed by length they are what the row's own advantage says.
+      const gains = begins.map((begin, k) => {
+        const next = begins[k + 1];
+        return (next === undefined ? Number(row.reward) : values[next]!) - values[begin]!;
+      });
+      const sizes = begins.map((begin, k) => (begins[k + 1] ?? length) - begin);
+      const mean = sum(gains.map((gain, k) => gain * sizes[k]!)) / length;
+      assert.ok(Math.abs(Number(row.advantage) - mean) < 1e-6);
+    }
+    assert.ok(rows.some(({ row }) => row.steps!.length > 1));
+    assert.ok(ofKind(run.records(), "rollout").every(({ row }) => row.use !== "estimate"));
+  });
+});
