@@ -22,7 +22,10 @@ const families: Readonly<Record<string, { readonly preset: string; readonly set?
   "pairwise logistic": { preset: "online-dpo" },
   "weighted likelihood": { preset: "raft" },
   "ranking hinge": { preset: "rrhf" },
-  "value regression": { preset: "ppo", set: ["update.optimizer.lr=0.003"] },
+  "value regression": {
+    preset: "ppo",
+    set: ["update.optimizer.lr=0.003", "model.value_heads=[{ name: value, detach: true }]", "kl=[]"],
+  },
   NFT: { preset: "nft" },
   PACS: { preset: "pacs" },
   ROVER: { preset: "rover" },
