@@ -148,6 +148,7 @@ describe("merging", () => {
     assert.deepEqual(value(changed, "objective"), {
       use: "reinforce",
       aggregate: { use: "token_mean" },
+      correction: [],
       entropy: 0.01,
     });
   });
