@@ -82,9 +82,7 @@ export async function withBranchValues(place: Place, batch: Batch): Promise<Batc
   const stepped: Batch = { ...batch, records };
   const states = statesOf(stepped);
   const drafts = states.flatMap((state) => draftsFrom(state, stepped, k, place));
-  const written = await watch.time("generate", () =>
-    rollOut(session.policy, drafts, decode, session.interrupted),
-  );
+  const written = await watch.time("generate", () => rollOut(session.policy, drafts, decode));
   const masked = algorithm.masked(written);
   const context = {
     models: session.models,
