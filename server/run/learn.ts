@@ -6,6 +6,7 @@ import { randomStream } from "../random.ts";
 import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
+import { joinedLoss, type LossPart } from "./parts.ts";
 
 /** What the admitted rows train with. */
 export interface Training {
@@ -16,6 +17,10 @@ export interface Training {
   /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
   readonly old: Stats;
   readonly scored: Pick<Scored, "combined" | "success">;
+  /** Losses on rows of their own that join every optimiser step. */
+  readonly beside?: readonly LossPart[];
+  /** Factor on the loss of these rows; default 1. */
+  readonly factor?: number;
 }
 export interface StepAdvantages {
   readonly train: Training;
@@ -34,19 +39,19 @@ export interface Compared {
 const behaviour = (batch: Batch): Stats =>
   batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };
 
+/** Columns of generation with the log-probs of the models that KL terms name. */
+export async function generated({ session, stage, clock }: Place, rows: Batch): Promise<Stats> {
+  const policy = session.models.get("policy");
+  const columns: [Channel, Float64Array][] = [];
+  for (const model of stage.algorithm.models(clock))
+    columns.push([`logp:${model}`, (await policy.score(rows, { model, channels: ["logp"] })).logp!]);
+  return { ...behaviour(rows), ...Object.fromEntries(columns) };
+}
+
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
 export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
-  const { session, stage, clock } = place;
-  const models = stage.algorithm.models(clock);
-  const ask = async (rows: Batch): Promise<Stats> => {
-    const columns: [Channel, Float64Array][] = [];
-    for (const model of models)
-      columns.push([
-        `logp:${model}`,
-        (await session.models.get("policy").score(rows, { model, channels: ["logp"] })).logp!,
-      ]);
-    return { ...behaviour(rows), ...Object.fromEntries(columns) };
-  };
+  const { stage } = place;
+  const ask = (rows: Batch): Promise<Stats> => generated(place, rows);
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
     return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
@@ -121,12 +126,19 @@ function shuffledRows(rows: number, random: Random): number[] {
   return order;
 }
 
-/** `epochs` passes over the mini-batches, one optimiser step each. None where nothing was admitted. */
-export async function learn(where: Place, { train }: StepAdvantages): Promise<UpdateStats[]> {
+/**
+ * `epochs` passes over the mini-batches, one optimiser step each. None where nothing was admitted.
+ * @param fresh the weights have not moved since these rows were written
+ */
+export async function learn(
+  where: Place,
+  { train }: Pick<StepAdvantages, "train">,
+  fresh = true,
+): Promise<UpdateStats[]> {
   const { stage, session, clock, step } = where;
   const { mini_batch, epochs } = stage.config.body.update;
   const updates: UpdateStats[] = [];
-  if (train.weights.every((weight) => weight === 0)) return updates;
+  if (train.weights.every((weight) => weight === 0)) return aside(where, train);
   const split = mini_batch !== undefined && mini_batch < train.batch.rows;
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = split
@@ -140,7 +152,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
           where,
           train,
           part.map((row) => order[row]!),
-          updates.length === 0,
+          fresh && updates.length === 0,
           rateAt(stage.config.body.update.schedule, clock),
         ),
       );
@@ -151,12 +163,13 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 function update(
-  { stage, session, clock }: Place,
-  { batch, advantages, weights, old, scored }: Training,
+  where: Place,
+  { batch, advantages, weights, old, scored, beside = [], factor }: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
 ): Promise<UpdateStats> {
+  const { stage, session, clock } = where;
   const { algorithm } = stage;
   const own = {
     old: selectStats(old, batch, rows),
@@ -164,8 +177,36 @@ function update(
     weights: selectTokens(weights, batch, rows),
     scored: selectScored(scored, rows),
   };
-  const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  return session.models.get("policy").update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+  const main: LossPart = {
+    name: "policy",
+    batch: selectRows(batch, rows),
+    channels: algorithm.channels(clock),
+    weigh: algorithm.weigh(own, clock),
+    weight: factor ?? 1,
+  };
+  const whole = joinedLoss([main, ...beside]);
+  const plan = {
+    channels: whole.channels,
+    unit: algorithm.unit,
+    fresh: fresh && beside.length === 0,
+    lr_scale: lrScale,
+    ...stage.auxiliary.privacy(where),
+  };
+  return session.models.get("policy").update(whole.batch, plan, whole.weigh);
+}
+
+/** What stands beside rollouts of which none trains still does. */
+async function aside(where: Place, { beside = [] }: Training): Promise<UpdateStats[]> {
+  if (beside.length === 0) return [];
+  const { stage, session, clock } = where;
+  const { batch, channels, weigh } = joinedLoss(beside);
+  const plan = {
+    channels,
+    unit: "sequence" as const,
+    lr_scale: rateAt(stage.config.body.update.schedule, clock),
+    ...stage.auxiliary.privacy(where),
+  };
+  return [await session.models.get("policy").update(batch, plan, weigh)];
 }
 
 /** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */
