@@ -31,12 +31,15 @@ export interface ExplainedStep {
 }
 export type Explained = ExplainedRollout | ExplainedStep;
 
-/** The rows that train, by (run, step), in the order in which the steps first appear. */
-function stepsOf(rows: readonly RecordedRow[]): RecordedRow[][] {
+/**
+ * The rows that train, by (run, step), in the order in which the steps first appear. What was replayed has advantages
+ * of another step: it is left out, unless the config takes recorded advantages as they are.
+ */
+function stepsOf(rows: readonly RecordedRow[], given: boolean): RecordedRow[][] {
   const steps = new Map<string, RecordedRow[]>();
   for (const recorded of rows) {
-    const { admitted, use, run, step } = recorded.row;
-    if (admitted === false || (use ?? "train") !== "train") continue;
+    const { admitted, use, run, step, source } = recorded.row;
+    if (admitted === false || (use ?? "train") !== "train" || (source === "replay" && !given)) continue;
     const key = JSON.stringify([run ?? "", step]);
     const known = steps.get(key);
     if (known === undefined) steps.set(key, [recorded]);
@@ -48,7 +51,8 @@ function stepsOf(rows: readonly RecordedRow[]): RecordedRow[][] {
 /** Explains every step of the rows, in order. */
 export function* explain(config: RunConfig, rows: readonly RecordedRow[]): Generator<Explained> {
   checkTerms(config, rows);
-  for (const step of stepsOf(rows)) yield* new StepExplainer(new RecordedStep(config, step)).explain();
+  const given = config.stages.some(({ body }) => body.advantage.baseline.declaration.name === "given");
+  for (const step of stepsOf(rows, given)) yield* new StepExplainer(new RecordedStep(config, step)).explain();
 }
 
 /** Rows whose rewards are all of other terms than the config's would silently have none. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { create } from "../algorithm.ts";
 import { Reweighting } from "../auxiliary/reweighting.ts";
 import { joinBatches } from "../batch.ts";
+import { auxiliaryNames } from "../config/auxiliaryNames.ts";
 import { valueAt, type OptimizerChoice } from "../config/declaration.ts";
 import { rateAt } from "../config/learningRate.ts";
 import type { AuxiliaryConfig, CreateContext } from "../config/resolved.ts";
@@ -174,23 +175,13 @@ const savedSchema = z.object({
   kept: z.json(),
 });
 
-/** Names of a list's entries: a method that comes again is numbered. */
-export function namesOf(list: readonly AuxiliaryConfig[]): string[] {
-  const seen = new Map<string, number>();
-  return list.map(({ loss: { declaration } }) => {
-    const count = (seen.get(declaration.name) ?? 0) + 1;
-    seen.set(declaration.name, count);
-    return count === 1 ? declaration.name : `${declaration.name}${count}`;
-  });
-}
-
 export class AuxiliaryLosses implements Stateful {
   readonly demonstrations: readonly Demonstrations[];
   private readonly reweighting: Reweighting | undefined;
   private readonly private: Extract<Auxiliary, { kind: "privacy" }> | undefined;
 
   constructor(list: readonly AuxiliaryConfig[], context: CreateContext) {
-    const names = namesOf(list);
+    const names = auxiliaryNames(list);
     const made = list.map((config, i) => ({ config, name: names[i]!, loss: create(config.loss, context) }));
     this.demonstrations = made.flatMap(({ config, name, loss }) =>
       loss.kind === "likelihood"

@@ -15,6 +15,7 @@ import { duplicateName, successTerm, termTasks } from "./names.ts";
 import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
 import { passAt } from "./passAt.ts";
+import { auxiliaryBlock, replayBlock, replayFile } from "./replay.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
 import { scheduleEnd } from "./scheduleEnd.ts";
 import { taskWeight } from "./taskWeight.ts";
@@ -35,6 +36,9 @@ export const rules: readonly Rule[] = [
   registeredModel,
   datasetFile,
   rewardFile,
+  replayFile,
+  replayBlock,
+  auxiliaryBlock,
   knownMetric,
   successTerm,
   termTasks,
