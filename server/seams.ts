@@ -657,7 +657,7 @@ export type Auxiliary =
   /** Weights of all losses of the step, from their own last two windows. */
   | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
   /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
-  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number };
+  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number; readonly delta: number };
 
 // ───────────────────────────────────────────────────────────────── evaluation
 

@@ -11,15 +11,20 @@ const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
 });
 const whole = (least: number): z.ZodNumber => z.number().int().min(least);
 
+/** When an auxiliary loss is due. */
 export const auxiliaryTrigger = z.union([
   z.literal("always"),
-  z.strictObject({ every: whole(1).describe("Steps between two times.") }),
-  z.strictObject({ last: whole(1).describe("The last so many steps of the stage.") }),
-  z.strictObject({
-    all_failed: whole(1).describe(
-      "When so many tasks with a solution have failed in all their rollouts: these tasks.",
-    ),
-  }),
+  z
+    .strictObject({
+      every: whole(1).optional().describe("Steps between two times."),
+      last: whole(1).optional().describe("The last so many steps of the stage."),
+      all_failed: whole(1)
+        .optional()
+        .describe("When so many tasks with a solution have failed in all their rollouts: these tasks."),
+    })
+    .refine((when) => Object.values(when).filter((value) => value !== undefined).length === 1, {
+      message: "needs one of `every`, `last` and `all_failed`",
+    }),
 ]);
 
 const auxiliaryItem: Shape = {

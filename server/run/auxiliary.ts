@@ -1,6 +1,7 @@
 /** The losses beside the objective while a run goes on: when each is due, on what rows, in whose optimiser step. */
 import { z } from "zod";
 import { create } from "../algorithm.ts";
+import { epsilonOf } from "../auxiliary/epsilon.ts";
 import { Reweighting } from "../auxiliary/reweighting.ts";
 import { joinBatches } from "../batch.ts";
 import { auxiliaryNames } from "../config/auxiliaryNames.ts";
@@ -75,7 +76,7 @@ export class Demonstrations implements Stateful {
   }
   private get needed(): number | undefined {
     const { when } = this.config;
-    return typeof when === "object" && "all_failed" in when ? when.all_failed : undefined;
+    return when === "always" ? undefined : when.all_failed;
   }
 
   /** Takes note of what failed and what succeeded in a step. */
@@ -103,9 +104,10 @@ export class Demonstrations implements Stateful {
   private due({ clock, stage }: Place): boolean {
     const { when } = this.config;
     if (when === "always") return true;
-    if ("every" in when) return (clock.stageStep + 1) % when.every === 0;
-    if ("last" in when) return clock.stageStep >= stage.config.steps - when.last;
-    return this.failed.length >= when.all_failed;
+    const { every, last, all_failed = 1 } = when;
+    if (every !== undefined) return (clock.stageStep + 1) % every === 0;
+    if (last !== undefined) return clock.stageStep >= stage.config.steps - last;
+    return this.failed.length >= all_failed;
   }
 
   /** Rows to learn from now; undefined where it is not due or there are none. */
@@ -179,6 +181,8 @@ export class AuxiliaryLosses implements Stateful {
   readonly demonstrations: readonly Demonstrations[];
   private readonly reweighting: Reweighting | undefined;
   private readonly private: Extract<Auxiliary, { kind: "privacy" }> | undefined;
+  /** Optimiser steps taken. */
+  private noisy = 0;
 
   constructor(list: readonly AuxiliaryConfig[], context: CreateContext) {
     const names = auxiliaryNames(list);
@@ -229,7 +233,10 @@ export class AuxiliaryLosses implements Stateful {
       const update = await session.models
         .get("policy")
         .update(batch, plan, (now, rows) => scaled(weigh(now, rows), weight));
-      updates.push({ ...update, metrics: { [`loss/${one.name}`]: update.loss / weight } });
+      updates.push({
+        ...update,
+        metrics: { ...skipped(update), [`loss/${one.name}`]: update.loss / weight },
+      });
     }
     return updates;
   }
@@ -248,6 +255,7 @@ export class AuxiliaryLosses implements Stateful {
 
   /** Takes note of the losses of a step. */
   learned(updates: readonly UpdateStats[]): void {
+    this.noisy += updates.filter(({ metrics }) => metrics["update/skipped"] !== 1).length;
     if (this.reweighting === undefined) return;
     for (const name of ["policy", ...this.demonstrations.map((one) => one.name)]) {
       const losses = updates.flatMap(({ metrics, loss }) => {
@@ -267,7 +275,14 @@ export class AuxiliaryLosses implements Stateful {
       `loss/${name}/weight`,
       weight,
     ]);
-    return { ...Object.fromEntries(waiting), ...Object.fromEntries(weights) };
+    const own = this.private;
+    return {
+      ...Object.fromEntries(waiting),
+      ...Object.fromEntries(weights),
+      ...(own !== undefined && own.noise > 0
+        ? { "privacy/epsilon": epsilonOf(this.noisy, own.noise, own.delta) }
+        : {}),
+    };
   }
 
   save(): Saved {
@@ -275,7 +290,7 @@ export class AuxiliaryLosses implements Stateful {
     const own = this.reweighting?.save();
     const all: (readonly [string, Saved])[] = own === undefined ? parts : [...parts, ["", own]];
     return {
-      json: Object.fromEntries(all.map(([name, saved]) => [name, saved.json])),
+      json: { noisy: this.noisy, states: Object.fromEntries(all.map(([name, saved]) => [name, saved.json])) },
       arrays: Object.fromEntries(
         all.flatMap(([name, { arrays = {} }]) =>
           Object.entries(arrays).map(([key, values]) => [`${name}/${key}`, values]),
@@ -284,7 +299,8 @@ export class AuxiliaryLosses implements Stateful {
     };
   }
   load({ json, arrays = {} }: Saved): void {
-    const states = z.record(z.string(), z.json()).parse(json);
+    const { noisy, states } = lossesSchema.parse(json);
+    this.noisy = noisy;
     const of = (name: string): Saved => ({
       json: states[name] ?? null,
       arrays: Object.fromEntries(
@@ -297,6 +313,12 @@ export class AuxiliaryLosses implements Stateful {
     if (states[""] !== undefined) this.reweighting?.load(of(""));
   }
 }
+
+const lossesSchema = z.object({ noisy: z.number(), states: z.record(z.string(), z.json()) });
+
+const skipped = ({ metrics }: UpdateStats): UpdateStats["metrics"] => ({
+  "update/skipped": metrics["update/skipped"] ?? 0,
+});
 
 const hasParts = (metrics: UpdateStats["metrics"]): boolean =>
   Object.keys(metrics).some((name) => name.startsWith("loss/"));

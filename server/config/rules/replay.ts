@@ -104,7 +104,7 @@ export const auxiliaryBlock: Rule = {
             "optimizer",
             "A joined loss is part of the policy's optimiser steps: `optimizer` needs `place: alone`.",
           );
-        if (typeof when === "object" && "all_failed" in when && loss.params["data"] !== "solutions")
+        if (when !== "always" && when.all_failed !== undefined && loss.params["data"] !== "solutions")
           say(
             "when",
             "`all_failed` waits for tasks whose solutions are then learned: it needs `use: sft` with `data: solutions`.",

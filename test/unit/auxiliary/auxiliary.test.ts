@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { epsilonOf } from "../../../server/auxiliary/epsilon.ts";
 import { lossWeights, Reweighting } from "../../../server/auxiliary/reweighting.ts";
 import { demonstrated } from "../../../server/run/auxiliary.ts";
 import { piecesOf } from "../../../server/run/demonstrations.ts";
@@ -97,6 +98,13 @@ describe("recap", () => {
     again.load(one.save());
     assert.deepEqual(again.weights(), weights);
   });
+});
+
+it("epsilon composes Gaussian steps by zero-concentrated privacy", () => {
+  assert.equal(epsilonOf(0, 1, 1e-5), 0);
+  // ρ = 8/(2·4) = 1
+  assert.ok(near(epsilonOf(8, 2, 1e-5), 1 + 2 * Math.sqrt(Math.log(1e5))));
+  assert.equal(epsilonOf(1, 0, 1e-5), Number.POSITIVE_INFINITY);
 });
 
 it("noise is Gaussian: mean, deviation and tails", () => {

@@ -192,6 +192,8 @@ test("likelihood, text and reweighting join the policy's own steps; successes cl
       norms.every((norm) => norm <= 16 * 1e-3 + 1e-9),
       norms.join(),
     );
+    const spent = metricsOf(noisy).map((values) => Number(values["privacy/epsilon"]));
+    assert.ok(spent[0]! > 0 && spent[1]! > spent[0]!, spent.join());
     assert.equal(metricsOf(quiet)[0]!["update/loss"], metricsOf(noisy)[0]!["update/loss"]);
     assert.notDeepEqual(essence(quiet.records(), 11), essence(noisy.records(), 11));
   } finally {
