@@ -14,7 +14,7 @@ import {
 } from "../seams.ts";
 import { column } from "./column.ts";
 import { create } from "./create.ts";
-import { MaskChain } from "./masks.ts";
+import { MaskChain, onlyWhere } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
 import type { Scored } from "./rewards.ts";
 
@@ -67,7 +67,7 @@ export class LossChain {
       const masked = this.masks.ofTheLoss({ batch, now, old, advantages, weights: given });
       const { weights, kept } = masked;
       const counted = this.aggregate(weights, batch);
-      const factors = kept === undefined ? counted : counted.map((factor, i) => factor * kept[i]!);
+      const factors = kept === undefined ? counted : onlyWhere(counted, kept);
       const { loss, gradients, metrics, touched } = this.objective.loss({
         batch,
         now,

@@ -35,12 +35,13 @@ const mean = (values: readonly number[]): number =>
 
 /** Over the tokens that train. */
 function meanOver({ mask }: Batch, column: Float64Array | undefined): number {
+  if (column === undefined) return Number.NaN;
   let [sum, count] = [0, 0];
-  column?.forEach((value, i) => {
-    if (mask[i] !== 1 || Number.isNaN(value)) return;
-    sum += value;
+  for (let i = 0; i < column.length; i++) {
+    if (mask[i] !== 1 || Number.isNaN(column[i]!)) continue;
+    sum += column[i]!;
     count += 1;
-  });
+  }
   return sum / count;
 }
 
@@ -65,15 +66,18 @@ export class Memory implements Stateful {
   private means: number[] = [];
   private spreads: number[] = [];
 
+  /** How many groups' rewards are remembered. */
+  groups = 0;
+
   /**
    * @param capacity rollouts
    * @param maxAge steps
-   * @param groups how many groups' rewards are remembered
+   * @param fixed the rollouts are a file's: of them only how often each was drawn is saved
    */
   constructor(
     readonly capacity: number,
     private readonly maxAge: number | undefined,
-    private readonly groups = 0,
+    readonly fixed = false,
   ) {}
 
   /** Keeps those that are let in; the oldest make room. */
@@ -123,16 +127,26 @@ export class Memory implements Stateful {
   }
 
   save(): Saved {
-    const { json, arrays } = savedRows(this.rows);
+    const { json, arrays }: Saved = this.fixed
+      ? { json: this.rows.map(({ draws }) => draws) }
+      : savedRows(this.rows);
     return {
       json,
       arrays: { ...arrays, means: Float64Array.from(this.means), spreads: Float64Array.from(this.spreads) },
     };
   }
   load(saved: Saved): void {
-    this.rows = takenUp(saved);
+    if (this.fixed) this.loadDraws(saved);
+    else this.rows = takenUp(saved);
     this.means = [...(saved.arrays?.["means"] ?? [])];
     this.spreads = [...(saved.arrays?.["spreads"] ?? [])];
+  }
+  private loadDraws({ json }: Saved): void {
+    if (!Array.isArray(json)) return;
+    json.forEach((draws, i) => {
+      const row = this.rows[i];
+      if (row !== undefined) row.draws = Number(draws);
+    });
   }
 }
 

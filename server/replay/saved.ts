@@ -1,6 +1,6 @@
 /** Kept rollouts as JSON and arrays, for checkpoints: what comes back is what went in, bit by bit. */
 import { z } from "zod";
-import { joinBatches, selectRows } from "../batch.ts";
+import { joinBatches, joined, selectRows } from "../batch.ts";
 import type { Json } from "../../shared/json.ts";
 import type { Batch, Level, RewardColumn, RolloutRecord, Saved } from "../seams.ts";
 import type { KeptRow } from "./memory.ts";
@@ -71,8 +71,11 @@ export function savedRows(rows: readonly KeptRow[]): { json: Json; arrays: Array
     draws,
     terms: terms.map(plainTerm),
   }));
-  const advantages = rows.flatMap(({ advantages }) => [...advantages]);
-  return { json, arrays: { ...arraysOf(batch), advantages: Float64Array.from(advantages) } };
+  const advantages = joined(
+    rows.map(({ advantages }) => advantages),
+    new Float64Array(batch.tokens.length),
+  );
+  return { json, arrays: { ...arraysOf(batch), advantages } };
 }
 
 function arraysOf(batch: Batch): Arrays {

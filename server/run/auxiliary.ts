@@ -57,8 +57,10 @@ export class Demonstrations implements Stateful {
   /** Tokens of a text. */
   text: Int32Array | undefined;
 
+  /** @param index place in the config's list */
   constructor(
     readonly name: string,
+    private readonly index: number,
     readonly loss: Likelihood,
     readonly config: AuxiliaryConfig,
     readonly optimizer: OptimizerChoice | undefined,
@@ -67,6 +69,7 @@ export class Demonstrations implements Stateful {
     this.memory = new Memory(
       data.from === "successes" ? data.capacity : data.from === "file" ? Number.MAX_SAFE_INTEGER : 0,
       undefined,
+      data.from === "file",
     );
   }
 
@@ -101,6 +104,11 @@ export class Demonstrations implements Stateful {
     );
   }
 
+  /** As the config has it now: a run may be told another one on its way. */
+  weight({ stage, clock }: Place): number {
+    return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
+  }
+
   private due({ clock, stage }: Place): boolean {
     const { when } = this.config;
     if (when === "always") return true;
@@ -112,7 +120,7 @@ export class Demonstrations implements Stateful {
 
   /** Rows to learn from now; undefined where it is not due or there are none. */
   rows(place: Place): Batch | undefined {
-    if (valueAt(this.config.weight, place.clock) === 0 || !this.due(place)) return undefined;
+    if (this.weight(place) === 0 || !this.due(place)) return undefined;
     const { session, stage, step, clock } = place;
     const { policy } = session;
     const random = randomStream(session.config.seed, "auxiliary", this.name, step);
@@ -186,12 +194,12 @@ export class AuxiliaryLosses implements Stateful {
 
   constructor(list: readonly AuxiliaryConfig[], context: CreateContext) {
     const names = auxiliaryNames(list);
-    const made = list.map((config, i) => ({ config, name: names[i]!, loss: create(config.loss, context) }));
-    this.demonstrations = made.flatMap(({ config, name, loss }) =>
-      loss.kind === "likelihood"
-        ? [new Demonstrations(name, loss, config, config.optimizer && create(config.optimizer, context))]
-        : [],
-    );
+    const made = list.map((config) => ({ config, loss: create(config.loss, context) }));
+    this.demonstrations = made.flatMap(({ config, loss }, i) => {
+      if (loss.kind !== "likelihood") return [];
+      const optimizer = config.optimizer && create(config.optimizer, context);
+      return [new Demonstrations(names[i]!, i, loss, config, optimizer)];
+    });
     for (const { loss } of made) {
       if (loss.kind === "reweighting") this.reweighting = new Reweighting(loss.window, loss.temperature);
       if (loss.kind === "privacy") this.private = loss;
@@ -210,8 +218,8 @@ export class AuxiliaryLosses implements Stateful {
     });
   }
 
-  private part({ clock }: Place, one: Demonstrations, batch: Batch): LossPart {
-    const weight = valueAt(one.config.weight, clock) * this.factor(one.name);
+  private part(place: Place, one: Demonstrations, batch: Batch): LossPart {
+    const weight = one.weight(place) * this.factor(one.name);
     return { name: one.name, batch, channels: one.channels, weigh: demonstrated(one.loss.entropy), weight };
   }
 

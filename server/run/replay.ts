@@ -12,12 +12,9 @@ import type {
   ReplayDraw,
   ReplaySource,
   Rescore,
-  Saved,
   Selection,
-  Stateful,
   Stats,
 } from "../seams.ts";
-import { z } from "zod";
 import type { Collected, Place } from "./collect.ts";
 import { joinColumns, selectColumn } from "./columns.ts";
 import { generated, type StepAdvantages, type Training } from "./learn.ts";
@@ -28,18 +25,25 @@ export interface Replayed {
   readonly rows: readonly KeptRow[];
 }
 
-const everything = Number.MAX_SAFE_INTEGER;
+/** An empty memory for a source. */
+export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memory {
+  const made = create(source, context);
+  return made.kind === "window"
+    ? new Memory(made.capacity, made.max_age)
+    : new Memory(Number.MAX_SAFE_INTEGER, undefined, made.kind === "file");
+}
 
-export class Replay implements Stateful {
-  readonly memory: Memory;
+export class Replay {
   readonly source: ReplaySource;
   private readonly admits: ReplayAdmission;
   private readonly draws: ReplayDraw;
   private readonly rescore: Rescore;
   readonly selection: Selection;
 
+  /** @param memory what several stages may share: see `memoryOf` */
   constructor(
     readonly config: ReplayConfig,
+    readonly memory: Memory,
     context: CreateContext,
   ) {
     this.source = create(config.source, context);
@@ -47,12 +51,7 @@ export class Replay implements Stateful {
     this.draws = create(config.draw, context);
     this.rescore = create(config.rescore, context);
     this.selection = create(config.select, context);
-    const { source, rescore } = this;
-    this.memory = new Memory(
-      source.kind === "window" ? source.capacity : everything,
-      source.kind === "window" ? source.max_age : undefined,
-      rescore.from === "recalibrated" ? rescore.window : 0,
-    );
+    if (this.rescore.from === "recalibrated") memory.groups = Math.max(memory.groups, this.rescore.window);
   }
 
   /** Whether a step is to remember anything. */
@@ -181,29 +180,6 @@ export class Replay implements Stateful {
       signal: session.signal,
     });
   }
-
-  /** Rollouts of a file are not saved again: only how often each was drawn. */
-  save(): Saved {
-    if (this.source.kind === "window") return this.memory.save();
-    const { arrays } = this.memory.save();
-    const { means, spreads } = arrays ?? {};
-    return {
-      json: this.memory.rows.map(({ draws }) => draws),
-      arrays: { ...(means && { means }), ...(spreads && { spreads }) },
-    };
-  }
-  load(saved: Saved): void {
-    if (this.source.kind === "window") return this.memory.load(saved);
-    const { rows } = this.memory;
-    this.memory.load({ json: [], arrays: saved.arrays ?? {} });
-    this.memory.rows = rows;
-    z.array(z.number())
-      .parse(saved.json)
-      .forEach((draws, i) => {
-        const row = rows[i];
-        if (row !== undefined) row.draws = draws;
-      });
-  }
 }
 
 /** One row of a step, with what it was paid and what it trained with. */
@@ -214,17 +190,18 @@ export function keptRow(
   step: number,
   group: string,
 ): KeptRow {
-  const { pair: _, ...own } = selectRows(batch, [row]);
-  const [from, to] = [batch.offsets[row], batch.offsets[row + 1]];
-  const exists = advantages.exists.subarray(from, to);
+  const { pair: _, ...rest } = selectRows(batch, [row]);
+  const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+  const own = advantages.tokens.slice(from, to);
+  for (let i = 0; i < own.length; i++) if (advantages.exists[from + i] === 0) own[i] = Number.NaN;
   return {
-    batch: own,
+    batch: rest,
     step,
     group,
     terms: scored.rewards.terms.map((term) => selectColumn(term, [row])),
     reward: scored.combined.total[row]!,
     success: scored.success[row]!,
-    advantages: advantages.tokens.slice(from, to).map((value, i) => (exists[i] === 1 ? value : Number.NaN)),
+    advantages: own,
     left: dropped.has(row),
     draws: 0,
   };

@@ -3,11 +3,12 @@ import { createHash } from "node:crypto";
 import { Algorithm, contextOf, Curriculum, openSources, type DrawnTask } from "../algorithm.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
+import type { Memory } from "../replay/memory.ts";
 import { Scorer } from "../scoring.ts";
 import type { Models, Random, Saved, Stateful, Tokenizer } from "../seams.ts";
 import { AuxiliaryLosses } from "./auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
-import { Replay } from "./replay.ts";
+import { memoryOf, Replay } from "./replay.ts";
 
 export interface Stage {
   readonly config: StageConfig;
@@ -36,7 +37,7 @@ const fingerprint = (value: unknown): string =>
 export class Parts {
   private readonly curricula = new Map<string, Curriculum>();
   private readonly scorers = new Map<string, Scorer>();
-  private readonly replays = new Map<string, Replay>();
+  private readonly memories = new Map<string, Memory>();
   private readonly auxiliaries = new Map<string, AuxiliaryLosses>();
   /** State of curricula that have not been made again since the checkpoint was read. */
   private waiting = new Map<string, Saved>();
@@ -61,18 +62,21 @@ export class Parts {
     };
   }
 
-  /** Stages with the same replay block share what they keep. */
-  replay(body: StageBody): Replay {
-    return this.lasting(
-      this.replays,
-      `replay/${fingerprint(body.replay)}`,
-      () => new Replay(body.replay, this.context(body)),
+  /** Stages whose rollouts come from the same place and are kept by the same rule share what they keep. */
+  replay({ replay, ...body }: StageBody): Replay {
+    const context = this.context({ replay, ...body });
+    const memory = this.lasting(
+      this.memories,
+      `replay/${fingerprint([replay.source, replay.admission])}`,
+      () => memoryOf(replay, context),
     );
+    return new Replay(replay, memory, context);
   }
   auxiliary(body: StageBody): AuxiliaryLosses {
     return this.lasting(
       this.auxiliaries,
-      `auxiliary/${fingerprint(body.auxiliary)}`,
+      // A loss's weight is read of the stage: another one forgets nothing.
+      `auxiliary/${fingerprint(body.auxiliary.map((one) => ({ ...one, weight: 1 })))}`,
       () => new AuxiliaryLosses(body.auxiliary, this.context(body)),
     );
   }
@@ -125,7 +129,7 @@ export class Parts {
 
   /** All state: of curricula, and of what lasts. */
   save(): Record<string, Saved> {
-    const lasting = [...this.replays, ...this.auxiliaries].map(([name, part]): [string, Saved] => [
+    const lasting = [...this.memories, ...this.auxiliaries].map(([name, part]): [string, Saved] => [
       name,
       part.save(),
     ]);
@@ -147,7 +151,7 @@ export class Parts {
     const lasting = Object.entries(saved).filter(([name]) => /^(replay|auxiliary)\//.test(name));
     if (lasting.length === 0) return;
     this.waitingLasting = new Map(lasting);
-    for (const [name, part] of [...this.replays, ...this.auxiliaries]) {
+    for (const [name, part] of [...this.memories, ...this.auxiliaries]) {
       const own = this.waitingLasting.get(name);
       if (own !== undefined) part.load(own);
     }

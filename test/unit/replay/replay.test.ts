@@ -106,7 +106,8 @@ describe("the memory", () => {
     );
   });
   it("recalibrates against the median of recent groups", () => {
-    const memory = new Memory(9, undefined, 3);
+    const memory = new Memory(9, undefined);
+    memory.groups = 3;
     assert.equal(memory.level(0.5), undefined);
     memory.observe([
       Float64Array.of(9, 9),
@@ -129,7 +130,8 @@ describe("the memory", () => {
     assert.equal(quantileOf([0, 1, 2, 3], 0.5), 1.5);
   });
   it("comes back from a checkpoint as it was", () => {
-    const memory = new Memory(9, undefined, 5);
+    const memory = new Memory(9, undefined);
+    memory.groups = 5;
     memory.keep(
       [
         kept(0, "a", 1, { draws: 2 }),
@@ -151,7 +153,7 @@ describe("the memory", () => {
     );
     memory.observe([Float64Array.of(1, 0)]);
     const saved = memory.save();
-    const again = new Memory(9, undefined, 5);
+    const again = new Memory(9, undefined);
     again.load({ json: JSON.parse(JSON.stringify(saved.json)), arrays: saved.arrays! });
     assert.deepEqual(again.save(), saved);
     assert.deepEqual(again.level(0.5), memory.level(0.5));
