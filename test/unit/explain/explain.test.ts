@@ -370,3 +370,54 @@ test("bad rollouts are refused with the line and what to do", async () => {
   await refuses(penalty, [bare(0), bare(1)], /needs "logp_old"/, 0);
   await assert.rejects(readRollouts("/nowhere/rollouts.jsonl"), /can't be read/);
 });
+
+test("masks of the loss leave the normaliser and the KL term, and replayed rows are left out", async () => {
+  const common =
+    "reward: { terms: { r: { use: exact_match } } }\nadvantage: { baseline: none, scale: none }\n";
+  const rows: RolloutRow[] = [1, -1].map((r, index) => ({
+    step: 0,
+    group: "a",
+    index,
+    rewards: { r },
+    logp_old: [-1, -1],
+    logp_new: [-1, -3],
+    logp_ref: [-1, -3],
+    entropy: index === 0 ? [0, 1] : [2, 3],
+  }));
+  const text = `${common}objective: { use: reinforce, aggregate: token_mean }\nkl: [{ model: reference, estimator: k2, coefficient: 1 }]\n`;
+  const top = await explained(`${text}mask: [{ use: top_entropy, share: 0.5 }]\n`, rows);
+  // The quantile of 0, 1, 2, 3 is 1.5: the first rollout does not move; four tokens are counted.
+  assert.deepEqual(
+    top.rollouts.map(({ grad_logp }) => grad_logp?.map(Number)),
+    [
+      [0, 0],
+      [0.25, 0.25],
+    ],
+  );
+  assert.deepEqual(
+    top.rollouts.map(({ weights }) => weights),
+    [
+      [1, 1],
+      [1, 1],
+    ],
+  );
+  const kept = await explained(`${text}mask: [{ use: top_entropy, share: 0.5, normaliser: kept }]\n`, rows);
+  assert.deepEqual(kept.rollouts[1]!.grad_logp?.map(Number), [0.5, 0.5]);
+  // Mean log-ratio of generation to now is (0 + 2) / 2 = 1 in both; only the one of negative advantage goes.
+  const drifted = await explained(`${text}mask: [{ use: off_policy_sequence, threshold: 0.5 }]\n`, rows);
+  assert.deepEqual(
+    drifted.rollouts.map(({ grad_logp }) => grad_logp?.map(Number)),
+    [
+      [-0.25, -0.25],
+      [0, 0],
+    ],
+  );
+  const replayed = await explained(text, [...rows, { ...rows[0]!, index: 2, source: "replay" }]);
+  assert.deepEqual(replayed.order, ["a#0", "a#1", "step 0"]);
+  await refuses(
+    `${text}mask: [top_entropy]\n`,
+    [{ ...rows[0]!, entropy: undefined } as RolloutRow],
+    /entropy/,
+    0,
+  );
+});
