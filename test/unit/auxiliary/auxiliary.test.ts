@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { epsilonOf } from "../../../server/auxiliary/epsilon.ts";
 import { lossWeights, Reweighting } from "../../../server/auxiliary/reweighting.ts";
-import { demonstrated } from "../../../server/run/auxiliary.ts";
+import { demonstrated } from "../../../server/run/likelihood.ts";
 import { piecesOf } from "../../../server/run/demonstrations.ts";
 import { joinedLoss, type LossPart } from "../../../server/run/parts.ts";
 import { gaussian } from "../../../server/policy/optimizer.ts";
