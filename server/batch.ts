@@ -186,3 +186,88 @@ export function miniBatches(
   }
   return parts;
 }
+
+const floatKeys = ["logp_old", "logp_sampled", "entropy", "values", "sum_pi_squared", "returns"] as const;
+
+/** Typed arrays one behind the other. */
+export function joined<T extends Column>(parts: readonly T[], result: T): T {
+  let at = 0;
+  for (const part of parts) {
+    result.set(part, at);
+    at += part.length;
+  }
+  return result;
+}
+
+const lengthsOf = ({ offsets }: Pick<Ragged, "offsets">): number[] =>
+  Array.from({ length: offsets.length - 1 }, (_, row) => offsets[row + 1]! - offsets[row]!);
+
+const joinedRagged = (parts: readonly Ragged[]): Ragged => ({
+  offsets: offsetsOf(parts.flatMap(lengthsOf)),
+  values: joined(
+    parts.map(({ values }) => values),
+    new Int32Array(parts.reduce((sum, { values }) => sum + values.length, 0)),
+  ),
+});
+
+/**
+ * Batches of any origin as one. A column that some lack is NaN (a version −1) on their rows.
+ * @param groups name of each row's group, over all rows
+ */
+export function joinBatches(batches: readonly Batch[], groups: readonly string[]): Batch {
+  const size = batches.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const column = <T extends Column>(of: (batch: Batch) => T, result: T): T => joined(batches.map(of), result);
+  const floats = floatKeys.filter((key) => batches.some(({ columns }) => columns[key] !== undefined));
+  const missing = (batch: Batch): Float64Array => new Float64Array(batch.tokens.length).fill(Number.NaN);
+  return {
+    rows: batches.reduce((sum, { rows }) => sum + rows, 0),
+    offsets: offsetsOf(batches.flatMap(lengthsOf)),
+    tokens: column(({ tokens }) => tokens, new Int32Array(size)),
+    origin: column(({ origin }) => origin, new Uint8Array(size)),
+    mask: column(({ mask }) => mask, new Uint8Array(size)),
+    columns: {
+      ...Object.fromEntries(
+        floats.map((key) => [
+          key,
+          column((batch) => batch.columns[key] ?? missing(batch), new Float64Array(size)),
+        ]),
+      ),
+      ...(batches.some(({ columns }) => columns.versions !== undefined)
+        ? {
+            versions: column(
+              ({ columns, tokens }) => columns.versions ?? new Int32Array(tokens.length).fill(-1),
+              new Int32Array(size),
+            ),
+          }
+        : {}),
+    },
+    ...joinedRows(batches),
+    context: joinedRagged(batches.map(({ context }) => context)),
+    ...(batches.some(({ trainContext }) => trainContext !== undefined)
+      ? { trainContext: joinedRagged(batches.map(({ context, trainContext }) => trainContext ?? context)) }
+      : {}),
+    ...numbered(groups),
+    records: batches.flatMap(({ records }) => records),
+  };
+}
+
+/** Columns with a number per row. */
+function joinedRows(batches: readonly Batch[]): Pick<Batch, "rowColumns" | "pair"> {
+  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+  const baselines = batches.map(
+    ({ rows, rowColumns }) => rowColumns?.reward_baseline ?? new Float64Array(rows).fill(Number.NaN),
+  );
+  let pairs = 0;
+  const pair = batches.map((batch) => {
+    const start = pairs;
+    const own = batch.pair ?? new Int32Array(batch.rows).fill(-1);
+    pairs += own.reduce((most, number) => Math.max(most, number + 1), 0);
+    return own.map((number) => (number < 0 ? -1 : number + start));
+  });
+  return {
+    ...(batches.some(({ rowColumns }) => rowColumns?.reward_baseline !== undefined)
+      ? { rowColumns: { reward_baseline: joined(baselines, new Float64Array(rows)) } }
+      : {}),
+    ...(pairs > 0 ? { pair: joined(pair, new Int32Array(rows)) } : {}),
+  };
+}

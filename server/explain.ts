@@ -44,12 +44,15 @@ export interface RowsOfStep {
   readonly estimates: RecordedRow[];
 }
 
-/** The rows of each (run, step), in the order in which the steps first appear. */
-export function stepsOf(rows: readonly RecordedRow[]): RowsOfStep[] {
+/**
+ * The rows of each (run, step), in the order in which the steps first appear. What was replayed has advantages of
+ * another step: it is left out, unless the config takes recorded advantages as they are (`given`).
+ */
+export function stepsOf(rows: readonly RecordedRow[], given: boolean): RowsOfStep[] {
   const steps = new Map<string, RowsOfStep>();
   for (const recorded of rows) {
-    const { admitted, use = "train", run, step } = recorded.row;
-    if (admitted === false || use === "evaluate") continue;
+    const { admitted, use = "train", run, step, source } = recorded.row;
+    if (admitted === false || use === "evaluate" || (source === "replay" && !given)) continue;
     const key = JSON.stringify([run ?? "", step]);
     const known = steps.get(key) ?? { train: [], estimates: [] };
     steps.set(key, known);
@@ -61,8 +64,9 @@ export function stepsOf(rows: readonly RecordedRow[]): RowsOfStep[] {
 /** Explains every step of the rows, in order; a baseline that remembers knows the earlier steps of the same run. */
 export function* explain(config: RunConfig, rows: readonly RecordedRow[]): Generator<Explained> {
   checkTerms(config, rows);
+  const given = config.stages.some(({ body }) => body.advantage.baseline.declaration.name === "given");
   const remembered = new Map<string, Saved>();
-  for (const { train, estimates } of stepsOf(rows)) {
+  for (const { train, estimates } of stepsOf(rows, given)) {
     const step = new RecordedStep(config, train, estimates);
     const { use, params } = step.body.advantage.baseline;
     const key = JSON.stringify([train[0]!.row.run ?? "", use, params]);

@@ -10,6 +10,7 @@
  * given prefixes included. Row `i` occupies `offsets[i] … offsets[i + 1]` of every token column.
  */
 import type { Json, JsonObject } from "../shared/json.ts";
+import type { OptimizerChoice } from "./config/declaration.ts";
 
 // ───────────────────────────────────────────────────────────────── words
 
@@ -308,6 +309,10 @@ export interface UpdatePlan {
   /** Stored behaviour values may serve as `now`: the weights have not moved since generation. */
   readonly fresh?: boolean;
   readonly per_sequence_clip?: number;
+  /** Gaussian noise of this standard deviation on the gradient by every weight; the norm is then not clipped. */
+  readonly noise?: { readonly deviation: number; readonly random: Random };
+  /** Another optimiser than the policy's own, with a memory of its own, known by its name. */
+  readonly optimizer?: { readonly name: string; readonly choice: OptimizerChoice };
   /** Multiplies the optimiser's base learning rate at this step. */
   readonly lr_scale?: number;
 }
@@ -704,7 +709,7 @@ export type Auxiliary =
   /** Weights of all losses of the step, from their own last two windows. */
   | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
   /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
-  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number };
+  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number; readonly delta: number };
 
 // ───────────────────────────────────────────────────────────────── evaluation
 

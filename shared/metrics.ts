@@ -224,6 +224,50 @@ export const metrics: readonly Metric[] = [
     better: null,
     summary: "Values alive on the device at the end of the step: level when nothing leaks.",
   },
+  {
+    name: "replay/size",
+    unit: "count",
+    better: null,
+    summary: "Rollouts of earlier steps, or of a file, that are kept.",
+  },
+  { name: "replay/rows", unit: "count", better: null, summary: "Rollouts replayed in the step." },
+  {
+    name: "replay/age",
+    unit: "count",
+    better: null,
+    summary: "Mean age of the replayed rollouts, in steps.",
+  },
+  {
+    name: "replay/reward",
+    unit: "",
+    better: null,
+    summary: "Mean combined reward of the replayed rollouts, as it was paid.",
+  },
+  {
+    name: "loss/<part>",
+    unit: "",
+    better: null,
+    summary:
+      "One of several losses of an optimiser step before its weight: policy, replay, an auxiliary one.",
+  },
+  {
+    name: "loss/<part>/weight",
+    unit: "",
+    better: null,
+    summary: "Weight that recap gives one of the losses.",
+  },
+  {
+    name: "privacy/epsilon",
+    unit: "",
+    better: "lower",
+    summary: "ε of the privacy that the noisy steps so far have left, without amplification by sampling.",
+  },
+  {
+    name: "auxiliary/<auxiliary>/waiting",
+    unit: "count",
+    better: null,
+    summary: "Tasks that failed in all their rollouts and wait for their solutions to be learned.",
+  },
 ];
 
 /** `reward/<term>` and the like as patterns, the list's order kept. */

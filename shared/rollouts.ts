@@ -203,7 +203,7 @@ function checkReward(name: string, value: unknown, place: RowPlace): void {
 }
 
 const isSpan = (value: unknown): boolean =>
-  Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
+  Array.isArray(value) && value.length === 2 && value.every((end) => Number.isInteger(end) && end >= 0);
 
 function checkTouched(value: unknown, place: RowPlace): void {
   const known =
@@ -213,6 +213,16 @@ function checkTouched(value: unknown, place: RowPlace): void {
       place,
       `"touched" must hold, by rule, a list of [start, end] pairs of token places`,
       "Mend the row, or leave the key out.",
+    );
+}
+
+function checkSpans(spans: unknown, place: RowPlace): void {
+  if (spans === undefined || spans === null) return;
+  if (!isObject(spans) || !Object.values(spans).every((list) => Array.isArray(list) && list.every(isSpan)))
+    throw refusal(
+      place,
+      '"spans" must have lists of [start, end] by their names',
+      'Write e.g. {"spans": {"executed": [[0, 12]]}}; places count tokens from 0.',
     );
 }
 
@@ -238,6 +248,7 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
   for (const key of ["rewards", "errors", "task"])
     if (row[key] !== undefined && row[key] !== null && !isObject(row[key]))
       throw refusal(place, `"${key}" must be an object`, "Mend the row.");
+  checkSpans(row["spans"], place);
   for (const key of ["reward", "advantage"])
     if (row[key] !== undefined && !isMaybeNumber(row[key]))
       throw refusal(

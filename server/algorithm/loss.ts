@@ -21,7 +21,7 @@ import { Corrections } from "./corrections.ts";
 import { EntropyBonus } from "./entropyBonus.ts";
 import type { LossKlTerm } from "./kl.ts";
 import { klLoss } from "./klLoss.ts";
-import { MaskChain } from "./masks.ts";
+import { MaskChain, onlyWhere } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
 import { tokenWeights } from "./tokenWeights.ts";
 import type { Scored } from "./rewards.ts";
@@ -189,7 +189,7 @@ export class LossChain implements Stateful {
     return {
       weights,
       counted,
-      moved: kept === undefined ? counted : counted.map((factor, i) => factor * kept[i]!),
+      moved: kept === undefined ? counted : onlyWhere(counted, kept),
       correction: corrected.factors,
       metrics: corrected.metrics,
       touched: { ...corrected.touched, ...masked.touched },

@@ -53,10 +53,7 @@ export class MaskChain {
 
   /** The batch with what is left of its mask. Tokens that were observed never train. */
   masked(batch: Batch, stats: Stats): Batch {
-    return this.ofBatch.reduce(
-      (now, { mask }) => unobserved({ ...now, mask: mask(now, stats) }),
-      unobserved(batch),
-    );
+    return unobserved(this.ofBatch.reduce((now, { mask }) => ({ ...now, mask: mask(now, stats) }), batch));
   }
 
   /** Tokens that each mask of the batch took away, by its name: what `explain` says. */
@@ -77,15 +74,38 @@ export class MaskChain {
     const touched: Record<string, Uint8Array> = {};
     for (const { name, mask } of this.ofLoss) {
       const keep = mask.keep({ ...input, weights });
-      touched[name] = keep.map((one, i) => (one === 0 && weights[i] !== 0 ? 1 : 0));
-      if (!mask.counted) weights = weights.map((weight, i) => (keep[i] === 1 ? weight : 0));
-      else kept = kept === undefined ? keep : kept.map((one, i) => one & keep[i]!);
+      touched[name] = takenBy(keep, weights);
+      if (!mask.counted) weights = onlyWhere(weights, keep);
+      else kept = kept === undefined ? keep : both(kept, keep);
     }
     return { weights, kept, touched };
   }
 }
 
-const unobserved = (batch: Batch): Batch =>
-  batch.origin.includes(origin.observed)
-    ? { ...batch, mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)) }
-    : batch;
+/** The batch itself where nothing was observed. */
+function unobserved(batch: Batch): Batch {
+  if (!batch.origin.includes(origin.observed)) return batch;
+  const mask = batch.mask.slice();
+  for (let i = 0; i < mask.length; i++) if (batch.origin[i] === origin.observed) mask[i] = 0;
+  return { ...batch, mask };
+}
+
+/** 1 where a token with a weight is not kept. */
+function takenBy(keep: Uint8Array, weights: Float64Array): Uint8Array {
+  const taken = new Uint8Array(keep.length);
+  for (let i = 0; i < keep.length; i++) if (keep[i] === 0 && weights[i] !== 0) taken[i] = 1;
+  return taken;
+}
+
+/** The values where `keep` is not 0, else 0. */
+export function onlyWhere(weights: Float64Array, keep: Uint8Array): Float64Array {
+  const left = weights.slice();
+  for (let i = 0; i < left.length; i++) if (keep[i] === 0) left[i] = 0;
+  return left;
+}
+
+function both(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const result = one.slice();
+  for (let i = 0; i < result.length; i++) if (other[i] === 0) result[i] = 0;
+  return result;
+}

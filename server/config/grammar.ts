@@ -2,19 +2,13 @@
 import { z } from "zod";
 import { advantageFields } from "./advantageFields.ts";
 import { schedulable } from "./declaration.ts";
-import {
-  auxiliaryDefaults,
-  klDefaults,
-  stageDefaults,
-  taskDefaults,
-  termDefaults,
-  valueDefaults,
-} from "./defaults.ts";
+import { klDefaults, stageDefaults, taskDefaults, termDefaults, valueDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
 import { modelFields, modelItem } from "./modelFields.ts";
 import { memorySize } from "./memorySize.ts";
 import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
 import type { Field, Fields, Shape } from "./shape.ts";
+import { auxiliaryField, replayField } from "./replayGrammar.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
@@ -114,35 +108,6 @@ const klItem: Shape = {
       "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
     ),
     aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own."),
-  },
-};
-
-export const auxiliaryTrigger = z.union([
-  z.literal("always"),
-  z.strictObject({ every: whole(1).describe("Steps between two times.") }),
-  z.strictObject({ last: whole(1).describe("The last so many steps of the stage.") }),
-  z.strictObject({
-    all_failed: whole(1).describe(
-      "When so many tasks with a solution have failed in all their rollouts: these tasks.",
-    ),
-  }),
-]);
-
-const auxiliaryItem: Shape = {
-  kind: "slot",
-  slot: "auxiliary",
-  defaults: auxiliaryDefaults,
-  own: {
-    weight: value(schedulable(z.number()), "Factor on the loss."),
-    when: value(
-      auxiliaryTrigger,
-      "always, `{ every: n }` steps, the `{ last: n }` steps of the stage, or `{ all_failed: n }`: when n tasks have failed in all their rollouts.",
-    ),
-    place: value(
-      z.enum(["joined", "alone"]),
-      "joined: part of the policy's own optimiser steps; alone: an optimiser step of its own, behind them.",
-    ),
-    optimizer: slot("optimizer", "Alone: an optimiser with a memory of its own; default: the policy's."),
   },
 };
 
@@ -266,35 +231,8 @@ const body: Fields = {
     shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" },
     summary: "Which tokens train; default: those the model wrote.",
   },
-  replay: slot("replay", "Rollouts of earlier steps, or of a file, that train again.", {
-    admission: slot("replay_admission", "Which rollouts are kept."),
-    draw: slot("replay_draw", "How kept rollouts are drawn."),
-    rescore: slot("rescore", "Where the advantages of replayed rollouts come from."),
-    share: value(
-      schedulable(z.number().min(0).lt(1)),
-      "Share of replayed rollouts in the batch they join; 0.5: as many as fresh ones.",
-    ),
-    weight: value(schedulable(z.number().nonnegative()), "Factor on the loss of replayed rollouts."),
-    every: value(whole(1), "Steps between two replays."),
-    place: value(
-      z.enum(["joint", "separate", "alone"]),
-      "joint: one loss over fresh and replayed rollouts; separate: two losses with normalisers of their own, added in the same optimiser steps; alone: optimiser steps of their own, behind the fresh ones'.",
-    ),
-    updates: value(
-      whole(1),
-      "How often a step's rollouts are gone over (update-to-data ratio), each time with replayed ones drawn anew.",
-    ),
-    select: slot("selection", "Which of a step's own rollouts train.", {
-      statistics: value(
-        z.enum(["all", "kept"]),
-        "Whether baselines and scales see all rollouts of the group or those that are kept.",
-      ),
-    }),
-  }),
-  auxiliary: {
-    shape: { kind: "list", item: auxiliaryItem, what: "auxiliary loss" },
-    summary: "Losses beside the objective.",
-  },
+  replay: replayField,
+  auxiliary: auxiliaryField,
   update: map(
     {
       optimizer: slot("optimizer", "How gradients move the weights.", {

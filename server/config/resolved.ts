@@ -130,8 +130,15 @@ export interface ReplayConfig {
 export interface AuxiliaryConfig {
   readonly loss: Choice<"auxiliary">;
   readonly weight: Scheduled;
+  /** One of the three, where it is not always. */
   readonly when:
-    "always" | { readonly every: number } | { readonly last: number } | { readonly all_failed: number };
+    | "always"
+    | {
+        readonly every?: number | undefined;
+        readonly last?: number | undefined;
+        /** Tasks that failed in all their rollouts. */
+        readonly all_failed?: number | undefined;
+      };
   readonly place: "joined" | "alone";
   /** undefined: the policy's own. */
   readonly optimizer: Choice<"optimizer"> | undefined;

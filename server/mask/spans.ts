@@ -34,7 +34,6 @@ export const spans = mask({
       regex: z
         .string()
         .min(1)
-        .refine(isPattern, "must be a regular expression as in JavaScript, without slashes")
         .optional()
         .describe("A regular expression over the response, as in JavaScript."),
       flags: z
@@ -50,6 +49,10 @@ export const spans = mask({
     })
     .refine(({ name, regex }) => (name === undefined) !== (regex === undefined), {
       message: "needs either `name`, for recorded spans, or `regex`",
+    })
+    .refine(({ regex }) => regex === undefined || isPattern(regex), {
+      path: ["regex"],
+      message: "must be a regular expression as in JavaScript, without slashes",
     }),
   create: ({ name, regex, flags, keep, missing }, { tokenizer }) => {
     const pattern = regex === undefined ? undefined : new RegExp(regex, `g${flags}`);

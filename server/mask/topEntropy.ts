@@ -3,12 +3,42 @@ import { UserError } from "../../shared/errors.ts";
 import { mask } from "../config/declaration.ts";
 import { origin, type LossMask } from "../seams.ts";
 
-/** numpy's and torch's quantile: linear between the two nearest order statistics. `sorted` ascends. */
-export function quantile(sorted: Float64Array, share: number): number {
-  const at = share * (sorted.length - 1);
+/**
+ * numpy's and torch's quantile: linear between the two nearest order statistics. Expected time is linear in the length.
+ * @param values at least one; put in another order
+ */
+export function quantile(values: Float64Array, share: number): number {
+  const at = share * (values.length - 1);
   const below = Math.floor(at);
-  const [low, high] = [sorted[below]!, sorted[Math.min(below + 1, sorted.length - 1)]!];
+  const low = orderStatistic(values, below);
+  if (at === below) return low;
+  // Everything behind `below` is at least as large.
+  let high = Number.POSITIVE_INFINITY;
+  for (let i = below + 1; i < values.length; i++) if (values[i]! < high) high = values[i]!;
   return low + (high - low) * (at - below);
+}
+
+/** Hoare's selection: puts the k-th smallest at place k, none larger before it, none smaller behind. */
+function orderStatistic(values: Float64Array, k: number): number {
+  let [left, right] = [0, values.length - 1];
+  while (left < right) {
+    const pivot = values[(left + right) >> 1]!;
+    let [i, j] = [left, right];
+    while (i <= j) {
+      while (values[i]! < pivot) i += 1;
+      while (values[j]! > pivot) j -= 1;
+      if (i > j) break;
+      const kept = values[i]!;
+      values[i] = values[j]!;
+      values[j] = kept;
+      i += 1;
+      j -= 1;
+    }
+    if (k <= j) right = j;
+    else if (k >= i) left = i;
+    else break;
+  }
+  return values[k]!;
 }
 
 type Over = "all" | "given" | "written";
@@ -25,13 +55,21 @@ function keep(
       code: "mask-entropy",
       action: "Record `entropy` with the rollouts, or remove the mask.",
     });
-  const concerned = (i: number): boolean =>
-    weights[i] !== 0 && (over === "all" || batch.origin[i] === origin[over]) && !Number.isNaN(entropy[i]!);
-  const values = entropy.filter((_, i) => concerned(i)).sort();
+  const wanted = over === "all" ? undefined : origin[over];
+  const values = new Float64Array(weights.length);
+  let count = 0;
+  for (let i = 0; i < weights.length; i++)
+    if (
+      weights[i] !== 0 &&
+      (wanted === undefined || batch.origin[i] === wanted) &&
+      !Number.isNaN(entropy[i]!)
+    )
+      values[count++] = entropy[i]!;
   const kept = new Uint8Array(weights.length).fill(1);
-  if (values.length === 0) return kept;
-  const threshold = quantile(values, 1 - share);
-  for (let i = 0; i < kept.length; i++) if (concerned(i) && entropy[i]! < threshold) kept[i] = 0;
+  if (count === 0) return kept;
+  const threshold = quantile(values.subarray(0, count), 1 - share);
+  for (let i = 0; i < kept.length; i++)
+    if (entropy[i]! < threshold && (wanted === undefined || batch.origin[i] === wanted)) kept[i] = 0;
   return kept;
 }
 

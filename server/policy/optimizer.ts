@@ -8,8 +8,10 @@
  */
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
+import type { Random, UpdatePlan } from "../seams.ts";
 import {
   methodKey,
+  noiseSpec,
   singleSpec,
   stateShapes,
   unfoldSpec,
@@ -123,8 +125,10 @@ export class Optimizer {
    * @param weights all that the gradients' unfolding reads; they stay the caller's
    * @param gradients freed here
    * @param scale factor on the learning rate: the schedule's
+   * @param noise is added to the gradient by every weight, whose norm is then not clipped: a factor that follows from
+   *   the gradient would tell of it
    */
-  step(weights: Tensors, gradients: Tensors, scale: number): OptimizerStep {
+  step(weights: Tensors, gradients: Tensors, scale: number, noise?: UpdatePlan["noise"]): OptimizerStep {
     if (this.lost)
       throw new UserError("The optimiser's state was lost when its last step failed.", {
         code: "optimizer-lost",
@@ -135,9 +139,10 @@ export class Optimizer {
     const scalars = this.scalars(lr);
     const whole = trainedCount(this.trained) <= this.wholeParameters;
     try {
-      const { norm, applied } = whole
-        ? this.together(weights, gradients, scalars, held)
-        : this.oneByOne(weights, gradients, scalars, held);
+      const { norm, applied } =
+        whole && noise === undefined
+          ? this.together(weights, gradients, scalars, held)
+          : this.oneByOne(weights, gradients, scalars, held, noise);
       if (applied !== undefined) this.updates += 1;
       return { norm, lr, applied };
     } finally {
@@ -177,6 +182,7 @@ export class Optimizer {
     gradients: Tensors,
     scalars: Tensors,
     held: { tensors: Record<string, DeviceTensor> },
+    noise: UpdatePlan["noise"],
   ): Omit<OptimizerStep, "lr"> {
     const { trained } = this;
     const results = this.programs
@@ -187,11 +193,14 @@ export class Optimizer {
     const own = under(results, "g/");
     const applied: Record<string, DeviceTensor> = {};
     const clip = this.chosen.clip_norm ?? NO_CLIP;
-    const factor = this.runtime.upload(Float32Array.of(Math.min(1, clip / (norm + 1e-6))), []);
+    const factor = this.runtime.upload(
+      Float32Array.of(noise === undefined ? Math.min(1, clip / (norm + 1e-6)) : 1),
+      [],
+    );
     try {
       if (!Number.isFinite(norm)) return { norm, applied: undefined };
       for (const name of Object.keys(trained.weights)) {
-        const gradient = take(own, name);
+        const gradient = noise === undefined ? take(own, name) : this.noisy(take(own, name), noise);
         applied[name] = this.moveAlone(name, take(weights, name), gradient, factor, scalars, held);
         gradient.free();
       }
@@ -205,6 +214,21 @@ export class Optimizer {
       factor.free();
       freeAll(own);
     }
+  }
+
+  /** The gradient with Gaussian noise; the one without is freed. */
+  private noisy(
+    gradient: DeviceTensor,
+    { deviation, random }: NonNullable<UpdatePlan["noise"]>,
+  ): DeviceTensor {
+    const extents = gradient.shape;
+    const drawn = this.runtime.upload(gaussian(countOf(extents), deviation, random), extents);
+    const results = this.programs
+      .get(`noise of rank ${extents.length}`, () => noiseSpec(extents.length))
+      .run({ gradient, noise: drawn });
+    drawn.free();
+    gradient.free();
+    return take(results, "sum");
   }
 
   private moveAlone(
@@ -291,6 +315,18 @@ export class Optimizer {
     this.state = undefined;
     this.lost = false;
   }
+}
+
+/** Box and Muller's transform: two numbers of each pair of uniform ones. */
+export function gaussian(count: number, deviation: number, random: Random): Float32Array {
+  const values = new Float32Array(count);
+  for (let i = 0; i < count; i += 2) {
+    const radius = deviation * Math.sqrt(-2 * Math.log(1 - random.next()));
+    const angle = 2 * Math.PI * random.next();
+    values[i] = radius * Math.cos(angle);
+    if (i + 1 < count) values[i + 1] = radius * Math.sin(angle);
+  }
+  return values;
 }
 
 function readScalar(tensor: DeviceTensor): number {

@@ -121,3 +121,10 @@ export const singleSpec = (extents: readonly number[], method: Method): ProgramS
     return { weight, ...prefixed("s/", state) };
   },
 });
+
+/** A gradient and noise of its extents → their sum. */
+export const noiseSpec = (rank: number): ProgramSpec => ({
+  name: `noise of rank ${rank}`,
+  feeds: { gradient: float(rank), noise: float(rank) },
+  build: (ops, feeds) => ({ sum: ops.add(take(feeds, "gradient"), take(feeds, "noise")) }),
+});

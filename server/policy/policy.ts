@@ -20,7 +20,7 @@ import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { uploadAll, uploadValues } from "./loading.ts";
-import { Optimizer } from "./optimizer.ts";
+import { Optimizer, type OptimizerState } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
 import {
@@ -55,6 +55,8 @@ export class LanguageModel implements TrainablePolicy {
   version = 0;
   private readonly programs: Programs;
   private readonly optimizer: Optimizer;
+  /** Optimisers beside it, by their names: they step the same weights and remember their own. */
+  private readonly besides = new Map<string, Optimizer>();
   private readonly rotary: DeviceTensor;
   private readonly saved = new Map<Model, WeightSet>();
   private readonly attached = new Map<Model, LanguageModel>();
@@ -296,9 +298,10 @@ export class LanguageModel implements TrainablePolicy {
       metrics: { ...weighed.metrics, "update/skipped": skipped },
       mode,
     });
-    if (folded === undefined) return report(0, this.optimizer.rate(scale), 1);
+    const optimizer = this.optimizerOf(plan);
+    if (folded === undefined) return report(0, optimizer.rate(scale), 1);
     try {
-      const { norm, lr, applied } = this.optimizer.step(this.weights.trained, folded, scale);
+      const { norm, lr, applied } = optimizer.step(this.weights.trained, folded, scale, plan.noise);
       if (applied === undefined) return report(norm, 0, 1);
       this.replace(new WeightSet(this.programs, applied, this.base));
       this.version += 1;
@@ -306,6 +309,20 @@ export class LanguageModel implements TrainablePolicy {
     } finally {
       freeAll(folded);
     }
+  }
+  private optimizerOf({ optimizer }: UpdatePlan): Optimizer {
+    if (optimizer === undefined) return this.optimizer;
+    const { name, choice } = optimizer;
+    const found = this.besides.get(name) ?? new Optimizer(this.programs, choice, trainedOf(this.parts));
+    found.choice = choice;
+    this.besides.set(name, found);
+    return found;
+  }
+  readOptimizer(name: string): OptimizerState | undefined {
+    return this.besides.get(name)?.read();
+  }
+  writeOptimizer(name: string, choice: OptimizerChoice, state: OptimizerState): void {
+    this.optimizerOf({ channels: [], unit: "sequence", optimizer: { name, choice } }).write(state);
   }
   private replace(weights: WeightSet): void {
     this.weights.close();
@@ -417,6 +434,7 @@ export class LanguageModel implements TrainablePolicy {
     this.saved.clear();
     this.base?.close();
     this.optimizer.close();
+    for (const optimizer of this.besides.values()) optimizer.close();
     this.rotary.free();
     this.setup.runtime.close();
   }

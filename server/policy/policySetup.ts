@@ -3,6 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { OpenWeights } from "./formats/model.ts";
 import type { Model, Policy } from "../seams.ts";
+import type { OptimizerState } from "./optimizer.ts";
 import type { ValueHead } from "./parts.ts";
 import type { Runtime } from "./runtime.ts";
 import { checkSameTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
@@ -29,6 +30,10 @@ export interface TrainablePolicy extends Policy {
   /** Other hyper-parameters from the next update on; `reset` also forgets the moments and restarts the warm-up. */
   setOptimizer(choice: OptimizerChoice, options: { readonly reset: boolean }): void;
   resetOptimizer(): void;
+  /** What an optimiser of an update's own remembers (`UpdatePlan.optimizer`); undefined before its first step. */
+  readOptimizer(name: string): OptimizerState | undefined;
+  /** Takes up what `readOptimizer` returned. */
+  writeOptimizer(name: string, choice: OptimizerChoice, state: OptimizerState): void;
   /** Names that `score` and `generate` know beside `policy`. */
   readonly snapshots: readonly Model[];
   /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */

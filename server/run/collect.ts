@@ -23,8 +23,10 @@ export interface Collected {
   readonly groups: readonly Group[];
   /** One per group. */
   readonly verdicts: readonly Verdict[];
-  /** Rows of the admitted groups. */
+  /** Rows of the admitted groups that count. */
   readonly admitted: readonly number[];
+  /** Rows of the admitted groups that selection keeps from training. */
+  readonly dropped: ReadonlySet<number>;
   readonly rounds: number;
   /** Value heads that the advantage reads, once they were scored. */
   readonly heads?: Stats;
@@ -150,5 +152,5 @@ function union(
   const groups = stage.algorithm.groups(batch, scored);
   const verdicts = judge(stage, groups, wanted);
   const admitted = rowsOfGroups(batch).flatMap((rows, group) => (verdicts[group]!.admitted ? rows : []));
-  return { batch, scored, groups, verdicts, admitted, rounds: batches.length };
+  return { batch, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
 }

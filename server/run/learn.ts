@@ -6,6 +6,7 @@ import { randomStream } from "../random.ts";
 import type { Batch, Channel, Clock, Models, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
+import { joinedLoss, type LossPart } from "./parts.ts";
 import { Touched } from "./touched.ts";
 
 /** What the admitted rows train with. */
@@ -18,7 +19,13 @@ export interface Training {
   readonly old: Stats;
   readonly scored: Pick<Scored, "combined" | "success">;
   /** Filled by the updates. */
-  readonly touched: Touched;
+  readonly touched?: Touched;
+  /** The row of `touched` that each row is, −1 where it is none; default: its own number. */
+  readonly places?: readonly number[];
+  /** Losses on rows of their own that join every optimiser step. */
+  readonly beside?: readonly LossPart[];
+  /** Factor on the loss of these rows; default 1. */
+  readonly factor?: number;
 }
 export interface StepAdvantages {
   readonly train: Training;
@@ -37,13 +44,15 @@ export interface Compared {
 const behaviour = (batch: Batch): Stats =>
   batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };
 
+/** Columns of generation, and what the models that the step names say of the rows. */
+export async function generated({ session, stage, clock }: Place, rows: Batch): Promise<Stats> {
+  return { ...behaviour(rows), ...(await scoredBy(session.models, stage.algorithm, rows, clock)) };
+}
+
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
 export async function compare(place: Place, { batch, admitted, heads = {} }: Collected): Promise<Compared> {
-  const { session, stage, clock } = place;
-  const ask = async (rows: Batch): Promise<Stats> => ({
-    ...behaviour(rows),
-    ...(await scoredBy(session.models, stage.algorithm, rows, clock)),
-  });
+  const { stage } = place;
+  const ask = (rows: Batch): Promise<Stats> => generated(place, rows);
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
     return {
@@ -150,12 +159,19 @@ function shuffledRows(rows: number, random: Random): number[] {
   return order;
 }
 
-/** `epochs` passes over the mini-batches, one optimiser step each. None where nothing was admitted. */
-export async function learn(where: Place, { train }: StepAdvantages): Promise<UpdateStats[]> {
+/**
+ * `epochs` passes over the mini-batches, one optimiser step each. None where nothing was admitted.
+ * @param fresh the weights have not moved since these rows were written
+ */
+export async function learn(
+  where: Place,
+  { train }: Pick<StepAdvantages, "train">,
+  fresh = true,
+): Promise<UpdateStats[]> {
   const { stage, session, clock, step } = where;
   const { mini_batch, epochs } = stage.config.body.update;
   const updates: UpdateStats[] = [];
-  if (train.weights.every((weight) => weight === 0)) return updates;
+  if (train.weights.every((weight) => weight === 0)) return aside(where, train);
   const split = mini_batch !== undefined && mini_batch < train.batch.rows;
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = split
@@ -169,7 +185,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
           where,
           train,
           part.map((row) => order[row]!),
-          updates.length === 0,
+          fresh && updates.length === 0,
           rateAt(stage.config.body.update.schedule, clock),
         ),
       );
@@ -180,12 +196,13 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 async function update(
-  { stage, session, clock }: Place,
-  { batch, advantages, weights, old, scored, touched }: Training,
+  where: Place,
+  { batch, advantages, weights, old, scored, touched, places, beside = [], factor }: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
 ): Promise<UpdateStats> {
+  const { stage, session, clock } = where;
   const { algorithm } = stage;
   const policy = session.models.get("policy");
   const own = {
@@ -196,9 +213,41 @@ async function update(
     weights: selectTokens(weights, batch, rows),
     scored: selectScored(scored, rows),
   };
-  const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  const weigh = touched.watching(algorithm.weigh(own, clock), rows);
-  const done = await policy.update(selectRows(batch, rows), plan, weigh);
+  const weigh = algorithm.weigh(own, clock);
+  const watched = touched?.watching(
+    weigh,
+    rows.map((row) => places?.[row] ?? row),
+  );
+  const main: LossPart = {
+    name: "policy",
+    batch: selectRows(batch, rows),
+    channels: algorithm.channels(clock),
+    weigh: watched ?? weigh,
+    weight: factor ?? 1,
+  };
+  const whole = joinedLoss([main, ...beside]);
+  const plan = {
+    channels: whole.channels,
+    unit: algorithm.unit,
+    fresh: fresh && beside.length === 0,
+    lr_scale: lrScale,
+    ...stage.auxiliary.privacy(where),
+  };
+  const done = await policy.update(whole.batch, plan, whole.weigh);
   algorithm.updated();
   return done;
+}
+
+/** What stands beside rollouts of which none trains still does. */
+async function aside(where: Place, { beside = [] }: Training): Promise<UpdateStats[]> {
+  if (beside.length === 0) return [];
+  const { stage, session, clock } = where;
+  const { batch, channels, weigh } = joinedLoss(beside);
+  const plan = {
+    channels,
+    unit: "sequence" as const,
+    lr_scale: rateAt(stage.config.body.update.schedule, clock),
+    ...stage.auxiliary.privacy(where),
+  };
+  return [await session.models.get("policy").update(batch, plan, weigh)];
 }

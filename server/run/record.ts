@@ -8,6 +8,7 @@ import { status, type Batch, type Group, type RewardColumn } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { Answered } from "./evaluate.ts";
 import type { StepAdvantages } from "./learn.ts";
+import type { Trained } from "./train.ts";
 
 const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
 
@@ -82,7 +83,7 @@ const rowOf = (
 ): RolloutRecordLog["row"] => ({
   ...paidRow(step, collected, row),
   advantage: orNull(advantages.all.rows[row]!),
-  admitted: collected.verdicts[collected.batch.group[row]!]!.admitted,
+  admitted: collected.verdicts[collected.batch.group[row]!]!.admitted && !collected.dropped.has(row),
 });
 
 /** An answer to a held-out task: nothing trains on it. Of a task's answers the greedy one is number 0. */
@@ -132,7 +133,7 @@ function touchedRows(
   { train }: StepAdvantages,
   admitted: readonly number[],
 ): Map<number, RolloutRow["touched"]> {
-  return new Map(admitted.map((row, i) => [row, train.touched.of(i)]));
+  return new Map(admitted.map((row, i) => [row, train.touched?.of(i)]));
 }
 
 /** What another model said of the rows that trained. */
@@ -231,4 +232,40 @@ export function recordStep(
       },
     });
   }
+}
+
+/** Rollouts that were replayed in the step, behind its own: with the advantages they trained with. */
+export function recordReplayed({ session, step }: Place, { batch }: Collected, { replayed }: Trained): void {
+  let index = batch.rows;
+  for (const { training, rows } of replayed)
+    rows.forEach((kept, row) => {
+      const { task, arm, group, prompt, response, finish, use } = training.batch.records[row]!;
+      session.recorder.append({
+        kind: "rollout",
+        step,
+        index: index++,
+        row: {
+          step,
+          group,
+          index: training.batch.records[row]!.index,
+          task: { env: task.env, arm, id: task.id, data: task.data },
+          prompt,
+          response,
+          finish,
+          source: "replay",
+          use,
+          rewards: present(kept.terms.map((term) => [term.name, wireReward(term, 0)])),
+          reward: orNull(training.scored.combined.total[row]!),
+          advantage: orNull(training.advantages.rows[row]!),
+          admitted: true,
+        },
+        columns: {
+          ...columnsOf(training.batch, row),
+          advantages: training.advantages.tokens.slice(
+            training.batch.offsets[row],
+            training.batch.offsets[row + 1],
+          ),
+        },
+      });
+    });
 }

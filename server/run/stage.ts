@@ -1,25 +1,23 @@
 /** The methods of one stage, and what outlives it: curricula, scorers and task sources that later stages share. */
 import { createHash } from "node:crypto";
-import {
-  Algorithm,
-  contextOf,
-  Curriculum,
-  openSources,
-  type DrawnTask,
-  type SourceOf,
-} from "../algorithm.ts";
-import { valueAt } from "../config/declaration.ts";
+import { Algorithm, contextOf, Curriculum, openSources, type DrawnTask } from "../algorithm.ts";
+import type { OptimizerChoice } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
+import type { Memory } from "../replay/memory.ts";
 import { Scorer } from "../scoring.ts";
 import { Calibration } from "./mismatch.ts";
-import type { Clock, Models, Random, Saved, Tokenizer } from "../seams.ts";
-import { UserError } from "../../shared/errors.ts";
+import type { Models, Random, Saved, Stateful, Tokenizer } from "../seams.ts";
+import { AuxiliaryLosses } from "./auxiliary.ts";
+import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
+import { memoryOf, Replay } from "./replay.ts";
 
 export interface Stage {
   readonly config: StageConfig;
   readonly algorithm: Algorithm;
   readonly curriculum: Curriculum;
   readonly scorer: Scorer;
+  readonly replay: Replay;
+  readonly auxiliary: AuxiliaryLosses;
   /** The run's own, whatever the stage. */
   readonly calibration: Calibration;
 }
@@ -44,8 +42,12 @@ export class Parts {
   private readonly algorithms = new Map<string, Algorithm>();
   private readonly curricula = new Map<string, Curriculum>();
   private readonly scorers = new Map<string, Scorer>();
+  private readonly memories = new Map<string, Memory>();
+  private readonly auxiliaries = new Map<string, AuxiliaryLosses>();
   /** State of methods that have not been made again since the checkpoint was read. */
   private waiting = new Map<string, Saved>();
+  /** The same of what steps add to only when they are done: no given-up step has to put it back. */
+  private waitingLasting = new Map<string, Saved>();
 
   constructor(private readonly outside: Outside) {}
 
@@ -60,6 +62,8 @@ export class Parts {
       algorithm: this.algorithm(body),
       curriculum: this.curriculum(body),
       scorer: this.scorer(body),
+      replay: this.replay(body),
+      auxiliary: this.auxiliary(body),
       calibration: this.calibration,
     };
   }
@@ -72,6 +76,50 @@ export class Parts {
     if (saved !== undefined) made.load(saved);
     this.algorithms.set(name, made);
     return made;
+  }
+
+  /** Stages whose rollouts come from the same place and are kept by the same rule share what they keep. */
+  replay({ replay, ...body }: StageBody): Replay {
+    const context = this.context({ replay, ...body });
+    const memory = this.lasting(
+      this.memories,
+      `replay/${fingerprint([replay.source, replay.admission])}`,
+      () => memoryOf(replay, context),
+    );
+    return new Replay(replay, memory, context);
+  }
+  auxiliary(body: StageBody): AuxiliaryLosses {
+    return this.lasting(
+      this.auxiliaries,
+      // A loss's weight is read of the stage: another one forgets nothing.
+      `auxiliary/${fingerprint(body.auxiliary.map((one) => ({ ...one, weight: 1 })))}`,
+      () => new AuxiliaryLosses(body.auxiliary, this.context(body)),
+    );
+  }
+  private lasting<Part extends Stateful>(known: Map<string, Part>, name: string, make: () => Part): Part {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const made = make();
+    known.set(name, made);
+    const saved = this.waitingLasting.get(name);
+    if (saved !== undefined) made.load(saved);
+    return made;
+  }
+
+  /** Optimisers that auxiliary losses have for themselves, by their names. */
+  optimizers(): Map<string, OptimizerChoice> {
+    const own = [...this.auxiliaries.values()].flatMap(({ demonstrations }) => demonstrations);
+    return new Map(
+      own.flatMap(({ name, optimizer }) => (optimizer === undefined ? [] : [[name, optimizer]])),
+    );
+  }
+
+  /** Reads the files that replay and auxiliary losses name. */
+  async prepare(body: StageBody): Promise<void> {
+    const policy = this.outside.models.get("policy");
+    const algorithm = new Algorithm(body, this.context(body));
+    await prepareReplay(this.replay(body), body, policy, algorithm);
+    await prepareAuxiliary(this.auxiliary(body), body, policy, algorithm);
   }
 
   curriculum(body: StageBody): Curriculum {
@@ -95,7 +143,17 @@ export class Parts {
     return known;
   }
 
+  /** All state: of curricula, and of what lasts. */
   save(): Record<string, Saved> {
+    const lasting = [...this.memories, ...this.auxiliaries].map(([name, part]): [string, Saved] => [
+      name,
+      part.save(),
+    ]);
+    return { ...this.boundary(), ...Object.fromEntries([...this.waitingLasting, ...lasting]) };
+  }
+
+  /** What a step that is given up must not have changed. */
+  boundary(): Record<string, Saved> {
     const made = [...this.curricula, ...this.algorithms].map(([name, part]): [string, Saved] => [
       name,
       part.save(),
@@ -111,37 +169,19 @@ export class Parts {
       const own = this.waiting.get(name);
       if (own !== undefined) part.load(own);
     }
+    const lasting = Object.entries(saved).filter(([name]) => /^(replay|auxiliary)\//.test(name));
+    if (lasting.length === 0) return;
+    this.waitingLasting = new Map(lasting);
+    for (const [name, part] of [...this.memories, ...this.auxiliaries]) {
+      const own = this.waitingLasting.get(name);
+      if (own !== undefined) part.load(own);
+    }
   }
 
   /** Ends the processes of user rewards. */
   async close(): Promise<void> {
     await Promise.all([...this.scorers.values()].map((scorer) => scorer.close()));
   }
-}
-
-/** Tasks by task weight alone: what supervised stages learn from. */
-export function drawByWeight(curriculum: Curriculum, n: number, random: Random, clock: Clock): DrawnTask[] {
-  return Array.from({ length: n }, (_, i) => {
-    const stream = random.fork(i);
-    let left: readonly SourceOf[] = curriculum.sources;
-    while (left.length > 0) {
-      const chosen = byWeight(left, stream, clock);
-      const task = chosen.source.draw("train", undefined, stream);
-      if (task !== null) return { task, arm: curriculum.armOf(task) };
-      left = left.filter((one) => one !== chosen);
-    }
-    throw new UserError("The stage has no task left to draw.", {
-      code: "tasks-empty",
-      action: "Raise `epochs`, add data, or shorten the stage.",
-    });
-  });
-}
-
-function byWeight(sources: readonly SourceOf[], random: Random, clock: Clock): SourceOf {
-  const weights = sources.map(({ config }) => valueAt(config.weight, clock));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  let left = random.next() * (sum > 0 ? sum : sources.length);
-  return sources.find((_, i) => (left -= sum > 0 ? weights[i]! : 1) < 0) ?? sources[sources.length - 1]!;
 }
 
 /**

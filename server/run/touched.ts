@@ -9,27 +9,26 @@ export class Touched {
 
   constructor(private readonly batch: Batch) {}
 
-  /** The same weighing of some rows of the batch, with what it says it touched kept. */
+  /** The same weighing, with what it says it touched kept: `rows` are the places of its rows in the batch, −1 for others. */
   watching(weigh: Weigh, rows: readonly number[]): Weigh {
     return (now, batch) => {
       const weighed = weigh(now, batch);
-      for (const [rule, column] of Object.entries(weighed.touched ?? {})) this.add(rule, column, rows);
+      for (const [rule, column] of Object.entries(weighed.touched ?? {})) this.add(rule, column, rows, batch);
       return weighed;
     };
   }
 
-  private add(rule: string, column: Uint8Array, rows: readonly number[]): void {
+  private add(rule: string, column: Uint8Array, rows: readonly number[], part: Batch): void {
     if (!column.includes(1)) return;
     const { offsets, tokens } = this.batch;
     const known = this.rules.get(rule) ?? new Uint8Array(tokens.length);
     this.rules.set(rule, known);
-    let from = 0;
-    for (const row of rows) {
-      const start = offsets[row]!;
-      const length = offsets[row + 1]! - start;
+    rows.forEach((row, at) => {
+      if (row < 0) return;
+      const [from, start] = [part.offsets[at]!, offsets[row]!];
+      const length = part.offsets[at + 1]! - from;
       for (let i = 0; i < length; i++) if (column[from + i] === 1) known[start + i] = 1;
-      from += length;
-    }
+    });
   }
 
   /** By rule, the row's tokens [start, end); undefined where none was touched. */

@@ -12,12 +12,14 @@ import type { LoadedConfig } from "../config/index.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate, type Answered } from "./evaluate.ts";
 import { readRunFile, storedConfig } from "./files.ts";
+import { loadOptimizers, saveOptimizers } from "./optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "./learners.ts";
 import { lastStep, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "./record.ts";
 import type { Session } from "./session.ts";
-import { drawByWeight, heldOut, Parts, type Stage } from "./stage.ts";
+import { drawByWeight } from "./byWeight.ts";
+import { heldOut, Parts, type Stage } from "./stage.ts";
 import { step } from "./step.ts";
 import { learnFrom } from "./supervised.ts";
 import { measureMemory } from "./measure.ts";
@@ -53,6 +55,7 @@ export class Trainer implements Driver {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
     for (const stage of stages) this.parts.stage(stage);
+    for (const stage of stages) if (stage.kind === "rl") await this.parts.prepare(stage.body);
     checkLearners(
       bodies.map((body) => this.parts.scorer(body)),
       this.session.models,
@@ -95,6 +98,8 @@ export class Trainer implements Driver {
     await policy.load(join(folder, policyFolder));
     await models.restore(folder);
     this.parts.load(saved);
+    if (saved["optimizers"] !== undefined)
+      loadOptimizers(policy, this.parts.optimizers(), saved["optimizers"]);
   }
 
   /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */
@@ -105,7 +110,7 @@ export class Trainer implements Driver {
 
   async step(clock: Clock, number: number): Promise<Record<string, number>> {
     const stage = this.present();
-    this.boundary = this.parts.save();
+    this.boundary = this.parts.boundary();
     const watch = new Stopwatch();
     const metrics =
       stage.config.kind === "rl"
@@ -202,7 +207,12 @@ export class Trainer implements Driver {
   ): Promise<void> {
     const { policy, models, recorder, config } = this.session;
     if (this.folder === undefined) return;
-    const parts = { ...(this.boundary ?? this.parts.save()), reference: { json: this.reference } };
+    const parts = {
+      ...this.parts.save(),
+      ...this.boundary,
+      optimizers: saveOptimizers(policy, this.parts.optimizers().keys()),
+      reference: { json: this.reference },
+    };
     const { path, bytes } = await writeCheckpoint(
       this.folder,
       { step: lastStep(state), loop: state, parts },

@@ -17,6 +17,7 @@ import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
 import { objectiveHead, objectiveModel } from "./objective.ts";
 import { passAt } from "./passAt.ts";
+import { auxiliaryBlock, replayBlock, replayFile } from "./replay.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
 import { scheduleEnd } from "./scheduleEnd.ts";
 import { taskWeight } from "./taskWeight.ts";
@@ -39,6 +40,9 @@ export const rules: readonly Rule[] = [
   registeredModel,
   datasetFile,
   rewardFile,
+  replayFile,
+  replayBlock,
+  auxiliaryBlock,
   knownMetric,
   successTerm,
   termTasks,

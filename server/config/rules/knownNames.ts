@@ -1,6 +1,7 @@
 import { metrics } from "../../../shared/metrics.ts";
 import { environmentOf } from "./environments.ts";
 import { unknownName } from "../report.ts";
+import { auxiliaryNames } from "../auxiliaryNames.ts";
 import { languageModels, type StageBody } from "../resolved.ts";
 import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
 
@@ -28,11 +29,14 @@ export function metricNames(
   body: StageBody,
 ): { exact: string[]; open: string[]; arms: string[] } {
   const arms = armsOf(body);
+  const auxiliary = auxiliaryNames(body.auxiliary);
   const fill: Readonly<Record<string, readonly string[]>> = {
     "<term>": body.reward.terms.map(({ name }) => name),
     "<model>": ["reference", ...languageModels(config)],
     "<arm>": arms.exact,
     "<phase>": phases,
+    "<part>": ["policy", "replay", ...auxiliary],
+    "<auxiliary>": auxiliary,
     "@k": config.evaluation.pass_at.map((k) => `@${k}`),
   };
   const expand = (name: string): string[] => {

@@ -17,7 +17,8 @@ import { turns } from "../../../server/mask/turns.ts";
 import { tokensOf } from "../../../server/tokenTexts.ts";
 import type { Batch, BatchMask, LossMask, Tokenizer } from "../../../server/seams.ts";
 import { batchOf, type RowSpec } from "../../support/batch.ts";
-import { configOf, context, made } from "../support.ts";
+import { randomStream } from "../../../server/random.ts";
+import { configOf, context, made, near } from "../support.ts";
 
 /** A token is its place in this list. */
 const words = ["a", "b", "<think>", "</think>", "ab", "", "x=", "1"];
@@ -140,9 +141,19 @@ describe("masks of the loss", () => {
     ...more,
   });
   it("the quantile is torch's, and ties with it stay", () => {
-    const sorted = Float64Array.of(0, 1, 2, 3, 4);
-    assert.equal(quantile(sorted, 0.8), 3.2);
-    assert.equal(quantile(sorted, 0.5), 2);
+    const values = (): Float64Array => Float64Array.of(3, 0, 4, 1, 2);
+    assert.equal(quantile(values(), 0.8), 3.2);
+    assert.equal(quantile(values(), 0.5), 2);
+    assert.deepEqual([quantile(values(), 0), quantile(values(), 1)], [0, 4]);
+    const random = randomStream(3, "quantile");
+    for (let size = 1; size < 60; size++) {
+      const drawn = Float64Array.from({ length: size }, () => random.integer(9));
+      const sorted = drawn.slice().sort();
+      const at = random.next() * (size - 1);
+      const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
+      const expected = low + (high - low) * (at - Math.floor(at));
+      assert.ok(near(quantile(drawn, size === 1 ? 0.5 : at / (size - 1)), expected, 1e-9));
+    }
     assert.equal(quantile(Float64Array.of(7), 0.3), 7);
   });
   it("keeps the tokens of highest entropy over the whole step, masked tokens apart", () => {

@@ -1,0 +1,170 @@
+/** A likelihood beside the objective: when it is due, and on what rows. */
+import { z } from "zod";
+import { joinBatches } from "../batch.ts";
+import { valueAt, type OptimizerChoice } from "../config/declaration.ts";
+import type { AuxiliaryConfig } from "../config/resolved.ts";
+import { randomStream } from "../random.ts";
+import { Memory } from "../replay/memory.ts";
+import { withoutReplacement } from "../replay/drawing.ts";
+import type { Auxiliary, Batch, Channel, Saved, Stateful, Task, Weigh } from "../seams.ts";
+import type { Collected, Place } from "./collect.ts";
+import { piecesOf } from "./demonstrations.ts";
+import type { StepAdvantages } from "./learn.ts";
+import { keptRow } from "./replay.ts";
+import { drawByWeight } from "./byWeight.ts";
+import { solved } from "./supervised.ts";
+
+type Likelihood = Extract<Auxiliary, { kind: "likelihood" }>;
+
+/** L = Σ (−log π − c·H) / tokens, over the tokens that train. */
+export const demonstrated =
+  (entropy: number): Weigh =>
+  (now, batch) => {
+    const count = batch.mask.reduce((sum, one) => sum + one, 0);
+    const slope = batch.mask.map((one) => one);
+    const [logp, bonus] = [new Float64Array(slope.length), new Float64Array(slope.length)];
+    let loss = 0;
+    for (let i = 0; i < slope.length; i++) {
+      if (slope[i] === 0) continue;
+      logp[i] = -1 / count;
+      bonus[i] = -entropy / count;
+      loss -= ((now.logp?.[i] ?? 0) + (entropy === 0 ? 0 : entropy * (now.entropy?.[i] ?? 0))) / count;
+    }
+    return { loss, gradients: entropy === 0 ? { logp } : { logp, entropy: bonus } };
+  };
+
+/** One likelihood of the list, with what it has gathered. */
+export class Demonstrations implements Stateful {
+  /** Tasks all of whose rollouts failed, newest first. */
+  private failed: Task[] = [];
+  readonly memory: Memory;
+  /** Tokens of a text. */
+  text: Int32Array | undefined;
+
+  /** @param index place in the config's list */
+  constructor(
+    readonly name: string,
+    private readonly index: number,
+    readonly loss: Likelihood,
+    readonly config: AuxiliaryConfig,
+    readonly optimizer: OptimizerChoice | undefined,
+  ) {
+    const { data } = loss;
+    this.memory = new Memory(
+      data.from === "successes" ? data.capacity : data.from === "file" ? Number.MAX_SAFE_INTEGER : 0,
+      undefined,
+      data.from === "file",
+    );
+  }
+
+  /** How many tasks wait for their solutions to be learned; undefined: it waits for none. */
+  get waiting(): number | undefined {
+    return this.needed === undefined ? undefined : this.failed.length;
+  }
+  private get needed(): number | undefined {
+    const { when } = this.config;
+    return when === "always" ? undefined : when.all_failed;
+  }
+
+  /** Takes note of what failed and what succeeded in a step. */
+  notice({ clock, step }: Place, collected: Collected, advantages: StepAdvantages): void {
+    if (this.needed !== undefined) {
+      const fresh = collected.groups
+        .filter(
+          ({ rewards, successes, task }) =>
+            rewards.length > 0 && successes === 0 && task.solution !== undefined,
+        )
+        .map(({ task }) => task);
+      const ids = new Set(fresh.map(({ id }) => id));
+      this.failed = [...fresh, ...this.failed.filter(({ id }) => !ids.has(id))].slice(0, 4 * this.needed);
+    }
+    if (this.loss.data.from !== "successes") return;
+    const { batch, scored } = collected;
+    const rows = [...scored.success.keys()].filter((row) => scored.success[row] === 1);
+    this.memory.keep(
+      rows.map((row) => keptRow(collected, advantages.all, row, clock.step, `${step}/${batch.group[row]}`)),
+      () => true,
+      clock.step,
+    );
+  }
+
+  /** As the config has it now: a run may be told another one on its way. */
+  weight({ stage, clock }: Place): number {
+    return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
+  }
+
+  private due({ clock, stage }: Place): boolean {
+    const { when } = this.config;
+    if (when === "always") return true;
+    const { every, last, all_failed = 1 } = when;
+    if (every !== undefined) return (clock.stageStep + 1) % every === 0;
+    if (last !== undefined) return clock.stageStep >= stage.config.steps - last;
+    return this.failed.length >= all_failed;
+  }
+
+  /** Rows to learn from now; undefined where it is not due or there are none. */
+  rows(place: Place): Batch | undefined {
+    if (this.weight(place) === 0 || !this.due(place)) return undefined;
+    const { session, stage, step, clock } = place;
+    const { policy } = session;
+    const random = randomStream(session.config.seed, "auxiliary", this.name, step);
+    const { loss, needed } = this;
+    if (needed !== undefined) {
+      const tasks = this.failed.slice(0, needed);
+      this.failed = this.failed.slice(needed);
+      return solved(tasks, policy.tokenizer, stage.config.body.rollout);
+    }
+    switch (loss.data.from) {
+      case "solutions": {
+        const drawn = drawByWeight(stage.curriculum, loss.rows, random, clock);
+        return solved(
+          drawn.map(({ task }) => task),
+          policy.tokenizer,
+          stage.config.body.rollout,
+        );
+      }
+      case "text": {
+        const { text } = this;
+        if (text === undefined) return undefined;
+        const last = Math.max(1, text.length - loss.data.length + 1);
+        return piecesOf(
+          text,
+          Array.from({ length: loss.rows }, () => random.integer(last)),
+          loss.data.length,
+        );
+      }
+      case "successes":
+      case "file": {
+        const kept = this.memory.rows;
+        const rows = withoutReplacement([...kept.keys()], loss.rows, random).map((at) => kept[at]!);
+        if (rows.length === 0) return undefined;
+        return joinBatches(
+          rows.map(({ batch }) => batch),
+          rows.map((_, row) => String(row)),
+        );
+      }
+    }
+  }
+
+  get channels(): Channel[] {
+    return this.loss.entropy === 0 ? ["logp"] : ["logp", "entropy"];
+  }
+
+  save(): Saved {
+    const kept: Saved = this.loss.data.from === "successes" ? this.memory.save() : { json: [] };
+    return {
+      json: { failed: JSON.parse(JSON.stringify(this.failed)), kept: kept.json },
+      arrays: kept.arrays ?? {},
+    };
+  }
+  load({ json, arrays = {} }: Saved): void {
+    const { failed, kept } = savedSchema.parse(json);
+    this.failed = failed;
+    if (this.loss.data.from === "successes") this.memory.load({ json: kept, arrays });
+  }
+}
+
+const savedSchema = z.object({
+  failed: z.array(z.custom<Task>((value) => typeof value === "object" && value !== null)),
+  kept: z.json(),
+});

@@ -1,0 +1,260 @@
+/** Replay while a run goes on: what a step keeps, and what it draws of what earlier ones kept. */
+import { create, type Advantages } from "../algorithm.ts";
+import { joinBatches, rowsOfGroups, selectRows } from "../batch.ts";
+import { valueAt } from "../config/declaration.ts";
+import type { CreateContext, ReplayConfig } from "../config/resolved.ts";
+import { randomStream } from "../random.ts";
+import { Memory, recalibrated, taken, type KeptRow, type Unit } from "../replay/memory.ts";
+import type {
+  Batch,
+  RewardColumn,
+  ReplayAdmission,
+  ReplayDraw,
+  ReplaySource,
+  Rescore,
+  Selection,
+  Stats,
+} from "../seams.ts";
+import type { Collected, Place } from "./collect.ts";
+import { joinColumns, selectColumn } from "./columns.ts";
+import { generated, type StepAdvantages, type Training } from "./learn.ts";
+
+/** What was replayed in a step, for the log and the metrics. */
+export interface Replayed {
+  readonly training: Training;
+  readonly rows: readonly KeptRow[];
+}
+
+/** An empty memory for a source. */
+export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memory {
+  const made = create(source, context);
+  return made.kind === "window"
+    ? new Memory(made.capacity, made.max_age)
+    : new Memory(Number.MAX_SAFE_INTEGER, undefined, made.kind === "file");
+}
+
+export class Replay {
+  readonly source: ReplaySource;
+  private readonly admits: ReplayAdmission;
+  private readonly draws: ReplayDraw;
+  private readonly rescore: Rescore;
+  readonly selection: Selection;
+
+  /** @param memory what several stages may share: see `memoryOf` */
+  constructor(
+    readonly config: ReplayConfig,
+    readonly memory: Memory,
+    context: CreateContext,
+  ) {
+    this.source = create(config.source, context);
+    this.admits = create(config.admission, context);
+    this.draws = create(config.draw, context);
+    this.rescore = create(config.rescore, context);
+    this.selection = create(config.select, context);
+    if (this.rescore.from === "recalibrated") memory.groups = Math.max(memory.groups, this.rescore.window);
+  }
+
+  /** Whether a step is to remember anything. */
+  private get remembers(): boolean {
+    return (
+      this.source.kind === "window" || (this.source.kind === "file" && this.rescore.from === "recalibrated")
+    );
+  }
+
+  /** Rows of the step before them stay out of the draw: `keep` comes after. */
+  keep({ clock, step }: Place, collected: Collected, advantages: StepAdvantages): void {
+    if (!this.remembers) return;
+    const { batch, scored } = collected;
+    this.memory.observe(
+      rowsOfGroups(batch).map((rows) =>
+        Float64Array.from(rows, (row) => scored.combined.total[row]!).filter((value) => !Number.isNaN(value)),
+      ),
+    );
+    if (this.source.kind !== "window") return;
+    const rows = [...new Set([...collected.admitted, ...collected.dropped])].sort((a, b) => a - b);
+    const kept = rows
+      .filter((row) => scored.combined.errored[row] === 0)
+      .map((row) => keptRow(collected, advantages.all, row, clock.step, `${step}/${batch.group[row]}`));
+    this.memory.keep(kept, this.admits, clock.step);
+  }
+
+  /**
+   * Earlier rollouts for this step, with what they train with; undefined where there is nothing to replay.
+   * @param fresh how many of the step's own rollouts train; `batch`: all of them
+   * @param round of the step's `updates`
+   */
+  async drawn(
+    place: Place,
+    { fresh, batch }: { readonly fresh: number; readonly batch: Batch },
+    round: number,
+  ): Promise<Replayed | undefined> {
+    const { clock, session, stage, step } = place;
+    const weight = valueAt(this.config.weight, clock);
+    if (this.source.kind === "none" || clock.stageStep % this.config.every !== 0 || weight === 0)
+      return undefined;
+    this.memory.forget(clock.step);
+    const { prompts, group } = stage.config.body.rollout;
+    const units = this.memory.units(this.rescore.from === "recomputed" ? "group" : "rollout", clock.step);
+    const random = randomStream(session.config.seed, "replay", step, round);
+    const tasks = new Set(batch.records.map(({ task }) => task.id));
+    const share = valueAt(this.config.share, clock);
+    const wanted = Math.round(((fresh === 0 ? prompts * group : fresh) * share) / (1 - share));
+    const found = this.taken(units, wanted, (n) =>
+      this.draws(
+        units.map(({ past }) => past),
+        n,
+        random,
+        tasks,
+      ),
+    );
+    return found.rows.length === 0 ? undefined : this.training(place, found, weight);
+  }
+
+  private taken(
+    units: readonly Unit[],
+    wanted: number,
+    draw: (n: number) => ReturnType<ReplayDraw>,
+  ): { rows: KeptRow[]; weights: number[] } {
+    if (units.length === 0 || wanted === 0) return { rows: [], weights: [] };
+    if (this.source.kind === "window" && this.source.burst) {
+      if (!this.memory.full) return { rows: [], weights: [] };
+      this.memory.rows = [];
+      return taken(
+        units,
+        units.map((_, index) => ({ index, weight: 1 })),
+      );
+    }
+    const size = this.memory.rows.length / units.length;
+    return taken(units, draw(Math.max(1, Math.round(wanted / size))));
+  }
+
+  private async training(
+    place: Place,
+    { rows, weights }: { readonly rows: readonly KeptRow[]; readonly weights: readonly number[] },
+    factor: number,
+  ): Promise<Replayed | undefined> {
+    const { stage, clock, session } = place;
+    const { algorithm } = stage;
+    const kept = this.rescored(rows);
+    if (kept.length === 0) return undefined;
+    const chosen = kept.map(({ at }) => rows[at]!);
+    const batch = algorithm.masked(batchOf(chosen, session.policy.version));
+    const terms = await this.terms(place, batch, chosen);
+    const scored = algorithm.rewards(terms, batch, clock);
+    const old = await known(place, batch);
+    const advantages =
+      this.rescore.from === "recomputed"
+        ? algorithm.advantages(scored.combined, batch, old, clock)
+        : algorithm.recorded(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
+    const tokenWeights = algorithm.weights(batch, advantages);
+    kept.forEach(({ at }, row) => {
+      for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++)
+        tokenWeights[i]! *= weights[at]! * factor;
+    });
+    return { training: { batch, advantages, weights: tokenWeights, old, scored }, rows: chosen };
+  }
+
+  /** Rows that stay, by their place, with their advantages. */
+  private rescored(rows: readonly KeptRow[]): { at: number; advantages: Float64Array }[] {
+    const { rescore } = this;
+    if (rescore.from !== "recalibrated") return rows.map(({ advantages }, at) => ({ at, advantages }));
+    const level = this.memory.level(rescore.quantile);
+    if (level === undefined) return [];
+    return rows.flatMap((row, at) => {
+      const advantages = recalibrated(row, level, rescore);
+      return advantages === undefined ? [] : [{ at, advantages }];
+    });
+  }
+
+  private async terms(
+    { stage, session, clock }: Place,
+    batch: Batch,
+    rows: readonly KeptRow[],
+  ): Promise<RewardColumn[]> {
+    if (this.rescore.from !== "recomputed" || !this.rescore.again)
+      return joinColumns(rows.map(({ terms }) => terms));
+    return stage.scorer.score(batch, {
+      models: session.models,
+      tokenizer: session.policy.tokenizer,
+      clock,
+      signal: session.signal,
+    });
+  }
+}
+
+/** One row of a step, with what it was paid and what it trained with. */
+export function keptRow(
+  { batch, scored, dropped }: Pick<Collected, "batch" | "scored" | "dropped">,
+  advantages: Advantages,
+  row: number,
+  step: number,
+  group: string,
+): KeptRow {
+  const { pair: _, ...rest } = selectRows(batch, [row]);
+  const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+  const own = advantages.tokens.slice(from, to);
+  for (let i = 0; i < own.length; i++) if (advantages.exists[from + i] === 0) own[i] = Number.NaN;
+  return {
+    batch: rest,
+    step,
+    group,
+    terms: scored.rewards.terms.map((term) => selectColumn(term, [row])),
+    reward: scored.combined.total[row]!,
+    success: scored.success[row]!,
+    advantages: own,
+    left: dropped.has(row),
+    draws: 0,
+  };
+}
+
+/** Kept rows as a batch of replayed ones. A rollout that was drawn twice is in two groups. */
+function batchOf(rows: readonly KeptRow[], version: number): Batch {
+  const seen = new Map<KeptRow, number>();
+  const groups = rows.map((row) => {
+    const times = seen.get(row) ?? 0;
+    seen.set(row, times + 1);
+    return times === 0 ? row.group : `${row.group}#${times}`;
+  });
+  const batch = joinBatches(
+    rows.map((row) => row.batch),
+    groups,
+  );
+  return {
+    ...batch,
+    version,
+    records: batch.records.map((record, i) => ({
+      ...record,
+      source: "replay",
+      group: `replay/${groups[i]!}`,
+    })),
+  };
+}
+
+/** Columns of generation; tokens that train without a log-prob of their writer count as written by the policy as it is. */
+export async function known(place: Place, batch: Batch): Promise<Stats> {
+  const stats = await generated(place, batch);
+  const logp = stats.logp?.slice() ?? new Float64Array(batch.tokens.length).fill(Number.NaN);
+  if (!logp.some((value, i) => batch.mask[i] === 1 && Number.isNaN(value))) return stats;
+  const now = await place.session.models.get("policy").score(batch, { model: "policy", channels: ["logp"] });
+  return { ...stats, logp: logp.map((value, i) => (Number.isNaN(value) ? now.logp![i]! : value)) };
+}
+
+/** Measures of what was replayed. */
+export function measureReplay(
+  { memory, source }: Replay,
+  replayed: readonly Replayed[],
+  step: number,
+): Record<string, number> {
+  if (source.kind === "none") return {};
+  const rows = replayed.flatMap((one) => one.rows);
+  const over = (value: (row: KeptRow) => number): number =>
+    rows.reduce((sum, row) => sum + value(row), 0) / rows.length;
+  return {
+    "replay/size": memory.rows.length,
+    "replay/rows": rows.length,
+    ...(rows.length === 0 || source.kind === "file" ? {} : { "replay/age": over((row) => step - row.step) }),
+    ...(rows.length === 0 || rows.every(({ reward }) => Number.isNaN(reward))
+      ? {}
+      : { "replay/reward": over(({ reward }) => (Number.isNaN(reward) ? 0 : reward)) }),
+  };
+}

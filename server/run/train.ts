@@ -1,0 +1,78 @@
+/** A step's updates: its own rollouts, those of earlier steps, and the losses beside the objective. */
+import type { UpdateStats } from "../seams.ts";
+import type { Collected, Place } from "./collect.ts";
+import { learn, type StepAdvantages, type Training } from "./learn.ts";
+import type { LossPart } from "./parts.ts";
+import { measureReplay, type Replayed } from "./replay.ts";
+import { joinTrainings, selectTraining } from "./training.ts";
+
+export interface Trained {
+  readonly updates: readonly UpdateStats[];
+  readonly replayed: readonly Replayed[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** The rollouts of the step that train: those that selection left out of it are not among them. */
+function own({ train }: StepAdvantages, { admitted, dropped }: Collected): Training {
+  if (dropped.size === 0 || train.batch.rows !== admitted.length) return train;
+  return selectTraining(
+    train,
+    [...admitted.keys()].filter((row) => !dropped.has(admitted[row]!)),
+  );
+}
+
+export async function train(
+  place: Place,
+  collected: Collected,
+  advantages: StepAdvantages,
+): Promise<Trained> {
+  const { stage, clock } = place;
+  const { replay, auxiliary } = stage;
+  const { place: where, updates: rounds } = replay.config;
+  const fresh = own(advantages, collected);
+  auxiliary.notice(place, collected, advantages);
+  const beside = auxiliary.joined(place);
+  const updates: UpdateStats[] = [];
+  const replayed: Replayed[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const drawn = await replay.drawn(place, { fresh: fresh.batch.rows, batch: collected.batch }, round);
+    if (drawn !== undefined) replayed.push(drawn);
+    const old = drawn?.training;
+    const joint = old !== undefined && where === "joint";
+    const parts = old !== undefined && where === "separate" ? [...beside, replayPart(place, old)] : beside;
+    updates.push(
+      ...(await learn(
+        place,
+        {
+          train: {
+            ...(joint ? joinTrainings([fresh, old]) : fresh),
+            beside: parts,
+            factor: auxiliary.factor("policy"),
+          },
+        },
+        round === 0 && !joint,
+      )),
+    );
+    if (old !== undefined && where === "alone") updates.push(...(await learn(place, { train: old }, false)));
+  }
+  updates.push(...(await auxiliary.alone(place)));
+  replay.keep(place, collected, advantages);
+  auxiliary.learned(updates);
+  return {
+    updates,
+    replayed,
+    metrics: { ...measureReplay(replay, replayed, clock.step), ...auxiliary.measure() },
+  };
+}
+
+/** The objective over replayed rollouts alone. */
+const replayPart = (
+  { stage, clock }: Place,
+  { batch, advantages, weights, old, scored }: Training,
+): LossPart => ({
+  name: "replay",
+  batch,
+  channels: stage.algorithm.channels(clock),
+  weigh: stage.algorithm.weigh({ old, advantages: advantages.tokens, weights, scored }, clock),
+  weight: 1,
+});
