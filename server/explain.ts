@@ -189,7 +189,8 @@ export class StepExplainer {
     for (const { place, model, coefficient } of this.step.algorithm.kl) {
       if (place !== "reward" || coefficient(this.step.clock) === 0) continue;
       this.step.checkColumn(old.logp, this.step.batch.mask, "logp_old");
-      this.step.checkColumn(old[`logp:${model}`], this.step.batch.mask, keyOf(`logp:${model}`));
+      if (model !== "behaviour")
+        this.step.checkColumn(old[`logp:${model}`], this.step.batch.mask, keyOf(`logp:${model}`));
     }
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }

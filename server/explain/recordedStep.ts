@@ -173,6 +173,7 @@ export class RecordedStep {
     const wanted: Channel[] = [
       "logp:reference",
       ...algorithm.models(this.clock).map((model): Channel => `logp:${model}`),
+      ...algorithm.entropies(this.clock).map((model): Channel => `entropy:${model}`),
       ...algorithm.advantageChannels.map(({ channel }) => channel),
       ...(algorithm.before ?? []),
     ];

@@ -70,7 +70,9 @@ async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock
     if (logp !== undefined) columns[`logp:${name}`] = logp;
     if (entropy !== undefined) columns[`entropy:${name}`] = entropy;
   }
-  return columns;
+  const { before } = algorithm;
+  if (before.length === 0) return columns;
+  return { ...columns, ...(await policy.score(rows, { model: "policy", channels: before })) };
 }
 
 const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>

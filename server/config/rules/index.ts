@@ -15,6 +15,7 @@ import { modelSize } from "./modelSize.ts";
 import { duplicateName, successTerm, termTasks } from "./names.ts";
 import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
+import { objectiveHead, objectiveModel } from "./objective.ts";
 import { passAt } from "./passAt.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
 import { scheduleEnd } from "./scheduleEnd.ts";
@@ -47,12 +48,14 @@ export const rules: readonly Rule[] = [
   bestMetric,
   klModel,
   klFull,
+  objectiveModel,
+  objectiveHead,
   taskWeight,
   givenBaseline,
 ];
 
 /** Those that still matter when the rollouts exist already: how they are made, and with what model, does not. */
-const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel, klFull];
+const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel, klFull, objectiveModel];
 
 export function checkRules(model: ConfigModel, recorded = false): void {
   for (const rule of recorded ? rulesOnRecorded : rules) rule.check(model);
