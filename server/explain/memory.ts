@@ -15,7 +15,10 @@ export function memoryBefore(
 ): Remember {
   let earlier: readonly RecordedStep[] | undefined;
   const steps = (): readonly RecordedStep[] => {
-    const all = stepsOf(rows.filter(({ row }) => (row.run ?? "") === (present.row.run ?? "")));
+    const all = stepsOf(
+      rows.filter(({ row }) => (row.run ?? "") === (present.row.run ?? "")),
+      false,
+    );
     const at = all.findIndex(({ train }) => train[0]!.row.step === present.row.step);
     return all.slice(0, Math.max(0, at)).map(({ train }) => new RecordedStep(config, train));
   };

@@ -114,6 +114,13 @@ export class RecordedStep {
         );
       values.fill(fromWire(row.advantage), this.batch.offsets[i]!, this.batch.offsets[i + 1]!);
     });
+    const infinite = values.findIndex((value) => !Number.isNaN(value) && !Number.isFinite(value));
+    if (infinite >= 0)
+      throw this.refusal(
+        this.rowAt(infinite),
+        `a recorded advantage is ${values[infinite]}`,
+        "Record a finite number, or null where the rollout has none.",
+      );
     return values;
   }
 
@@ -178,21 +185,32 @@ export class RecordedStep {
     );
   }
 
-  /** A column must have a value wherever a token trains. */
+  /** A column must have a finite value wherever a token trains. */
   checkColumn(column: Float64Array | undefined, where: Uint8Array, key: string): void {
     const at =
       column === undefined
         ? where.indexOf(1)
-        : where.findIndex((kept, i) => kept === 1 && Number.isNaN(column[i]!));
+        : where.findIndex((kept, i) => kept === 1 && !Number.isFinite(column[i]!));
     if (at < 0) return;
-    const row = this.batch.offsets.findLastIndex((offset) => offset <= at);
+    const row = this.rowAt(at);
+    const token = at - this.batch.offsets[row]!;
+    if (column !== undefined && !Number.isNaN(column[at]!))
+      throw this.refusal(
+        row,
+        `"${key}" is ${column[at]} at token ${token} of the rollout, which trains`,
+        "A finite number is needed wherever a token trains: mask the token, or leave the rollout out.",
+      );
     throw this.refusal(
       row,
-      `the config needs "${key}" for every token that trains, and ${column === undefined ? "no rollout of the step has it" : `token ${at - this.batch.offsets[row]!} of the rollout has none`}`,
+      `the config needs "${key}" for every token that trains, and ${column === undefined ? "no rollout of the step has it" : `token ${token} of the rollout has none`}`,
       key === "logp_ref"
         ? "Record logp_ref with the rollouts, or set `kl: []`."
         : `Record ${JSON.stringify(key)} with the rollouts, one number a token.`,
     );
+  }
+
+  private rowAt(token: number): number {
+    return this.batch.offsets.findLastIndex((offset) => offset <= token);
   }
 
   checkGroups(): void {

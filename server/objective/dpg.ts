@@ -29,15 +29,16 @@ function loss(input: ObjectiveInput, { beta, anchor, over, baseline }: z.output<
   const [scores, mass] = [rowScores(input), rowMass(input)];
   const logs = scores.map((score, row) => score / beta + toWriter.value[row]! - toPrior.value[row]!);
   const rows = [...scores.keys()].filter((row) => toWriter.count[row]! > 0 && !Number.isNaN(scores[row]!));
+  const known = new Set(rows);
   const parts =
     over === "batch"
       ? [rows]
-      : rowsOfGroups(input.batch).map((group) => group.filter((row) => rows.includes(row)));
+      : rowsOfGroups(input.batch).map((group) => group.filter((row) => known.has(row)));
   const weight = new Float64Array(input.batch.rows);
   for (const part of parts) if (part.length > 0) normalised(part, logs, weight);
   const effective = rows.reduce((sum, row) => sum + weight[row]!, 0) ** 2;
   const squares = rows.reduce((sum, row) => sum + weight[row]! ** 2, 0);
-  const counts = Uint8Array.from(mass, (own, row) => (own !== 0 && rows.includes(row) ? 1 : 0));
+  const counts = Uint8Array.from(mass, (own, row) => (own !== 0 && known.has(row) ? 1 : 0));
   return weightedLikelihoodOf(
     input,
     (row) => (counts[row] === 1 ? weight[row]! - (baseline ? 1 : 0) : 0),

@@ -56,16 +56,20 @@ function rates({ batch, success }: ObjectiveInput, { low, high }: Params): Float
   return result;
 }
 
-/** Loss of one ratio, and its derivative by the log-ratio; floors have straight-through gradients. */
-function lossOf(log: number, right: boolean, rate: number, options: Params): [number, number] {
+/** What the logarithm is taken of: the ratio of a right answer, or the one that a wrong one implies; at least a floor. */
+function floored(log: number, right: boolean, rate: number, options: Params): number {
   const ratio = Math.exp(Math.min(log, largest));
-  const slope = log > largest ? 0 : ratio;
-  if (right) {
-    const floored = Math.max(ratio, options.positive_epsilon);
-    return [-Math.log(floored), -slope / floored];
-  }
-  const floored = Math.max((1 - rate * ratio) / (1 - rate), options.epsilon);
-  return [-options.negative * Math.log(floored), (options.negative * rate * slope) / ((1 - rate) * floored)];
+  return right
+    ? Math.max(ratio, options.positive_epsilon)
+    : Math.max((1 - rate * ratio) / (1 - rate), options.epsilon);
+}
+const lossOf = (log: number, right: boolean, rate: number, options: Params): number =>
+  -(right ? 1 : options.negative) * Math.log(floored(log, right, rate, options));
+/** Its derivative by the log-ratio; floors have straight-through gradients. */
+function slopeOf(log: number, right: boolean, rate: number, options: Params): number {
+  const slope = log > largest ? 0 : Math.exp(log);
+  const below = floored(log, right, rate, options);
+  return right ? -slope / below : (options.negative * rate * slope) / ((1 - rate) * below);
 }
 
 const priority = (rate: number, { weight }: Params): number =>
@@ -82,11 +86,12 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
   for (let row = 0; row < batch.rows; row++) {
     if (Number.isNaN(rate[row]!)) continue;
     const scale = priority(rate[row]!, options);
+    const right = success![row] === 1;
     for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) {
       if (weights[t] === 0) continue;
-      const [value, slope] = lossOf(now[t]! - old[t]!, success![row] === 1, rate[row]!, options);
-      total += scale * factors[t]! * value;
-      gradient[t] = scale * factors[t]! * slope;
+      const log = now[t]! - old[t]!;
+      total += scale * factors[t]! * lossOf(log, right, rate[row]!, options);
+      gradient[t] = scale * factors[t]! * slopeOf(log, right, rate[row]!, options);
     }
   }
   if (!Number.isFinite(total)) {
@@ -103,9 +108,9 @@ function responseLoss(input: ObjectiveInput, rate: Float64Array, options: Params
   const slopes = mass.map((own, row) => {
     if (Number.isNaN(rate[row]!) || sums.count[row] === 0) return 0;
     const share = own * priority(rate[row]!, options);
-    const [value, slope] = lossOf(sums.value[row]!, input.success![row] === 1, rate[row]!, options);
-    total += share * value;
-    return share * slope;
+    const right = input.success![row] === 1;
+    total += share * lossOf(sums.value[row]!, right, rate[row]!, options);
+    return share * slopeOf(sums.value[row]!, right, rate[row]!, options);
   });
   return { loss: total, gradients: { logp: spread(slopes, sums, input) } };
 }

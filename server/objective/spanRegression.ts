@@ -14,12 +14,9 @@ export interface SpanRegression {
   readonly shape: "squared" | "smooth_l1";
 }
 
-/** ½ r² and r; or, beyond ±1, |r| − ½ and its sign. */
-function penalty(residual: number, shape: SpanRegression["shape"]): [number, number] {
-  return shape === "squared" || Math.abs(residual) < 1
-    ? [0.5 * residual * residual, residual]
-    : [Math.abs(residual) - 0.5, Math.sign(residual)];
-}
+/** ½ r², or beyond ±1 |r| − ½. */
+const penalty = (residual: number, linear: boolean): number =>
+  linear ? Math.abs(residual) - 0.5 : 0.5 * residual * residual;
 
 /** Σ over spans of mass · factor · ½ (A − β Σ_t w_t (log π − log anchor))²; the mass of a span: its part of the row's share. */
 export function spanRegression(input: ObjectiveInput, options: SpanRegression): Weighed {
@@ -34,7 +31,9 @@ export function spanRegression(input: ObjectiveInput, options: SpanRegression): 
   let loss = 0;
   for (let span = 0; span < starts.length; span++) {
     const [start, end] = [starts[span]!, ends[span]!];
-    let [ratio, target, count] = [0, 0, 0];
+    let ratio = 0;
+    let target = 0;
+    let count = 0;
     for (let t = start; t < end; t++) {
       if (weights[t] === 0) continue;
       ratio += weights[t]! * (logp[t]! - (other?.[t] ?? 0));
@@ -43,9 +42,10 @@ export function spanRegression(input: ObjectiveInput, options: SpanRegression): 
     }
     if (count === 0) continue;
     const mass = masses[span]!;
-    const [value, slope] = penalty(target / count - beta * ratio, shape);
-    loss += mass * factor * value;
-    const back = -mass * factor * slope * beta;
+    const residual = target / count - beta * ratio;
+    const linear = shape === "smooth_l1" && Math.abs(residual) >= 1;
+    loss += mass * factor * penalty(residual, linear);
+    const back = -mass * factor * beta * (linear ? Math.sign(residual) : residual);
     for (let t = start; t < end; t++) if (weights[t] !== 0) gradient[t] = back * weights[t]!;
   }
   if (!Number.isFinite(loss)) {

@@ -2,8 +2,8 @@ import { objectiveNeeds } from "../../algorithm/modelsRead.ts";
 import { unknownName } from "../report.ts";
 import { at as nodeAt, mine, underneath, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
-/** Beside the models of the config: the policy when it entered, and as an update found it. */
-const always = ["reference", "proximal"];
+/** Beside the models of the config: the policy when it entered, as an update found it, and before that. */
+const always = ["reference", "proximal", "previous"];
 
 /** Models that the objective compares the policy with exist. */
 export const objectiveModel: Rule = {

@@ -1,42 +1,15 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
-import { writeRollout, type RolloutRow } from "../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { stageAt } from "../../../server/explain/stageAt.ts";
-import { explain, type ExplainedRollout, type ExplainedStep } from "../../../server/explain.ts";
 import { readRollouts } from "../../../server/recorded.ts";
-import { configOf, near, temporary } from "../support.ts";
+import { configOf } from "../support.ts";
+import { close, explained } from "./support.ts";
 
-async function explained(
-  text: string,
-  rows: readonly (RolloutRow | string)[],
-): Promise<{ rollouts: ExplainedRollout[]; steps: ExplainedStep[]; order: string[] }> {
-  const file = join(temporary(), "rollouts.jsonl");
-  writeFileSync(
-    file,
-    rows.map((row) => (typeof row === "string" ? row : writeRollout(row))).join("\n") + "\n",
-  );
-  const config = configOf(`tasks: [{ env: countdown }, { env: arithmetic }]\n${text}`, undefined, true);
-  const all = [...explain(config, await readRollouts(file))];
-  return {
-    rollouts: all.flatMap((line) => (line.type === "rollout" ? [line] : [])),
-    steps: all.flatMap((line) => (line.type === "summary" ? [line] : [])),
-    order: all.map((line) => (line.type === "rollout" ? `${line.group}#${line.index}` : `step ${line.step}`)),
-  };
-}
-
-const close = (actual: readonly unknown[], expected: readonly number[], tolerance = 1e-12): void => {
-  assert.equal(actual.length, expected.length);
-  actual.forEach((value, i) =>
-    assert.ok(
-      near(Number(value), expected[i]!, tolerance),
-      `${JSON.stringify(actual)} is not ${JSON.stringify(expected)}`,
-    ),
-  );
-};
 const refuses = async (
   text: string,
   rows: readonly (RolloutRow | string)[],
@@ -368,5 +341,22 @@ test("bad rollouts are refused with the line and what to do", async () => {
     logp_ref: [-1],
   });
   await refuses(penalty, [bare(0), bare(1)], /needs "logp_old"/, 0);
+  const infinite = [
+    [one, { logp_new: [-1, "-Infinity"] }, /"logp_new" is -Infinity at token 1 of the rollout, which trains/],
+    [one, { logp_old: [-1, "-Infinity"] }, /"logp_old" is -Infinity at token 1/],
+    [kl, { logp_ref: [-1, "Infinity"] }, /"logp_ref" is Infinity at token 1/],
+    [penalty, { logp_old: [-1, -2], logp_ref: [-1, "-Infinity"] }, /"logp_ref" is -Infinity at token 1/],
+    [`${one}advantage: { baseline: given }\n`, { advantage: "Infinity" }, /recorded advantage is Infinity/],
+  ] as const;
+  for (const [config, more, message] of infinite) {
+    const others = { logp_old: [-1, -2], logp_ref: [-1, -2], advantage: 0 };
+    await refuses(config, [row("g", 0, 1, others), row("g", 1, 0, { ...others, ...more })], message, 1);
+  }
+  await refuses(
+    one,
+    [row("g", 0, 1), { ...row("g", 1, 0), touched: { clip_high: [3] } } as unknown as RolloutRow],
+    /"touched" must hold/,
+    1,
+  );
   await assert.rejects(readRollouts("/nowhere/rollouts.jsonl"), /can't be read/);
 });

@@ -1,0 +1,55 @@
+/** A value head's loss beside the objective: one update, the sum of both. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withValue } from "../../../server/algorithm/objective.ts";
+import { dpo } from "../../../server/objective/dpo.ts";
+import { oreo } from "../../../server/objective/oreo.ts";
+import { reinforce } from "../../../server/objective/reinforce.ts";
+import { valueClipped } from "../../../server/objective/valueClipped.ts";
+import { configOf, made, near } from "../support.ts";
+import { checkDerivatives, randomInput } from "./differences.ts";
+
+const value = made(valueClipped, {});
+
+test("loss and derivatives are those of both, the value's times its coefficient", () => {
+  for (let seed = 0; seed < 6; seed++) {
+    const input = randomInput(seed);
+    const main = made(reinforce, {});
+    const both = withValue(main, value, ({ step }) => step / 6);
+    checkDerivatives(both, input);
+    const [own, beside, sum] = [main.loss(input), value.loss(input), both.loss(input)];
+    assert.ok(near(sum.loss, own.loss + 0.5 * beside.loss));
+    assert.equal(sum.metrics?.["value/loss"], beside.loss);
+  }
+});
+
+test("where both move one head, their derivatives add up", () => {
+  const input = randomInput(2);
+  const main = made(oreo, {});
+  const { gradients } = withValue(main, value, () => 2).loss(input);
+  const [own, beside] = [main.loss(input), value.loss(input)];
+  gradients["head:value"]!.forEach((sum, t) =>
+    assert.ok(near(sum, own.gradients["head:value"]![t]! + 2 * beside.gradients["head:value"]![t]!)),
+  );
+});
+
+test("corrections weigh the policy's tokens and not the value's; the wider unit holds", () => {
+  const input = randomInput(3);
+  const both = withValue(made(reinforce, {}), value, () => 1);
+  const corrected = both.loss({ ...input, correction: input.weights.map(() => 0.5) });
+  const plain = both.loss(input);
+  corrected.gradients.logp!.forEach((own, t) => assert.ok(near(own, 0.5 * plain.gradients.logp![t]!)));
+  assert.deepEqual(corrected.gradients["head:value"], plain.gradients["head:value"]);
+  assert.equal(withValue(made(dpo, {}), value, () => 1).unit, "group");
+});
+
+test("the config names a value loss with its coefficient; none by default", () => {
+  const common =
+    "tasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\nmodel: { value_heads: [value] }\n";
+  assert.equal(configOf(common).top.objective.value, undefined);
+  const { value: chosen } = configOf(`${common}objective: { value: { use: value, clip: null } }\n`).top
+    .objective;
+  assert.equal(chosen?.coefficient, 0.5);
+  assert.equal(chosen.loss.declaration.name, "value_clipped");
+  assert.equal(chosen.loss.params["clip"], null);
+});
