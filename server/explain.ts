@@ -114,13 +114,14 @@ export class StepExplainer {
 
   /**
    * @param part the rows are some of a group's, whose size is no concern
+   * @param loss as far as the rows have what it reads
    * @throws UserError with the row that lacks what the config needs
    */
-  solve(part = false): SolvedStep {
+  solve(part = false, loss = true): SolvedStep {
     if (!part) this.step.checkGroups();
     const { batch, algorithm, clock } = this.step;
     const scored = algorithm.rewards(this.step.terms(), batch, clock);
-    const update = this.step.updates();
+    const update = loss && this.step.updates();
     const old = this.step.generated(update);
     const advantages = algorithm.given
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)

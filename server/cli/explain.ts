@@ -44,7 +44,11 @@ function text(explained: Explained, started: Set<number>): void {
     print(line(explained));
     return;
   }
-  print(explained.loss === undefined ? "  no logp_new: advantages only" : `  loss ${short(explained.loss)}`);
+  print(
+    explained.loss === undefined
+      ? "  advantages only: what the loss reads of the weights (logp_new) was not recorded"
+      : `  loss ${short(explained.loss)}`,
+  );
   for (const [name, value] of Object.entries(explained.metrics)) print(`  ${name} ${short(value)}`);
 }
 

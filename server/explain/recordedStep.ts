@@ -129,7 +129,7 @@ export class RecordedStep {
     const channels = this.algorithm.channels(this.clock);
     return channels.includes("logp")
       ? this.hasNew()
-      : channels.every((channel) => recordedChannel(this.rows, channel, this.batch.offsets) !== undefined);
+      : channels.some((channel) => recordedChannel(this.rows, channel, this.batch.offsets) !== undefined);
   }
 
   /** Rows without tokens lack nothing. */
@@ -169,13 +169,13 @@ export class RecordedStep {
 
   /** What other models, and heads before the update, said of the rows: as far as it was recorded. */
   private others(): Stats {
-    const algorithm: Algorithm & { readonly before?: readonly Channel[] } = this.algorithm;
+    const { algorithm } = this;
     const wanted: Channel[] = [
       "logp:reference",
       ...algorithm.models(this.clock).map((model): Channel => `logp:${model}`),
       ...algorithm.entropies(this.clock).map((model): Channel => `entropy:${model}`),
       ...algorithm.advantageChannels.map(({ channel }) => channel),
-      ...(algorithm.before ?? []),
+      ...algorithm.before,
     ];
     return Object.fromEntries(
       [...new Set(wanted)].flatMap((channel) => {

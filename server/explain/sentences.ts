@@ -21,14 +21,15 @@ const scaleWords: Readonly<Record<string, string>> = {
   batch_std: "the spread of the batch",
 };
 
-export function inWords(facts: Facts, step: RecordedStep): Why["words"] {
+/** @param refusal why the step's loss could not be computed; null where it could, or was not asked for */
+export function inWords(facts: Facts, step: RecordedStep, refusal: string | null): Why["words"] {
   const sentences: readonly (readonly [WhyTopic, string | undefined])[] = [
     ["advantage", facts.trains ? undefined : "Its group was not admitted: it does not train. Had it been:"],
     ["advantage", advantageWords(facts, step)],
     ["advantage", recordedWords(facts, step)],
     ["terms", termWords(facts)],
     ["alternatives", alternativeWords(facts)],
-    ...tokenWords(facts).map((sentence): [WhyTopic, string] => ["tokens", sentence]),
+    ...tokenWords(facts, refusal).map((sentence): [WhyTopic, string] => ["tokens", sentence]),
   ];
   return sentences.flatMap(([about, sentence]) =>
     sentence === undefined ? [] : [{ about, text: sentence }],
@@ -138,7 +139,7 @@ const verb: Readonly<Record<TokenRule["effect"], string>> = {
   weighted: "weighted",
 };
 
-function tokenWords({ tokens }: Facts): string[] {
+function tokenWords({ tokens }: Facts, refusal: string | null): string[] {
   const { total, trained, rules, clips } = tokens;
   if (total === 0) return ["The recorded rollout has no tokens."];
   const first =
@@ -148,6 +149,7 @@ function tokenWords({ tokens }: Facts): string[] {
   const acted = rules.map(
     ({ rule, effect, text: what, count }) => `${plural(count, "token")} ${verb[effect]} by ${rule}: ${what}.`,
   );
+  if (refusal !== null) return [first, ...acted, `The loss could not be computed: ${refusal}.`];
   const unknown =
     clips === "unknown" && trained > 0
       ? [

@@ -1,9 +1,8 @@
 /** Which tokens of a rollout do not train as the others do, and by which rule. */
 import type { Span, TokenFacts, TokenRule } from "../../shared/why.ts";
-import type { Choice, StageBody } from "../config/resolved.ts";
 import { origin, type Batch } from "../seams.ts";
 import { spansOf } from "../spans.ts";
-import { algorithmOf, type RecordedStep } from "./recordedStep.ts";
+import type { RecordedStep } from "./recordedStep.ts";
 import { effectOf, textOf } from "./ruleWords.ts";
 
 const sizeOf = (spans: readonly Span[]): number => spans.reduce((sum, [from, to]) => sum + to - from, 0);
@@ -61,22 +60,16 @@ function maskRules({ step, exists }: Row, start: number, end: number): TokenRule
     ...take("given", (i) => batch.origin[i] === origin.given),
   ];
   // From a mask of ones: a run records what was left of it, which hides who took the rest.
-  let before: Batch = { ...unmasked, mask: new Uint8Array(unmasked.mask.length).fill(1) };
-  const all = before;
-  step.body.mask.forEach((choice, at) => {
-    const after = algorithmOf({ ...step.body, mask: step.body.mask.slice(0, at + 1) }).masked(all);
-    rules.push(...take(choice.declaration.name, (i) => before.mask[i] === 1 && after.mask[i] !== 1));
-    before = after;
-  });
-  rules.push(...take("mask", () => true));
+  const ones: Batch = { ...unmasked, mask: new Uint8Array(unmasked.mask.length).fill(1) };
+  for (const [rule, column] of Object.entries(step.algorithm.maskedBy(ones)))
+    rules.push(...take(rule, (i) => column[i] === 1));
+  rules.push(...take("recorded_mask", () => true));
   const none = spansOf(start, end, (i) => batch.mask[i] === 1 && exists[i] !== 1);
   return [...rules, ...ruleOf("no_advantage", "masked", none)];
 }
 
 function weightRules({ step, weights, exists }: Row, start: number, end: number): TokenRule[] {
-  const advantage: StageBody["advantage"] & { token_weights?: readonly Choice<"token_weight">[] } =
-    step.body.advantage;
-  const list = advantage.token_weights ?? [];
+  const list = step.body.advantage.token_weights;
   const trains = (i: number): boolean => step.batch.mask[i] === 1 && exists[i] === 1;
   const spans = spansOf(start, end, (i) => trains(i) && weights[i] !== 1);
   if (spans.length === 0) return [];

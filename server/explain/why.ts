@@ -78,6 +78,8 @@ interface View {
   readonly step: RecordedStep;
   readonly row: number;
   readonly solved: SolvedStep;
+  /** Why its loss could not be computed, where it could not. */
+  readonly refusal: string | null;
   readonly advantage: number;
 }
 
@@ -97,9 +99,19 @@ function viewOf(
 ): View {
   const step = new RecordedStep(config, rows, estimates);
   remember(step.algorithm);
-  const solved = new StepExplainer(step).solve(part);
+  const explainer = new StepExplainer(step);
+  let solved: SolvedStep;
+  let refusal: string | null = null;
+  try {
+    solved = explainer.solve(part, !part);
+  } catch (error) {
+    if (!(error instanceof UserError) || part) throw error;
+    // Log-probs that no loss can be made of say nothing against the advantage.
+    solved = explainer.solve(part, false);
+    refusal = error.message;
+  }
   const row = rows.indexOf(recorded);
-  return { step, row, solved, advantage: rowAdvantage(solved.advantages, step.batch, row) };
+  return { step, row, solved, refusal, advantage: rowAdvantage(solved.advantages, step.batch, row) };
 }
 
 /** @throws UserError where the rollout is not among the rows, or its step lacks what the config needs */
@@ -135,7 +147,7 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
       whole.solved.weighed === undefined ? undefined : (whole.solved.weighed.touched ?? {}),
     ),
   };
-  return { ...parts, words: inWords(parts, whole.step) };
+  return { ...parts, words: inWords(parts, whole.step, whole.refusal) };
 }
 
 /** Mean over the tokens that train, as the advantage is. */

@@ -16,7 +16,7 @@ export async function explained(
     file,
     rows.map((row) => (typeof row === "string" ? row : writeRollout(row))).join("\n") + "\n",
   );
-  const config = configOf(`tasks: [{ env: countdown }, { env: arithmetic }]\n${text}`);
+  const config = configOf(`tasks: [{ env: countdown }, { env: arithmetic }]\n${text}`, undefined, true);
   const all = [...explain(config, await readRollouts(file))];
   return {
     rollouts: all.flatMap((line) => (line.type === "rollout" ? [line] : [])),

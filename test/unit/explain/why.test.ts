@@ -254,3 +254,31 @@ test("lines fit the terminal, whatever its width", () => {
   }
   assert.deepEqual(wrapped("a bb ccc dddd", 6), ["a bb", "ccc", "dddd"]);
 });
+
+test("what a mask of the config took is told by its name and summary; a value loss has its own derivatives", () => {
+  const told = explained(`${two}mask: [{ use: overlong }]\n`, [
+    row(0, { right: 1, short: 0 }, { finish: "length" }),
+    row(1, { right: 0, short: 0 }),
+    row(2, { right: 1, short: 0 }),
+  ]);
+  assert.deepEqual(
+    told.tokens.rules.map(({ rule, effect, count }) => [rule, effect, count]),
+    [["mask: overlong", "masked", 2]],
+  );
+  assert.ok(!told.tokens.rules[0]!.text.startsWith("touched by"));
+});
+
+test("a baseline that remembers is explained with the earlier steps of the file in mind", () => {
+  const config = `${two}advantage: { baseline: { use: moving_average }, scale: none }\n`;
+  const rows = [0, 1].flatMap((step) =>
+    [1, 0].map((right, index) => row(index, { right: right + step, short: 0 }, { step })),
+  );
+  const [first, second] = [explained(config, rows, "0/g#0"), explained(config, rows, "1/g#0")];
+  close(Number(first.advantage), 1);
+  close(Number(second.advantage), 2 - 0.5);
+  const { right, short } = sharesOf(second.shares);
+  // The earlier steps count as paid by the coalition's terms, too.
+  close(right!, 1.5);
+  close(short!, 0);
+  assert.ok(second.shares.kind === "exact" && second.shares.rest === 0);
+});
