@@ -10,11 +10,11 @@ import { flat, isObject, pythonic, valueOf, type Unmapped } from "./settings.ts"
 import { trlDefaults } from "./trl.ts";
 import type { Peer, Written } from "./types.ts";
 
-const hydraRoots =
-  /^(actor_rollout_ref|algorithm|data|trainer|critic|reward|reward_model|custom_reward_function|ray_kwargs|ray_init|global_profiler|hydra|distillation)\./;
 /** Keys that GRPOConfig and TRL's script arguments have, and the other two do not. */
 const trlKeys = new Set([
-  ...Object.keys(trlDefaults).filter((key) => !(key in oldNames)),
+  ...Object.keys(trlDefaults).filter(
+    (key) => !(key in oldNames) && key !== "num_processes" && !key.startsWith("adam_"),
+  ),
   "model_name_or_path",
   "dataset_name",
   "reward_funcs",
@@ -65,7 +65,7 @@ function treeOf(file: string, text: string): JsonObject | undefined {
 
 function peerOf(keys: readonly string[]): Peer | undefined {
   if (keys.some((key) => hydraRoots.test(key)))
-    return keys.some((key) => isDotted(key)) ? "openrlhf" : "verl";
+    return "verl";
   const old = keys.filter((key) => key in oldNames || isDotted(key)).length;
   const trl = keys.filter((key) => trlKeys.has(key)).length;
   return old === 0 && trl === 0 ? undefined : trl >= old ? "trl" : "openrlhf";
@@ -128,7 +128,7 @@ function fromScript(file: string, text: string, asked: Peer | undefined): Found 
 function launched({ words }: Launch, file: string, asked: Peer | undefined): Found | undefined {
   const hydra = words.filter((word) => /^[+~]{0,2}[A-Za-z_][\w.@/-]*=/.test(word) && !word.startsWith("--"));
   const flags = words.some((word) => /^--[A-Za-z]/.test(word)) ? flagsOf(words) : new Map<string, Json>();
-  const overrides = hydra.filter((word) => hydraRoots.test(word.replace(/^[+~]+/, "")));
+  const overrides = hydra.filter((word) => /^[+~]*(actor_rollout_ref|algorithm)\./.test(word));
   if ((asked ?? "verl") === "verl" && (overrides.length > 0 || (asked === "verl" && hydra.length > 0)))
     return fromHydra(words, hydra, file);
   if (words.some((word) => /openrlhf/.test(word)) || asked === "openrlhf")

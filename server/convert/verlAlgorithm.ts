@@ -15,6 +15,8 @@ const groupMean: JsonObject = { use: "group_mean", single };
 export function advantage(settings: Settings, draft: Draft): void {
   const name = settings.text("algorithm.adv_estimator") ?? "gae";
   const chosen = estimators[name]?.(settings);
+  // What the chosen estimator does not read changes nothing.
+  for (const key of ["gamma", "lam", "norm_adv_by_std_in_grpo"]) settings.get(`algorithm.${key}`);
   if (chosen === undefined) {
     settings.refuse(
       "algorithm.adv_estimator",
