@@ -2,6 +2,8 @@
  * The algorithm, as pure functions of a stage's config: rewards → advantages → objective, and observe → estimate →
  * draw. The run's step, `gradus explain`, curriculum replay and live re-scoring all call it. Arithmetic is float64.
  */
+import { z } from "zod";
+import type { AdvantageChannel } from "./advantage/types.ts";
 import type { CreateContext, StageBody } from "./config/resolved.ts";
 import type {
   Batch,
@@ -12,6 +14,8 @@ import type {
   KlTerm,
   Model,
   RewardColumn,
+  Saved,
+  Stateful,
   Stats,
   Weigh,
 } from "./seams.ts";
@@ -50,7 +54,10 @@ export const contextOf = (
   timeout: body.reward.timeout,
 });
 
-export class Algorithm {
+const beginning: Clock = { step: 0, stageStep: 0 };
+const savedSchema = z.object({ advantage: z.json(), loss: z.json().optional() });
+
+export class Algorithm implements Stateful {
   readonly kl: readonly KlTerm[];
   private readonly rewardChain: RewardChain;
   private readonly advantageChain: AdvantageChain;
@@ -60,18 +67,15 @@ export class Algorithm {
     readonly body: StageBody,
     context: CreateContext,
   ) {
-    this.kl = klTerms(body.kl, context);
+    const kl = klTerms(body.kl, context);
+    this.kl = kl;
     this.rewardChain = new RewardChain(body.reward, context);
     this.advantageChain = new AdvantageChain(
       body.advantage,
       this.kl.filter(({ place }) => place === "reward"),
       context,
     );
-    this.lossChain = new LossChain(
-      body,
-      this.kl.filter(({ place }) => place === "loss"),
-      context,
-    );
+    this.lossChain = new LossChain(body, kl, context);
   }
 
   /** The config takes recorded advantages: `recorded` instead of `advantages`. */
@@ -81,26 +85,40 @@ export class Algorithm {
   get unit(): "sequence" | "pair" | "group" {
     return this.lossChain.unit;
   }
+  /** The advantage needs one greedy response a task; its reward goes into `rowColumns.reward_baseline`. */
+  get greedy(): boolean {
+    return this.advantageChain.greedy;
+  }
+  /** Channels that must be scored, and put among the stats, before `advantages`. */
+  get advantageChannels(): readonly AdvantageChannel[] {
+    return this.advantageChain.channels;
+  }
   /** Channels that `policy.update` must build. */
   channels(clock: Clock): Channel[] {
     return this.lossChain.channels(clock);
   }
   /** Models whose log-probs the step needs (`old["logp:<model>"]`), for the reward and for the loss. */
   models(clock: Clock): Model[] {
-    return [
-      ...new Set(this.kl.filter(({ coefficient }) => coefficient(clock) !== 0).map(({ model }) => model)),
-    ];
+    return this.lossChain.models(clock);
+  }
+  /** Models whose entropy at each token the step needs (`old["entropy:<model>"]`). */
+  entropies(clock: Clock): Model[] {
+    return this.lossChain.entropies(clock);
   }
 
   /** Mask slot. Do this first: rewards with a KL penalty and advantages read the mask. */
   masked(batch: Batch, stats: Stats = {}): Batch {
-    return this.lossChain.masked(batch, stats);
+    return this.lossChain.masks.masked(batch, stats);
+  }
+  /** Tokens that each mask takes from an unmasked batch, by the mask's name. */
+  maskedBy(batch: Batch, stats: Stats = {}): Record<string, Uint8Array> {
+    return this.lossChain.masks.takenFrom(batch, stats);
   }
   /** Terms, in the config's order, to a combined reward and success per row. */
   rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
     return this.rewardChain.rewards(terms, batch, clock);
   }
-  /** `stats`: columns of generation, `logp` and `logp:<model>`; only a KL penalty on the reward reads them. */
+  /** `stats`: columns of generation, `logp` and `logp:<model>` for a KL penalty on the reward, and `advantageChannels`. */
   advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
     return this.advantageChain.advantages(combined, batch, stats, clock);
   }
@@ -108,16 +126,36 @@ export class Algorithm {
   recorded(values: Float64Array, batch: Batch): Advantages {
     return this.advantageChain.recorded(values, batch);
   }
+  /** Once a step, after its advantages: what remembers earlier steps learns from this one. */
+  observe(combined: Combined, batch: Batch): void {
+    this.advantageChain.observe(combined, batch);
+  }
+  save(): Saved {
+    return { json: { advantage: this.advantageChain.save().json, loss: this.lossChain.save().json } };
+  }
+  load({ json }: Saved): void {
+    const { advantage, loss } = savedSchema.parse(json);
+    this.advantageChain.load({ json: advantage });
+    if (loss !== undefined) this.lossChain.load({ json: loss });
+  }
   groups(batch: Batch, scored: Scored, advantages?: Advantages): Group[] {
     return groupsOf(batch, scored, advantages);
   }
   /** Per token: mask × token weighting, 0 where nothing trains. */
-  weights(batch: Batch, advantages: Advantages): Float64Array {
-    return this.lossChain.weights(batch, advantages);
+  weights(batch: Batch, advantages: Advantages, stats: Stats = {}, clock = beginning): Float64Array {
+    return this.lossChain.weights(batch, advantages, stats, clock);
   }
   /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
   weigh(update: Update, clock: Clock): Weigh {
     return this.lossChain.weigh(update, clock);
+  }
+  /** Once an optimiser step, after it. */
+  updated(): void {
+    this.lossChain.updated();
+  }
+  /** Once a step, after its updates: coefficients follow what was measured in it. */
+  finished(): void {
+    this.lossChain.finished();
   }
   /** The metrics that follow from rewards and advantages. */
   describe(

@@ -72,7 +72,7 @@ export const groupKey = ({ run, step, group }: RolloutRow): string =>
   JSON.stringify([run ?? "", step, String(group)]);
 
 function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
-  const { task, prompt = "", turns, steps, parent, pair } = row;
+  const { task, prompt = "", turns, steps, spans, parent, pair } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
   const answer = task?.data?.["answer"];
   return {
@@ -94,6 +94,7 @@ function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord 
     use: row.use ?? "train",
     ...(turns === undefined ? {} : { turns }),
     ...(steps === undefined ? {} : { steps }),
+    ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
   };

@@ -99,6 +99,8 @@ export interface RolloutRecord {
   readonly turns?: readonly Turn[];
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
+  /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
+  readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   /** The sibling this row branched from, and the token it branched at. */
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
@@ -191,6 +193,7 @@ export type Channel =
   | "mean_logp"
   | `head:${string}`
   | `logp:${Model}`
+  | `entropy:${Model}`
   | `kl:${Model}:${"forward" | "reverse"}`;
 
 /** A per-token column for each channel that was asked for. */
@@ -379,6 +382,8 @@ export interface Rewards {
 /** What `combine` gives: weighted sources by level, and one number a row for display, success and the curriculum. */
 export interface Combined {
   readonly sources: readonly RewardColumn[];
+  /** Factor that each source's values already have; absent: 1. */
+  readonly weights?: readonly number[];
   /** Per row; NaN where a row has no reward. */
   readonly total: Float64Array;
   /** Per row: 1 where a term of non-zero weight errored. Such a row leaves its group's mean and std and does not train. */
@@ -476,25 +481,80 @@ export interface Guidance {
 /** Advantage per token, aligned with `batch.tokens`; 0 on rows that do not train. */
 export type Advantage = (rewards: Combined, batch: Batch, stats: Stats) => Float64Array;
 
-/** Which tokens train: returns a new mask column. */
-export type Mask = (batch: Batch, stats: Stats) => Uint8Array;
+/** Which tokens train, of the batch as it was generated: returns a new mask column. */
+export type BatchMask = (batch: Batch, stats: Stats) => Uint8Array;
 
-/** Per-token factor after the mask, before normalisation. */
-export type TokenWeight = (batch: Batch, stats: Stats) => Float64Array;
+/** Which tokens the objective moves, seen by the weights as they are in each update; KL terms go on without it. */
+export interface LossMask {
+  /** What it needs to see of those weights. */
+  readonly channels: readonly Channel[];
+  /** The normaliser goes on counting the tokens it leaves out. */
+  readonly counted: boolean;
+  /** 1 where the objective keeps its token; only asked of tokens whose weight is not 0. */
+  keep(input: Pick<ObjectiveInput, "batch" | "now" | "old" | "advantages" | "weights">): Uint8Array;
+}
 
-/** A KL estimator on one token: its value and its derivative by logp, given logp and the other model's logp. */
-export interface KlEstimator {
+export type Mask = BatchMask | LossMask;
+
+/** Per-token factor after the mask, before normalisation. `advantages` are those of the batch's tokens. */
+export type TokenWeight = (
+  batch: Batch,
+  stats: Stats,
+  advantages: Float64Array,
+  clock: Clock,
+) => Float64Array;
+
+/** A divergence on one token: its value and its derivative by logp, given logp and the other model's logp. */
+export interface KlPoint {
   value(logp: number, other: number): number;
   slope(logp: number, other: number): number;
 }
+
+/** Columns that an estimator adds itself up over: per token, with the factor that each token has. */
+export interface KlColumns {
+  readonly own: Float64Array;
+  readonly other: Float64Array;
+  /** 0 where the term does not act. */
+  readonly factors: Float64Array;
+  readonly coefficient: number;
+  /** Derivative by logp, added to. */
+  readonly gradient: Float64Array;
+}
+
+/** A KL estimator: KL(policy ‖ model) from log-probs of sampled tokens, and KL(model ‖ policy) where it can. */
+export interface KlEstimator extends KlPoint {
+  /** Of KL(model ‖ policy), still from the policy's own samples. */
+  readonly forward?: KlPoint;
+  /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
+  readonly full?: true;
+  /** The same for whole columns: coefficient · Σ factor · value, and Σ of k3 over tokens with a factor. */
+  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number };
+}
+
+/** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
+export type KlRows = "all" | "right" | "wrong" | "all_right" | "all_wrong" | "mixed";
 
 /** One line of the config's `kl` list, ready to use. */
 export interface KlTerm {
   readonly model: Model;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";
+  /** Of the term's own direction. */
   readonly estimator: KlEstimator;
   readonly coefficient: (clock: Clock) => number;
+  /** It reads the entropy of its model at each token, as `old["entropy:<model>"]`. */
+  readonly entropy?: boolean;
+  /** Factor per token from the entry's mask, turns and weight; absent: 1 everywhere. */
+  readonly acts?: (input: KlInput) => Float64Array;
+}
+
+/** What decides where a KL term acts. `weights` are those of the tokens that train, 0 elsewhere. */
+export interface KlInput {
+  readonly batch: Batch;
+  readonly old: Stats;
+  readonly weights: ArrayLike<number>;
+  /** Per row, see `ObjectiveInput.success`. */
+  readonly success?: Uint8Array;
 }
 
 /** What an objective sees. */
@@ -514,6 +574,10 @@ export interface ObjectiveInput {
   readonly weights: Float64Array;
   /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */
   readonly factors: Float64Array;
+  /** Per token, what the corrections multiply its loss by: only for objectives that apply it themselves. */
+  readonly correction?: Float64Array;
+  /** The weights' version that `now` is of. */
+  readonly version?: number;
 }
 
 /**
@@ -523,11 +587,150 @@ export interface ObjectiveInput {
 export interface Objective {
   readonly channels: readonly Channel[];
   readonly unit: "sequence" | "pair" | "group";
+  /** Models whose log-probs it reads in `old`, as `logp:<model>`; `proximal` is the policy as this update found it. */
+  readonly models?: readonly Model[];
+  /** Channels beside `logp` that it reads in `old`: of the weights as they stood at the start of the update. */
+  readonly before?: readonly Channel[];
+  /** It reads `input.correction` itself; otherwise corrections are in its factors. */
+  readonly corrects?: true;
   loss(input: ObjectiveInput): Weighed;
+}
+
+/** What a correction sees: an objective's input before the normaliser. */
+export type CorrectionInput = Pick<
+  ObjectiveInput,
+  "batch" | "now" | "old" | "advantages" | "weights" | "clock" | "version"
+>;
+
+/** What a correction does. No gradient flows through it. */
+export interface Corrected {
+  /** Multiplies the objective's loss of each token, behind the normaliser; KL terms and bonuses go without. */
+  readonly factors?: Float64Array;
+  /** 0 where the token stops training altogether: the normaliser does not count it, and no KL term acts on it. */
+  readonly kept?: Uint8Array;
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly touched?: Readonly<Record<string, Uint8Array>>;
+}
+
+/** Corrects for tokens that another distribution drew. Several of a list see the same weights, and multiply. */
+export interface Correction {
+  readonly models?: readonly Model[];
+  correct(input: CorrectionInput): Corrected;
 }
 
 /** The normaliser of a loss: from `weights` to a factor per token. */
 export type Aggregate = (weights: Float64Array, batch: Batch) => Float64Array;
+
+// ───────────────────────────────────────────────────────────────── replay and batch
+
+/** A rollout, or a group of them, as the rules of replay see it: of a group, means over its rollouts. */
+export interface Past {
+  /** The task's id. */
+  readonly task: string;
+  /** Combined reward as it was paid; NaN: none. */
+  readonly reward: number;
+  /** Mean advantage over its trained tokens, as it trained or would have; NaN: none. */
+  readonly advantage: number;
+  /** Share of its rollouts that succeeded; NaN: unknown. */
+  readonly success: number;
+  /** exp(−mean log-prob of its trained tokens under the weights that wrote them); NaN: unknown. */
+  readonly perplexity: number;
+  /** Tokens. */
+  readonly length: number;
+  /** Steps since it was written. */
+  readonly age: number;
+  /** How often it was drawn. */
+  readonly draws: number;
+  /** Selection left it out of its own step's batch. */
+  readonly left: boolean;
+}
+
+/** What is kept, for how long, and where it comes from. */
+export type ReplaySource =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "window";
+      /** Rollouts. */
+      readonly capacity: number;
+      /** Steps; undefined: no limit. */
+      readonly max_age: number | undefined;
+      /** Replays only when full, everything at once, and begins afresh. */
+      readonly burst: boolean;
+    }
+  | { readonly kind: "file"; readonly path: string };
+
+/** Whether a rollout is kept beyond its step. */
+export type ReplayAdmission = (past: Past) => boolean;
+
+/** What was drawn: a place in the list, and the factor on its loss that makes up for how likely the draw was. */
+export interface Drawn {
+  readonly index: number;
+  readonly weight: number;
+}
+/** Draws up to `n` of the kept. `tasks`: ids of the tasks of this step. */
+export type ReplayDraw = (
+  kept: readonly Past[],
+  n: number,
+  random: Random,
+  tasks: ReadonlySet<string>,
+) => Drawn[];
+
+/** Where the advantages of replayed rollouts come from. */
+export type Rescore =
+  | { readonly from: "recorded" }
+  /** By the present config, over whole groups; `again`: the terms score anew. */
+  | { readonly from: "recomputed"; readonly again: boolean }
+  /** Reward less a quantile of the mean rewards of recent groups. */
+  | {
+      readonly from: "recalibrated";
+      readonly quantile: number;
+      /** Groups remembered. */
+      readonly window: number;
+      readonly negatives: "drop" | "keep";
+      readonly divide: boolean;
+    };
+
+/** A fresh rollout as selection sees it. */
+export interface Candidate {
+  readonly reward: number;
+  readonly success: number;
+  readonly length: number;
+}
+/** Which of a step's rollouts train. */
+export interface Selection {
+  /** What `choose` is given: one group at a time, or all rollouts of the step. */
+  readonly over: "group" | "step";
+  /** Places of those that stay. */
+  choose(rows: readonly Candidate[], random: Random): readonly number[];
+}
+
+// ───────────────────────────────────────────────────────────────── auxiliary
+
+/** What an auxiliary loss learns from. */
+export type AuxiliaryData =
+  /** The written solutions of tasks: of those that the trigger names, else of tasks drawn by weight. */
+  | { readonly from: "solutions" }
+  /** The policy's own successes, the newest `capacity` of them. */
+  | { readonly from: "successes"; readonly capacity: number }
+  /** Recorded rollouts or demonstrations, one JSON object a line. */
+  | { readonly from: "file"; readonly path: string }
+  /** Plain text, cut into pieces of so many tokens. */
+  | { readonly from: "text"; readonly path: string; readonly length: number };
+
+/** A loss beside the objective, or something that is done to all losses. */
+export type Auxiliary =
+  | {
+      readonly kind: "likelihood";
+      readonly data: AuxiliaryData;
+      /** Sequences each time. */
+      readonly rows: number;
+      /** Coefficient of an entropy bonus over the same tokens. */
+      readonly entropy: number;
+    }
+  /** Weights of all losses of the step, from their own last two windows. */
+  | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
+  /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
+  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number };
 
 // ───────────────────────────────────────────────────────────────── evaluation
 

@@ -51,6 +51,8 @@ export interface RolloutRow {
     readonly end: number;
   }[];
   readonly steps?: readonly (readonly [number, number])[];
+  /** Token spans by a name, [start, end). */
+  readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
   readonly rewards?: Readonly<Record<string, WireReward>>;

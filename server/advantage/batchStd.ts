@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { scale } from "../config/declaration.ts";
 import { scaleParams } from "./scaleParams.ts";
 import { deviation, scaled } from "./spread.ts";
@@ -7,17 +8,18 @@ export const batchStd = scale({
   summary: "Divides by the standard deviation of all the step's rewards.",
   formula: "A_i ← A_i / (std_{batch} r + ε)",
   sources: ["Part I: Tricks or Traps? A Deep Dive into RL for LLM Reasoning"],
-  params: scaleParams,
+  params: scaleParams.extend({
+    of: z
+      .enum(["rewards", "advantages"])
+      .optional()
+      .describe("The spread of the rewards (default), or of what the baseline left of them."),
+  }),
   create:
-    ({ epsilon, population }) =>
-    (centred, totals, groups) => {
-      const spread = deviation(
-        totals,
-        groups.rows.flatMap((rows) => [...rows]),
-        population,
-      );
-      return Float64Array.from(centred, (value) =>
-        Number.isNaN(value) ? value : scaled(value, spread, epsilon),
-      );
+    ({ epsilon, population, of }) =>
+    (centred, { rewards }) => {
+      const values = of === "advantages" ? centred : rewards;
+      const known = [...values.keys()].filter((unit) => !Number.isNaN(values[unit]!));
+      const spread = deviation(values, known, population);
+      return centred.map((value) => (Number.isNaN(value) ? value : scaled(value, spread, epsilon)));
     },
 });

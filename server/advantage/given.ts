@@ -6,14 +6,16 @@ import { baseline } from "../config/declaration.ts";
 export const given = baseline({
   name: "given",
   summary:
-    "Takes the advantages recorded with the rollouts; scale and token weights are then ignored. For `gradus explain`.",
+    "Takes the advantages recorded with the rollouts; scale, level, sign and token weights are then ignored. For `gradus explain`.",
   formula: "A = recorded",
   sources: [],
   params: z.object({}),
-  create: () => () => {
-    throw new UserError("advantage.baseline: given reads recorded advantages, and a run has none", {
-      code: "given-advantages",
-      action: "Choose group_mean, leave_one_out or none to train; `given` is for `gradus explain`.",
-    });
-  },
+  create: () => ({
+    centre: () => {
+      throw new UserError("advantage.baseline: given reads recorded advantages, and a run has none", {
+        code: "given-advantages",
+        action: "Choose group_mean, leave_one_out or none to train; `given` is for `gradus explain`.",
+      });
+    },
+  }),
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { baseline } from "../config/declaration.ts";
+import { alone, among, noAdvantages, populations, single } from "./population.ts";
 import { mean } from "./spread.ts";
 
 export const groupMean = baseline({
@@ -7,13 +8,20 @@ export const groupMean = baseline({
   summary: "Reward minus the mean reward of the group.",
   formula: "A_i = r_i − mean_j r_j",
   sources: ["DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models"],
-  params: z.object({}),
-  create: () => (totals, groups) => {
-    const centred = new Float64Array(totals.length).fill(Number.NaN);
-    for (const rows of groups.rows) {
-      const middle = mean(totals, rows);
-      for (const row of rows) centred[row] = totals[row]! - middle;
-    }
-    return centred;
-  },
+  needs: ["siblings"],
+  params: z.object({ among, single: single("zero") }),
+  create: (params) => ({
+    centre(input) {
+      const centred = noAdvantages(input);
+      for (const units of populations(input, params.among)) {
+        const middle = mean(input.rewards, units);
+        for (const unit of units)
+          centred[unit] =
+            units.length === 1
+              ? alone(params.single ?? "zero", input.rewards[unit]!)
+              : input.rewards[unit]! - middle;
+      }
+      return centred;
+    },
+  }),
 });

@@ -1,4 +1,6 @@
+import { z } from "zod";
 import { scale } from "../config/declaration.ts";
+import { among, populations } from "./population.ts";
 import { scaleParams } from "./scaleParams.ts";
 import { deviation, scaled } from "./spread.ts";
 
@@ -7,16 +9,26 @@ export const groupStd = scale({
   summary: "Divides by the standard deviation of the group's rewards; a group without variance gets 0.",
   formula: "A_i ← A_i / (std_j r_j + ε)",
   sources: ["DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models"],
-  params: scaleParams,
-  create:
-    ({ epsilon, population }) =>
-    (centred, totals, groups) => {
-      const result = new Float64Array(centred.length).fill(Number.NaN);
-      for (const rows of groups.rows) {
-        const spread = deviation(totals, rows, population);
-        for (const row of rows)
-          if (!Number.isNaN(centred[row]!)) result[row] = scaled(centred[row]!, spread, epsilon);
-      }
-      return result;
-    },
+  needs: ["siblings"],
+  params: scaleParams.extend({
+    among,
+    single: z
+      .enum(["zero", "one"])
+      .optional()
+      .describe(
+        "The spread of a rollout without a scored sibling: 0, so that it gets 0 (default), or 1 (verl).",
+      ),
+  }),
+  create: (params) => (centred, input) => {
+    const result = new Float64Array(centred.length).fill(Number.NaN);
+    for (const units of populations(input, params.among)) {
+      const spread =
+        units.length === 1 && params.single === "one"
+          ? 1
+          : deviation(input.rewards, units, params.population);
+      for (const unit of units)
+        if (!Number.isNaN(centred[unit]!)) result[unit] = scaled(centred[unit]!, spread, params.epsilon);
+    }
+    return result;
+  },
 });

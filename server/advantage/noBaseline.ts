@@ -7,5 +7,5 @@ export const noBaseline = baseline({
   formula: "A = r",
   sources: ["REINFORCE"],
   params: z.object({}),
-  create: () => (totals) => totals.slice(),
+  create: () => ({ centre: ({ rewards }) => rewards.slice() }),
 });

@@ -1,86 +1,207 @@
-/** From combined rewards to an advantage per token. */
-import { UserError } from "../../shared/errors.ts";
-import type { AdvantageBaseline, AdvantageScale } from "../config/declaration.ts";
+/**
+ * From combined rewards to an advantage per token:
+ *   baseline × scale at a level, source by source or of their sum → returns to go → whitening → sign → filter → tokens.
+ */
+import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody } from "../config/resolved.ts";
-import type { Batch, Clock, Combined, KlTerm, Stats } from "../seams.ts";
+import type { Batch, Clock, Combined, KlTerm, Saved, Stateful, Stats } from "../seams.ts";
+import type {
+  AdvantageBaseline,
+  AdvantageChannel,
+  AdvantageInput,
+  AdvantageLevel,
+  AdvantageScale,
+  Units,
+} from "../advantage/types.ts";
+import { filtered } from "../advantage/filter.ts";
+import { sharedPrefixes } from "../advantage/prefixes.ts";
+import { returnsToGo } from "../advantage/returns.ts";
+import { coarser, placed, rewardsOfUnits, spreadOver, type Source } from "../advantage/sources.ts";
+import { trainedTokens, unitsOf } from "../advantage/units.ts";
+import { whitened } from "../advantage/whiten.ts";
 import { create } from "./create.ts";
+import { penaltyOf } from "./penalty.ts";
 
 export interface Advantages {
   /** Per token; 0 where the row has none. */
   readonly tokens: Float64Array;
-  /** Per row; NaN where the row has none: it does not train. */
+  /** Per row, the mean over its trained tokens; NaN where the row has none: it does not train. */
   readonly rows: Float64Array;
   /** Per token: 1 where an advantage exists. */
   readonly exists: Uint8Array;
+  /** What a value head should have said before each token, where the baseline is one that learns; NaN elsewhere. */
+  readonly returns?: Float64Array;
 }
 
-/** Rows of each group that have a reward. */
-function groupsWithRewards(totals: Float64Array, batch: Batch): { readonly rows: readonly Int32Array[] } {
-  const rows: number[][] = Array.from({ length: batch.groups }, () => []);
+/** Rows of each group that train and have a reward. */
+function groupsWithRewards(totals: Float64Array, { group, groups, records }: Batch): readonly Int32Array[] {
+  const rows: number[][] = Array.from({ length: groups }, () => []);
   totals.forEach((total, row) => {
-    if (!Number.isNaN(total)) rows[batch.group[row]!]!.push(row);
+    if (!Number.isNaN(total) && records[row]!.use === "train") rows[group[row]!]!.push(row);
   });
-  return { rows: rows.map((list) => Int32Array.from(list)) };
+  return rows.filter((list) => list.length > 0).map((list) => Int32Array.from(list));
 }
 
-/** The log-probs that a KL penalty on the reward compares: behaviour against another model. */
-function penaltyColumns(
-  stats: Stats,
-  { model }: KlTerm,
-): { readonly own: Float64Array; readonly other: Float64Array } {
-  const [own, other] = [stats.logp, stats[`logp:${model}`]];
-  if (own === undefined || other === undefined) {
-    throw new UserError(
-      `the KL penalty on the reward needs the log-probs of ${own === undefined ? "the policy that generated" : `model "${model}"`}`,
-      {
-        code: "kl-columns",
-        action:
-          own === undefined
-            ? "Record logp_old with the rollouts."
-            : "Record logp_ref with the rollouts, or set `kl: []`.",
-      },
-    );
-  }
-  return { own, other };
+/** Values of units, and the units: later stages may cut finer. */
+interface Valued {
+  readonly units: Units;
+  readonly values: Float64Array;
 }
 
-/** Broadcasts row advantages to the tokens of their rows. */
-function broadcast(rows: Float64Array, batch: Batch): Advantages {
-  const tokens = new Float64Array(batch.tokens.length);
-  const exists = new Uint8Array(batch.tokens.length);
-  for (let row = 0; row < batch.rows; row++) {
-    if (Number.isNaN(rows[row]!)) continue;
-    tokens.fill(rows[row]!, batch.offsets[row]!, batch.offsets[row + 1]!);
-    exists.fill(1, batch.offsets[row]!, batch.offsets[row + 1]!);
-  }
-  return { tokens, rows, exists };
+/** What all stages of one call share. */
+interface Step {
+  readonly batch: Batch;
+  readonly stats: Stats;
+  readonly clock: Clock;
+  readonly gamma: number;
 }
 
-export class AdvantageChain {
+export class AdvantageChain implements Stateful {
   /** The config takes recorded advantages as they are. */
   readonly given: boolean;
   private readonly baseline: AdvantageBaseline;
   private readonly scale: AdvantageScale;
+  private readonly level: AdvantageLevel;
 
   constructor(
-    config: StageBody["advantage"],
+    private readonly config: StageBody["advantage"],
     private readonly penalties: readonly KlTerm[],
     context: CreateContext,
   ) {
     this.given = config.baseline.declaration.name === "given";
     this.baseline = create(config.baseline, context);
     this.scale = create(config.scale, context);
+    this.level = config.level === "auto" ? (this.baseline.level ?? "response") : config.level;
+  }
+
+  /** Channels that must be scored before `advantages`. */
+  get channels(): readonly AdvantageChannel[] {
+    return this.baseline.channels ?? [];
+  }
+  /** One greedy response a task is needed, its reward as `rowColumns.reward_baseline`. */
+  get greedy(): boolean {
+    return this.baseline.greedy ?? false;
   }
 
   /**
    * A penalty in the reward is a source at token level: over a whole response it is the sum over the trained tokens,
-   * taken off before the baseline. `stats` holds the columns of generation: `logp`, `logp:<model>`.
+   * taken off before the baseline; apart from the reward it is never centred. `stats` holds the columns of
+   * generation (`logp`, `logp:<model>`) and the channels above. `batch` is masked.
    */
-  advantages({ total, errored }: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
-    const totals = total.map((value, row) => (errored[row] === 1 ? Number.NaN : value));
-    for (const penalty of this.penalties) this.penalise(totals, penalty, batch, stats, clock);
-    const groups = groupsWithRewards(totals, batch);
-    return broadcast(this.scale(this.baseline(totals, groups), totals, groups), batch);
+  advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
+    const step: Step = { batch, stats, clock, gamma: valueAt(this.config.gamma, clock) };
+    const penalty = penaltyOf(this.penalties, batch, stats, clock);
+    const apart = penalty !== undefined && (this.config.per_source || this.config.penalty === "apart");
+    const totals = rowTotals(combined, apart ? undefined : penalty, batch);
+    const { valued, targets } = this.config.per_source
+      ? { valued: this.bySource(combined, totals, step), targets: undefined }
+      : this.ofSum(combined, totals, apart ? undefined : penalty, step);
+    const charged = apart ? this.charge(valued, penalty, step) : valued;
+    return this.finished(charged, targets, totals, combined.errored, step);
+  }
+
+  /** The rewards' sum, centred and scaled at the chain's level. */
+  private ofSum(
+    combined: Combined,
+    totals: Float64Array,
+    penalty: Float64Array | undefined,
+    step: Step,
+  ): { valued: Valued; targets: Float64Array | undefined } {
+    const units = unitsOf(step.batch, this.level);
+    const earned =
+      this.level === "response"
+        ? totals
+        : rewardsOfUnits(combined.sources, units, totals, step.batch, penalty);
+    const own = this.baseline.returns === "own";
+    const rewards = !own && this.config.returns === "before" ? this.toGo(earned, units, step) : earned;
+    const input = this.input(units, rewards, totals, step);
+    const scaled = this.scale(this.baseline.centre(input), input);
+    const values = !own && this.config.returns === "after" ? this.toGo(scaled, units, step) : scaled;
+    const targets = this.baseline.targets?.(input);
+    return {
+      valued: { units, values },
+      targets: targets && spreadOver(targets, units, step.batch, Number.NaN),
+    };
+  }
+
+  /** Every source centred and scaled alone, at its own level where that is coarser, then weighed and summed. */
+  private bySource(combined: Combined, totals: Float64Array, step: Step): Valued {
+    const units = unitsOf(step.batch, this.level);
+    const sum = new Float64Array(units.count);
+    combined.sources.forEach((column, i) => {
+      const weight = combined.weights?.[i] ?? 1;
+      if (weight === 0) return;
+      const source: Source = { column, weight };
+      const level = coarser(column.level, this.level);
+      const own = level === this.level ? units : unitsOf(step.batch, level);
+      const values = this.ofSource(source, own, totals, step);
+      const spread = level === this.level ? values : placed(values, own, units, this.config.returns);
+      for (let unit = 0; unit < sum.length; unit++)
+        if (!Number.isNaN(spread[unit]!)) sum[unit]! += weight * spread[unit]!;
+    });
+    const values =
+      this.config.returns === "after" && this.baseline.returns !== "own" ? this.toGo(sum, units, step) : sum;
+    // A row without any reward has no advantage, whatever its sources add up to.
+    return {
+      units,
+      values: values.map((value, unit) => (Number.isNaN(totals[units.row[unit]!]!) ? Number.NaN : value)),
+    };
+  }
+
+  private ofSource({ column, weight }: Source, units: Units, all: Float64Array, step: Step): Float64Array {
+    const totals = new Float64Array(step.batch.rows).fill(Number.NaN);
+    const earned = rewardsOfUnits([column], units, all, step.batch, undefined, totals);
+    for (let unit = 0; unit < earned.length; unit++) earned[unit]! /= weight;
+    for (let row = 0; row < totals.length; row++) totals[row]! /= weight;
+    const rewards =
+      this.config.returns === "before" && this.baseline.returns !== "own"
+        ? this.toGo(earned, units, step)
+        : earned;
+    const input = this.input(units, rewards, totals, step);
+    return this.scale(this.baseline.centre(input), input);
+  }
+
+  private input(units: Units, rewards: Float64Array, totals: Float64Array, step: Step): AdvantageInput {
+    const { observations } = this.config;
+    return { ...step, units, rewards, totals, observations, groups: groupsWithRewards(totals, step.batch) };
+  }
+
+  private toGo(values: Float64Array, units: Units, { gamma }: Step): Float64Array {
+    return returnsToGo(values, units, gamma, this.config.observations);
+  }
+
+  /** Takes a penalty per token off the advantages, as its own returns to go. */
+  private charge({ units, values }: Valued, penalty: Float64Array, step: Step): Valued {
+    const tokens = units.level === "token" ? units : unitsOf(step.batch, "token");
+    const costs = Float64Array.from(tokens.start, (t) => -penalty[t]!);
+    const later = this.toGo(costs, tokens, step);
+    const known = spreadOver(values, units, step.batch, Number.NaN);
+    return { units: tokens, values: later.map((cost, unit) => known[tokens.start[unit]!]! + cost) };
+  }
+
+  /** Everything after the baseline and the scale, and out to the tokens. */
+  private finished(
+    valued: Valued,
+    targets: Float64Array | undefined,
+    totals: Float64Array,
+    errored: Uint8Array,
+    step: Step,
+  ): Advantages {
+    const { batch, clock } = step;
+    const { units, values: shared } = this.config.prefix === "hard" ? sharedPrefixes(valued, batch) : valued;
+    const counts = trainedTokens(units, batch.mask);
+    const white = whitened(shared, counts, this.config.whiten);
+    const { positive, negative } = this.config.sign;
+    const [up, down] = [valueAt(positive, clock), valueAt(negative, clock)];
+    const signed = up === 1 && down === 1 ? white : white.map((a) => (a > 0 ? up * a : a < 0 ? down * a : a));
+    const values = filtered(signed, units, this.config.filter);
+    if (this.config.unscored === "zero")
+      for (let unit = 0; unit < values.length; unit++) {
+        const row = units.row[unit]!;
+        if (Number.isNaN(totals[row]!) && errored[row] === 0 && batch.records[row]!.use === "train")
+          values[unit] = 0;
+      }
+    return { ...overTokens(values, units, counts, batch), ...(targets && { returns: targets }) };
   }
 
   /** Recorded advantages per token, NaN where none exists. */
@@ -95,15 +216,69 @@ export class AdvantageChain {
     return { tokens: values.map((value) => (Number.isNaN(value) ? 0 : value)), rows, exists };
   }
 
-  private penalise(totals: Float64Array, penalty: KlTerm, batch: Batch, stats: Stats, clock: Clock): void {
-    const coefficient = penalty.coefficient(clock);
-    if (coefficient === 0) return;
-    const { own, other } = penaltyColumns(stats, penalty);
-    for (let row = 0; row < batch.rows; row++) {
-      let sum = 0;
-      for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++)
-        if (batch.mask[i] === 1) sum += penalty.estimator.value(own[i]!, other[i]!);
-      totals[row]! -= coefficient * sum;
-    }
+  /** Once a step, after its advantages: baselines that remember learn what was earned. */
+  observe({ total, errored }: Combined, batch: Batch): void {
+    this.baseline.observe?.(
+      total.map((value, row) => (errored[row] === 1 ? Number.NaN : value)),
+      batch,
+    );
   }
+
+  save(): Saved {
+    return this.baseline.save?.() ?? { json: null };
+  }
+
+  load(saved: Saved): void {
+    if (saved.json !== null) this.baseline.load?.(saved);
+  }
+}
+
+/** A row's whole reward, the penalty off its trained tokens taken off; NaN where it has none or a term failed. */
+function rowTotals(
+  { total, errored }: Combined,
+  penalty: Float64Array | undefined,
+  batch: Batch,
+): Float64Array {
+  const totals = total.map((value, row) => (errored[row] === 1 ? Number.NaN : value));
+  if (penalty === undefined) return totals;
+  for (let row = 0; row < batch.rows; row++) {
+    let sum = 0;
+    for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) sum += penalty[t]!;
+    totals[row]! -= sum;
+  }
+  return totals;
+}
+
+/** Broadcasts the units' advantages to their tokens. */
+function overTokens(
+  values: Float64Array,
+  { count, row, start, end }: Units,
+  counts: Int32Array,
+  batch: Batch,
+): Advantages {
+  const tokens = new Float64Array(batch.tokens.length);
+  const exists = new Uint8Array(batch.tokens.length);
+  const rows = new Float64Array(batch.rows).fill(Number.NaN);
+  const [sums, weights, plain] = [
+    new Float64Array(batch.rows),
+    new Float64Array(batch.rows),
+    new Float64Array(batch.rows).fill(Number.NaN),
+  ];
+  for (let unit = 0; unit < count; unit++) {
+    const value = values[unit]!;
+    if (Number.isNaN(value)) continue;
+    const [from, to, of] = [start[unit]!, end[unit]!, row[unit]!];
+    if (to === from + 1) {
+      tokens[from] = value;
+      exists[from] = 1;
+    } else {
+      tokens.fill(value, from, to);
+      exists.fill(1, from, to);
+    }
+    plain[of] = value;
+    sums[of]! += counts[unit]! * value;
+    weights[of]! += counts[unit]!;
+  }
+  for (let i = 0; i < batch.rows; i++) rows[i] = weights[i] === 0 ? plain[i]! : sums[i]! / weights[i]!;
+  return { tokens, rows, exists };
 }

@@ -1,27 +1,67 @@
+/** The lines of the config's `kl` list, ready to use. */
 import { UserError } from "../../shared/errors.ts";
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, KlConfig } from "../config/resolved.ts";
-import type { KlTerm } from "../seams.ts";
+import { AdaptiveCoefficient, type AdaptiveOptions } from "../kl/adaptive.ts";
+import type { KlAggregate, KlImportance } from "../kl/entry.ts";
+import type { KlEstimator, KlTerm } from "../seams.ts";
 import { create } from "./create.ts";
+import { actsOn } from "./klFactors.ts";
 
-/** The lines of the config's `kl` list, ready to use. */
-export const klTerms = (list: readonly KlConfig[], context: CreateContext): KlTerm[] =>
+/** A term with what only the loss asks of it. */
+export interface LossKlTerm extends KlTerm {
+  readonly aggregate: KlAggregate;
+  readonly importance: KlImportance | undefined;
+  readonly adaptive: AdaptiveCoefficient | undefined;
+}
+
+function directed(config: KlConfig, at: number, context: CreateContext): KlEstimator {
+  const { direction, place } = config;
+  const estimator = create(config.estimator, context);
+  if (estimator.full === true) {
+    if (place === "loss") return estimator;
+    throw new UserError(
+      `kl.${at}: the full divergence is a part of the loss, and cannot be taken off rewards`,
+      {
+        code: "kl-place",
+        action: "Set `place: loss`, or choose the estimator k1, k2 or k3.",
+      },
+    );
+  }
+  if (direction === "reverse") return estimator;
+  if (estimator.forward !== undefined) return estimator.forward;
+  throw new UserError(`kl.${at}: the estimator cannot estimate the forward divergence`, {
+    code: "kl-direction",
+    action: "Set `direction: reverse`, or choose another estimator.",
+  });
+}
+
+const importanceOf = (wanted: KlConfig["importance_weighted"]): KlImportance | undefined =>
+  wanted === true ? { level: "token", of: "value", detached: false } : wanted === false ? undefined : wanted;
+
+const isAdaptive = (coefficient: KlConfig["coefficient"]): coefficient is AdaptiveOptions =>
+  typeof coefficient === "object" && "use" in coefficient;
+
+function coefficientOf(coefficient: KlConfig["coefficient"]): Pick<LossKlTerm, "adaptive" | "coefficient"> {
+  if (!isAdaptive(coefficient))
+    return { adaptive: undefined, coefficient: (clock) => valueAt(coefficient, clock) };
+  const adaptive = new AdaptiveCoefficient(coefficient);
+  return { adaptive, coefficient: () => adaptive.value };
+}
+
+export const klTerms = (list: readonly KlConfig[], context: CreateContext): LossKlTerm[] =>
   list.map((config, at) => {
-    const { model, direction, place, coefficient } = config;
-    if (direction === "forward") {
-      throw new UserError(
-        `kl.${at}: the forward divergence can't be estimated from the policy's own samples with k1, k2 or k3`,
-        {
-          code: "kl-direction",
-          action: "Set `direction: reverse`, or remove the entry.",
-        },
-      );
-    }
+    const { model, direction, place } = config;
+    const acts = actsOn(config, at, context);
     return {
       model,
       direction,
       place,
-      estimator: create(config.estimator, context),
-      coefficient: (clock) => valueAt(coefficient, clock),
+      estimator: directed(config, at, context),
+      ...coefficientOf(config.coefficient),
+      aggregate: config.aggregate,
+      importance: importanceOf(config.importance_weighted),
+      entropy: config.weight?.entropy_of === "model",
+      ...(acts === undefined ? {} : { acts }),
     };
   });

@@ -1,22 +1,28 @@
-/** From advantages to a loss with its gradients: objective, KL in the loss, entropy bonus. */
-import { valueAt } from "../config/declaration.ts";
+/** From advantages to a loss with its gradients: corrections, normaliser, objective, KL in the loss, entropy bonus. */
+import { UserError } from "../../shared/errors.ts";
 import type { CreateContext, StageBody } from "../config/resolved.ts";
-import {
-  origin,
-  type Aggregate,
-  type Batch,
-  type Channel,
-  type Clock,
-  type KlTerm,
-  type Mask,
-  type Objective,
-  type Stats,
-  type Weigh,
-  type Weighed,
+import { checkFinite } from "../objective/finite.ts";
+import type {
+  Aggregate,
+  Batch,
+  Channel,
+  Clock,
+  Model,
+  Objective,
+  Saved,
+  Stateful,
+  Stats,
+  TokenWeight,
+  Weigh,
 } from "../seams.ts";
-import { column } from "./column.ts";
 import { create } from "./create.ts";
+import { Corrections } from "./corrections.ts";
+import { EntropyBonus } from "./entropyBonus.ts";
+import type { LossKlTerm } from "./kl.ts";
+import { klLoss } from "./klLoss.ts";
+import { MaskChain } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
+import { tokenWeights } from "./tokenWeights.ts";
 import type { Scored } from "./rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
@@ -27,55 +33,99 @@ export interface Update {
   readonly weights: Float64Array;
   /** Rewards and successes of the mini-batch's rows, where they are known. */
   readonly scored?: Pick<Scored, "combined" | "success">;
+  /** The weights' version that `now` will be of. */
+  readonly version?: number;
 }
 
-const ready = (values: readonly [Channel, Float64Array][]): Weighed["gradients"] =>
-  Object.fromEntries(values);
+/** What one optimiser step's objective is computed from, the masks of the loss and the corrections applied. */
+interface Prepared {
+  /** Of the tokens that train. */
+  readonly weights: Float64Array;
+  /** What the normaliser makes of them. */
+  readonly counted: Float64Array;
+  /** Those of the tokens that the objective moves. */
+  readonly moved: Float64Array;
+  readonly correction: Float64Array | undefined;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly touched: Readonly<Record<string, Uint8Array>>;
+}
 
-export class LossChain {
+/** A model whose log-probs every batch brings. */
+const behaviour = "behaviour";
+
+export class LossChain implements Stateful {
   private readonly objective: Objective;
   private readonly aggregate: Aggregate;
-  private readonly masks: readonly Mask[];
+  readonly masks: MaskChain;
+  private readonly tokenWeights: readonly TokenWeight[];
+  private readonly corrections: Corrections;
+  private readonly bonus: EntropyBonus;
 
   constructor(
-    private readonly body: StageBody,
-    private readonly penalties: readonly KlTerm[],
+    body: StageBody,
+    private readonly kl: readonly LossKlTerm[],
     context: CreateContext,
   ) {
     this.objective = create(body.objective.loss, context);
     this.aggregate = create(body.objective.aggregate, context);
-    this.masks = body.mask.map((choice) => create(choice, context));
+    this.masks = new MaskChain(body.mask, context);
+    this.corrections = new Corrections(body.objective.correction, context);
+    this.bonus = new EntropyBonus(body.objective.entropy);
+    // Recorded advantages are final.
+    this.tokenWeights =
+      body.advantage.baseline.declaration.name === "given"
+        ? []
+        : body.advantage.token_weights.map((choice) => create(choice, context));
   }
 
   get unit(): Objective["unit"] {
     return this.objective.unit;
   }
 
-  /** The channels an update has to build at this moment. */
-  channels(clock: Clock): Channel[] {
-    const entropy: Channel[] = valueAt(this.body.objective.entropy, clock) === 0 ? [] : ["entropy"];
-    const kl: Channel[] = this.penalties.length === 0 ? [] : ["logp"];
-    return [...new Set([...this.objective.channels, ...kl, ...entropy])];
+  private active(clock: Clock): LossKlTerm[] {
+    return this.kl.filter(({ place, coefficient }) => place === "loss" && coefficient(clock) !== 0);
   }
 
-  /** The batch with its mask as the mask slot leaves it. Tokens that were observed never train. */
-  masked(batch: Batch, stats: Stats): Batch {
-    const start: Batch = {
-      ...batch,
-      mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)),
-    };
-    return this.masks.reduce((now, mask) => ({ ...now, mask: mask(now, stats) }), start);
+  /** The channels an update has to build at this moment. */
+  channels(clock: Clock): Channel[] {
+    const kl = this.active(clock).map(({ estimator, model, direction }): Channel =>
+      estimator.full === true ? `kl:${model}:${direction}` : "logp",
+    );
+    const entropy: Channel[] = this.bonus.needed(clock) ? ["entropy"] : [];
+    return [...new Set([...this.objective.channels, ...kl, ...entropy, ...this.masks.channels])];
+  }
+
+  /** Models whose log-probs objective, corrections and KL terms compare with. */
+  models(clock: Clock): Model[] {
+    const kl = this.kl.filter(
+      ({ estimator, coefficient }) => estimator.full !== true && coefficient(clock) !== 0,
+    );
+    const all = [
+      ...kl.map(({ model }) => model),
+      ...(this.objective.models ?? []),
+      ...this.corrections.models,
+    ];
+    return [...new Set(all)].filter((model) => model !== behaviour);
+  }
+
+  /** Models whose entropy at each token KL terms are weighed by. */
+  entropies(clock: Clock): Model[] {
+    const asked = this.kl.filter(({ entropy, coefficient }) => entropy === true && coefficient(clock) !== 0);
+    return [...new Set(asked.map(({ model }) => model))];
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages): Float64Array {
-    return Float64Array.from(batch.mask, (kept, i) => (kept === 1 && advantages.exists[i] === 1 ? 1 : 0));
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): Float64Array {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
-  weigh({ old, advantages, weights, scored }: Update, clock: Clock): Weigh {
+  weigh(update: Update, clock: Clock): Weigh {
     return (now, batch) => {
-      const factors = this.aggregate(weights, batch);
-      const { loss, gradients, metrics, touched } = this.objective.loss({
+      const { old, advantages, scored, version } = update;
+      const ready = this.prepare(update, now, batch, clock);
+      const { weights, counted, correction } = ready;
+      const factors = multiplied(ready.moved, this.objective.corrects === true ? undefined : correction);
+      const own = this.objective.loss({
         batch,
         now,
         old,
@@ -83,91 +133,114 @@ export class LossChain {
         weights,
         factors,
         clock,
+        ...(correction && { correction }),
+        ...(version !== undefined && { version }),
         ...(scored && { rewards: scored.combined, success: scored.success }),
       });
-      const kl = this.penalty(now, old, factors, weights, clock);
-      const bonus = this.bonus(now, factors, clock);
-      const logp = added(gradients.logp, kl.gradient);
+      const gradients = { ...own.gradients };
+      // An objective's derivatives are its own arrays: terms are added in place.
+      const gradient = (channel: Channel): Float64Array =>
+        (gradients[channel] ??= new Float64Array(weights.length));
+      const success = scored?.success;
+      const kl = klLoss(this.kl, { batch, now, old, weights, factors: counted, success, clock }, gradient);
+      const bonus = this.bonus.of({ now, weights, factors: ready.moved, clock });
+      if (bonus.gradient !== undefined) add(gradient("entropy"), bonus.gradient);
+      const loss = own.loss + kl.loss + bonus.loss;
+      if (!Number.isFinite(loss)) refuse(loss, { now, old, weights, batch });
       return {
-        loss: loss + kl.loss + bonus.loss,
-        gradients: {
-          ...gradients,
-          ...ready([
-            ...(logp === undefined ? [] : [["logp", logp] satisfies [Channel, Float64Array]]),
-            ...(bonus.gradient === undefined
-              ? []
-              : [["entropy", bonus.gradient] satisfies [Channel, Float64Array]]),
-          ]),
+        loss,
+        gradients,
+        metrics: {
+          ...ready.metrics,
+          ...own.metrics,
+          ...entropyMetric(now, weights),
+          ...kl.metrics,
+          ...bonus.metrics,
         },
-        metrics: { ...metrics, ...entropyMetric(now, weights), ...kl.metrics },
-        ...(touched && { touched }),
+        touched: { ...ready.touched, ...own.touched },
       };
     };
   }
 
-  private penalty(
+  private prepare(
+    { old, advantages, weights: given, version }: Update,
     now: Stats,
-    old: Stats,
-    factors: Float64Array,
-    weights: Float64Array,
+    batch: Batch,
     clock: Clock,
-  ): { loss: number; gradient: Float64Array | undefined; metrics: Record<string, number> } {
-    let loss = 0;
-    let gradient: Float64Array | undefined;
-    const metrics: Record<string, number> = {};
-    for (const { model, estimator, coefficient: at } of this.penalties) {
-      const coefficient = at(clock);
-      if (coefficient === 0) continue;
-      const [own, other] = [
-        column(now, "logp", "the KL in the loss"),
-        column(old, `logp:${model}`, "the KL in the loss"),
-      ];
-      gradient ??= new Float64Array(own.length);
-      for (let i = 0; i < own.length; i++) {
-        if (weights[i] === 0) continue;
-        loss += coefficient * factors[i]! * estimator.value(own[i]!, other[i]!);
-        gradient[i]! += coefficient * factors[i]! * estimator.slope(own[i]!, other[i]!);
-      }
-      metrics[`policy/kl/${model}`] = meanOf(
-        weights,
-        (i) => Math.expm1(other[i]! - own[i]!) - (other[i]! - own[i]!),
-      );
-    }
-    return { loss, gradient, metrics };
+  ): Prepared {
+    const seen = { batch, now, old, advantages, clock, ...(version !== undefined && { version }) };
+    const corrected = this.corrections.correct({ ...seen, weights: given });
+    const masked = this.masks.ofTheLoss({ ...seen, weights: corrected.weights });
+    const { weights, kept } = masked;
+    const counted = this.aggregate(weights, batch);
+    return {
+      weights,
+      counted,
+      moved: kept === undefined ? counted : counted.map((factor, i) => factor * kept[i]!),
+      correction: corrected.factors,
+      metrics: corrected.metrics,
+      touched: { ...corrected.touched, ...masked.touched },
+    };
   }
 
-  private bonus(
-    now: Stats,
-    factors: Float64Array,
-    clock: Clock,
-  ): { loss: number; gradient: Float64Array | undefined } {
-    const coefficient = valueAt(this.body.objective.entropy, clock);
-    if (coefficient === 0) return { loss: 0, gradient: undefined };
-    const entropy = column(now, "entropy", "the entropy bonus");
-    let loss = 0;
-    for (let i = 0; i < entropy.length; i++)
-      if (factors[i] !== 0) loss -= coefficient * factors[i]! * entropy[i]!;
-    return { loss, gradient: factors.map((factor) => -coefficient * factor) };
+  /** Once an optimiser step, after it. */
+  updated(): void {
+    this.bonus.adaptive?.advance();
+  }
+  /** Once a step, after its updates: coefficients follow what was measured in it. */
+  finished(): void {
+    for (const { adaptive } of this.kl) adaptive?.advance();
+  }
+  /** Coefficients that follow what is measured, in the order of the config. */
+  private get adaptive(): Stateful[] {
+    return [...this.kl.map((term) => term.adaptive), this.bonus.adaptive].filter((one) => one !== undefined);
+  }
+  save(): Saved {
+    return { json: this.adaptive.map((one) => one.save().json) };
+  }
+  load({ json }: Saved): void {
+    const saved = Array.isArray(json) ? json : [];
+    this.adaptive.forEach((one, i) => {
+      const state = saved[i];
+      if (state !== undefined) one.load({ json: state });
+    });
   }
 }
 
-function added(left: Float64Array | undefined, right: Float64Array | undefined): Float64Array | undefined {
-  if (left === undefined || right === undefined) return left ?? right;
-  return left.map((value, i) => value + right[i]!);
+/** Element by element; the first as it is where there is no second. */
+function multiplied(factors: Float64Array, by: Float64Array | undefined): Float64Array {
+  return by === undefined ? factors : factors.map((factor, i) => (factor === 0 ? 0 : factor * by[i]!));
 }
 
-/** Mean over the tokens that train; NaN where none does. */
-function meanOf(weights: Float64Array, value: (i: number) => number): number {
+function add(into: Float64Array, values: Float64Array): void {
+  for (let i = 0; i < into.length; i++) into[i]! += values[i]!;
+}
+
+/** Names the column that made the loss no number. */
+function refuse(
+  loss: number,
+  { now, old, weights, batch }: { now: Stats; old: Stats; weights: Float64Array; batch: Batch },
+): never {
+  for (const [when, stats] of [
+    ["", now],
+    ["the earlier ", old],
+  ] as const)
+    for (const [channel, column] of Object.entries(stats))
+      if (column !== undefined) checkFinite(`${when}${channel}`, column, weights, batch);
+  throw new UserError(`the loss is ${loss}: some ratio of probabilities is too large for a number`, {
+    code: "loss-not-finite",
+    action: "Bound it with `objective.clamp_log_ratio` or the KL estimator's `clamp_log_ratio`, e.g. 20.",
+  });
+}
+
+/** Mean over the tokens that train. */
+function entropyMetric({ entropy }: Stats, weights: Float64Array): Record<string, number> {
+  if (entropy === undefined) return {};
   let [sum, count] = [0, 0];
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0) continue;
-    sum += value(i);
+    sum += entropy[i]!;
     count += 1;
   }
-  return sum / count;
+  return count === 0 ? {} : { "policy/entropy": sum / count };
 }
-
-const entropyMetric = ({ entropy }: Stats, weights: Float64Array): Record<string, number> =>
-  entropy === undefined || weights.every((weight) => weight === 0)
-    ? {}
-    : { "policy/entropy": meanOf(weights, (i) => entropy[i]!) };

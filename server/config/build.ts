@@ -5,16 +5,26 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { metricNamed } from "../../shared/metrics.ts";
 import { defaultSteps, sftBatch } from "./defaults.ts";
 import { buildModel, buildModels } from "./buildModels.ts";
-import { conditionSchema } from "./grammar.ts";
+import { auxiliaryTrigger, conditionSchema } from "./grammar.ts";
 import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
 import { withClock } from "./parsed.ts";
 import { isObject, Reader, type CheckedTree } from "./reader.ts";
-import { join, child } from "./node.ts";
+import { join, child, type SourceNode } from "./node.ts";
+import { adaptiveSchema } from "../kl/adaptive.ts";
+import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
+import { entropySchema } from "../objective/entropy.ts";
+import { filterSchema } from "../advantage/filter.ts";
+import { advantageLevels } from "../advantage/types.ts";
+import { whitenSchema } from "../advantage/whiten.ts";
+import type { Scheduled } from "./declaration.ts";
 import type {
+  AdvantageConfig,
+  AuxiliaryConfig,
   Condition,
   KlConfig,
+  ReplayConfig,
   RewardTermConfig,
   RunConfig,
   StageBody,
@@ -37,18 +47,43 @@ export function buildBody(tree: CheckedTree, steps: number): StageBody {
     },
     rollout: buildRollout(reader),
     reward: buildReward(reader),
-    advantage: {
-      baseline: reader.choice("baseline", "advantage.baseline"),
-      scale: reader.choice("scale", "advantage.scale"),
-    },
+    advantage: buildAdvantage(reader),
     objective: {
       loss: reader.choice("objective", "objective"),
       aggregate: reader.choice("aggregate", "objective.aggregate"),
-      entropy: reader.scheduled(reader.json("objective", "entropy"), reader.node("objective", "entropy")),
+      correction: reader.paths("objective", "correction").map((path) => reader.choice("correction", path)),
+      entropy: buildEntropy(reader),
     },
     kl: buildKl(reader),
     mask: reader.items("mask").map(({ path }) => reader.choice("mask", path)),
+    replay: buildReplay(reader),
+    auxiliary: buildAuxiliary(reader),
     update: buildUpdate(reader, steps),
+  };
+}
+
+function buildAdvantage(reader: Reader): AdvantageConfig {
+  const at = (...path: readonly string[]): Scheduled =>
+    reader.scheduled(reader.json("advantage", ...path), reader.node("advantage", ...path));
+  const one = <const Word extends string>(key: string, words: readonly Word[]): Word =>
+    reader.read(z.enum(words), "advantage", key);
+  return {
+    baseline: reader.choice("baseline", "advantage.baseline"),
+    scale: reader.choice("scale", "advantage.scale"),
+    level: one("level", ["auto", ...advantageLevels]),
+    gamma: at("gamma"),
+    returns: one("returns", ["after", "before", "none"]),
+    per_source: reader.read(z.boolean(), "advantage", "per_source"),
+    penalty: one("penalty", ["in_reward", "apart"]),
+    observations: one("observations", ["skip", "discount"]),
+    whiten: reader.read(whitenSchema, "advantage", "whiten"),
+    sign: { positive: at("sign", "positive"), negative: at("sign", "negative") },
+    filter: reader.read(filterSchema, "advantage", "filter"),
+    prefix: one("prefix", ["soft", "hard"]),
+    unscored: one("unscored", ["leave_out", "zero"]),
+    token_weights: reader
+      .paths("advantage", "token_weights")
+      .map((path) => reader.choice("token_weight", path)),
   };
 }
 
@@ -121,8 +156,52 @@ const buildKl = (reader: Reader): KlConfig[] =>
     model: z.string().parse(json["model"]),
     direction: z.enum(["reverse", "forward"]).parse(json["direction"]),
     place: z.enum(["reward", "loss"]).parse(json["place"]),
-    coefficient: reader.scheduled(json["coefficient"], child(node, "coefficient")),
+    coefficient: coefficientOf(reader, json["coefficient"], child(node, "coefficient")),
     estimator: reader.choice("kl", join(path, "estimator")),
+    mask: klRows.parse(json["mask"]),
+    turns: json["turns"] === undefined ? undefined : z.array(z.number()).parse(json["turns"]),
+    weight: json["weight"] === undefined ? undefined : klWeight.parse(json["weight"]),
+    importance_weighted: klImportance.parse(json["importance_weighted"]),
+    aggregate: klAggregate.parse(json["aggregate"]),
+  }));
+
+const coefficientOf = (
+  reader: Reader,
+  json: Json | undefined,
+  node: SourceNode | undefined,
+): KlConfig["coefficient"] =>
+  isObject(json) && "use" in json ? adaptiveSchema.parse(json) : reader.scheduled(json, node);
+
+function buildEntropy(reader: Reader): StageBody["objective"]["entropy"] {
+  const json = reader.json("objective", "entropy");
+  const node = reader.node("objective", "entropy");
+  if (!isObject(json) || !("coefficient" in json)) return reader.scheduled(json, node);
+  const coefficient = reader.scheduled(json["coefficient"], child(node, "coefficient"));
+  return { ...entropySchema.parse(json), coefficient };
+}
+
+const buildReplay = (reader: Reader): ReplayConfig => ({
+  source: reader.choice("replay", "replay"),
+  admission: reader.choice("replay_admission", "replay.admission"),
+  draw: reader.choice("replay_draw", "replay.draw"),
+  rescore: reader.choice("rescore", "replay.rescore"),
+  select: reader.choice("selection", "replay.select"),
+  statistics: reader.read(z.enum(["all", "kept"]), "replay", "select", "statistics"),
+  share: reader.scheduled(reader.json("replay", "share"), reader.node("replay", "share")),
+  weight: reader.scheduled(reader.json("replay", "weight"), reader.node("replay", "weight")),
+  every: reader.number("replay", "every"),
+  place: reader.read(z.enum(["joint", "separate", "alone"]), "replay", "place"),
+  updates: reader.number("replay", "updates"),
+});
+
+const buildAuxiliary = (reader: Reader): AuxiliaryConfig[] =>
+  reader.items("auxiliary").map(({ path, json, node }) => ({
+    loss: reader.choice("auxiliary", path),
+    weight: reader.scheduled(json["weight"], child(node, "weight")),
+    when: auxiliaryTrigger.parse(json["when"]),
+    place: z.enum(["joined", "alone"]).parse(json["place"]),
+    optimizer:
+      json["optimizer"] === undefined ? undefined : reader.choice("optimizer", join(path, "optimizer")),
   }));
 
 function buildUpdate(reader: Reader, steps: number): StageBody["update"] {

@@ -9,8 +9,10 @@ import type {
   Advantage,
   Aggregate,
   Arms,
+  Auxiliary,
   Clock,
   Combine,
+  Correction,
   Estimator,
   Guidance,
   KlEstimator,
@@ -19,13 +21,19 @@ import type {
   Objective,
   Random,
   Refill,
+  ReplayAdmission,
+  ReplayDraw,
+  ReplaySource,
+  Rescore,
   RewardTerm,
   Sampler,
+  Selection,
   Signal,
   TaskSource,
   Tokenizer,
   TokenWeight,
 } from "../seams.ts";
+import type { AdvantageBaseline, AdvantageScale } from "../advantage/types.ts";
 import type { UpdateRule } from "../policy/optimizers/rule.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
@@ -45,25 +53,19 @@ export interface SlotMethods {
   advantage: Advantage;
   objective: Objective;
   aggregate: Aggregate;
+  correction: Correction;
   kl: KlEstimator;
   mask: Mask;
+  replay: ReplaySource;
+  replay_admission: ReplayAdmission;
+  replay_draw: ReplayDraw;
+  rescore: Rescore;
+  selection: Selection;
+  auxiliary: Auxiliary;
   token_weight: TokenWeight;
   optimizer: OptimizerChoice;
 }
 export type SlotName = keyof SlotMethods;
-
-/** Row advantages before scaling: NaN where a row has none. `totals` is the combined reward per row (NaN: none). */
-export type AdvantageBaseline = (totals: Float64Array, groups: GroupsOfRows) => Float64Array;
-/** Divides centred rewards by a spread; rows with no advantage stay NaN. */
-export type AdvantageScale = (
-  centred: Float64Array,
-  totals: Float64Array,
-  groups: GroupsOfRows,
-) => Float64Array;
-/** `rows[g]` lists the rows of group g that have a reward. */
-export interface GroupsOfRows {
-  readonly rows: readonly Int32Array[];
-}
 
 /** What the engine needs to know of an optimiser. Made by a declaration's `create` only. */
 export interface OptimizerChoice {
@@ -92,6 +94,12 @@ export interface MethodContext {
   readonly timeout?: number;
 }
 
+/**
+ * siblings: other rollouts of the group; a group of one gives nothing. sum_pi_squared, branches, pairs: only where
+ * rollouts recorded them.
+ */
+export type Need = "siblings" | "sum_pi_squared" | "branches";
+
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
   readonly slot: Slot;
   readonly name: string;
@@ -101,6 +109,8 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   /** Titles of the papers or names of the systems the definition follows. */
   readonly sources: readonly string[];
   readonly status?: "exact" | "approximate";
+  /** What the method reads that a config or a rollout may lack. */
+  readonly needs?: readonly Need[];
   readonly params: Params;
   // A method, not a property: declarations of one slot with different parameters go into one list.
   create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];
@@ -126,8 +136,15 @@ export const baseline = declare("baseline");
 export const scale = declare("scale");
 export const objective = declare("objective");
 export const aggregate = declare("aggregate");
+export const correction = declare("correction");
 export const klEstimator = declare("kl");
 export const mask = declare("mask");
+export const replaySource = declare("replay");
+export const replayAdmission = declare("replay_admission");
+export const replayDraw = declare("replay_draw");
+export const rescore = declare("rescore");
+export const selection = declare("selection");
+export const auxiliary = declare("auxiliary");
 export const tokenWeight = declare("token_weight");
 export const optimizer = declare("optimizer");
 

@@ -1,28 +1,17 @@
 /** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
 import { z } from "zod";
+import { advantageFields } from "./advantageFields.ts";
 import { schedulable } from "./declaration.ts";
-import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import { auxiliaryDefaults, klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
 import { tokenizerFields } from "./modelTokenizer.ts";
 import { memorySize } from "./memorySize.ts";
-import type { Field, Fields, Shape } from "./shape.ts";
-import type { SlotName } from "./declaration.ts";
+import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
+import type { Fields, Shape } from "./shape.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
-
-const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
-const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
-  shape: { kind: "slot", slot: name, own },
-  summary,
-});
-const map = (fields: Fields, summary: string): Field => ({ shape: { kind: "map", fields }, summary });
-const short = (key: string, fields: Fields, summary: string): Field => ({
-  shape: { kind: "map", fields, short: key },
-  summary,
-});
-const later = (what: string, summary: string): Field => ({ shape: { kind: "later", what }, summary });
-
-const whole = (least: number): z.ZodNumber => z.number().int().min(least);
-const fraction = z.number().min(0).max(1);
+import { adaptiveSchema } from "../kl/adaptive.ts";
+import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
+import { entropySchema } from "../objective/entropy.ts";
 
 export const conditionSchema = z.strictObject({
   metric: z.string().describe("A metric's name, e.g. `reward/total`."),
@@ -87,7 +76,53 @@ const klItem: Shape = {
     ),
     estimator: slot("kl", "How the divergence is estimated from log-probs."),
     place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss."),
-    coefficient: value(schedulable(z.number().nonnegative()), "Factor β on the divergence."),
+    coefficient: value(
+      z.union([...schedulable(z.number().nonnegative()).options, adaptiveSchema]).meta({ schedulable: true }),
+      "Factor β on the divergence: a number, a schedule, or `{ use: adaptive, target, … }`.",
+    ),
+    mask: value(
+      klRows,
+      "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), or groups in which all, none or some did (all_right, all_wrong, mixed).",
+    ),
+    turns: value(
+      z.array(whole(0)).min(1),
+      "The assistant's turns on which it acts, counted from 0; default: all.",
+    ),
+    weight: value(klWeight, "Factor on each token by how sure a model was."),
+    importance_weighted: value(
+      klImportance,
+      "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
+    ),
+    aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own."),
+  },
+};
+
+export const auxiliaryTrigger = z.union([
+  z.literal("always"),
+  z.strictObject({ every: whole(1).describe("Steps between two times.") }),
+  z.strictObject({ last: whole(1).describe("The last so many steps of the stage.") }),
+  z.strictObject({
+    all_failed: whole(1).describe(
+      "When so many tasks with a solution have failed in all their rollouts: these tasks.",
+    ),
+  }),
+]);
+
+const auxiliaryItem: Shape = {
+  kind: "slot",
+  slot: "auxiliary",
+  defaults: auxiliaryDefaults,
+  own: {
+    weight: value(schedulable(z.number()), "Factor on the loss."),
+    when: value(
+      auxiliaryTrigger,
+      "always, `{ every: n }` steps, the `{ last: n }` steps of the stage, or `{ all_failed: n }`: when n tasks have failed in all their rollouts.",
+    ),
+    place: value(
+      z.enum(["joined", "alone"]),
+      "joined: part of the policy's own optimiser steps; alone: an optimiser step of its own, behind them.",
+    ),
+    optimizer: slot("optimizer", "Alone: an optimiser with a memory of its own; default: the policy's."),
   },
 };
 
@@ -249,12 +284,25 @@ const body: Fields = {
     {
       baseline: slot("baseline", "What is subtracted from a rollout's reward."),
       scale: slot("scale", "What the difference is divided by."),
+      ...advantageFields,
     },
     "From rewards to advantages.",
   ),
   objective: slot("objective", "The loss whose gradient trains the policy.", {
     aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
-    entropy: value(schedulable(z.number()), "Coefficient of the entropy bonus, subtracted from the loss."),
+    correction: {
+      shape: {
+        kind: "list",
+        item: { kind: "slot", slot: "correction", own: {} },
+        what: "correction",
+      },
+      summary:
+        "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
+    },
+    entropy: value(
+      z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),
+      "The entropy bonus, subtracted from the loss: its coefficient, or `{ coefficient, share, … }`.",
+    ),
   }),
   kl: {
     shape: { kind: "list", item: klItem, what: "KL entry" },
@@ -263,6 +311,35 @@ const body: Fields = {
   mask: {
     shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" },
     summary: "Which tokens train; default: those the model wrote.",
+  },
+  replay: slot("replay", "Rollouts of earlier steps, or of a file, that train again.", {
+    admission: slot("replay_admission", "Which rollouts are kept."),
+    draw: slot("replay_draw", "How kept rollouts are drawn."),
+    rescore: slot("rescore", "Where the advantages of replayed rollouts come from."),
+    share: value(
+      schedulable(z.number().min(0).lt(1)),
+      "Share of replayed rollouts in the batch they join; 0.5: as many as fresh ones.",
+    ),
+    weight: value(schedulable(z.number().nonnegative()), "Factor on the loss of replayed rollouts."),
+    every: value(whole(1), "Steps between two replays."),
+    place: value(
+      z.enum(["joint", "separate", "alone"]),
+      "joint: one loss over fresh and replayed rollouts; separate: two losses with normalisers of their own, added in the same optimiser steps; alone: optimiser steps of their own, behind the fresh ones'.",
+    ),
+    updates: value(
+      whole(1),
+      "How often a step's rollouts are gone over (update-to-data ratio), each time with replayed ones drawn anew.",
+    ),
+    select: slot("selection", "Which of a step's own rollouts train.", {
+      statistics: value(
+        z.enum(["all", "kept"]),
+        "Whether baselines and scales see all rollouts of the group or those that are kept.",
+      ),
+    }),
+  }),
+  auxiliary: {
+    shape: { kind: "list", item: auxiliaryItem, what: "auxiliary loss" },
+    summary: "Losses beside the objective.",
   },
   update: map(
     {
@@ -328,8 +405,6 @@ export const grammar: Shape & { kind: "map" } = {
       summary: "The run's parts in order; each may override any block.",
     },
     guidance: later("guidance", "Help given to rollouts. Not in this version."),
-    replay: later("replay of earlier rollouts", "Rollouts kept and trained on again. Not in this version."),
-    auxiliary: later("auxiliary losses", "Losses beside the objective. Not in this version."),
     evaluation: map(
       {
         every: value(whole(1), "Steps between evaluations."),

@@ -48,9 +48,15 @@ export class Reader {
     return { ...found, declaration };
   }
 
+  /** Paths of the items of a list without names, wherever it stands. */
+  paths(...path: readonly string[]): string[] {
+    const list = this.node(...path);
+    return list?.kind === "list" ? list.items.map((_, index) => join(path.join("."), index)) : [];
+  }
+
   /** Items of a list with the paths the walk gave them. */
   items(
-    key: "tasks" | "kl" | "mask" | "stages",
+    key: "tasks" | "kl" | "mask" | "auxiliary" | "stages",
   ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
     const list = this.node(key);
     const json = this.json(key);

@@ -1,10 +1,17 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { AdvantageFilter } from "../advantage/filter.ts";
+import type { AdvantageLevel } from "../advantage/types.ts";
+import type { Whiten } from "../advantage/whiten.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
 import type { TokenizerConfig } from "./modelTokenizer.ts";
 import type { Anneal } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
 import type { RateSchedule } from "./learningRate.ts";
+import type { AdaptiveOptions } from "../kl/adaptive.ts";
+import type { KlAggregate, KlImportance, KlWeight } from "../kl/entry.ts";
+import type { EntropyOptions } from "../objective/entropy.ts";
+import type { KlRows } from "../seams.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */
 export interface Choice<Slot extends SlotName> {
@@ -86,8 +93,39 @@ export interface KlConfig {
   readonly model: string;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";
-  readonly coefficient: Scheduled;
+  readonly coefficient: Scheduled | AdaptiveOptions;
   readonly estimator: Choice<"kl">;
+  readonly mask: KlRows;
+  /** Turns of the assistant, from 0, on which the term acts; undefined: all. */
+  readonly turns: readonly number[] | undefined;
+  readonly weight: KlWeight | undefined;
+  readonly importance_weighted: boolean | KlImportance;
+  readonly aggregate: KlAggregate;
+}
+
+export interface ReplayConfig {
+  readonly source: Choice<"replay">;
+  readonly admission: Choice<"replay_admission">;
+  readonly draw: Choice<"replay_draw">;
+  readonly rescore: Choice<"rescore">;
+  readonly select: Choice<"selection">;
+  /** What baselines and scales see of a group of which some rollouts are selected. */
+  readonly statistics: "all" | "kept";
+  readonly share: Scheduled;
+  readonly weight: Scheduled;
+  readonly every: number;
+  readonly place: "joint" | "separate" | "alone";
+  readonly updates: number;
+}
+
+export interface AuxiliaryConfig {
+  readonly loss: Choice<"auxiliary">;
+  readonly weight: Scheduled;
+  readonly when:
+    "always" | { readonly every: number } | { readonly last: number } | { readonly all_failed: number };
+  readonly place: "joined" | "alone";
+  /** undefined: the policy's own. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
 }
 
 export interface Condition {
@@ -99,6 +137,24 @@ export interface Condition {
   /** Of a plateau: what an improvement is more than, and which way. */
   readonly min_delta: number;
   readonly mode: "max" | "min";
+}
+
+export interface AdvantageConfig {
+  readonly baseline: Choice<"baseline">;
+  readonly scale: Choice<"scale">;
+  /** auto: what the baseline is made for. */
+  readonly level: AdvantageLevel | "auto";
+  readonly gamma: Scheduled;
+  readonly returns: "after" | "before" | "none";
+  readonly per_source: boolean;
+  readonly penalty: "in_reward" | "apart";
+  readonly observations: "skip" | "discount";
+  readonly whiten: Whiten;
+  readonly sign: { readonly positive: Scheduled; readonly negative: Scheduled };
+  readonly filter: AdvantageFilter;
+  readonly prefix: "soft" | "hard";
+  readonly unscored: "leave_out" | "zero";
+  readonly token_weights: readonly Choice<"token_weight">[];
 }
 
 /** Everything that a stage may override, overrides applied. */
@@ -138,14 +194,17 @@ export interface StageBody {
     /** Seconds a user reward may take for one rollout. */
     readonly timeout: number;
   };
-  readonly advantage: { readonly baseline: Choice<"baseline">; readonly scale: Choice<"scale"> };
+  readonly advantage: AdvantageConfig;
   readonly objective: {
     readonly loss: Choice<"objective">;
     readonly aggregate: Choice<"aggregate">;
-    readonly entropy: Scheduled;
+    readonly correction: readonly Choice<"correction">[];
+    readonly entropy: Scheduled | EntropyOptions;
   };
   readonly kl: readonly KlConfig[];
   readonly mask: readonly Choice<"mask">[];
+  readonly replay: ReplayConfig;
+  readonly auxiliary: readonly AuxiliaryConfig[];
   readonly update: {
     readonly optimizer: Choice<"optimizer">;
     readonly schedule: RateSchedule;

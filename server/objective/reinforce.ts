@@ -2,16 +2,18 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
+import { checkFinite } from "./finite.ts";
 
-function loss({ now: stats, advantages, factors, weights }: ObjectiveInput): Weighed {
+function loss({ now: stats, advantages, factors, weights, batch }: ObjectiveInput): Weighed {
   const now = column(stats, "logp", "the objective");
   const gradient = new Float64Array(now.length);
   let total = 0;
   for (let i = 0; i < now.length; i++) {
     if (weights[i] === 0) continue;
-    total -= factors[i]! * advantages[i]! * now[i]!;
+    if (advantages[i] !== 0) total -= factors[i]! * advantages[i]! * now[i]!;
     gradient[i] = -factors[i]! * advantages[i]!;
   }
+  if (!Number.isFinite(total)) checkFinite("logp", now, weights, batch);
   return { loss: total, gradients: { logp: gradient } };
 }
 

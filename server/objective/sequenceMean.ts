@@ -1,19 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import type { Batch } from "../seams.ts";
-
-function factors(weights: Float64Array, { rows, offsets }: Batch, empty: "skip" | "count"): Float64Array {
-  const counts = new Int32Array(rows);
-  for (let row = 0; row < rows; row++)
-    for (let i = offsets[row]!; i < offsets[row + 1]!; i++) if (weights[i] !== 0) counts[row]! += 1;
-  const counted = empty === "count" ? rows : counts.reduce((total, count) => total + (count > 0 ? 1 : 0), 0);
-  const result = new Float64Array(weights.length);
-  for (let row = 0; row < rows; row++) {
-    for (let i = offsets[row]!; i < offsets[row + 1]!; i++)
-      if (weights[i] !== 0) result[i] = weights[i]! / (counts[row]! * counted);
-  }
-  return result;
-}
+import { sequenceMeans } from "./normalisers.ts";
 
 export const sequenceMean = aggregate({
   name: "sequence_mean",
@@ -30,5 +17,5 @@ export const sequenceMean = aggregate({
   create:
     ({ empty_rows }) =>
     (weights, batch) =>
-      factors(weights, batch, empty_rows),
+      sequenceMeans(weights, batch, empty_rows),
 });

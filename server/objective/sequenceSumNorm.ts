@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
+import { scaled } from "./normalisers.ts";
+import { rowsThatCount } from "./rows.ts";
 
 export const sequenceSumNorm = aggregate({
   name: "sequence_sum_norm",
@@ -13,11 +15,15 @@ export const sequenceSumNorm = aggregate({
       .positive()
       .optional()
       .describe("Length that every rollout is divided by; default: rollout.max_tokens."),
+    empty_rows: z
+      .enum(["skip", "count"])
+      .default("count")
+      .describe("Whether rollouts without a trained token are counted; verl skips them."),
   }),
   create:
-    ({ budget }, context) =>
+    ({ budget, empty_rows }, context) =>
     (weights, batch) => {
-      const divisor = batch.rows * (budget ?? context.max_tokens);
-      return weights.map((weight) => (weight === 0 ? 0 : weight / divisor));
+      const rows = empty_rows === "count" ? batch.rows : rowsThatCount(weights, batch);
+      return scaled(weights, rows * (budget ?? context.max_tokens));
     },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
+import { tokenMeans } from "./normalisers.ts";
 
 export const tokenMean = aggregate({
   name: "token_mean",
@@ -8,8 +9,5 @@ export const tokenMean = aggregate({
   formula: "L = Σ w ℓ / number of trained tokens",
   sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"],
   params: z.object({}),
-  create: () => (weights) => {
-    const count = weights.reduce((total, weight) => total + (weight === 0 ? 0 : 1), 0);
-    return weights.map((weight) => (weight === 0 ? 0 : weight / count));
-  },
+  create: () => tokenMeans,
 });

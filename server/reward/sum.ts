@@ -13,7 +13,7 @@ export function summed(rewards: Rewards, batch: Batch): Combined {
         total[row] = (Number.isNaN(total[row]!) ? 0 : total[row]!) + rowSum(source, row);
     }
   }
-  return { sources, total, errored };
+  return { sources, weights: rewards.weights, total, errored };
 }
 
 export const sum = combine({

@@ -44,6 +44,7 @@ export const selectScored = (
 ): Pick<Scored, "combined" | "success"> => ({
   combined: {
     sources: combined.sources.map((source) => selectColumn(source, rows)),
+    ...(combined.weights && { weights: combined.weights }),
     total: selectValues(combined.total, rows),
     errored: Uint8Array.from(rows, (row) => combined.errored[row]!),
   },

@@ -1,9 +1,9 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { describeMismatch, type Advantages, type Scored } from "../algorithm.ts";
+import { describeMismatch, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
-import type { Batch, Channel, Random, Stats, UpdateStats } from "../seams.ts";
+import type { Batch, Channel, Clock, Policy, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
 
@@ -37,21 +37,30 @@ const behaviour = (batch: Batch): Stats =>
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
 export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
   const { session, stage, clock } = place;
-  const models = stage.algorithm.models(clock);
-  const ask = async (rows: Batch): Promise<Stats> => {
-    const columns: [Channel, Float64Array][] = [];
-    for (const model of models)
-      columns.push([
-        `logp:${model}`,
-        (await session.models.get("policy").score(rows, { model, channels: ["logp"] })).logp!,
-      ]);
-    return { ...behaviour(rows), ...Object.fromEntries(columns) };
-  };
+  const ask = async (rows: Batch): Promise<Stats> => ({
+    ...behaviour(rows),
+    ...(await scoredBy(session.models.get("policy"), stage.algorithm, rows, clock)),
+  });
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
     return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
   const all = await ask(batch);
   return { all, train: selectStats(all, batch, admitted) };
+}
+
+/** What the models that the step names say of the rows. */
+async function scoredBy(policy: Policy, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
+  const columns: Partial<Record<Channel, Float64Array>> = {};
+  const entropies = algorithm.entropies(clock);
+  for (const name of new Set([...algorithm.models(clock), ...entropies])) {
+    // Before its first update of the step the policy is the proximal one, and the iterate before the next.
+    const model = ["proximal", "previous"].includes(name) ? "policy" : name;
+    const channels: Channel[] = entropies.includes(name) ? ["logp", "entropy"] : ["logp"];
+    const { logp, entropy } = await policy.score(rows, { model, channels });
+    if (logp !== undefined) columns[`logp:${name}`] = logp;
+    if (entropy !== undefined) columns[`entropy:${name}`] = entropy;
+  }
+  return columns;
 }
 
 const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
@@ -150,7 +159,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 }
 
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
-function update(
+async function update(
   { stage, session, clock }: Place,
   { batch, advantages, weights, old, scored }: Training,
   rows: readonly number[],
@@ -158,14 +167,18 @@ function update(
   lrScale: number,
 ): Promise<UpdateStats> {
   const { algorithm } = stage;
+  const policy = session.models.get("policy");
   const own = {
+    version: policy.version,
     old: selectStats(old, batch, rows),
     advantages: selectTokens(advantages.tokens, batch, rows),
     weights: selectTokens(weights, batch, rows),
     scored: selectScored(scored, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  return session.models.get("policy").update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+  const done = await policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
+  algorithm.updated();
+  return done;
 }
 
 /** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */

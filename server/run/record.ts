@@ -29,13 +29,28 @@ function paidRow(
   { batch, scored }: Pick<Collected, "batch" | "scored">,
   row: number,
 ): RolloutRecordLog["row"] {
-  const { task, arm, group, index, prompt, response, finish, source, use, turns, steps, parent, pair } =
-    batch.records[row]!;
+  const {
+    task,
+    arm,
+    group,
+    index,
+    prompt,
+    response,
+    finish,
+    source,
+    use,
+    turns,
+    steps,
+    spans,
+    parent,
+    pair,
+  } = batch.records[row]!;
   const { terms } = scored.rewards;
   const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
   const rest: Partial<RolloutRow> = {
     ...(turns === undefined ? {} : { turns }),
     ...(steps === undefined ? {} : { steps }),
+    ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
   };

@@ -23,6 +23,7 @@ export async function step(place: Place): Promise<Record<string, number>> {
   const later = await watch.time("update", () => teach(place, collected, "after_advantage"));
   // objective, KL → policy.update
   const updates = await watch.time("update", () => learn(place, advantages));
+  stage.algorithm.finished();
   // observe
   const groups = stage.algorithm.groups(collected.batch, collected.scored, advantages.all);
   stage.curriculum.observe(groups, place.clock.step);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { AdvantageBaseline, AdvantageScale, GroupsOfRows } from "../../../server/config/declaration.ts";
+import type { AdvantageBaseline, AdvantageScale } from "../../../server/advantage/types.ts";
 import { batchStd } from "../../../server/advantage/batchStd.ts";
 import { given } from "../../../server/advantage/given.ts";
 import { groupMean } from "../../../server/advantage/groupMean.ts";
@@ -10,16 +10,18 @@ import { leaveOneOut } from "../../../server/advantage/leaveOneOut.ts";
 import { noBaseline } from "../../../server/advantage/noBaseline.ts";
 import { noScale } from "../../../server/advantage/noScale.ts";
 import { made, near } from "../support.ts";
+import { applied, inputOf } from "./support.ts";
 
-const groupsOf = (...rows: number[][]): GroupsOfRows => ({ rows: rows.map((list) => Int32Array.from(list)) });
+/** Groups as lists of rows. */
+const groupsOf = (...rows: number[][]): number[][] => rows;
 const apply = (
   baseline: AdvantageBaseline,
   scale: AdvantageScale,
   totals: readonly number[],
-  groups: GroupsOfRows,
+  groups: readonly number[][],
 ): number[] => {
-  const column = Float64Array.from(totals);
-  return [...scale(baseline(column, groups), column, groups)];
+  const numbers = totals.map((_, i) => groups.findIndex((rows) => rows.includes(i)));
+  return applied(baseline, scale, inputOf(totals, numbers));
 };
 const same = (actual: readonly number[], expected: readonly number[]): void =>
   actual.forEach((value, i) =>
@@ -65,11 +67,8 @@ test("batch std is that of all rewards, not of the centred ones", () => {
 });
 
 test("no variance gives exactly 0, also with ε = 0 and for rewards that don't add up exactly", () => {
-  for (const scale of [groupStd, batchStd])
-    same(
-      apply(made(groupMean, {}), made(scale, { epsilon: 0 }), [0.1, 0.1, 0.1], groupsOf([0, 1, 2])),
-      [0, 0, 0],
-    );
+  for (const scale of [made(groupStd, { epsilon: 0 }), made(batchStd, { epsilon: 0 })])
+    same(apply(made(groupMean, {}), scale, [0.1, 0.1, 0.1], groupsOf([0, 1, 2])), [0, 0, 0]);
 });
 
 test("rows without a reward are left out of mean and std and have no advantage", () => {
@@ -111,10 +110,10 @@ test("group baselines sum to 0, and follow a permutation of the rows", () => {
         .sort((a, b) => a[0] - b[0])
         .map(([, i]) => i);
       const groups = groupsOf(values.map((_, i) => i));
-      return [groupMean, leaveOneOut].every((method) => {
-        const direct = apply(made(method, {}), made(groupStd, {}), values, groups);
+      return [made(groupMean, {}), made(leaveOneOut, {})].every((method) => {
+        const direct = apply(method, made(groupStd, {}), values, groups);
         const permuted = apply(
-          made(method, {}),
+          method,
           made(groupStd, {}),
           order.map((i) => values[i]!),
           groups,

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Batch, Mask, Objective, Prompt, Sample, Weighed } from "../../../server/seams.ts";
+import type { Batch, BatchMask, Objective, Prompt, Sample, Weighed } from "../../../server/seams.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels } from "../../support/fakePolicy.ts";
 
@@ -14,7 +14,7 @@ const epsilon = 0.2;
 
 /** Tokens written by weights more than `bound` versions ago do not train. */
 export const boundedStaleness =
-  (bound: number): Mask =>
+  (bound: number): BatchMask =>
   (batch) =>
     batch.mask.map((value, t) =>
       value === 1 && (batch.version ?? 0) - (batch.columns.versions?.[t] ?? 0) <= bound ? 1 : 0,

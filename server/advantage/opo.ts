@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { baseline } from "../config/declaration.ts";
+import { alone, noAdvantages, populations, single } from "./population.ts";
+import { trainedTokens } from "./units.ts";
+
+export const opo = baseline({
+  name: "opo",
+  summary:
+    "Reward minus the group's mean reward weighted by length: near the baseline of least variance, since a long response's gradient is larger.",
+  formula: "A_i = r_i − Σ_j l_j r_j / Σ_j l_j",
+  sources: ["On-Policy RL with Optimal Reward Baseline", "verl"],
+  needs: ["siblings"],
+  params: z.object({ single: single("zero") }),
+  create: (params) => ({
+    centre(input) {
+      const centred = noAdvantages(input);
+      const lengths = trainedTokens(input.units, input.batch.mask);
+      for (const units of populations(input)) {
+        let [weighted, weight] = [0, 0];
+        for (const unit of units) {
+          weighted += lengths[unit]! * input.rewards[unit]!;
+          weight += lengths[unit]!;
+        }
+        for (const unit of units)
+          centred[unit] =
+            units.length === 1
+              ? alone(params.single ?? "zero", input.rewards[unit]!)
+              : input.rewards[unit]! - (weight === 0 ? 0 : weighted / weight);
+      }
+      return centred;
+    },
+  }),
+});

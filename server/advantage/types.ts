@@ -1,0 +1,61 @@
+/** What baselines and scales work on: the rewards of a batch cut into units, each of which gets one advantage. */
+import type { Batch, Channel, Clock, Model, Stateful, Stats } from "../seams.ts";
+
+/** The unit that baseline and scale see: a whole response, or a part of it. */
+export const advantageLevels = ["response", "turn", "step", "segment", "token"] as const;
+export type AdvantageLevel = (typeof advantageLevels)[number];
+
+/** Parts of rows, in order. Unit `u` is of row `row[u]`; row `i` has the units `offsets[i] … offsets[i + 1]`. */
+export interface Units {
+  readonly level: AdvantageLevel;
+  readonly count: number;
+  readonly row: Int32Array;
+  readonly offsets: Int32Array;
+  /** The tokens that take the unit's advantage: [start, end) of the batch's token columns. */
+  readonly start: Int32Array;
+  readonly end: Int32Array;
+  /** The unit's first token that trains: where a critic's value of the unit stands. `start` where none trains. */
+  readonly first: Int32Array;
+}
+
+export interface AdvantageInput {
+  readonly units: Units;
+  /** Per unit: what it earned, or with `returns: before` what it and those after it did. NaN: the row has no reward. */
+  readonly rewards: Float64Array;
+  /** Per row: its whole reward, rollouts of use `estimate` included; NaN where it has none. */
+  readonly totals: Float64Array;
+  /** Of each group, the rows that train and have a reward. */
+  readonly groups: readonly Int32Array[];
+  readonly batch: Batch;
+  /** Channels that were scored: heads, and log-probs of generation. */
+  readonly stats: Stats;
+  readonly clock: Clock;
+  readonly gamma: number;
+  /** Whether untrained tokens between two that train count in discounts. */
+  readonly observations: "skip" | "discount";
+}
+
+/** A channel that has to be scored before the advantages: a value head of a model. */
+export interface AdvantageChannel {
+  readonly model: Model;
+  readonly channel: Channel;
+}
+
+/** From rewards to centred rewards; everything is per unit, NaN where a unit has no advantage. */
+export interface AdvantageBaseline extends Partial<Stateful> {
+  /** The unit it is made for, where the config leaves that open; default: response. */
+  readonly level?: AdvantageLevel;
+  /** `own`: it discounts and sums what comes later by itself. */
+  readonly returns?: "own";
+  readonly channels?: readonly AdvantageChannel[];
+  /** Whether the run has to write one greedy response a task, and pay it. */
+  readonly greedy?: boolean;
+  centre(input: AdvantageInput): Float64Array;
+  /** What a value head should have said of each unit. */
+  targets?(input: AdvantageInput): Float64Array;
+  /** Learns from a step's rewards, once, after its advantages were computed. */
+  observe?(totals: Float64Array, batch: Batch): void;
+}
+
+/** Divides centred rewards by a spread; units without an advantage stay NaN. */
+export type AdvantageScale = (centred: Float64Array, input: AdvantageInput) => Float64Array;

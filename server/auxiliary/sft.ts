@@ -1,0 +1,49 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { auxiliary } from "../config/declaration.ts";
+import type { AuxiliaryData } from "../seams.ts";
+
+export const sft = auxiliary({
+  name: "sft",
+  aliases: ["likelihood", "bc", "behaviour_cloning"],
+  summary:
+    "Supervised learning beside the reinforcement: the likelihood of demonstrations, of the tasks' written solutions, or of the policy's own successes (rejection sampling), averaged over their tokens.",
+  formula: "L = −Σ_t log π(y_t) / tokens − entropy · H",
+  sources: [
+    "Learning What Reinforcement Learning Can't: Interleaved Online Fine-Tuning for Hardest Questions",
+    "RLTF: Reinforcement Learning from Unit Test Feedback",
+    "Boosting the Generalization and Reasoning of Vision Language Models with Curriculum Reinforcement Learning",
+  ],
+  params: z
+    .object({
+      data: z
+        .enum(["solutions", "successes", "file"])
+        .default("solutions")
+        .describe("solutions: of the tasks; successes: the policy's own; file: demonstrations in `path`."),
+      path: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("For `file`: JSON lines, each with `prompt` and `response`, relative to the config."),
+      rows: z.number().int().positive().default(32).describe("Sequences each time."),
+      capacity: z
+        .number()
+        .int()
+        .positive()
+        .default(2048)
+        .describe("For `successes`: how many are remembered."),
+      entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
+    })
+    .refine(({ data, path }) => (data === "file") === (path !== undefined), {
+      message: "`path` is needed for `data: file`, and only for it",
+    }),
+  create: ({ data, path, rows, capacity, entropy }, { folder }) => {
+    const from: AuxiliaryData =
+      data === "file"
+        ? { from: "file", path: resolve(folder, path ?? "") }
+        : data === "successes"
+          ? { from: "successes", capacity }
+          : { from: "solutions" };
+    return { kind: "likelihood", data: from, rows, entropy };
+  },
+});

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { correction } from "../config/declaration.ts";
+import { Rule } from "../objective/surrogate.ts";
+import type { CorrectionInput } from "../seams.ts";
+import { distributionParams, gather, logRatios, modelsOf } from "./weights.ts";
+
+type Estimator = "k1" | "k2" | "k3";
+type Level = "token" | "sequence_sum" | "sequence_mean" | "sequence_max";
+
+/** Log-ratios that count at most, on both sides. */
+const bound = 20;
+
+/** Divergence of the denominator from the numerator at one token, from the log of their ratio. */
+function estimate(estimator: Estimator, raw: number): number {
+  const log = Math.min(bound, Math.max(-bound, raw));
+  if (estimator === "k1") return -log;
+  return estimator === "k2" ? 0.5 * log * log : Math.expm1(log) - log;
+}
+
+function largestOfRows(values: Float64Array, { batch, weights }: CorrectionInput): void {
+  for (let row = 0; row < batch.rows; row++) {
+    const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+    let most = 0;
+    for (let i = from; i < to; i++) if (weights[i] !== 0) most = Math.max(most, values[i]!);
+    values.fill(most, from, to);
+  }
+}
+
+function statisticOf(input: CorrectionInput, logs: Float64Array, estimator: Estimator, level: Level): void {
+  for (let i = 0; i < logs.length; i++) if (input.weights[i] !== 0) logs[i] = estimate(estimator, logs[i]!);
+  if (level === "sequence_max") largestOfRows(logs, input);
+  else if (level !== "token") gather(logs, input, level === "sequence_mean" ? "mean" : "sum");
+}
+
+export const reject = correction({
+  name: "reject",
+  aliases: ["rollout_rs"],
+  summary:
+    "Rejection: tokens or whole responses whose divergence is out of bounds stop training, and are not counted in the normaliser.",
+  formula:
+    "kept where D ≤ high, D = token's, or the response's Σ, mean or max of k2 or k3; for k1: log low ≤ D ≤ log high, k1 = log π_denominator / π_numerator",
+  sources: ["verl 0.9.1"],
+  params: z.object({
+    ...distributionParams,
+    estimator: z
+      .enum(["k1", "k2", "k3"])
+      .default("k1")
+      .describe("k1 has two bounds, as ratios; k2 and k3 one, in nats."),
+    level: z
+      .enum(["token", "sequence_sum", "sequence_mean", "sequence_max"])
+      .default("token")
+      .describe("What is judged, and dropped, together."),
+    low: z
+      .number()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe("For k1: the least ratio π_denominator / π_numerator; null: 1 / high."),
+    high: z
+      .number()
+      .positive()
+      .default(2)
+      .describe("For k1 the greatest ratio, else the greatest divergence."),
+  }),
+  create: ({ estimator, level, low, high, ...distributions }) => {
+    const least = estimator === "k1" ? Math.log(low ?? 1 / high) : Number.NEGATIVE_INFINITY;
+    const most = estimator === "k1" ? Math.log(high) : high;
+    return {
+      models: modelsOf(distributions),
+      correct: (input) => {
+        const statistic = logRatios(input, distributions);
+        statisticOf(input, statistic, estimator, level);
+        const rejected = new Rule("reject", statistic.length);
+        const kept = new Uint8Array(statistic.length);
+        let trained = 0;
+        for (let i = 0; i < statistic.length; i++) {
+          if (input.weights[i] === 0) continue;
+          trained += 1;
+          if (statistic[i]! >= least && statistic[i]! <= most) kept[i] = 1;
+          else rejected.act(i);
+        }
+        return {
+          kept,
+          metrics: trained === 0 ? {} : { "correction/rejected": rejected.count / trained },
+          touched: rejected.touched,
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,65 @@
+/** What the two forms of DPPO share: a truncated weight without gradient, and a divergence that shuts tokens out. */
+import { z } from "zod";
+import type { ObjectiveInput } from "../seams.ts";
+import { column } from "./column.ts";
+import { anchorColumn, ratioParams, type RatioOptions } from "./ratio.ts";
+import { clipMetrics, Rule, type Method } from "./surrogate.ts";
+
+export interface Dppo extends RatioOptions {
+  readonly low: number;
+  readonly high: number;
+  readonly cap: number | null;
+}
+
+/** Whether a token may still move: which way it would, its probability and that under the anchor. */
+export type Open = (
+  gains: boolean,
+  probability: number,
+  then: number,
+  logp: number,
+  logpThen: number,
+) => boolean;
+
+export function dppoOn(input: ObjectiveInput, options: Dppo, open: Open): Method {
+  const { advantages, factors, weights } = input;
+  const now = column(input.now, "logp", "the objective");
+  const anchor = anchorColumn(input, options.anchor);
+  const [low, high] = [new Rule("trust_low", now.length), new Rule("trust_high", now.length)];
+  const cap = options.cap ?? Number.POSITIVE_INFINITY;
+  return {
+    by: "logp",
+    rules: [low, high],
+    metrics: (trained) => clipMetrics(low, high, trained),
+    block: ({ from, to, ratio }, slope) => {
+      let loss = 0;
+      for (let i = from; i < to; i++) {
+        if (weights[i] === 0) continue;
+        const gains = advantages[i]! > 0;
+        if (!open(gains, Math.exp(now[i]!), Math.exp(anchor[i]!), now[i]!, anchor[i]!)) {
+          (gains ? high : low).act(i);
+          continue;
+        }
+        if (advantages[i] === 0) continue;
+        slope[i] = -factors[i]! * advantages[i]! * Math.min(ratio[i - from]!, cap);
+        loss += slope[i]! * now[i]!;
+      }
+      return loss;
+    },
+  };
+}
+
+export const dppoParams = {
+  low: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe("Largest divergence of a token that is to become less likely."),
+  high: z.number().min(0).default(0.2).describe("Largest divergence of a token that is to become likelier."),
+  cap: z
+    .number()
+    .positive()
+    .nullable()
+    .default(20)
+    .describe("Largest weight; null: none. verl's `clip_ratio_c`, which is 3 unless it is set."),
+  ...ratioParams,
+};

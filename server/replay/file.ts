@@ -1,0 +1,18 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { replaySource } from "../config/declaration.ts";
+
+export const file = replaySource({
+  name: "file",
+  aliases: ["offline"],
+  summary:
+    "Draws from recorded rollouts (JSONL), written by people, another model or an earlier run; the file does not grow. A row without tokens is read by the policy's tokenizer; a token without logp_old counts as written by the policy as it is.",
+  sources: [
+    "Precise and Dexterous Robotic Manipulation via Human-in-the-Loop Reinforcement Learning",
+    "Improving Language Models with Advantage-based Offline Policy Gradients",
+  ],
+  params: z.object({
+    path: z.string().min(1).describe("The file, relative to the config that names it."),
+  }),
+  create: ({ path }, { folder }) => ({ kind: "file", path: resolve(folder, path) }),
+});
