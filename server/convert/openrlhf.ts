@@ -149,7 +149,13 @@ function advantage(settings: Settings, draft: Draft): void {
   const name = settings.text(`${chosen}.estimator`) ?? "gae";
   const gamma = settings.need(`${chosen}.gamma`);
   const [low, high] = settings.list("reward.clip_range")?.map(Number) ?? [-10, 10];
-  const apart: JsonObject = { penalty: "apart", clip: { low: low!, high: high! } };
+  // The range bounds what is left of a reward behind its baseline; KL is taken off each token behind that.
+  const apart: JsonObject = {
+    penalty: "apart",
+    clip: { low: Math.min(0, low!), high: Math.max(0, high!) },
+  };
+  if (name === "gae" && (low !== -10 || high !== 10))
+    settings.refuse("reward.clip_range", "with a critic nothing bounds the reward itself");
   const table: Readonly<Record<string, () => JsonObject>> = {
     gae: () => ({
       baseline: { use: "critic", lambda: settings.need(`${chosen}.lambd`) },
@@ -176,7 +182,7 @@ function advantage(settings: Settings, draft: Draft): void {
   const found = table[name];
   if (found === undefined)
     settings.refuse(`${chosen}.estimator`, "unknown to OpenRLHF 0.11; group_mean stands in");
-  draft.set("advantage", { ...(found ?? table["dr_grpo"]!)(), ...apart });
+  draft.set("advantage", { ...(found ?? table["dr_grpo"]!)(), ...(name === "gae" ? {} : apart) });
 }
 
 function objective(settings: Settings, draft: Draft): void {
@@ -199,8 +205,9 @@ function objective(settings: Settings, draft: Draft): void {
     ...(sequence && corrected !== undefined ? { anchor: "sampled" } : {}),
     ...(!sequence && corrected !== undefined ? { correction: [corrected] } : {}),
     aggregate: perSequence ? mean : "token_mean",
-    ...(entropy === 0 ? {} : { entropy }),
-    ...(entropy !== 0 && perSequence ? { entropy_aggregate: "token_mean" } : {}),
+    ...(entropy === 0
+      ? {}
+      : { entropy: perSequence ? { coefficient: entropy, aggregate: "token_mean" } : entropy }),
   });
   draft.set("kl", kl(settings, perSequence));
 }
@@ -212,16 +219,20 @@ function kl(settings: Settings, perSequence: boolean): JsonObject[] {
   const kind = settings.text("algo.kl.estimator") ?? "k1";
   const unbiased = settings.flag("algo.kl.unbiased_gradient");
   if (start <= 0) return [];
-  const estimator: JsonObject = { use: kind, clamp: 10 };
+  const estimator: JsonObject = {
+    use: kind,
+    ...(kind === "k3" ? { clamp_log_ratio: { low: -10 } } : {}),
+    clamp: 10,
+  };
   return [
     {
       model: "reference",
       estimator: inLoss && unbiased ? { ...estimator, straight_through: true } : estimator,
       place: inLoss ? "loss" : "reward",
-      coefficient: target === undefined ? start : { use: "adaptive", start, target, horizon },
+      coefficient: target === undefined ? start : { use: "adaptive", initial: start, target, horizon },
       // A mean over tokens, whatever the policy's loss does.
       ...(inLoss && perSequence ? { aggregate: "token_mean" } : {}),
-      ...(inLoss && unbiased ? { importance_weighted: { cap: 10, gradient: false } } : {}),
+      ...(inLoss && unbiased ? { importance_weighted: { of: "gradient", detached: true, cap: 10 } } : {}),
     },
   ];
 }

@@ -64,8 +64,7 @@ function treeOf(file: string, text: string): JsonObject | undefined {
 }
 
 function peerOf(keys: readonly string[]): Peer | undefined {
-  if (keys.some((key) => hydraRoots.test(key)))
-    return "verl";
+  if (keys.some((key) => /^(actor_rollout_ref|algorithm)\./.test(key))) return "verl";
   const old = keys.filter((key) => key in oldNames || isDotted(key)).length;
   const trl = keys.filter((key) => trlKeys.has(key)).length;
   return old === 0 && trl === 0 ? undefined : trl >= old ? "trl" : "openrlhf";

@@ -181,7 +181,8 @@ class Shell {
     const whole = word.length === 1 ? /^\$\{(\w+)\[[@*]\]\}$/.exec(word[0]!.text) : null;
     if (whole !== null && word[0]!.raw) return [...this.list(whole[1]!)];
     const text = this.joined(word);
-    if (word.every(({ quoted }) => !quoted) && word.some(({ text }) => text.includes("$")))
+    const bare = word.every(({ quoted }) => !quoted) && word.some(({ text }) => text.includes("$"));
+    if (bare && !text.includes("$("))
       return commandsOf(
         text.replace(/[;&|()\n]/g, (letter) => (letter === "\n" ? " " : `\\${letter}`)),
       ).flatMap(({ words }) => words.map((part) => part.map(({ text }) => text).join("")));
@@ -206,7 +207,8 @@ class Shell {
         at = end;
       } else if (text.startsWith("$(", at)) {
         const end = closingOf(text, at + 1, "(", ")");
-        result += text.slice(at, end);
+        const inside = text.slice(at, end);
+        result += inside.replace(/\s/g, "") === "$(pwd)" ? "." : inside;
         at = end;
       } else if (text.startsWith("${", at)) {
         const end = closingOf(text, at + 1, "{", "}");

@@ -261,19 +261,14 @@ function objective(settings: Settings, draft: Draft): void {
   const kind = settings.text("loss_type") ?? "dapo";
   const aggregate = aggregateOf(settings, kind);
   const entropy = settings.need("entropy_coef");
+  const sequence = settings.text("importance_sampling_level") === "sequence";
   draft.set("objective", {
     ...lossOf(settings, kind),
-    ...(settings.text("importance_sampling_level") === "sequence" && kind !== "vespo"
-      ? { ratio: "sequence" }
-      : {}),
+    ...(sequence && kind !== "vespo" ? { ratio: "sequence" } : {}),
     ...correction(settings),
     aggregate,
-    ...(entropy === 0 ? {} : { entropy }),
-    // The bonus is always a mean over tokens.
-    ...(entropy !== 0 && aggregate !== "token_mean" ? { entropy_aggregate: "token_mean" } : {}),
+    ...bonus(settings, entropy),
   });
-  if (settings.flag("use_adaptive_entropy"))
-    settings.refuse("use_adaptive_entropy", "the bonus has a constant or a scheduled coefficient here");
   const beta = settings.need("beta");
   const weighted = settings.get("use_bias_correction_kl") !== false;
   draft.set(
@@ -286,12 +281,25 @@ function objective(settings: Settings, draft: Draft): void {
             estimator: "k3",
             place: "loss",
             coefficient: beta,
-            ...(weighted ? { importance_weighted: true } : {}),
+            ...(weighted ? { importance_weighted: sequence ? { level: "sequence" } : true } : {}),
           },
         ],
   );
   if (settings.flag("sync_ref_model"))
     settings.refuse("sync_ref_model", "write a copy under `models` (`polyak`) and name it in the `kl` entry");
+}
+
+/** A mean over the tokens that it acts on, whatever the loss does; it may follow the measured entropy. */
+function bonus(settings: Settings, coefficient: number): JsonObject {
+  const limits = {
+    target: settings.number("entropy_target") ?? 0.2,
+    delta: settings.number("entropy_coef_delta") ?? 0.005,
+    least: settings.number("entropy_coef_min") ?? 0,
+    most: settings.number("entropy_coef_max") ?? 1,
+  };
+  const adaptive = settings.flag("use_adaptive_entropy");
+  if (coefficient === 0 && !adaptive) return {};
+  return { entropy: { coefficient, aggregate: "token_mean", ...(adaptive ? { adaptive: limits } : {}) } };
 }
 
 function lossOf(settings: Settings, kind: string): JsonObject {

@@ -1,9 +1,9 @@
 /** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
-import type { JsonObject, Json } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { Draft, fields } from "./draft.ts";
 import { datasetTask, modelName } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
-import { advantage, aggregateOf, kl, objective, rejectionNote } from "./verlAlgorithm.ts";
+import { advantage, aggregateOf, kl, masks, objective, rejectionNote } from "./verlAlgorithm.ts";
 import { plural } from "./types.ts";
 
 const actor = "actor_rollout_ref.actor";
@@ -54,26 +54,17 @@ export function convertVerl(settings: Settings): Draft {
   advantage(settings, draft);
   const loss = objective(settings, aggregate);
   draft.set("objective", loss);
-  draft.set(
-    "kl",
-    kl(settings, aggregate).map((entry) => klOf(entry, loss["aggregate"] ?? null)),
-  );
+  draft.set("kl", kl(settings, loss, aggregate));
+  draft.set("mask", masks(settings));
   rejectionNote(settings);
   comments(settings, draft, loss);
   batches(settings, draft);
   return draft;
 }
 
-/** A KL that is aggregated as the loss is does not say so. */
-function klOf(entry: JsonObject, own: Json): JsonObject {
-  if (JSON.stringify(entry["aggregate"]) !== JSON.stringify(own)) return entry;
-  const { aggregate: _, ...rest } = entry;
-  return rest;
-}
-
 function run(settings: Settings, draft: Draft): void {
   const name = settings.text("trainer.experiment_name");
-  if (name !== undefined) draft.set("name", name);
+  if (name !== undefined && !name.includes("$")) draft.set("name", name);
   const seed = settings.number("data.seed") ?? settings.number(`${actor}.data_loader_seed`);
   if (settings.has("data.seed") && seed !== undefined) draft.set("seed", seed);
   const steps = settings.number("trainer.total_training_steps");
@@ -217,7 +208,12 @@ function batches(settings: Settings, draft: Draft): void {
       lr: settings.need(`${optim}.lr`),
       betas: [...(settings.list(`${optim}.betas`) ?? [0.9, 0.999])],
       weight_decay: settings.need(`${optim}.weight_decay`),
-      ...fields({ warmup: steps > 0 ? steps * Math.max(1, Math.ceil(prompts / mini)) : undefined }),
+      ...fields({
+        warmup:
+          steps > 0
+            ? steps * Math.max(1, Math.ceil(prompts / mini)) * settings.need(`${actor}.ppo_epochs`)
+            : undefined,
+      }),
       clip_norm: settings.number(`${optim}.clip_grad`) ?? settings.need(`${actor}.grad_clip`),
       ...course(settings, optim),
     },

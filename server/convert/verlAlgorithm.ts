@@ -1,7 +1,7 @@
 /** verl's estimators, losses, KL and corrections as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { fields, type Draft } from "./draft.ts";
-import type { Settings } from "./settings.ts";
+import { isObject, type Settings } from "./settings.ts";
 import type { KlEntry } from "./types.ts";
 
 const actor = "actor_rollout_ref.actor";
@@ -105,7 +105,7 @@ function bounds(threshold: Json | undefined): { readonly low?: number; readonly 
 }
 
 /** Both of verl's KLs; each is off unless it is switched on. */
-export function kl(settings: Settings, aggregate: Json): KlEntry[] {
+export function kl(settings: Settings, loss: JsonObject, aggregate: Json): KlEntry[] {
   const inReward = settings.flag("algorithm.use_kl_in_reward");
   const entries: KlEntry[] = [];
   const [type, start] = [settings.text("algorithm.kl_ctrl.type"), settings.need("algorithm.kl_ctrl.kl_coef")];
@@ -119,7 +119,7 @@ export function kl(settings: Settings, aggregate: Json): KlEntry[] {
       model: "reference",
       estimator: estimator(kind),
       place: "reward",
-      coefficient: type === "adaptive" ? { use: "adaptive", start, target, horizon } : start,
+      coefficient: type === "adaptive" ? { use: "adaptive", initial: start, target, horizon } : start,
     });
   const inLoss = settings.flag(`${actor}.use_kl_loss`);
   const coefficient = settings.need(`${actor}.kl_loss_coef`);
@@ -130,9 +130,22 @@ export function kl(settings: Settings, aggregate: Json): KlEntry[] {
       estimator: estimator(lossKind),
       place: "loss",
       coefficient,
-      aggregate,
+      ...klAggregate(settings, loss, aggregate),
     });
   return entries;
+}
+
+/** A KL whose normaliser is not the loss's says so. */
+function klAggregate(settings: Settings, { aggregate: own }: JsonObject, aggregate: Json): JsonObject {
+  if (JSON.stringify(own) === JSON.stringify(aggregate)) return {};
+  const name = isObject(aggregate) ? aggregate["use"] : aggregate;
+  if (name === "token_mean" || name === "sequence_mean" || name === "sequence_sum")
+    return { aggregate: name };
+  settings.refuse(
+    `${actor}.loss_agg_mode`,
+    "the KL beside this loss has no such normaliser here; it has the loss's",
+  );
+  return {};
 }
 
 /** `k3+` has the value of k3 and the gradient of k2. verl bounds k3: its log-ratio by 20, itself by 10. */
@@ -164,6 +177,21 @@ export function aggregateOf(settings: Settings): Json {
   return found ?? "token_mean";
 }
 
+/** Losses that are aggregated in their own way whatever `loss_agg_mode` is, which then holds for KL and entropy only. */
+const ownAggregate: Readonly<Record<string, JsonObject>> = {
+  sapo: { use: "sequence_mean", empty_rows: "skip" },
+  geo_mean: { use: "sequence_mean", empty_rows: "count" },
+};
+
+function bonus(settings: Settings, coefficient: number, aggregate: Json): Json {
+  if (aggregate === "token_mean") return { coefficient, aggregate };
+  settings.refuse(
+    `${actor}.entropy_coeff`,
+    "the bonus is averaged as the loss is, or over tokens; here as the loss",
+  );
+  return coefficient;
+}
+
 interface Clips {
   readonly low: number;
   readonly high: number;
@@ -180,6 +208,7 @@ export function objective(settings: Settings, aggregate: Json): JsonObject {
   const clips = { low: clip("low"), high: clip("high"), cap: settings.need(`${actor}.clip_ratio_c`) };
   const mode = settings.text(`${policyLoss}.loss_mode`) ?? "vanilla";
   const bypass = settings.flag(`${correction}.bypass_mode`);
+  const own = bypass ? undefined : ownAggregate[mode];
   const loss = bypass ? bypassed(settings, clips) : losses[mode]?.(settings, clips);
   if (loss === undefined)
     settings.refuse(
@@ -189,11 +218,8 @@ export function objective(settings: Settings, aggregate: Json): JsonObject {
   return {
     ...(loss ?? losses["vanilla"]!(settings, clips)),
     ...corrections(settings, bypass),
-    aggregate: !bypass && mode === "sapo" ? { use: "sequence_mean", empty_rows: "skip" } : aggregate,
-    ...fields({ entropy: entropy === 0 ? undefined : entropy }),
-    ...(entropy !== 0 && !bypass && ["sapo", "geo_mean"].includes(mode)
-      ? { entropy_aggregate: aggregate }
-      : {}),
+    aggregate: own ?? aggregate,
+    ...(entropy === 0 ? {} : { entropy: own === undefined ? entropy : bonus(settings, entropy, aggregate) }),
   };
 }
 
@@ -261,9 +287,25 @@ function corrections(settings: Settings, bypass: boolean): JsonObject {
     const shared = { ...numerator, level, high, clamp_log_ratio: 20, ...normalise };
     list.push(low === undefined ? { use: "truncate", ...shared } : { use: "mask", ...shared, low });
   }
-  list.push(...rejections(settings).map((entry) => ({ ...entry, ...numerator })));
+  if (!rejectsFirst(settings))
+    list.push(...rejections(settings).map((entry) => ({ use: "reject", ...entry, ...numerator })));
   return list.length === 0 ? {} : { correction: list };
 }
+
+/**
+ * verl rejects before the advantages, so that whitening does not count what is gone: a mask. Its importance weights
+ * are made before, of all tokens: where the rejection would change them it is a correction behind them.
+ */
+function rejectsFirst(settings: Settings): boolean {
+  const level = settings.peek(`${correction}.rollout_is`);
+  if (settings.peek(`${correction}.bypass_mode`) === true) return false;
+  if (typeof level !== "string") return true;
+  if (settings.peek(`${correction}.rollout_is_batch_normalize`) === true) return false;
+  return level === "token" || !String(settings.peek(`${correction}.rollout_rs`)).includes("token_");
+}
+
+export const masks = (settings: Settings): JsonObject[] =>
+  rejectsFirst(settings) ? rejections(settings).map((entry) => ({ use: "rejected", ...entry })) : [];
 
 function rejections(settings: Settings): JsonObject[] {
   const names = settings.text(`${correction}.rollout_rs`);
@@ -271,7 +313,7 @@ function rejections(settings: Settings): JsonObject[] {
   if (names === undefined) return [];
   const kinds = [...new Set(names.split(",").map((name) => name.trim()))].filter((name) => name !== "");
   const thresholds = String(spec ?? "").split(",");
-  return kinds.flatMap((kind, i) => {
+  const entries = kinds.flatMap((kind, i) => {
     const threshold = thresholds.length === 1 ? thresholds[0] : thresholds[i];
     const match = /^(token|seq_sum|seq_mean|seq_max)_(k[123])$/.exec(kind);
     if (match === null || threshold === undefined || threshold.trim() === "") {
@@ -284,7 +326,6 @@ function rejections(settings: Settings): JsonObject[] {
     const { low, high } = bounds(threshold.trim());
     return [
       {
-        use: "reject",
         estimator: match[2]!,
         level: match[1]!.replace("seq_", "sequence_"),
         ...fields({ low }),
@@ -292,13 +333,20 @@ function rejections(settings: Settings): JsonObject[] {
       },
     ];
   });
+  // verl judges all of them on the same tokens: whole responses first, which does not change the others.
+  return entries.sort((a, b) => Number(a["level"] === "token") - Number(b["level"] === "token"));
 }
 
 /** What verl's order of things makes of a rejection that Gradus' order does not. */
 export function rejectionNote(settings: Settings): void {
   const name = String(settings.peek("algorithm.adv_estimator"));
   const reads = ["gae", "reinforce_plus_plus", "reinforce_plus_plus_baseline", "gdpo", "opo"].includes(name);
-  if (typeof settings.peek(`${correction}.rollout_rs`) === "string" && reads)
+  if (
+    typeof settings.peek(`${correction}.rollout_rs`) === "string" &&
+    reads &&
+    !rejectsFirst(settings) &&
+    settings.peek(`${correction}.bypass_mode`) !== true
+  )
     settings.refuse(
       `${correction}.rollout_rs`,
       `verl takes rejected tokens out before ${name} reads the mask; here they count in the advantages, and leave the loss`,

@@ -3,6 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../shared/rollouts.ts";
 import { Algorithm, columnOf, contextOf } from "../algorithm.ts";
 import { applies } from "../algorithm/rewards.ts";
+import { keyedRandom } from "../config/keyedRandom.ts";
 import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
 import {
   batchOfRows,
@@ -12,18 +13,8 @@ import {
   sourceNameOf,
   type RecordedRow,
 } from "../recorded.ts";
-import type { Batch, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
+import type { Batch, Clock, RewardColumn, Stats, TermValue } from "../seams.ts";
 import { stageAt } from "./stageAt.ts";
-
-const unused: Random = {
-  next: () => {
-    throw new Error("explain draws nothing");
-  },
-  integer: () => {
-    throw new Error("explain draws nothing");
-  },
-  fork: () => unused,
-};
 
 const none: TermValue = { kind: "none" };
 /** Name of the column that stands for `reward` where a row has no terms. */
@@ -47,7 +38,10 @@ export class RecordedStep {
     const { body, clock } = stageAt(config, this.rows[0]!.step);
     this.body = body;
     this.clock = clock;
-    this.algorithm = new Algorithm(body, contextOf(body, { random: unused }));
+    this.algorithm = new Algorithm(
+      body,
+      contextOf(body, { random: keyedRandom("explain", config.seed, this.rows[0]!.step) }),
+    );
     this.batch = this.algorithm.masked(batchOfRows(this.rows, body.tasks));
   }
 

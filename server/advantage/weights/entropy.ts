@@ -33,10 +33,7 @@ export const entropyWeight = tokenWeight({
       .number()
       .optional()
       .describe("β of the exponential form; without it the weight is proportional to the entropy."),
-    over: z
-      .enum(["response", "batch"])
-      .default("response")
-      .describe("The tokens whose weights have mean 1."),
+    over: z.enum(["response", "batch"]).default("response").describe("The tokens whose weights have mean 1."),
   }),
   create:
     ({ beta, over }) =>
