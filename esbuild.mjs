@@ -39,6 +39,7 @@ export const entries = [
     entryPoints: {
       cli: "server/cli.ts",
       storeThread: "server/store/thread.ts",
+      explainThread: "server/daemon/explainThread.ts",
       rewardHost: "server/reward/host.ts",
     },
     outdir: dist,

@@ -41,6 +41,7 @@ export {
 } from "./algorithm/curriculum.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
 export { describeMismatch } from "./algorithm/describe.ts";
+export { withReturns } from "./algorithm/advantages.ts";
 export { create } from "./algorithm/create.ts";
 
 /** What the methods of a stage need from outside; `random` and models are added by the caller. */

@@ -4,11 +4,11 @@
  */
 import { UserError } from "../shared/errors.ts";
 import { toWire, type WireNumber } from "../shared/rollouts.ts";
-import { describeMismatch, type Advantages, type Scored } from "./algorithm.ts";
+import { describeMismatch, withReturns, type Advantages, type Scored } from "./algorithm.ts";
 import type { RunConfig } from "./config/resolved.ts";
 import { RecordedStep } from "./explain/recordedStep.ts";
 import { columnOfRows, type RecordedRow } from "./recorded.ts";
-import type { Model, Stats, Weighed } from "./seams.ts";
+import type { Model, Saved, Stats, Weighed } from "./seams.ts";
 
 export interface ExplainedRollout {
   readonly type: "rollout";
@@ -31,28 +31,43 @@ export interface ExplainedStep {
 }
 export type Explained = ExplainedRollout | ExplainedStep;
 
-/** The rows that train, by (run, step), in the order in which the steps first appear. */
-function stepsOf(rows: readonly RecordedRow[]): RecordedRow[][] {
-  const steps = new Map<string, RecordedRow[]>();
-  for (const recorded of rows) {
-    const { admitted, use, run, step } = recorded.row;
-    if (admitted === false || (use ?? "train") !== "train") continue;
-    const key = JSON.stringify([run ?? "", step]);
-    const known = steps.get(key);
-    if (known === undefined) steps.set(key, [recorded]);
-    else known.push(recorded);
-  }
-  return [...steps.values()];
+interface RowsOfStep {
+  readonly train: RecordedRow[];
+  /** Rollouts that only tell what a state is worth. */
+  readonly estimates: RecordedRow[];
 }
 
-/** Explains every step of the rows, in order. */
+/** The rows of each (run, step), in the order in which the steps first appear. */
+function stepsOf(rows: readonly RecordedRow[]): RowsOfStep[] {
+  const steps = new Map<string, RowsOfStep>();
+  for (const recorded of rows) {
+    const { admitted, use = "train", run, step } = recorded.row;
+    if (admitted === false || use === "evaluate") continue;
+    const key = JSON.stringify([run ?? "", step]);
+    const known = steps.get(key) ?? { train: [], estimates: [] };
+    steps.set(key, known);
+    (use === "train" ? known.train : known.estimates).push(recorded);
+  }
+  return [...steps.values()].filter(({ train }) => train.length > 0);
+}
+
+/** Explains every step of the rows, in order; a baseline that remembers knows the earlier steps of the same run. */
 export function* explain(config: RunConfig, rows: readonly RecordedRow[]): Generator<Explained> {
   checkTerms(config, rows);
-  for (const step of stepsOf(rows)) yield* new StepExplainer(new RecordedStep(config, step)).explain();
+  const remembered = new Map<string, Saved>();
+  for (const { train, estimates } of stepsOf(rows)) {
+    const step = new RecordedStep(config, train, estimates);
+    const { use, params } = step.body.advantage.baseline;
+    const key = JSON.stringify([train[0]!.row.run ?? "", use, params]);
+    const saved = remembered.get(key);
+    if (saved !== undefined) step.algorithm.load(saved);
+    yield* new StepExplainer(step).explain();
+    remembered.set(key, step.algorithm.save());
+  }
 }
 
 /** Rows whose rewards are all of other terms than the config's would silently have none. */
-function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
+export function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
   const wanted = new Set(stages.flatMap(({ body }) => body.reward.terms.map(({ name }) => name)));
   const recorded = new Set(
     rows.flatMap(({ row }) => [...Object.keys(row.rewards ?? {}), ...Object.keys(row.errors ?? {})]),
@@ -72,11 +87,26 @@ function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]): void {
   );
 }
 
-class StepExplainer {
+/** Everything that follows from the rows of a step. */
+export interface SolvedStep {
+  readonly scored: Scored;
+  readonly old: Stats;
+  readonly advantages: Advantages;
+  /** Mask × token weighting, per token. */
+  readonly weights: Float64Array;
+  /** undefined: the rows have no `logp_new`. */
+  readonly weighed: Weighed | undefined;
+}
+
+export class StepExplainer {
   constructor(private readonly step: RecordedStep) {}
 
-  *explain(): Generator<Explained> {
-    this.step.checkGroups();
+  /**
+   * @param part the rows are some of a group's, whose size is no concern
+   * @throws UserError with the row that lacks what the config needs
+   */
+  solve(part = false): SolvedStep {
+    if (!part) this.step.checkGroups();
     const { batch, algorithm, clock } = this.step;
     const scored = algorithm.rewards(this.step.terms(), batch, clock);
     const update = this.step.hasNew();
@@ -84,13 +114,20 @@ class StepExplainer {
     const advantages = algorithm.given
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)
       : this.computed(scored, old);
-    const weights = algorithm.weights(batch, advantages);
+    const weights = algorithm.weights(batch, advantages, old, clock);
+    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
+    return { scored, old, advantages, weights, weighed };
+  }
+
+  *explain(): Generator<Explained> {
+    const { batch, algorithm } = this.step;
+    const { scored, advantages, weights, weighed } = this.solve();
+    algorithm.observe(scored.combined, batch);
     const groups = algorithm.groups(batch, scored, advantages);
     const metrics = {
       ...algorithm.describe(batch, scored, advantages, weights, groups),
       "tokens/trained": weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0),
     };
-    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
     const sampled = batch.columns.logp_sampled;
     const mismatch =
       sampled !== undefined && batch.columns.logp_old !== undefined
@@ -142,7 +179,7 @@ class StepExplainer {
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }
 
-  private weigh(old: Stats, { tokens }: Advantages, weights: Float64Array, scored: Scored): Weighed {
+  private weigh(old: Stats, advantages: Advantages, weights: Float64Array, scored: Scored): Weighed {
     const { batch, clock, algorithm } = this.step;
     const logp =
       columnOfRows(this.step.rows, "logp_new", batch.offsets) ?? new Float64Array(batch.tokens.length);
@@ -161,7 +198,10 @@ class StepExplainer {
         ? {}
         : { entropy }),
     };
-    return algorithm.weigh({ old, advantages: tokens, weights, scored }, clock)(now, batch);
+    return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored }, clock)(
+      now,
+      withReturns(batch, advantages),
+    );
   }
 }
 

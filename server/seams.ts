@@ -527,8 +527,8 @@ export interface KlEstimator extends KlPoint {
   readonly forward?: KlPoint;
   /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
   readonly full?: true;
-  /** The same for whole columns: coefficient · Σ factor · value, and Σ of k3 over tokens with a factor. */
-  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number };
+  /** The same for whole columns: coefficient · Σ factor · value; Σ of k3 over tokens with a factor, and how many. */
+  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number; readonly count: number };
 }
 
 /** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
@@ -578,6 +578,8 @@ export interface ObjectiveInput {
   readonly correction?: Float64Array;
   /** The weights' version that `now` is of. */
   readonly version?: number;
+  /** Where the derivative by logp may be written: as long as the columns, all 0. */
+  readonly gradient?: Float64Array;
 }
 
 /**
@@ -618,8 +620,8 @@ export interface Correction {
   correct(input: CorrectionInput): Corrected;
 }
 
-/** The normaliser of a loss: from `weights` to a factor per token. */
-export type Aggregate = (weights: Float64Array, batch: Batch) => Float64Array;
+/** The normaliser of a loss: from `weights` to a factor per token, written to `into` (as long as they) where it is given. */
+export type Aggregate = (weights: Float64Array, batch: Batch, into?: Float64Array) => Float64Array;
 
 // ───────────────────────────────────────────────────────────────── replay and batch
 

@@ -1,4 +1,5 @@
 /** The one list of metric names: unit, direction, what it says, and what other systems call it. */
+import { updateMetrics } from "./updateMetrics.ts";
 
 export interface Metric {
   /** May hold `<term>`, `<model>`, `<arm>`, `<phase>` or `@k`. */
@@ -70,6 +71,14 @@ export const metrics: readonly Metric[] = [
     aliases: { prime_rl: ["by_group/frac_all_bad"] },
   },
   {
+    name: "groups/zero_advantage",
+    unit: "fraction",
+    better: "lower",
+    range: [0, 1],
+    summary: "Groups whose rollouts all have the advantage 0: nothing is learnt from them.",
+    aliases: { trl: ["frac_reward_zero_std"] },
+  },
+  {
     name: "learner/<model>/<measure>",
     unit: "",
     better: null,
@@ -114,43 +123,7 @@ export const metrics: readonly Metric[] = [
     summary: "k3 estimate of the divergence from another model.",
     aliases: { trl: ["kl"], verl: ["actor/kl_loss"], openrlhf: ["kl"] },
   },
-  {
-    name: "update/loss",
-    unit: "",
-    better: null,
-    summary: "Loss of the step's optimiser updates, mean.",
-    aliases: { trl: ["loss"], verl: ["actor/pg_loss"], openrlhf: ["policy_loss"] },
-  },
-  {
-    name: "update/grad_norm",
-    unit: "",
-    better: null,
-    summary: "Global gradient norm before clipping.",
-    aliases: { trl: ["grad_norm"], verl: ["actor/grad_norm"], prime_rl: ["optim/grad_norm"] },
-  },
-  {
-    name: "update/clip_fraction",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary: "Trained tokens on which the clip acts.",
-    aliases: { trl: ["clip_ratio/region_mean"], verl: ["actor/pg_clipfrac"], openrlhf: ["ppo_clip_ratio"] },
-  },
-  { name: "update/ratio_max", unit: "", better: null, summary: "Largest importance ratio of the update." },
-  {
-    name: "update/lr",
-    unit: "",
-    better: null,
-    summary: "Learning rate of the last update.",
-    aliases: { trl: ["learning_rate"], verl: ["actor/lr"] },
-  },
-  {
-    name: "mismatch/k3",
-    unit: "nats",
-    better: "lower",
-    summary: "k3 divergence between the sampler's log-probs and the trainer's on the same tokens.",
-    aliases: { verl: ["rollout_corr/k3_kl"], prime_rl: ["mismatch_kl/all/mean"] },
-  },
+  ...updateMetrics,
   {
     name: "curriculum/<arm>/share",
     unit: "fraction",

@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Json, JsonObject } from "./json.ts";
 import type { RolloutRow } from "./rollouts.ts";
 import type { RunStatus } from "./runStatus.ts";
+import type { Why } from "./why.ts";
 
 /** Grows when a change is not additive. */
 export const protocolVersion = 1;
@@ -208,6 +209,11 @@ export const rolloutsQuery = request<{
     after: z.string().optional(),
   }),
 );
+/** Why a rollout that trains has its advantage, by the run's config as it stood at the step. */
+export const rolloutsWhy = request<Why>()(
+  "gradus/rollouts/why",
+  run.extend({ step: z.number().int(), group: z.string(), index: z.number().int() }),
+);
 export interface EventRow {
   readonly run: string;
   readonly attempt: number;
@@ -287,6 +293,7 @@ export const requests = {
   metricsSeries,
   groupsQuery,
   rolloutsQuery,
+  rolloutsWhy,
   eventsQuery,
   evaluationsQuery,
   subscribe,

@@ -63,6 +63,8 @@ export interface RolloutRow {
   readonly advantage?: MaybeNumber;
   readonly advantages?: readonly MaybeNumber[];
   readonly admitted?: boolean;
+  /** By rule, the tokens [start, end) that it touched in some update of the step: those that a clip held, and so on. */
+  readonly touched?: Readonly<Record<string, readonly (readonly [start: number, end: number])[]>>;
 }
 
 /** NaN and infinities as their wire strings. */
@@ -200,6 +202,20 @@ function checkReward(name: string, value: unknown, place: RowPlace): void {
     );
 }
 
+const isSpan = (value: unknown): boolean =>
+  Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
+
+function checkTouched(value: unknown, place: RowPlace): void {
+  const known =
+    isObject(value) && Object.values(value).every((spans) => Array.isArray(spans) && spans.every(isSpan));
+  if (!known)
+    throw refusal(
+      place,
+      `"touched" must hold, by rule, a list of [start, end] pairs of token places`,
+      "Mend the row, or leave the key out.",
+    );
+}
+
 function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): void {
   if (!Number.isInteger(row["step"]))
     throw refusal(
@@ -231,6 +247,7 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
       );
   if (row["admitted"] !== undefined && row["admitted"] !== null && typeof row["admitted"] !== "boolean")
     throw refusal(place, `"admitted" must be true or false`, "Mend the row.");
+  if (row["touched"] !== undefined && row["touched"] !== null) checkTouched(row["touched"], place);
   if (isObject(row["rewards"]))
     for (const [name, value] of Object.entries(row["rewards"])) checkReward(name, value, place);
 }

@@ -24,14 +24,16 @@ function unitValues(
   { units }: AdvantageInput,
   batch: Batch,
   row: number,
-  values: ReadonlyMap<string, number>,
+  branches: ReadonlyMap<string, number>,
   prompt: number,
 ): number[] {
+  const { values } = batch.columns;
   const { index } = batch.records[row]!;
   const [from, to] = [units.offsets[row]!, units.offsets[row + 1]!];
   return Array.from({ length: to - from }, (_, k) => {
     const token = units.start[from + k]! - batch.offsets[row]!;
-    return values.get(key(batch.group[row]!, index, token)) ?? (k === 0 ? prompt : Number.NaN);
+    const known = branches.get(key(batch.group[row]!, index, token)) ?? values?.[units.start[from + k]!];
+    return known !== undefined && Number.isFinite(known) ? known : k === 0 ? prompt : Number.NaN;
   });
 }
 
@@ -39,7 +41,7 @@ export const monteCarlo = baseline({
   name: "monte_carlo",
   aliases: ["vineppo"],
   summary:
-    "The value of a step's beginning is the mean reward of fresh continuations from there (rollouts of use `estimate` that name their `parent`). A step at whose beginning none was written is joined to the one before; the prompt's value is then the group's mean.",
+    "The value of a step's beginning is the mean reward of fresh continuations from there (rollouts of use `estimate` that name their `parent`), or what `values` says of its first token. A step at whose beginning none was written is joined to the one before; the prompt's value is then the group's mean.",
   formula: "A_t = r_t + V̂(s_{t+1}) − V̂(s_t), V̂(s) = mean reward of K continuations of s, V̂(end) = 0",
   sources: ["VinePPO: Unlocking RL Potential For LLM Reasoning Through Refined Credit Assignment"],
   needs: ["branches"],
@@ -49,13 +51,13 @@ export const monteCarlo = baseline({
     returns: "own",
     centre(input) {
       const { units, batch } = input;
-      const values = branchValues(input);
+      const branches = branchValues(input);
       const advantages = noAdvantages(input);
       for (const rows of input.groups) {
         const prompt = mean(input.totals, rows);
         for (const row of rows) {
           const [from, to] = [units.offsets[row]!, units.offsets[row + 1]!];
-          const known = unitValues(input, batch, row, values, prompt);
+          const known = unitValues(input, batch, row, branches, prompt);
           for (let k = 0; k < to - from;) {
             let next = k + 1;
             while (next < to - from && Number.isNaN(known[next]!)) next++;

@@ -34,6 +34,12 @@ export interface Advantages {
   readonly returns?: Float64Array;
 }
 
+/** The batch with what its value head should have said, where the advantages know it and no rollout recorded it. */
+export const withReturns = (batch: Batch, { returns }: Advantages): Batch =>
+  returns === undefined || batch.columns.returns !== undefined
+    ? batch
+    : { ...batch, columns: { ...batch.columns, returns } };
+
 /** Rows of each group that train and have a reward. */
 function groupsWithRewards(totals: Float64Array, { group, groups, records }: Batch): readonly Int32Array[] {
   const rows: number[][] = Array.from({ length: groups }, () => []);

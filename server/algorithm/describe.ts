@@ -37,12 +37,18 @@ export function describeGroups(groups: readonly Group[]): Record<string, number>
     "groups/all_right": share(({ successes, rewards }) => successes === rewards.length),
     "groups/mixed": share(({ successes, rewards }) => successes > 0 && successes < rewards.length),
     "groups/all_wrong": share(({ successes }) => successes === 0),
+    "groups/zero_advantage": share(({ advantages }) => advantages.every((value) => value === 0)),
   };
 }
 
 export function describeAdvantages({ tokens }: Advantages, weights: Float64Array): Record<string, number> {
-  const trained = [...tokens].filter((_, i) => weights[i] !== 0);
-  return trained.length === 0 ? {} : { "advantage/mean_abs": mean(trained.map(Math.abs)) };
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < tokens.length; i++) {
+    if (weights[i] === 0) continue;
+    sum += Math.abs(tokens[i]!);
+    count += 1;
+  }
+  return count === 0 ? {} : { "advantage/mean_abs": sum / count };
 }
 
 export function describeRollouts({ records, offsets, rows }: Batch): Record<string, number> {

@@ -113,7 +113,7 @@ function sampledTerm(
   measure(term, input, own);
   const columns = { own, other, factors, coefficient, gradient };
   const summed = term.importance === undefined ? term.estimator.sum?.(columns) : undefined;
-  if (summed !== undefined) return { loss: summed.loss, mean: summed.k3 / acting(factors) };
+  if (summed !== undefined) return { loss: summed.loss, mean: summed.k3 / summed.count };
   const weights = importanceColumn(term, input, own);
   const loss = pointwise(term.estimator, columns, term, weights);
   if (term.importance?.level === "sequence" && !term.importance.detached && weights !== undefined)

@@ -35,6 +35,8 @@ export interface Update {
   readonly scored?: Pick<Scored, "combined" | "success">;
   /** The weights' version that `now` will be of. */
   readonly version?: number;
+  /** The caller is done with the derivatives before it weighs again: they may be written to the same place. */
+  readonly reuse?: boolean;
 }
 
 /** What one optimiser step's objective is computed from, the masks of the loss and the corrections applied. */
@@ -60,6 +62,8 @@ export class LossChain implements Stateful {
   private readonly tokenWeights: readonly TokenWeight[];
   private readonly corrections: Corrections;
   private readonly bonus: EntropyBonus;
+  private factors = new Float64Array(0);
+  private gradient = new Float64Array(0);
 
   constructor(
     body: StageBody,
@@ -134,6 +138,7 @@ export class LossChain implements Stateful {
         factors,
         clock,
         ...(correction && { correction }),
+        ...(update.reuse === true && { gradient: this.blank(weights.length) }),
         ...(version !== undefined && { version }),
         ...(scored && { rewards: scored.combined, success: scored.success }),
       });
@@ -172,7 +177,9 @@ export class LossChain implements Stateful {
     const corrected = this.corrections.correct({ ...seen, weights: given });
     const masked = this.masks.ofTheLoss({ ...seen, weights: corrected.weights });
     const { weights, kept } = masked;
-    const counted = this.aggregate(weights, batch);
+    // Fresh pages cost more than the loss itself: the factors of one step after the other go to the same place.
+    if (this.factors.length !== weights.length) this.factors = new Float64Array(weights.length);
+    const counted = this.aggregate(weights, batch, this.factors);
     return {
       weights,
       counted,
@@ -181,6 +188,12 @@ export class LossChain implements Stateful {
       metrics: corrected.metrics,
       touched: { ...corrected.touched, ...masked.touched },
     };
+  }
+
+  /** The place of the last derivatives, cleared. */
+  private blank(size: number): Float64Array {
+    if (this.gradient.length !== size) this.gradient = new Float64Array(size);
+    return this.gradient.fill(0);
   }
 
   /** Once an optimiser step, after it. */
@@ -209,7 +222,10 @@ export class LossChain implements Stateful {
 
 /** Element by element; the first as it is where there is no second. */
 function multiplied(factors: Float64Array, by: Float64Array | undefined): Float64Array {
-  return by === undefined ? factors : factors.map((factor, i) => (factor === 0 ? 0 : factor * by[i]!));
+  if (by === undefined) return factors;
+  const result = new Float64Array(factors.length);
+  for (let i = 0; i < result.length; i++) if (factors[i] !== 0) result[i] = factors[i]! * by[i]!;
+  return result;
 }
 
 function add(into: Float64Array, values: Float64Array): void {

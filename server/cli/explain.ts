@@ -1,14 +1,18 @@
 import { explain, type Explained, type ExplainedRollout } from "../explain.ts";
-import { readRollouts } from "../recorded.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { parseWhich, why } from "../explain/why.ts";
+import { readRollouts, type RecordedRow } from "../recorded.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
+import { whyText } from "./whyText.ts";
 
 interface Options {
   readonly rollouts: string;
   readonly set: string[];
   readonly json?: boolean;
+  readonly why?: string;
 }
 
 const short = (value: WireNumber | null | undefined): string =>
@@ -44,9 +48,16 @@ function text(explained: Explained, started: Set<number>): void {
   for (const [name, value] of Object.entries(explained.metrics)) print(`  ${name} ${short(value)}`);
 }
 
-async function run(file: string, { rollouts, set, json }: Options): Promise<void> {
+function tellWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: string, json: boolean): void {
+  const told = why(config, rows, parseWhich(wanted));
+  if (json) printJson(told);
+  else print(whyText(told, process.stdout.columns > 0 ? process.stdout.columns : 80).join("\n"));
+}
+
+async function run(file: string, { rollouts, set, json, why: wanted }: Options): Promise<void> {
   const config = loadOrComplain(file, set, true);
   if (config === undefined) return;
+  if (wanted !== undefined) return tellWhy(config, await readRollouts(rollouts), wanted, json === true);
   const started = new Set<number>();
   for (const explained of explain(config, await readRollouts(rollouts))) {
     if (json === true) printJson(explained);
@@ -60,6 +71,7 @@ export const command: Command = {
     program
       .argument("<file>", "the config")
       .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object a line")
+      .option("--why <rollout>", "in words: why GROUP#INDEX (or STEP/GROUP#INDEX) has its advantage")
       .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object a line")
       .action((file: string, options: Options) => run(file, options));

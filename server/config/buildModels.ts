@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defaults } from "./defaults.ts";
 import type { Json } from "../../shared/json.ts";
 import { targets } from "../policy/transformer/lowRank.ts";
-import { adapterSchema, emaSchema, polyakSchema, valueHeadsSchema } from "./grammar.ts";
+import { adapterSchema, emaSchema, polyakSchema, valueHeadsSchema } from "./modelFields.ts";
 import { join } from "./node.ts";
 import { isObject, type Reader } from "./reader.ts";
 import type { ModelConfig, RegisteredModelConfig } from "./resolved.ts";

@@ -3,7 +3,6 @@ import { correction } from "../config/declaration.ts";
 import { Rule } from "../objective/surrogate.ts";
 import type { CorrectionInput } from "../seams.ts";
 import {
-  checkWeights,
   clampParam,
   columnOf,
   distributionParams,
@@ -95,7 +94,6 @@ export const mask = correction({
         masked.act(i);
         factors[i] = 0;
       }
-      checkWeights(factors, input);
       const metrics = weightMetrics(factors, input, masked.count);
       if (params.normalise) normalise(factors, input, level);
       return { factors, metrics, touched: masked.touched };

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { correction } from "../config/declaration.ts";
 import { Rule } from "../objective/surrogate.ts";
 import {
-  checkWeights,
   clampParam,
   distributionParams,
   logRatios,
@@ -47,7 +46,6 @@ export const truncate = correction({
         truncated.act(i);
         factors[i] = Math.min(high, Math.max(low, factors[i]!));
       }
-      checkWeights(factors, input);
       const metrics = weightMetrics(factors, input, truncated.count);
       if (params.normalise) normalise(factors, input, params.level);
       return { factors, metrics, touched: truncated.touched };

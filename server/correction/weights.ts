@@ -92,7 +92,10 @@ export function ratiosOf(
 ): Float64Array {
   if (unit !== "token") gather(logs, input, unit === "sequence" ? "sum" : "mean");
   const most = bound ?? Number.POSITIVE_INFINITY;
-  for (let i = 0; i < logs.length; i++) logs[i] = Math.exp(Math.min(most, Math.max(-most, logs[i]!)));
+  for (let i = 0; i < logs.length; i++) {
+    const log = logs[i]!;
+    logs[i] = Math.exp(log > most ? most : log < -most ? -most : log);
+  }
   return logs;
 }
 
@@ -130,7 +133,10 @@ export function normalise(factors: Float64Array, input: CorrectionInput, unit: U
   for (let i = 0; i < factors.length; i++) factors[i]! /= mean;
 }
 
-/** Weights' mean, effective sample size as a share, and how many tokens the bounds touched. */
+/**
+ * Weights' mean, effective sample size as a share, and the share of tokens that the bounds touched.
+ * @throws UserError where a weight is no finite number: an unbounded ratio of far-apart distributions
+ */
 export function weightMetrics(
   factors: Float64Array,
   { weights }: CorrectionInput,
@@ -140,22 +146,18 @@ export function weightMetrics(
   for (let i = 0; i < factors.length; i++) {
     if (weights[i] === 0) continue;
     sum += factors[i]!;
-    squares += factors[i]! ** 2;
+    squares += factors[i]! * factors[i]!;
     count += 1;
   }
+  if (!Number.isFinite(sum))
+    throw new UserError("a correction's weight is not finite: the sampler and the policy are too far apart", {
+      code: "ratio-overflow",
+      action: "Set `high`, or bound the log-ratio with `clamp_log_ratio: 20`.",
+    });
   if (count === 0) return {};
   return {
     "correction/weight_mean": sum / count,
-    "correction/ess": squares > 0 ? sum ** 2 / (squares * count) : 0,
+    "correction/ess": squares > 0 ? (sum / squares) * (sum / count) : 0,
     "correction/bounded": touched / count,
   };
-}
-
-/** @throws UserError where a weight is no finite number: an unbounded ratio of far-apart distributions */
-export function checkWeights(factors: Float64Array, { weights }: CorrectionInput): void {
-  if (factors.every((factor, i) => weights[i] === 0 || Number.isFinite(factor))) return;
-  throw new UserError("a correction's weight is not finite: the sampler and the policy are too far apart", {
-    code: "ratio-overflow",
-    action: "Set `high`, or bound the log-ratio with `clamp_log_ratio: 20`.",
-  });
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import * as protocol from "../../shared/protocol.ts";
 import type { ParamsOf, ResultOf } from "../../shared/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
+import { explain } from "./explain.ts";
 import { checked } from "./failure.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { z } from "zod";
@@ -54,6 +55,7 @@ export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: 
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),
     ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
+    ...answers(protocol.rolloutsWhy, (parameters) => explain(remote, parameters)),
     ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),
     ...answers(protocol.evaluationsQuery, (parameters) => remote.call("evaluations", parameters)),
     ...answers(protocol.configLens, async ({ uri }) => {

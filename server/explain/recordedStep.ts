@@ -4,6 +4,7 @@ import { fromWire, type RolloutRow } from "../../shared/rollouts.ts";
 import { Algorithm, columnOf, contextOf } from "../algorithm.ts";
 import { applies } from "../algorithm/rewards.ts";
 import { keyedRandom } from "../config/keyedRandom.ts";
+import { comparesSiblings } from "../config/siblings.ts";
 import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
 import {
   batchOfRows,
@@ -14,13 +15,18 @@ import {
   type RecordedRow,
 } from "../recorded.ts";
 import type { Batch, Clock, RewardColumn, Stats, TermValue } from "../seams.ts";
+import { withBranchValues } from "./branches.ts";
 import { stageAt } from "./stageAt.ts";
 
 const none: TermValue = { kind: "none" };
 /** Name of the column that stands for `reward` where a row has no terms. */
 const wholeReward = "total";
-const grouping: readonly string[] = ["group_mean", "leave_one_out", "group_std"];
 const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
+
+/** The algorithm of a stage, or of a variant of one, for rollouts that are there already. */
+export const algorithmOf = (body: StageBody): Algorithm =>
+  // A method that draws (Clip-Cov) draws alike each time that the same rollouts are explained.
+  new Algorithm(body, contextOf(body, { random: keyedRandom("explain") }));
 
 export class RecordedStep {
   readonly algorithm: Algorithm;
@@ -28,21 +34,22 @@ export class RecordedStep {
   readonly clock: Clock;
   /** The mask slot has been applied. */
   readonly batch: Batch;
+  /** As recorded, before the mask slot. */
+  readonly unmasked: Batch;
   readonly rows: readonly RolloutRow[];
 
   constructor(
     config: RunConfig,
     private readonly recorded: readonly RecordedRow[],
+    estimates: readonly RecordedRow[] = [],
   ) {
     this.rows = recorded.map(({ row }) => row);
     const { body, clock } = stageAt(config, this.rows[0]!.step);
     this.body = body;
     this.clock = clock;
-    this.algorithm = new Algorithm(
-      body,
-      contextOf(body, { random: keyedRandom("explain", config.seed, this.rows[0]!.step) }),
-    );
-    this.batch = this.algorithm.masked(batchOfRows(this.rows, body.tasks));
+    this.algorithm = algorithmOf(body);
+    this.unmasked = batchOfRows(this.rows, body.tasks);
+    this.batch = withBranchValues(this.algorithm.masked(this.unmasked), this.rows, estimates, this);
   }
 
   /** One column per term of the config; without per-term rewards, the row's `reward` stands for all of them. */
@@ -167,7 +174,7 @@ export class RecordedStep {
       ["baseline", baseline],
       ["scale", scale],
     ] as const;
-    const [slot, choice] = needing.find(([, { declaration }]) => grouping.includes(declaration.name)) ?? [];
+    const [slot, choice] = needing.find(([, one]) => comparesSiblings(one)) ?? [];
     if (slot === undefined || choice === undefined || this.algorithm.given) return;
     const sizes = new Map<string, number>();
     for (const row of this.rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);

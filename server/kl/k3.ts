@@ -11,8 +11,12 @@ const forward: Estimate = {
 };
 
 /** The same as token by token; two models' log-probs of two million tokens are one loop. */
-function sum({ own, other, factors, coefficient, gradient }: KlColumns): { loss: number; k3: number } {
-  let [loss, k3] = [0, 0];
+function sum({ own, other, factors, coefficient, gradient }: KlColumns): {
+  loss: number;
+  k3: number;
+  count: number;
+} {
+  let [loss, k3, count] = [0, 0, 0];
   for (let i = 0; i < own.length; i++) {
     const factor = factors[i]!;
     if (factor === 0) continue;
@@ -20,9 +24,10 @@ function sum({ own, other, factors, coefficient, gradient }: KlColumns): { loss:
     const e = Math.expm1(-d);
     loss += factor * (e + d);
     k3 += e + d;
+    count += 1;
     gradient[i]! -= coefficient * factor * e;
   }
-  return { loss: coefficient * loss, k3 };
+  return { loss: coefficient * loss, k3, count };
 }
 
 export const k3 = klEstimator({

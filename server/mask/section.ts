@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { mask } from "../config/declaration.ts";
 import { bySpans, type Span } from "./rows.ts";
-import { TokenReader, tokensOf } from "./texts.ts";
+import { TokenReader, tokensOf } from "../tokenTexts.ts";
 
 /** Character ranges of the sections of a text; one that is not closed goes to the end. */
 function sectionsOf(text: string, open: string, close: string, begun: boolean, tags: boolean): Span[] {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { mask } from "../config/declaration.ts";
 import { bySpans, type Span } from "./rows.ts";
-import { TokenReader, tokensOf } from "./texts.ts";
+import { TokenReader, tokensOf } from "../tokenTexts.ts";
 
 function isPattern(pattern: string): boolean {
   try {

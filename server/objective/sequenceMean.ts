@@ -16,6 +16,6 @@ export const sequenceMean = aggregate({
   }),
   create:
     ({ empty_rows }) =>
-    (weights, batch) =>
-      sequenceMeans(weights, batch, empty_rows),
+    (weights, batch, into) =>
+      sequenceMeans(weights, batch, empty_rows, into),
 });

@@ -16,6 +16,6 @@ export const sequenceSum = aggregate({
   }),
   create:
     ({ empty_rows }) =>
-    (weights, batch) =>
-      sequenceSums(weights, batch, empty_rows),
+    (weights, batch, into) =>
+      sequenceSums(weights, batch, empty_rows, into),
 });

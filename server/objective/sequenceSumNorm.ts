@@ -22,8 +22,8 @@ export const sequenceSumNorm = aggregate({
   }),
   create:
     ({ budget, empty_rows }, context) =>
-    (weights, batch) => {
+    (weights, batch, into) => {
       const rows = empty_rows === "count" ? batch.rows : rowsThatCount(weights, batch);
-      return scaled(weights, rows * (budget ?? context.max_tokens));
+      return scaled(weights, rows * (budget ?? context.max_tokens), into);
     },
 });

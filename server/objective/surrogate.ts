@@ -43,7 +43,7 @@ function run(
 ): Weighed {
   const ratios = new Ratios(input, options);
   const method = methodOn(input);
-  const slope = new Float64Array(input.weights.length);
+  const slope = input.gradient ?? new Float64Array(input.weights.length);
   let loss = 0;
   ratios.each((block) => (loss += method.block(block, slope)));
   loss += method.finish?.(slope) ?? 0;

@@ -12,6 +12,6 @@ export const tokenBudget = aggregate({
   }),
   create:
     ({ budget }) =>
-    (weights) =>
-      scaled(weights, budget),
+    (weights, _, into) =>
+      scaled(weights, budget, into),
 });

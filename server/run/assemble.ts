@@ -122,6 +122,16 @@ export function concatenate(batches: readonly [Batch, ...Batch[]]): Batch {
             ),
           }),
     },
+    ...(first.rowColumns?.reward_baseline === undefined
+      ? {}
+      : {
+          rowColumns: {
+            reward_baseline: join(
+              batches.map((batch) => batch.rowColumns!.reward_baseline!),
+              new Float64Array(batches.reduce((sum, batch) => sum + batch.rows, 0)),
+            ),
+          },
+        }),
     context: raggedOf(batches.flatMap((batch) => rowsOf(batch.context))),
     ...(first.version === undefined ? {} : { version: first.version }),
     ...numbered(batches.flatMap((batch, round) => [...batch.group].map((group) => `${round}/${group}`))),

@@ -4,11 +4,12 @@ import { rowsOfGroups } from "../batch.ts";
 import { valueAt } from "../config/declaration.ts";
 import { annealed } from "../config/rollout.ts";
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, Clock, DecodeOptions, Group, RewardColumn, Verdict } from "../seams.ts";
+import type { Batch, Clock, DecodeOptions, Group, RewardColumn, Stats, Verdict } from "../seams.ts";
 import { concatenate } from "./assemble.ts";
 import { joinColumns } from "./columns.ts";
 import { constraintsOf } from "./decoding.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
+import { withGreedyBaseline } from "./greedy.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "./stage.ts";
 import type { Stopwatch } from "./timing.ts";
@@ -24,6 +25,8 @@ export interface Collected {
   /** Rows of the admitted groups. */
   readonly admitted: readonly number[];
   readonly rounds: number;
+  /** Value heads that the advantage reads, once they were scored. */
+  readonly heads?: Stats;
 }
 
 /** Where a step happens, and what it is measured by. */
@@ -78,7 +81,7 @@ async function round(
   const written = await watch.time("generate", () =>
     rollOut(session.policy, drafts, decodeOptions(place), session.interrupted),
   );
-  const batch = stage.algorithm.masked(written);
+  const batch = await withGreedyBaseline(place, places, stage.algorithm.masked(written));
   const context = {
     models: session.models,
     tokenizer: session.policy.tokenizer,

@@ -1,11 +1,12 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { describeMismatch, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
+import { withReturns, type Advantages, type Algorithm, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
-import type { Batch, Channel, Clock, Policy, Random, Stats, UpdateStats } from "../seams.ts";
+import type { Batch, Channel, Clock, Models, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
+import { Touched } from "./touched.ts";
 
 /** What the admitted rows train with. */
 export interface Training {
@@ -16,6 +17,8 @@ export interface Training {
   /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
   readonly old: Stats;
   readonly scored: Pick<Scored, "combined" | "success">;
+  /** Filled by the updates. */
+  readonly touched: Touched;
 }
 export interface StepAdvantages {
   readonly train: Training;
@@ -35,26 +38,33 @@ const behaviour = (batch: Batch): Stats =>
   batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };
 
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
-export async function compare(place: Place, { batch, admitted }: Collected): Promise<Compared> {
+export async function compare(place: Place, { batch, admitted, heads = {} }: Collected): Promise<Compared> {
   const { session, stage, clock } = place;
   const ask = async (rows: Batch): Promise<Stats> => ({
     ...behaviour(rows),
-    ...(await scoredBy(session.models.get("policy"), stage.algorithm, rows, clock)),
+    ...(await scoredBy(session.models, stage.algorithm, rows, clock)),
   });
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
-    return { all: behaviour(batch), train: train.rows === 0 ? {} : await ask(train) };
-  const all = await ask(batch);
+    return {
+      all: { ...behaviour(batch), ...heads },
+      train: train.rows === 0 ? {} : { ...(await ask(train)), ...selectStats(heads, batch, admitted) },
+    };
+  const all = { ...(await ask(batch)), ...heads };
   return { all, train: selectStats(all, batch, admitted) };
 }
 
+/** Words for the policy as the step found it, unless `models` has one of that name. */
+const own: readonly string[] = ["proximal", "previous"];
+
 /** What the models that the step names say of the rows. */
-async function scoredBy(policy: Policy, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
+async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
   const columns: Partial<Record<Channel, Float64Array>> = {};
   const entropies = algorithm.entropies(clock);
+  const policy = models.get("policy");
   for (const name of new Set([...algorithm.models(clock), ...entropies])) {
     // Before its first update of the step the policy is the proximal one, and the iterate before the next.
-    const model = ["proximal", "previous"].includes(name) ? "policy" : name;
+    const model = models.names.includes(name) || !own.includes(name) ? name : "policy";
     const channels: Channel[] = entropies.includes(name) ? ["logp", "entropy"] : ["logp"];
     const { logp, entropy } = await policy.score(rows, { model, channels });
     if (logp !== undefined) columns[`logp:${name}`] = logp;
@@ -85,9 +95,17 @@ export function advantagesOf(
     clock,
   );
   const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
-  const weights = algorithm.weights(rows, advantages);
+  const weights = algorithm.weights(rows, advantages, compared.train, clock);
+  algorithm.observe(scored.combined, batch);
   return {
-    train: { batch: rows, advantages, weights, old: compared.train, scored: own },
+    train: {
+      batch: withReturns(rows, advantages),
+      advantages,
+      weights,
+      old: compared.train,
+      scored: own,
+      touched: new Touched(rows),
+    },
     all: merged(everyone, advantages, batch, admitted),
     weights: scattered(weights, new Float64Array(batch.tokens.length), batch, admitted),
   };
@@ -161,7 +179,7 @@ export async function learn(where: Place, { train }: StepAdvantages): Promise<Up
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 async function update(
   { stage, session, clock }: Place,
-  { batch, advantages, weights, old, scored }: Training,
+  { batch, advantages, weights, old, scored, touched }: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
@@ -170,33 +188,13 @@ async function update(
   const policy = session.models.get("policy");
   const own = {
     version: policy.version,
+    reuse: true,
     old: selectStats(old, batch, rows),
     advantages: selectTokens(advantages.tokens, batch, rows),
     weights: selectTokens(weights, batch, rows),
     scored: selectScored(scored, rows),
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
-  const done = await policy.update(selectRows(batch, rows), plan, algorithm.weigh(own, clock));
-  algorithm.updated();
-  return done;
-}
-
-/** Steps between two looks at how far the sampler's log-probs are from the trainer's, and rows looked at. */
-const mismatchEvery = 20;
-const mismatchRows = 32;
-
-/** `mismatch/k3` on some of the rows, now and then: the same weights, through the trainer's forward pass. */
-export async function mismatch(
-  { session, clock }: Place,
-  { batch, weights }: Training,
-): Promise<Record<string, number>> {
-  if (clock.stageStep % mismatchEvery !== 0 || batch.rows === 0 || batch.columns.logp_old === undefined)
-    return {};
-  const stride = Math.max(1, Math.floor(batch.rows / mismatchRows));
-  const rows = [...batch.records.keys()].filter((row) => row % stride === 0).slice(0, mismatchRows);
-  const some = selectRows(batch, rows);
-  const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
-  return logp === undefined
-    ? {}
-    : describeMismatch(some.columns.logp_old!, logp, selectTokens(weights, batch, rows));
+  const weigh = touched.watching(algorithm.weigh(own, clock), rows);
+  return session.models.get("policy").update(selectRows(batch, rows), plan, weigh);
 }

@@ -8,7 +8,15 @@ import type { Session } from "./session.ts";
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Means over the step's updates; the largest ratio; the last learning rate. */
+/** Of several updates the extreme counts where a metric is one, else their mean. */
+const over = (name: string): ((values: readonly number[]) => number) =>
+  name.endsWith("_max")
+    ? (values) => Math.max(...values)
+    : name.endsWith("_min")
+      ? (values) => Math.min(...values)
+      : mean;
+
+/** Means over the step's updates, extremes of extremes; the last learning rate. */
 export function measureUpdates(updates: readonly UpdateStats[]): Record<string, number> {
   const last = updates.at(-1);
   if (last === undefined) return { "tokens/trained": 0 };
@@ -18,7 +26,7 @@ export function measureUpdates(updates: readonly UpdateStats[]): Record<string, 
   );
   const own = [...names].map((name): [string, number] => {
     const values = updates.map((update) => update.metrics[name]).filter((value) => value !== undefined);
-    return [name, name === "update/ratio_max" ? Math.max(...values) : mean(values)];
+    return [name, over(name)(values)];
   });
   return {
     ...Object.fromEntries(own),
@@ -31,23 +39,38 @@ export function measureUpdates(updates: readonly UpdateStats[]): Record<string, 
 
 /** Mean over the tokens where a value exists. */
 function meanOf(column: Float64Array | undefined): number | undefined {
-  const known = [...(column ?? [])].filter((value) => !Number.isNaN(value));
-  return known.length === 0 ? undefined : mean(known);
+  if (column === undefined) return undefined;
+  let [sum, count] = [0, 0];
+  for (const value of column) {
+    if (Number.isNaN(value)) continue;
+    sum += value;
+    count += 1;
+  }
+  return count === 0 ? undefined : sum / count;
 }
 
 /** k3 of the behaviour policy against the models the step has scored, over the tokens that train. */
-function measureKl({ train }: StepAdvantages): Record<string, number> {
-  const own = train.old.logp;
+function measureKl({ train: { old, weights } }: StepAdvantages): Record<string, number> {
+  const own = old.logp;
   if (own === undefined) return {};
   return Object.fromEntries(
-    Object.entries(train.old).flatMap(([channel, other]) => {
+    Object.entries(old).flatMap(([channel, other]) => {
       if (!channel.startsWith("logp:") || other === undefined) return [];
-      const gaps = [...own].flatMap((logp, t) => (train.weights[t] === 0 ? [] : [other[t]! - logp]));
-      return gaps.length === 0
-        ? []
-        : [[`policy/kl/${channel.slice("logp:".length)}`, mean(gaps.map((gap) => Math.expm1(gap) - gap))]];
+      const value = meanK3(own, other, weights);
+      return value === undefined ? [] : [[`policy/kl/${channel.slice("logp:".length)}`, value]];
     }),
   );
+}
+
+function meanK3(own: Float64Array, other: Float64Array, weights: Float64Array): number | undefined {
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i] === 0) continue;
+    const gap = other[i]! - own[i]!;
+    sum += Math.expm1(gap) - gap;
+    count += 1;
+  }
+  return count === 0 ? undefined : sum / count;
 }
 
 function measureCurriculum({ stage }: Place, groups: readonly Group[]): Record<string, number> {

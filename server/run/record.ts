@@ -53,6 +53,9 @@ function paidRow(
     ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
+    ...(batch.rowColumns?.reward_baseline === undefined
+      ? {}
+      : { reward_baseline: orNull(batch.rowColumns.reward_baseline[row]!) }),
   };
   return {
     step,
@@ -122,6 +125,14 @@ function columnsOf(batch: Batch, row: number): RolloutRecordLog["columns"] {
           train_context: trainContext.values.slice(trainContext.offsets[row], trainContext.offsets[row + 1]),
         }),
   };
+}
+
+/** By row of the batch: which of its tokens the rules of the updates touched. */
+function touchedRows(
+  { train }: StepAdvantages,
+  admitted: readonly number[],
+): Map<number, RolloutRow["touched"]> {
+  return new Map(admitted.map((row, i) => [row, train.touched.of(i)]));
 }
 
 /** What another model said of the rows that trained. */
@@ -198,13 +209,18 @@ export function recordStep(
   recordStarvation(place, collected);
   recordGroups(place, collected, groups);
   const references = referenceColumns(advantages, collected.admitted);
+  const touched = touchedRows(advantages, collected.admitted);
   for (let row = 0; row < collected.batch.rows; row++) {
     const reference = references.get(row);
+    const rules = touched.get(row);
     place.session.recorder.append({
       kind: "rollout",
       step: place.step,
       index: row,
-      row: rowOf(place.step, collected, advantages, row),
+      row: {
+        ...rowOf(place.step, collected, advantages, row),
+        ...(rules === undefined ? {} : { touched: rules }),
+      },
       columns: {
         ...columnsOf(collected.batch, row),
         advantages: advantages.all.tokens.slice(

@@ -69,14 +69,16 @@ export function keepSetting(folder: string, setting: Setting): void {
   }
 }
 
-/** The run's config as its author wrote it, with what was set at its start and since. */
+/** The run's config as its author wrote it, with what was set at its start and since. `recorded`: see LoadOptions. */
 export const loadWith = (
   run: RunFile,
   authored: string,
   settings: readonly Pick<Setting, "path" | "value">[],
+  recorded = false,
 ): LoadedConfig =>
   loadConfig(run.file, {
     text: authored,
+    recorded,
     set: [...run.set, ...settings.map(assignment)],
     folder: dirname(run.file),
     ...(run.steps === undefined ? {} : { steps: run.steps }),

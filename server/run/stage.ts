@@ -11,6 +11,7 @@ import {
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
 import { Scorer } from "../scoring.ts";
+import { Calibration } from "./mismatch.ts";
 import type { Clock, Models, Random, Saved, Tokenizer } from "../seams.ts";
 import { UserError } from "../../shared/errors.ts";
 
@@ -19,6 +20,8 @@ export interface Stage {
   readonly algorithm: Algorithm;
   readonly curriculum: Curriculum;
   readonly scorer: Scorer;
+  /** The run's own, whatever the stage. */
+  readonly calibration: Calibration;
 }
 
 /** What methods are made with. */
@@ -37,9 +40,11 @@ const fingerprint = (value: unknown): string =>
 
 /** Makes the methods of stages, once for each distinct choice, and saves those with state. */
 export class Parts {
+  private readonly calibration = new Calibration();
+  private readonly algorithms = new Map<string, Algorithm>();
   private readonly curricula = new Map<string, Curriculum>();
   private readonly scorers = new Map<string, Scorer>();
-  /** State of curricula that have not been made again since the checkpoint was read. */
+  /** State of methods that have not been made again since the checkpoint was read. */
   private waiting = new Map<string, Saved>();
 
   constructor(private readonly outside: Outside) {}
@@ -52,10 +57,21 @@ export class Parts {
     const { body } = config;
     return {
       config,
-      algorithm: new Algorithm(body, this.context(body)),
+      algorithm: this.algorithm(body),
       curriculum: this.curriculum(body),
       scorer: this.scorer(body),
+      calibration: this.calibration,
     };
+  }
+
+  /** A stage or a setting that changes nothing of the advantage goes on with what its baseline remembers. */
+  private algorithm(body: StageBody): Algorithm {
+    const name = `algorithm/${fingerprint([body.advantage])}`;
+    const made = new Algorithm(body, this.context(body));
+    const saved = this.algorithms.get(name)?.save() ?? this.waiting.get(name);
+    if (saved !== undefined) made.load(saved);
+    this.algorithms.set(name, made);
+    return made;
   }
 
   curriculum(body: StageBody): Curriculum {
@@ -80,15 +96,20 @@ export class Parts {
   }
 
   save(): Record<string, Saved> {
-    const made = [...this.curricula].map(([name, curriculum]): [string, Saved] => [name, curriculum.save()]);
-    return Object.fromEntries([...this.waiting, ...made]);
+    const made = [...this.curricula, ...this.algorithms].map(([name, part]): [string, Saved] => [
+      name,
+      part.save(),
+    ]);
+    return Object.fromEntries([["mismatch", this.calibration.save()], ...this.waiting, ...made]);
   }
 
   load(saved: Readonly<Record<string, Saved>>): void {
-    this.waiting = new Map(Object.entries(saved).filter(([name]) => name.startsWith("curriculum/")));
-    for (const [name, curriculum] of this.curricula) {
+    const { mismatch } = saved;
+    if (mismatch !== undefined) this.calibration.load(mismatch);
+    this.waiting = new Map(Object.entries(saved).filter(([name]) => /^(curriculum|algorithm)\//.test(name)));
+    for (const [name, part] of [...this.curricula, ...this.algorithms]) {
       const own = this.waiting.get(name);
-      if (own !== undefined) curriculum.load(own);
+      if (own !== undefined) part.load(own);
     }
   }
 

@@ -4,9 +4,11 @@
  *   → observe → log.
  */
 import { collect, type Place } from "./collect.ts";
-import { advantagesOf, compare, learn, mismatch } from "./learn.ts";
+import { judged } from "./judged.ts";
+import { advantagesOf, compare, learn } from "./learn.ts";
 import { payLearned, teach } from "./learners.ts";
 import { measure } from "./measure.ts";
+import { mismatch } from "./mismatch.ts";
 import { recordStep } from "./record.ts";
 
 export async function step(place: Place): Promise<Record<string, number>> {
@@ -15,7 +17,9 @@ export async function step(place: Place): Promise<Record<string, number>> {
   const drawn = await collect(place);
   // models that learn from the batch before the terms that they pay (a reward model's own update)
   const taught = await watch.time("update", () => teach(place, drawn, "before_advantage"));
-  const collected = await watch.time("reward", () => payLearned(place, drawn));
+  const paid = await watch.time("reward", () => payLearned(place, drawn));
+  // what critics expected
+  const collected = await watch.time("score", () => judged(place, paid));
   // advantage, with the log-probs of the models that the KL terms name
   const compared = await watch.time("score", () => compare(place, collected));
   const advantages = advantagesOf(place, collected, compared);

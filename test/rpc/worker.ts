@@ -11,10 +11,12 @@ const [, , , folder = "", , attemptText = "0"] = process.argv;
 const attempt = Number(attemptText);
 const {
   id,
+  file,
   steps = 40,
   seed: delay = 20,
 } = JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as {
   id: string;
+  file: string;
   steps?: number;
   seed?: number;
 };
@@ -31,7 +33,8 @@ function resumeStep(): number | null {
 }
 const resumedAt = resumeStep();
 const log = openAttempt(folder, attempt);
-log.append({ ...start(attempt, resumedAt, id), run: id, steps } as ReturnType<typeof start>);
+const authored = existsSync(file) ? readFileSync(file, "utf8") : "name: sample\n";
+log.append({ ...start(attempt, resumedAt, id), run: id, steps, authored } as ReturnType<typeof start>);
 log.commit(-1);
 
 let handled = 0;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tokenWeight } from "../../config/declaration.ts";
-import { TokenReader, tokensOf } from "../../mask/texts.ts";
+import { TokenReader, tokensOf } from "../../tokenTexts.ts";
 
 export const phrases = tokenWeight({
   name: "phrases",

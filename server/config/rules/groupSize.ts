@@ -1,7 +1,5 @@
+import { comparesSiblings } from "../siblings.ts";
 import { mine, placeOf, underneath, type Rule } from "./rule.ts";
-
-/** Baselines and scales that compare a rollout with the others of its group. */
-const compare = new Set(["group_mean", "leave_one_out", "group_std"]);
 
 export const groupSize: Rule = {
   id: "group-size",
@@ -12,7 +10,7 @@ export const groupSize: Rule = {
         ["baseline", advantage.baseline],
         ["scale", advantage.scale],
       ] as const;
-      const [found] = chosen.filter(([, { declaration }]) => compare.has(declaration.name));
+      const [found] = chosen.filter(([, choice]) => comparesSiblings(choice));
       if (view.config.kind !== "rl" || rollout.group !== 1 || found === undefined) continue;
       const [what, { declaration }] = found;
       const at =

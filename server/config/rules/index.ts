@@ -1,3 +1,4 @@
+import { advantageNeeds } from "./advantage.ts";
 import { band } from "./band.ts";
 import { bestMetric } from "./bestMetric.ts";
 import { condition } from "./conditions.ts";
@@ -25,6 +26,7 @@ export const rules: readonly Rule[] = [
   duplicateName,
   environment,
   groupSize,
+  advantageNeeds,
   band,
   passAt,
   contextLength,

@@ -14,7 +14,7 @@ import { spans } from "../../../server/mask/spans.ts";
 import { stale } from "../../../server/mask/stale.ts";
 import { quantile, topEntropy } from "../../../server/mask/topEntropy.ts";
 import { turns } from "../../../server/mask/turns.ts";
-import { tokensOf } from "../../../server/mask/texts.ts";
+import { tokensOf } from "../../../server/tokenTexts.ts";
 import type { Batch, BatchMask, LossMask, Tokenizer } from "../../../server/seams.ts";
 import { batchOf, type RowSpec } from "../../support/batch.ts";
 import { configOf, context, made } from "../support.ts";

@@ -81,6 +81,8 @@ test("every metric a run writes is one of the list, and a step of the policy wri
       "update/grad_norm",
       "update/clip_fraction",
       "mismatch/k3",
+      "mismatch/band",
+      "groups/zero_advantage",
       "curriculum/reverse_text/2/share",
       "curriculum/reverse_text/2/estimate",
       "tokens/generated",
@@ -102,6 +104,11 @@ test("every metric a run writes is one of the list, and a step of the policy wri
     assert.ok(
       Number(first.values["mismatch/k3"]) < 1e-6,
       "the sampler and the trainer agree on the same tokens",
+    );
+    const calibrated = ofKind(records, "event").filter(({ name }) => name.startsWith("mismatch"));
+    assert.deepEqual(
+      calibrated.map(({ name, step }) => [name, step]),
+      [["mismatch-calibrated", 10]],
     );
   } finally {
     run.remove();

@@ -1,7 +1,9 @@
 /** Which token wrote which characters of a response. */
-import { UserError } from "../../shared/errors.ts";
-import type { Batch, Tokenizer } from "../seams.ts";
-import type { Span } from "./rows.ts";
+import { UserError } from "../shared/errors.ts";
+import type { Batch, Tokenizer } from "./seams.ts";
+
+/** Tokens [from, to) of a row. */
+export type Span = readonly [number, number];
 
 export interface TokenTexts {
   readonly text: string;

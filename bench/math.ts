@@ -1,0 +1,51 @@
+/** Advantages, loss and derivatives of a step of 4,096 rollouts of 512 tokens, on one core. `[--rollouts=4096] [--tokens=512] [--rounds=7]` */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../server/config/index.ts";
+import type { StageBody } from "../server/config/resolved.ts";
+import { computeStep, mathStep } from "./mathBatch.ts";
+import { measured, median, option } from "./report.ts";
+
+const [rollouts, tokens, rounds] = [option("rollouts", 4096), option("tokens", 512), option("rounds", 7)];
+
+const configs = {
+  "GRPO, clipped, token mean": "objective: { use: clipped, aggregate: token_mean }",
+  "GRPO with k3 in the loss":
+    "objective: { use: clipped, aggregate: token_mean }\nkl: [{ model: reference, estimator: k3, coefficient: 0.04 }]",
+  "RLOO with k1 in the reward":
+    "advantage: { baseline: leave_one_out, scale: none }\nobjective: { use: reinforce, aggregate: sequence_mean }\nkl: [{ model: reference, estimator: k1, place: reward, coefficient: 0.05 }]",
+};
+
+function bodyOf(text: string): StageBody {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-bench-math-"));
+  try {
+    const file = join(folder, "math.gradus.yaml");
+    writeFileSync(
+      file,
+      `tasks: [{ env: countdown }]\nreward: { terms: { right: { use: equation } } }\n${text}\n`,
+    );
+    const { config, diagnostics } = loadConfig(file);
+    if (config === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+    return config.top;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+for (const [name, text] of Object.entries(configs)) {
+  const step = mathStep(bodyOf(text), rollouts, tokens);
+  computeStep(step);
+  const times = Array.from({ length: rounds }, () => {
+    const start = performance.now();
+    computeStep(step);
+    return performance.now() - start;
+  });
+  measured({
+    what: `Rewards to derivatives, ${name}`,
+    value: median(times),
+    unit: "ms",
+    goal: 50,
+    setting: `${rollouts.toLocaleString("en-US")} rollouts × ${tokens} tokens, one core`,
+  });
+}

@@ -1,0 +1,194 @@
+/** `gradus explain --why` in a terminal: the sentences, with the numbers they speak of as bars and a table. Pure. */
+import { formatChange, formatNumber } from "../../shared/format.ts";
+import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
+import type { Alternative, Span, TermShare, Why, WhyTopic } from "../../shared/why.ts";
+import { colours } from "./colours.ts";
+import { oneLine } from "./terminal.ts";
+
+const widest = 100;
+const mostSiblings = 16;
+/** Narrower bars say nothing: they are left out. */
+const leastHalf = 4;
+
+/** Lines of at most `width` columns. */
+export function whyText(why: Why, width: number): string[] {
+  const room = Math.max(40, Math.min(width, widest));
+  return [
+    `${colours.bold(`${why.group} #${why.index}`)}${colours.dim(`  step ${why.step} · ${why.baseline}, ${why.scale}`)}`,
+    ...section(why, "advantage", undefined, siblings(why, room), room),
+    ...section(why, "terms", "What each reward term gave", shares(why, room), room),
+    ...section(why, "alternatives", "By another baseline or scale", table(why.alternatives, room), room),
+    ...section(why, "tokens", "Tokens", places(why, room), room),
+  ];
+}
+
+function section(
+  { words }: Why,
+  topic: WhyTopic,
+  title: string | undefined,
+  lines: readonly string[],
+  width: number,
+): string[] {
+  const sentences = words.filter(({ about }) => about === topic);
+  if (sentences.length === 0 && lines.length === 0) return [];
+  return [
+    "",
+    ...(title === undefined ? [] : [colours.bold(title)]),
+    ...sentences.flatMap(({ text }) => wrapped(text, width - 2).map((line) => `  ${line}`)),
+    ...(lines.length > 0 && sentences.length > 0 ? [""] : []),
+    ...lines,
+  ];
+}
+
+/** At spaces; a word that is longer than the line is cut nowhere. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.replace(/\s+/g, " ").trim().split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const number = (value: MaybeNumber): string => (value === null ? "–" : formatNumber(fromWire(value)));
+const change = (value: MaybeNumber): string => (value === null ? "–" : formatChange(fromWire(value)));
+const signed = (text: string, value: number): string =>
+  value > 0 ? colours.green(text) : value < 0 ? colours.red(text) : colours.dim(text);
+
+/** A bar from a line in the middle, to the left for negative values; `share` is −1 … 1. */
+function swing(share: number, half: number): string {
+  if (half < leastHalf) return "";
+  const cells = Math.round(Math.min(1, Math.abs(share)) * half);
+  const left = share < 0 ? "█".repeat(cells).padStart(half) : " ".repeat(half);
+  const right = share > 0 ? "█".repeat(cells) : "";
+  return `${signed(left, share)}${colours.dim("│")}${signed(right, share)}`;
+}
+
+const columnWidth = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
+
+function siblings({ siblings: all, index }: Why, width: number): string[] {
+  const shown = nearest(all, index);
+  const largest = Math.max(
+    0,
+    ...shown.map(({ advantage }) => Math.abs(fromWire(advantage))).filter(Number.isFinite),
+  );
+  const names = columnWidth(shown.map((one) => `#${one.index}`));
+  const rewards = columnWidth(shown.map(({ reward }) => number(reward)));
+  const advantages = columnWidth(shown.map(({ advantage }) => change(advantage)));
+  const half = Math.min(16, Math.floor((width - names - rewards - advantages - 31) / 2));
+  const lines = shown.map(({ index: own, reward, advantage, note }) => {
+    const value = fromWire(advantage);
+    const mark = own === index ? colours.cyan("▸") : " ";
+    const begin = `${mark} ${`#${own}`.padEnd(names)}  reward ${number(reward).padStart(rewards)}`;
+    if (note !== null) return `  ${begin}  ${colours.yellow(oneLine(note, width - names - rewards - 18))}`;
+    const share = largest === 0 || !Number.isFinite(value) ? 0 : value / largest;
+    const text = `  ${begin}  advantage ${signed(change(advantage).padStart(advantages), value)}  ${swing(share, half)}`;
+    return text.trimEnd();
+  });
+  return shown.length === all.length
+    ? lines
+    : [...lines, colours.dim(`    and ${all.length - shown.length} more of its group`)];
+}
+
+/** Those around the explained one by reward, in the order of the group. */
+function nearest(all: Why["siblings"], index: number): Why["siblings"] {
+  if (all.length <= mostSiblings) return all;
+  const ranked = [...all].sort((one, other) => fromWire(one.reward) - fromWire(other.reward));
+  const own = ranked.findIndex((one) => one.index === index);
+  const kept = new Set<number>(
+    ranked
+      .map((one, rank) => ({ one, far: Math.abs(rank - own) }))
+      .sort((one, other) => one.far - other.far)
+      .slice(0, mostSiblings - 2)
+      .map(({ one }) => one.index),
+  );
+  for (const end of [ranked[0], ranked.at(-1)]) if (end !== undefined) kept.add(end.index);
+  return all.filter((one) => kept.has(one.index));
+}
+
+function shares({ shares: found, advantage }: Why, width: number): string[] {
+  if (found.kind === "none" || found.terms.length === 0) return [];
+  const rest: TermShare = { term: "with no term paid", weight: 1, value: null, share: found.rest, note: "" };
+  const all = [...found.terms, ...(Math.abs(found.rest) > 1e-12 ? [rest] : [])];
+  const largest = Math.max(...all.map(({ share }) => Math.abs(share)));
+  const names = Math.min(28, columnWidth(all.map(({ term }) => term)));
+  const paid = all.map(payment);
+  const payments = Math.min(30, columnWidth(paid));
+  const values = columnWidth([...all.map(({ share }) => formatChange(share)), change(advantage)]);
+  const half = Math.min(16, Math.floor((width - names - payments - values - 12) / 2));
+  const lines = all.map(({ term, share }, i) =>
+    `    ${oneLine(term, names).padEnd(names)}  ${colours.dim(oneLine(paid[i]!, payments).padEnd(payments))}  ${signed(formatChange(share).padStart(values), share)}  ${swing(largest === 0 ? 0 : share / largest, half)}`.trimEnd(),
+  );
+  const sum = `    ${"sum".padEnd(names + payments + 2)}  ${change(advantage).padStart(values)}`;
+  return [...lines, colours.bold(sum)];
+}
+
+function payment({ weight, value, note }: TermShare): string {
+  if (note !== null) return value === null ? note : `${number(value)}, ${note}`;
+  return weight === 1 ? number(value) : `${number(value)} × ${formatNumber(weight)}`;
+}
+
+/** Baselines down, scales across; methods that do not apply stand below with the reason. */
+function table(all: readonly Alternative[], width: number): string[] {
+  if (all.length === 0) return [];
+  const rows = [...new Set(all.map(({ baseline }) => baseline))];
+  const heads = [...new Set(all.map(({ scale }) => scale))];
+  const at = (baseline: string, scale: string): Alternative | undefined =>
+    all.find((one) => one.baseline === baseline && one.scale === scale);
+  const applying = rows.filter((baseline) => heads.some((scale) => at(baseline, scale)?.advantage != null));
+  const columns = heads.filter((scale) => applying.some((row) => at(row, scale)?.advantage != null));
+  const names = columnWidth(applying);
+  const cell = (text: string, scale: string): string => text.padStart(Math.max(8, scale.length));
+  const parts = chunks(columns, width - names - 6, (scale) => Math.max(8, scale.length) + 3);
+  const lines = parts.flatMap((part) => [
+    `    ${" ".repeat(names)}${part.map((scale) => `   ${colours.dim(cell(scale, scale))}`).join("")}`,
+    ...applying.map((baseline) => {
+      const values = part.map((scale) => {
+        const one = at(baseline, scale);
+        const value = fromWire(one?.advantage ?? null);
+        const text = cell(change(one?.advantage ?? null), scale);
+        return one?.chosen === true
+          ? ` ${colours.cyan("▸")} ${colours.bold(text)}`
+          : `   ${signed(text, value)}`;
+      });
+      return `    ${baseline.padEnd(names)}${values.join("")}`;
+    }),
+  ]);
+  return [...lines, ...inapplicable(all, applying, width)];
+}
+
+function chunks<Item>(items: readonly Item[], room: number, size: (item: Item) => number): Item[][] {
+  const parts: Item[][] = [];
+  let left = 0;
+  for (const item of items) {
+    if (parts.length === 0 || left < size(item)) [left] = [room, parts.push([])];
+    parts.at(-1)!.push(item);
+    left -= size(item);
+  }
+  return parts;
+}
+
+function inapplicable(all: readonly Alternative[], applying: readonly string[], width: number): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { baseline, reason } of all) {
+    if (applying.includes(baseline) || reason === null) continue;
+    const names = reasons.get(reason) ?? [];
+    if (!names.includes(baseline)) names.push(baseline);
+    reasons.set(reason, names);
+  }
+  return [...reasons].flatMap(([reason, names]) =>
+    wrapped(`${names.join(", ")}: ${reason}`, width - 4).map((line) => colours.dim(`    ${line}`)),
+  );
+}
+
+const span = ([start, end]: Span): string => (end - start === 1 ? String(start) : `${start}–${end - 1}`);
+
+function places({ tokens }: Why, width: number): string[] {
+  const names = columnWidth(tokens.rules.map(({ rule }) => rule));
+  return tokens.rules.map(({ rule, spans }) => {
+    const text = oneLine(spans.map(span).join(", "), width - names - 8);
+    return `    ${rule.padEnd(names)}  ${colours.dim(text)}`;
+  });
+}

@@ -1,0 +1,84 @@
+/** The keys of a model: the policy's, and those of `models`. */
+import { z } from "zod";
+import { short, slot, value, whole } from "./fields.ts";
+import { tokenizerFields } from "./modelTokenizer.ts";
+import type { Fields, Shape } from "./shape.ts";
+
+const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
+export const adapterSchema = z.strictObject({
+  use: z.literal("lora").default("lora").describe("Low-rank adapters."),
+  rank: whole(1).default(16).describe("Columns of A and rows of B."),
+  alpha: z
+    .number()
+    .positive()
+    .optional()
+    .describe("The product counts alpha / rank; default: twice the rank."),
+  targets: z
+    .union([z.literal("all"), z.array(z.enum(["q", "k", "v", "o", "gate", "up", "down"])).min(1)])
+    .default("all")
+    .describe("The matrices of every layer that are adapted."),
+  dropout: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .describe("Share of an adapter's inputs that are left out while it trains; above 0 training is slower."),
+});
+export const valueHeadsSchema = z.array(
+  z.union([
+    names,
+    z.strictObject({
+      name: names,
+      detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
+    }),
+  ]),
+);
+
+/** What a model is made of: the policy, and any other of the registry. */
+export const modelFields: Fields = {
+  base: {
+    shape: { kind: "path", words: ["tiny"], what: "model" },
+    summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
+  },
+  width: value(whole(8), "tiny: width of the residual stream."),
+  layers: value(whole(1), "tiny: number of layers."),
+  heads: value(whole(1), "tiny: attention heads; divides `width`."),
+  kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
+  hidden: value(whole(8), "tiny: width inside the SwiGLU block."),
+  context: value(whole(8), "Longest prompt + response, in tokens."),
+  tied: value(z.boolean(), "tiny: the output head shares the embedding."),
+  tokenizer: short("use", tokenizerFields, "tiny: how it reads text."),
+  adapter: value(
+    adapterSchema,
+    "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",
+  ),
+  value_heads: value(
+    valueHeadsSchema,
+    "Linear maps from the final state to a number per token, which objectives read as `head:<name>`.",
+  ),
+};
+
+const ema = {
+  of: z.string().default("policy").describe("The model that the copy follows."),
+  decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
+};
+const polyak = {
+  of: z.string().default("policy").describe("The model that the copy follows."),
+  every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
+  tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
+};
+export const emaSchema = z.strictObject(ema);
+export const polyakSchema = z.strictObject(polyak);
+
+/** One model of `models`: opened from a base, or a copy that follows another. */
+export const modelItem: Shape & { kind: "map" } = {
+  kind: "map",
+  short: "base",
+  fields: {
+    ...modelFields,
+    trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
+    optimizer: slot("optimizer", "How its gradients move its weights; needed where it trains."),
+    ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
+    polyak: value(polyakSchema, "Instead of a base: a copy that moves by `tau` every so many updates."),
+  },
+};
