@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { oldNames, openrlhfDefaults } from "./openrlhfFlags.ts";
 import { readScript, type Launch } from "./script.ts";
 import { flat, isObject, pythonic, valueOf, type Unmapped } from "./settings.ts";
-import { trlDefaults } from "./trl.ts";
+import { trlDefaults } from "./trlDefaults.ts";
 import type { Peer, Written } from "./types.ts";
 
 /** Keys that GRPOConfig and TRL's script arguments have, and the other two do not. */

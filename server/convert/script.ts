@@ -3,6 +3,8 @@
  * and simple tests. Nothing is executed.
  */
 import { homedir } from "node:os";
+import { whole } from "./arithmetic.ts";
+import { endOf, isName, literal, topLevel, without } from "./blocks.ts";
 import { closingOf, commandsOf, type Piece, type ScriptCommand, type Word } from "./words.ts";
 
 export interface Launch {
@@ -279,11 +281,6 @@ class Shell {
   }
 }
 
-const literal = (word: Word | undefined): string | undefined =>
-  word === undefined ? undefined : word.map(({ text }) => text).join("");
-const isName = (text: string | undefined): text is string =>
-  text !== undefined && /^[A-Za-z_][\w-]*$/.test(text);
-
 const matches = (text: string, pattern: string): boolean =>
   new RegExp(
     `^${pattern
@@ -292,87 +289,6 @@ const matches = (text: string, pattern: string): boolean =>
       .replace(/\?/g, ".")}$`,
     "s",
   ).test(text);
-
-/** What follows `else` on its own line belongs to the branch. */
-function without(command: ScriptCommand, rest: readonly ScriptCommand[], head?: string): ScriptCommand[] {
-  if (head !== undefined && literal(command.words[0]) !== head) return [command, ...rest];
-  const words = command.words.slice(1);
-  return words.length === 0 ? [...rest] : [{ ...command, words }, ...rest];
-}
-
-const closers: Readonly<Record<string, string>> = {
-  if: "fi",
-  case: "esac",
-  for: "done",
-  while: "done",
-  until: "done",
-};
-
-/** Behind the command that closes the block which opens at `at`. */
-function endOf(commands: readonly ScriptCommand[], at: number, closer: string): number {
-  let depth = 0;
-  for (let i = at; i < commands.length; i++) {
-    const head = literal(commands[i]!.words[0]);
-    if (head !== undefined && head in closers) depth += 1;
-    else if (head === "fi" || head === "esac" || head === "done") depth -= 1;
-    if (depth === 0 && head === closer) return i + 1;
-  }
-  return commands.length;
-}
-
-/** Where the block's own `elif`, `else` and `fi` stand, not those of blocks inside it. */
-function topLevel(
-  commands: readonly ScriptCommand[],
-  at: number,
-  end: number,
-  marks: readonly string[],
-): number[] {
-  const found: number[] = [];
-  let depth = 0;
-  for (let i = at; i < end; i++) {
-    const head = literal(commands[i]!.words[0]) ?? "";
-    if (head in closers) depth += 1;
-    if (depth === 1 && marks.includes(head)) found.push(i);
-    if (["fi", "esac", "done"].includes(head)) depth -= 1;
-  }
-  return found;
-}
-
-/** Integer arithmetic by precedence; undefined where the text is anything else. */
-export function whole(text: string): number | undefined {
-  const tokens = text.match(/\d+(?:\.\d+)?|\*\*|[-+*/%()]/g) ?? [];
-  if (tokens.join("") !== text.replace(/\s/g, "")) return undefined;
-  let at = 0;
-  const factor = (): number => {
-    const token = tokens[at++];
-    if (token === "(") {
-      const value = sum();
-      at += 1;
-      return value;
-    }
-    if (token === "-") return -factor();
-    const base = Number(token);
-    if (tokens[at] !== "**") return base;
-    at += 1;
-    return base ** factor();
-  };
-  const product = (): number => {
-    let value = factor();
-    while (["*", "/", "%"].includes(tokens[at] ?? "")) {
-      const operation = tokens[at++];
-      const next = factor();
-      value = operation === "*" ? value * next : operation === "/" ? Math.trunc(value / next) : value % next;
-    }
-    return value;
-  };
-  const sum = (): number => {
-    let value = product();
-    while (["+", "-"].includes(tokens[at] ?? "")) value += tokens[at++] === "+" ? product() : -product();
-    return value;
-  };
-  const value = sum();
-  return at === tokens.length && Number.isFinite(value) ? value : undefined;
-}
 
 /** Every command with arguments that the script would run, in order. */
 export function readScript(text: string): Script {

@@ -1,9 +1,11 @@
 /** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
 import type { JsonObject } from "../../shared/json.ts";
 import { Draft, fields } from "./draft.ts";
-import { datasetTask, modelName } from "./paths.ts";
+import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
-import { advantage, aggregateOf, kl, masks, objective, rejectionNote } from "./verlAlgorithm.ts";
+import { advantage } from "./verlAdvantage.ts";
+import { masks, rejectionNote } from "./verlCorrection.ts";
+import { aggregateOf, kl, objective } from "./verlLoss.ts";
 import { plural } from "./types.ts";
 
 const actor = "actor_rollout_ref.actor";
@@ -83,8 +85,16 @@ function run(settings: Settings, draft: Draft): void {
     );
   const rank = settings.need(`${model}.lora_rank`);
   const alpha = settings.need(`${model}.lora_alpha`);
-  const base = modelName(settings, `${model}.path`) ?? "tiny";
-  draft.set("model", { base, ...(rank > 0 ? { adapter: { use: "lora", rank, alpha } } : {}) });
+  const base = modelName(settings, `${model}.path`);
+  if (base === undefined) settings.refuse(`${model}.path`, "no model is named; `tiny` stands in", null);
+  const [prompt, response] = [
+    settings.need("data.max_prompt_length"),
+    settings.need("data.max_response_length"),
+  ];
+  draft.set("model", {
+    ...(base === undefined ? stoodIn(prompt, response) : { base }),
+    ...(rank > 0 ? { adapter: { use: "lora", rank, alpha } } : {}),
+  });
   const critic = settings.text("algorithm.adv_estimator") === "gae";
   if (critic) draft.set("model.value_heads", ["value"]);
   const every = settings.number("trainer.test_freq");
@@ -113,8 +123,8 @@ function tasks(settings: Settings, draft: Draft): void {
     overlong,
     ...shuffle,
   }));
-  if (made.length > 0) draft.set("tasks", made);
-  else settings.refuse("data.train_files", "no data is named: write `tasks`", null);
+  if (made.length === 0) settings.refuse("data.train_files", "no data is named: write `tasks`", null);
+  draft.set("tasks", made.length === 0 ? [{ dataset: "data.jsonl" }] : named(made));
 }
 
 function sampling(settings: Settings, draft: Draft): void {
@@ -123,7 +133,7 @@ function sampling(settings: Settings, draft: Draft): void {
   const k = settings.need(`${rollout}.top_k`);
   const temperature = settings.need(`${rollout}.temperature`);
   draft.set("rollout", {
-    prompts: settings.need("data.train_batch_size"),
+    prompts: promptsOf(settings),
     group: settings.need(`${rollout}.n`),
     max_tokens: settings.number(`${rollout}.response_length`) ?? settings.need("data.max_response_length"),
     temperature: sampled ? temperature : 0,
@@ -169,9 +179,26 @@ function rewards(settings: Settings, draft: Draft): void {
       "algorithm.gdpo_reward_keys",
       "one function returns all parts in verl; here each term calls its own function",
     );
-  draft.set("reward", {
-    terms: Object.fromEntries(names.map((term, i) => [term, { use, ...fields({ weight: weights?.[i] }) }])),
-  });
+  const terms = names.map((term, i): [string, JsonObject] => [
+    term,
+    { use, ...fields({ weight: weights?.[i] }) },
+  ]);
+  draft.set("reward", { terms: { ...Object.fromEntries(terms), ...overlong(settings) } });
+}
+
+/** DAPO's soft punishment of long responses, wherever the version keeps its settings. */
+function overlong(settings: Settings): JsonObject {
+  for (const place of ["reward_model.reward_kwargs", "reward.reward_kwargs", "reward_model"]) {
+    const at = `${place}.overlong_buffer${place === "reward_model" ? "" : "_cfg"}`;
+    if (!settings.has(`${at}.len`) || (settings.has(`${at}.enable`) && !settings.flag(`${at}.enable`)))
+      continue;
+    settings.get(`${at}.log`);
+    const limit = settings.number(`${place}.max_resp_len`) ?? settings.need("data.max_response_length");
+    const cache = settings.number(`${at}.len`) ?? 0;
+    const weight = settings.number(`${at}.penalty_factor`) ?? 1;
+    return { overlong: { use: "length", shape: "soft_overlong", limit, cache, weight } };
+  }
+  return {};
 }
 
 function comments(settings: Settings, draft: Draft, loss: JsonObject): void {
@@ -181,9 +208,12 @@ function comments(settings: Settings, draft: Draft, loss: JsonObject): void {
     draft.say("objective", "Rollouts that have lost every token are left out of the mean (verl's agg_loss).");
 }
 
+/** A fully asynchronous run of verl has a batch size of 0 and draws prompts one by one. */
+const promptsOf = (settings: Settings): number => Math.max(1, settings.need("data.train_batch_size"));
+
 function batches(settings: Settings, draft: Draft): void {
-  const [prompts, n] = [settings.need("data.train_batch_size"), settings.need(`${rollout}.n`)];
-  const mini = settings.need(`${actor}.ppo_mini_batch_size`);
+  const [prompts, n] = [promptsOf(settings), settings.need(`${rollout}.n`)];
+  const mini = Math.max(1, settings.need(`${actor}.ppo_mini_batch_size`));
   draft.say(
     "update",
     `verl counts prompts: ppo_mini_batch_size ${mini} × rollout.n ${n} = ${plural(mini * n, "rollout")} an optimiser step;\ntrain_batch_size ${prompts} × ${n} = ${prompts * n} a step.`,
