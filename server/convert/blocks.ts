@@ -54,3 +54,14 @@ export function topLevel(
   }
   return found;
 }
+
+/** `then`, `do` and `else` as commands of their own: what follows them may open a block. */
+export const apart = (commands: readonly ScriptCommand[]): ScriptCommand[] =>
+  commands.flatMap((command) => {
+    const head = literal(command.words[0]);
+    if (command.words.length < 2 || !["then", "do", "else"].includes(head ?? "")) return [command];
+    return [
+      { ...command, words: command.words.slice(0, 1) },
+      ...apart([{ ...command, words: command.words.slice(1) }]),
+    ];
+  });

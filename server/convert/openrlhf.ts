@@ -156,7 +156,11 @@ function update(settings: Settings, draft: Draft): void {
     `rollout.batch_size ${prompts} prompts × ${group} = ${prompts * group} rollouts a step; train.batch_size ${mini} rollouts an optimiser step.`,
   );
   const ratio = settings.need("actor.lr_warmup_ratio");
-  if (ratio > 0)
+  const samples = settings.number("data.max_samples");
+  const updates =
+    ((samples ?? 0) * settings.need("train.num_episodes") * group * settings.need("train.max_epochs")) / mini;
+  const warmup = Math.ceil(ratio * Math.floor(updates));
+  if (ratio > 0 && samples === undefined)
     settings.refuse(
       "actor.lr_warmup_ratio",
       "needs the number of optimiser steps: write `update.optimizer.warmup`",
@@ -176,6 +180,7 @@ function update(settings: Settings, draft: Draft): void {
       betas: [...(settings.list("actor.adam.betas") ?? [0.9, 0.95])],
       epsilon: settings.need("actor.adam.eps"),
       weight_decay: settings.need("actor.adam.weight_decay"),
+      ...(warmup > 0 ? { warmup } : {}),
       clip_norm: settings.need("actor.max_norm"),
       ...fields({ schedule }),
     },

@@ -1,5 +1,6 @@
 /** Names of models and data in foreign configurations: files stay as they are written, names of a hub are told apart. */
 import type { JsonObject } from "../../shared/json.ts";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname } from "node:path";
 import type { Settings } from "./settings.ts";
@@ -14,10 +15,10 @@ export const fromHome = (path: string): string =>
 export function modelName(settings: Settings, key: string): string | undefined {
   const name = settings.text(key);
   if (name === undefined) return undefined;
-  if (isHubName(name))
+  if (isHubName(name) && !existsSync(name))
     settings.refuse(
       key,
-      "Gradus reads models from the disk: name the folder that the hub's model was downloaded to",
+      "Gradus reads models from the disk: where this is a hub's name, give the folder it was downloaded to",
     );
   return fromHome(name);
 }

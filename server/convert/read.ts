@@ -30,12 +30,13 @@ const trlKeys = new Set([
 
 /** @throws UserError where the text is no configuration of verl, TRL or OpenRLHF */
 export function readForeign(file: string, text: string, asked?: Peer): Written {
-  const tree = /\.(sh|bash|txt)$/.test(file) ? undefined : treeOf(file, text);
+  const tree = /\.(sh|bash)$/.test(file) ? undefined : treeOf(file, text);
   const settings = tree === undefined ? undefined : new Map(flat(resolved(tree)));
+  const peer = settings === undefined ? undefined : (asked ?? peerOf([...settings.keys()]));
   const written =
-    settings === undefined
-      ? fromScript(file, text, asked)
-      : { peer: asked ?? peerOf([...settings.keys()]), settings: renamed(settings), lost: [] };
+    settings !== undefined && (peer !== undefined || /\.(ya?ml|json)$/.test(file))
+      ? { peer, settings: renamed(settings), lost: [] }
+      : fromScript(file, text, asked);
   if (written?.peer !== undefined) return { ...written, peer: written.peer };
   throw new UserError("this is no configuration of verl, TRL or OpenRLHF that Gradus knows", {
     file,
@@ -112,7 +113,7 @@ interface Found {
 /** The last command of the script that trains. */
 function fromScript(file: string, text: string, asked: Peer | undefined): Found | undefined {
   const script = readScript(text);
-  const found = script.launches
+  const found = together(script.launches)
     .map((launch) => launched(launch, file, asked))
     .filter((one) => one?.peer !== undefined)
     .at(-1);
@@ -124,14 +125,27 @@ function fromScript(file: string, text: string, asked: Peer | undefined): Found 
   return { ...found, lost: [...found.lost, ...unset] };
 }
 
+/** Settings that stand on lines of their own, without a program, are one launch. */
+function together(launches: readonly Launch[]): Launch[] {
+  const loose = launches.filter(({ words: [first = ""] }) =>
+    /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/.test(first),
+  );
+  const [first] = loose;
+  if (first === undefined) return [...launches];
+  const rest = launches.filter((launch) => !loose.includes(launch));
+  return [{ line: first.line, words: loose.flatMap(({ words }) => words) }, ...rest];
+}
+
 function launched({ words }: Launch, file: string, asked: Peer | undefined): Found | undefined {
   const hydra = words.filter((word) => /^[+~]{0,2}[A-Za-z_][\w.@/-]*=/.test(word) && !word.startsWith("--"));
   const flags = words.some((word) => /^--[A-Za-z]/.test(word)) ? flagsOf(words) : new Map<string, Json>();
   const overrides = hydra.filter((word) => /^[+~]*(actor_rollout_ref|algorithm)\./.test(word));
   if ((asked ?? "verl") === "verl" && (overrides.length > 0 || (asked === "verl" && hydra.length > 0)))
     return fromHydra(words, hydra, file);
-  if (words.some((word) => /openrlhf/.test(word)) || asked === "openrlhf")
-    return { peer: "openrlhf", settings: modern(flags), lost: [] };
+  const launcher = words.findLastIndex((word) => /openrlhf\S*train_ppo|^train_ppo\w*\.py$/.test(word));
+  // What stands before the program's name are flags of what launches it (ray, deepspeed).
+  if (launcher >= 0 || asked === "openrlhf")
+    return { peer: "openrlhf", settings: modern(flagsOf(words.slice(launcher + 1))), lost: [] };
   const keys = [...flags.keys()];
   const config = flags.get("config");
   if (words.some((word) => /^trl$|grpo/.test(word)) && typeof config === "string") {

@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { whole } from "./arithmetic.ts";
-import { endOf, isName, literal, topLevel, without } from "./blocks.ts";
+import { apart, endOf, isName, literal, topLevel, without } from "./blocks.ts";
 import { closingOf, commandsOf, type Piece, type ScriptCommand, type Word } from "./words.ts";
 
 export interface Launch {
@@ -72,7 +72,7 @@ class Shell {
       const [test, ...body] = commands.slice(from, mark);
       const head = literal(test?.words[0]);
       if (head === "else" || (test !== undefined && this.holds(test.words.slice(1)))) {
-        this.run(head === "else" && test !== undefined ? without(test, body) : body);
+        this.run(body);
         break;
       }
       from = mark;
@@ -140,7 +140,7 @@ class Shell {
       found.slice(1).forEach((word, i) => this.variables.set(String(i + 1), word));
       this.run(body);
       this.depth -= 1;
-    } else if (found.length > 1) this.launches.push({ words: found, line });
+    } else this.launches.push({ words: found, line });
   }
 
   /** `read -r -d '' name <<EOF`: how OpenRLHF's examples write a long command. */
@@ -261,9 +261,10 @@ class Shell {
 
   private holds(words: readonly Word[]): boolean {
     const found = words
-      .flatMap((word) => this.expand(word))
+      .map((word) => this.joined(word))
       .filter((word) => !["[", "[[", "]", "]]", "test"].includes(word));
     const [a = "", operator = "", b = ""] = found;
+    if (found.length === 1) return a === "true";
     if (a === "-z") return operator === "" || operator.startsWith("$");
     if (a === "-n") return operator !== "" && !operator.startsWith("$");
     if (operator === "=" || operator === "==") return matches(a, b);
@@ -293,6 +294,6 @@ const matches = (text: string, pattern: string): boolean =>
 /** Every command with arguments that the script would run, in order. */
 export function readScript(text: string): Script {
   const shell = new Shell();
-  shell.run(commandsOf(text.replace(/^\uFEFF/, "")));
+  shell.run(apart(commandsOf(text.replace(/^\uFEFF/, ""))));
   return { launches: shell.launches, unset: [...shell.unset] };
 }

@@ -116,7 +116,8 @@ class Scanner {
         if (line.trim() === end) break;
         lines.push(line);
       }
-      take([{ text: lines.join("\n"), raw, quoted: true }]);
+      const text = lines.join("\n");
+      take([{ text: raw ? text.replace(/\\\r?\n/g, " ") : text, raw, quoted: true }]);
     }
     this.pending = [];
   }
