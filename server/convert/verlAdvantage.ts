@@ -88,6 +88,7 @@ function optimalTokenBaseline(settings: Settings, align: string): JsonObject {
     baseline: {
       use: "optimal_token_baseline",
       align,
+      single,
       ...(typeof weights === "string" ? { importance: weights, cap: bounds(threshold).high } : {}),
     },
     scale: "none",

@@ -30,7 +30,7 @@ const rowSchema = z.looseObject({
   group: z.string(),
   index: z.int(),
   mask: z.array(z.number()),
-  parts: z.record(z.string(), z.number()),
+  parts: z.record(z.string(), z.number().nullable()),
 });
 
 const fixtures = "test/fixtures/peers";
