@@ -98,6 +98,10 @@ export class Algorithm implements Stateful {
   channels(clock: Clock): Channel[] {
     return this.lossChain.channels(clock);
   }
+  /** Channels of the policy, as it stands before the step's updates, that the objective reads. */
+  get before(): readonly Channel[] {
+    return this.lossChain.before;
+  }
   /** Models whose log-probs the step needs (`old["logp:<model>"]`), for the reward and for the loss. */
   models(clock: Clock): Model[] {
     return this.lossChain.models(clock);

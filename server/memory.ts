@@ -1,6 +1,7 @@
 /** A run's memory before it starts: what it needs at its peak, what it may take, and what to lower where that is less. */
 import { availableParallelism, totalmem } from "node:os";
 import { UserError, messageOf } from "../shared/errors.ts";
+import { modelsRead } from "./algorithm/modelsRead.ts";
 import { contextOf, create } from "./algorithm.ts";
 import { sizeText, writeMemoryNote } from "./memoryNote.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
@@ -43,7 +44,7 @@ export function limitOf({ engine }: Pick<RunConfig, "engine">): Limit {
 }
 
 const usesReference = ({ stages }: RunConfig): boolean =>
-  stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
+  stages.some(({ body }) => modelsRead(body).includes("reference"));
 
 /** Averages and other copies that follow a model. */
 const copiesOf = ({ models }: RunConfig, name: string): number =>

@@ -117,6 +117,13 @@ export const metrics: readonly Metric[] = [
     aliases: { trl: ["entropy"], verl: ["actor/entropy"] },
   },
   {
+    name: "policy/kl/<model>/coefficient",
+    unit: "",
+    better: null,
+    summary: "Coefficient of a KL term that follows the measured divergence.",
+    aliases: { verl: ["actor/reward_kl_penalty_coeff"] },
+  },
+  {
     name: "policy/kl/<model>",
     unit: "nats",
     better: null,

@@ -1,5 +1,6 @@
 /** What the run panel's webview and its host in the extension say to each other. */
 import type { EvaluationRow, RunSummary, Series } from "./protocol.ts";
+import type { Why } from "./why.ts";
 
 /** Grows when a change is not additive; a message of another version is dropped, and the host reloads the webview. */
 export const panelVersion = 1;
@@ -18,6 +19,29 @@ export interface PanelRun {
   /** Rollouts in a group; null where unknown. */
   readonly group: number | null;
   readonly backendReason: string | null;
+}
+
+/** A rollout of the run. */
+export interface RolloutPlace {
+  readonly step: number;
+  readonly group: string;
+  readonly index: number;
+}
+
+/** A group of a step, as the panel lists it: numbers are null where there is none. */
+export interface PanelGroup {
+  readonly group: string;
+  readonly task: string;
+  readonly arm: string;
+  /** "in training", or why it was left out. */
+  readonly verdict: string;
+  readonly rollouts: readonly {
+    readonly index: number;
+    readonly reward: number | null;
+    readonly advantage: number | null;
+    /** Nothing that it was paid by failed. */
+    readonly sound: boolean;
+  }[];
 }
 
 export type LinkState =
@@ -51,6 +75,18 @@ export type ToPanel = { readonly version: number } & (
     }
   /** Answers `range`: the same metrics in finer detail over a part of the run. */
   | { readonly type: "range"; readonly id: number; readonly series: readonly Series[] }
+  /** Answers `rollouts`. */
+  | {
+      readonly type: "rollouts";
+      readonly step: number;
+      readonly groups: readonly PanelGroup[];
+      /** Rollouts of the step that are not listed. */
+      readonly more: number;
+    }
+  /** Answers `why`. */
+  | { readonly type: "why"; readonly why: Why; readonly prompt: string; readonly response: string }
+  /** In the place of either: why there is no answer. */
+  | { readonly type: "unanswered"; readonly to: "rollouts" | "why"; readonly message: string }
   | { readonly type: "link"; readonly link: LinkState }
   | { readonly type: "gone"; readonly message: string }
 );
@@ -77,6 +113,8 @@ export type FromPanel = { readonly version: number } & (
       readonly from: number;
       readonly to: number;
     }
+  | { readonly type: "rollouts"; readonly step: number }
+  | { readonly type: "why"; readonly place: RolloutPlace }
   | { readonly type: "failed"; readonly message: string }
 );
 
@@ -88,6 +126,8 @@ export interface PanelState {
   readonly scroll: number;
   /** Charts shown as tables, by id. */
   readonly tables: readonly string[];
+  /** The rollout that is explained, or null. */
+  readonly rollout: RolloutPlace | null;
 }
 
 const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -96,7 +136,7 @@ const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** A state that some version of the panel has left behind, or null where it is none. */
 export function readPanelState(value: unknown): PanelState | null {
   if (!record(value)) return null;
-  const { run, range, scroll, tables } = value;
+  const { run, range, scroll, tables, rollout } = value;
   if (typeof run !== "string" || run === "") return null;
   const ends = Array.isArray(range) ? range.filter((end) => typeof end === "number") : [];
   const [from, to] = ends;
@@ -105,11 +145,20 @@ export function readPanelState(value: unknown): PanelState | null {
     range: from !== undefined && to !== undefined && from < to ? [from, to] : null,
     scroll: typeof scroll === "number" ? scroll : 0,
     tables: Array.isArray(tables) ? tables.filter((table) => typeof table === "string") : [],
+    rollout: readPlace(rollout),
   };
+}
+
+function readPlace(value: unknown): RolloutPlace | null {
+  if (!record(value)) return null;
+  const { step, group, index } = value;
+  return typeof step === "number" && typeof group === "string" && typeof index === "number"
+    ? { step, group, index }
+    : null;
 }
 
 /** Every metric that the panel's charts and tiles read, of those that a run has recorded. */
 export const wantedMetric = (name: string): boolean =>
-  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm)$|tokens\/generated$|memory\/(rss|peak|predicted)$)/.test(
+  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm|clip_fraction|clip_low|clip_high|ess|anchor_kl)$|policy\/kl\/|mismatch\/|tokens\/generated$|memory\/(rss|peak|predicted)$)/.test(
     name,
   );

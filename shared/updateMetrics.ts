@@ -101,6 +101,13 @@ export const updateMetrics: readonly Metric[] = [
     aliases: { trl: ["vespo/phi_seq_mean"] },
   },
   {
+    name: "update/entropy_coefficient",
+    unit: "",
+    better: null,
+    summary: "Coefficient of the entropy bonus, where it follows the measured entropy.",
+    aliases: { trl: ["entropy_coef"] },
+  },
+  {
     name: "correction/weight_mean",
     unit: "",
     better: null,

@@ -1,6 +1,5 @@
 /** Leaving advantages out: outliers, one sign, all but the best. */
 import { z } from "zod";
-import { quantile } from "./quantile.ts";
 import { deviation, mean } from "./spread.ts";
 import type { Units } from "./types.ts";
 
@@ -49,15 +48,13 @@ export function filtered(values: Float64Array, units: Units, filter: AdvantageFi
   });
 }
 
-/** Whether a row's mean advantage is in the highest share of the rows. */
+/** Whether a row's mean advantage is in the highest share of the rows; equals of the last one are. */
 function highest(values: Float64Array, { offsets }: Units, share: number): (row: number) => boolean {
   const means = Array.from({ length: offsets.length - 1 }, (_, row) => {
     const own = values.subarray(offsets[row]!, offsets[row + 1]!).filter((value) => !Number.isNaN(value));
     return own.reduce((sum, value) => sum + value, 0) / own.length;
   });
-  const least = quantile(
-    means.filter((value) => !Number.isNaN(value)),
-    1 - share,
-  );
+  const ranked = means.filter((value) => !Number.isNaN(value)).sort((a, b) => b - a);
+  const least = ranked[Math.ceil(share * ranked.length) - 1] ?? Number.NaN;
   return (row) => means[row]! >= least;
 }

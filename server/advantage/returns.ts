@@ -20,7 +20,7 @@ export function returnsToGo(
     let sum = 0;
     for (let unit = to - 1; unit >= from; unit--) {
       const gap = counting && unit < to - 1 ? gapAfter(units, unit) : 0;
-      sum = values[unit]! + gamma ** (1 + gap) * sum;
+      sum = values[unit]! + (gap === 0 ? gamma : gamma ** (1 + gap)) * sum;
       result[unit] = sum;
     }
   }

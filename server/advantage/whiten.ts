@@ -25,36 +25,47 @@ function divisor(variance: number, epsilon: number, inside: "variance" | "deviat
   return inside === "deviation" ? Math.sqrt(variance) + epsilon : Math.sqrt(Math.max(variance, epsilon));
 }
 
+/** Weighted sums over the units with an advantage. `counts` undefined: each counts once. */
+function momentsOf(
+  values: Float64Array,
+  counts: Int32Array | undefined,
+): { n: number; mean: number; squares: number; equal: boolean } {
+  let [n, sum, first, equal] = [0, 0, Number.NaN, true];
+  for (let unit = 0; unit < values.length; unit++) {
+    const value = values[unit]!;
+    const weight = counts === undefined ? 1 : counts[unit]!;
+    if (weight === 0 || value !== value) continue;
+    n += weight;
+    sum += weight * value;
+    if (first !== first) first = value;
+    else if (value !== first) equal = false;
+  }
+  const mean = sum / n;
+  let squares = 0;
+  for (let unit = 0; unit < values.length; unit++) {
+    const value = values[unit]!;
+    if (value === value)
+      squares += (counts === undefined ? 1 : counts[unit]!) * (value - mean) * (value - mean);
+  }
+  return { n, mean, squares, equal };
+}
+
 /** @param counts trained tokens of each unit; NaN stays where no advantage exists */
-export function whitened(values: Float64Array, counts: Int32Array, how: Whiten): Float64Array {
+export function whitened(values: Float64Array, counts: () => Int32Array, how: Whiten): Float64Array {
   if (how === "none") return values;
   const given = typeof how === "string" ? options.parse({ over: how }) : how;
   const { over, center, population } = given;
   const epsilon = given.epsilon ?? (over === "tokens" ? 1e-8 : 1e-4);
   const inside = given.inside ?? (over === "tokens" ? "variance" : "deviation");
-  const weight = (unit: number): number =>
-    Number.isNaN(values[unit]!) ? 0 : over === "tokens" ? counts[unit]! : 1;
-  let [n, sum] = [0, 0];
-  for (let unit = 0; unit < values.length; unit++) {
-    const w = weight(unit);
-    if (w === 0) continue;
-    n += w;
-    sum += w * values[unit]!;
-  }
+  const { n, mean, squares, equal } = momentsOf(values, over === "tokens" ? counts() : undefined);
   if (n === 0) return values;
-  const mean = sum / n;
-  let [squares, equal, first] = [0, true, Number.NaN];
-  for (let unit = 0; unit < values.length; unit++) {
-    const w = weight(unit);
-    if (w === 0) continue;
-    if (Number.isNaN(first)) first = values[unit]!;
-    else if (values[unit] !== first) equal = false;
-    squares += w * (values[unit]! - mean) ** 2;
-  }
   // Equal values have no spread, which rounding of the mean would hide; they are exactly at their mean.
-  if (equal && center) return values.map((value) => (Number.isNaN(value) ? value : 0));
+  const shift = center ? mean : 0;
   const variance = n < 2 ? 0 : squares / (population ? n : n - 1);
   const by = given.scale ? divisor(variance, epsilon, inside) : 1;
-  const shift = center ? mean : 0;
-  return values.map((value) => (by === 0 ? 0 : (value - shift) / by));
+  const factor = by === 0 || (equal && center) ? 0 : 1 / by;
+  const result = new Float64Array(values.length);
+  // Not a number times nothing stays one: what has no advantage gets none.
+  for (let unit = 0; unit < values.length; unit++) result[unit] = (values[unit]! - shift) * factor;
+  return result;
 }

@@ -196,7 +196,8 @@ export class AdvantageChain implements Stateful {
   ): Advantages {
     const { batch, clock } = step;
     const { units, values: shared } = this.config.prefix === "hard" ? sharedPrefixes(valued, batch) : valued;
-    const counts = trainedTokens(units, batch.mask);
+    let counted: Int32Array | undefined;
+    const counts = (): Int32Array => (counted ??= trainedTokens(units, batch.mask));
     const white = whitened(shared, counts, this.config.whiten);
     const { positive, negative } = this.config.sign;
     const [up, down] = [valueAt(positive, clock), valueAt(negative, clock)];
@@ -259,22 +260,16 @@ function rowTotals(
 /** Broadcasts the units' advantages to their tokens. */
 function overTokens(
   values: Float64Array,
-  { count, row, start, end }: Units,
-  counts: Int32Array,
+  { level, count, row, start, end }: Units,
+  counts: () => Int32Array,
   batch: Batch,
 ): Advantages {
   const tokens = new Float64Array(batch.tokens.length);
   const exists = new Uint8Array(batch.tokens.length);
-  const rows = new Float64Array(batch.rows).fill(Number.NaN);
-  const [sums, weights, plain] = [
-    new Float64Array(batch.rows),
-    new Float64Array(batch.rows),
-    new Float64Array(batch.rows).fill(Number.NaN),
-  ];
   for (let unit = 0; unit < count; unit++) {
     const value = values[unit]!;
     if (Number.isNaN(value)) continue;
-    const [from, to, of] = [start[unit]!, end[unit]!, row[unit]!];
+    const [from, to] = [start[unit]!, end[unit]!];
     if (to === from + 1) {
       tokens[from] = value;
       exists[from] = 1;
@@ -282,10 +277,23 @@ function overTokens(
       tokens.fill(value, from, to);
       exists.fill(1, from, to);
     }
-    plain[of] = value;
+  }
+  const rows = level === "response" ? values : rowMeans(values, row, counts(), batch.rows);
+  return { tokens, rows, exists };
+}
+
+/** Per row, the mean over its trained tokens, or of its last unit where none trains. */
+function rowMeans(values: Float64Array, row: Int32Array, counts: Int32Array, size: number): Float64Array {
+  const [sums, weights] = [new Float64Array(size), new Float64Array(size)];
+  const means = new Float64Array(size).fill(Number.NaN);
+  for (let unit = 0; unit < values.length; unit++) {
+    const value = values[unit]!;
+    if (Number.isNaN(value)) continue;
+    const of = row[unit]!;
+    means[of] = value;
     sums[of]! += counts[unit]! * value;
     weights[of]! += counts[unit]!;
   }
-  for (let i = 0; i < batch.rows; i++) rows[i] = weights[i] === 0 ? plain[i]! : sums[i]! / weights[i]!;
-  return { tokens, rows, exists };
+  for (let i = 0; i < size; i++) if (weights[i] !== 0) means[i] = sums[i]! / weights[i]!;
+  return means;
 }

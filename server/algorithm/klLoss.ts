@@ -51,6 +51,8 @@ export function klLoss(
   let loss = 0;
   const metrics: Record<string, number> = {};
   for (const term of terms) {
+    if (term.adaptive !== undefined)
+      metrics[`policy/kl/${term.model}/coefficient`] = term.coefficient(input.clock);
     if (term.place === "reward") {
       measure(term, input, column(input.old, "logp", "the KL"));
       continue;

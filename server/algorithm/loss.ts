@@ -16,6 +16,7 @@ import type {
   Weigh,
 } from "../seams.ts";
 import { create } from "./create.ts";
+import { objectiveOf } from "./objective.ts";
 import { Corrections } from "./corrections.ts";
 import { EntropyBonus } from "./entropyBonus.ts";
 import type { LossKlTerm } from "./kl.ts";
@@ -70,7 +71,7 @@ export class LossChain implements Stateful {
     private readonly kl: readonly LossKlTerm[],
     context: CreateContext,
   ) {
-    this.objective = create(body.objective.loss, context);
+    this.objective = objectiveOf(body.objective, context);
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = new MaskChain(body.mask, context);
     this.corrections = new Corrections(body.objective.correction, context);
@@ -84,6 +85,11 @@ export class LossChain implements Stateful {
 
   get unit(): Objective["unit"] {
     return this.objective.unit;
+  }
+
+  /** Channels of the policy that the objective reads in `old`, beside `logp`. */
+  get before(): readonly Channel[] {
+    return this.objective.before ?? [];
   }
 
   private active(clock: Clock): LossKlTerm[] {

@@ -1,6 +1,6 @@
 /** A KL penalty on the reward, per token. */
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, Clock, KlTerm, Stats } from "../seams.ts";
+import type { Batch, Clock, KlTerm, Model, Stats } from "../seams.ts";
 
 /** The log-probs that a KL penalty on the reward compares: behaviour against another model. */
 function penaltyColumns(
@@ -40,8 +40,22 @@ export function penaltyOf(
     sum ??= new Float64Array(batch.mask.length);
     for (let t = 0; t < sum.length; t++) {
       if (batch.mask[t] !== 1 || factors?.[t] === 0) continue;
-      sum[t]! += coefficient * (factors?.[t] ?? 1) * penalty.estimator.value(own[t]!, other[t]!);
+      const value = penalty.estimator.value(own[t]!, other[t]!);
+      if (!Number.isFinite(value)) throw infinite(batch, t, penalty.model, value);
+      sum[t]! += coefficient * (factors?.[t] ?? 1) * value;
     }
   }
   return sum;
+}
+
+function infinite({ offsets, records }: Batch, token: number, model: Model, value: number): UserError {
+  const row = offsets.findLastIndex((offset) => offset <= token);
+  const { group, index } = records[row]!;
+  return new UserError(
+    `the KL penalty on the reward is ${value} at token ${token - offsets[row]!} of rollout ${index} of group ${group}: the policy's or ${model}'s log-prob there is not a number or not finite`,
+    {
+      code: "kl-infinite",
+      action: "Record finite log-probs for every token that trains, or choose an estimator with a clamp.",
+    },
+  );
 }

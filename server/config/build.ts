@@ -51,6 +51,7 @@ export function buildBody(tree: CheckedTree, steps: number): StageBody {
     advantage: buildAdvantage(reader),
     objective: {
       loss: reader.choice("objective", "objective"),
+      value: buildValue(reader),
       aggregate: reader.choice("aggregate", "objective.aggregate"),
       correction: reader.paths("objective", "correction").map((path) => reader.choice("correction", path)),
       entropy: buildEntropy(reader),
@@ -86,6 +87,17 @@ function buildAdvantage(reader: Reader): AdvantageConfig {
     token_weights: reader
       .paths("advantage", "token_weights")
       .map((path) => reader.choice("token_weight", path)),
+  };
+}
+
+function buildValue(reader: Reader): StageBody["objective"]["value"] {
+  if (reader.json("objective", "value") === undefined) return undefined;
+  return {
+    loss: reader.choice("objective", "objective.value"),
+    coefficient: reader.scheduled(
+      reader.json("objective", "value", "coefficient"),
+      reader.node("objective", "value", "coefficient"),
+    ),
   };
 }
 

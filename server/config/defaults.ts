@@ -89,6 +89,8 @@ export const klDefaults: JsonObject = {
   importance_weighted: false,
   aggregate: "objective",
 };
+/** Of `objective.value`, where it is written. */
+export const valueDefaults: JsonObject = { coefficient: 0.5 };
 /** Of each `auxiliary` entry. */
 export const auxiliaryDefaults: JsonObject = { weight: 1, when: "always", place: "joined" };
 export const taskDefaults: JsonObject = { weight: 1 };

@@ -2,12 +2,19 @@
 import { z } from "zod";
 import { advantageFields } from "./advantageFields.ts";
 import { schedulable } from "./declaration.ts";
-import { auxiliaryDefaults, klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
+import {
+  auxiliaryDefaults,
+  klDefaults,
+  stageDefaults,
+  taskDefaults,
+  termDefaults,
+  valueDefaults,
+} from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
 import { modelFields, modelItem } from "./modelFields.ts";
 import { memorySize } from "./memorySize.ts";
 import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
-import type { Fields, Shape } from "./shape.ts";
+import type { Field, Fields, Shape } from "./shape.ts";
 import { annealSchema, grammarSchema } from "./rollout.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
@@ -63,6 +70,19 @@ const termItem: Shape = {
     ),
     tasks: value(z.array(z.string()), "Names of the tasks the term applies to; default: all."),
   },
+};
+
+/** A second objective, of a value head: a critic learns in the update that it serves. */
+const valueLoss: Field = {
+  shape: {
+    kind: "slot",
+    slot: "objective",
+    defaults: valueDefaults,
+    own: {
+      coefficient: value(schedulable(z.number().nonnegative()), "Factor on the value loss (`vf_coef`)."),
+    },
+  },
+  summary: "The loss of a value head, added to the objective's, e.g. `value_clipped`: so a critic learns.",
 };
 
 const klItem: Shape = {
@@ -211,6 +231,7 @@ const body: Fields = {
   ),
   objective: slot("objective", "The loss whose gradient trains the policy.", {
     aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
+    value: valueLoss,
     correction: {
       shape: {
         kind: "list",

@@ -199,6 +199,8 @@ export interface StageBody {
   readonly advantage: AdvantageConfig;
   readonly objective: {
     readonly loss: Choice<"objective">;
+    /** The loss of a value head, added times a coefficient. */
+    readonly value?: { readonly loss: Choice<"objective">; readonly coefficient: Scheduled } | undefined;
     readonly aggregate: Choice<"aggregate">;
     readonly correction: readonly Choice<"correction">[];
     readonly entropy: Scheduled | EntropyOptions;

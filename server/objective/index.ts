@@ -6,6 +6,7 @@ import { dppoKl } from "./dppoKl.ts";
 import { dppoTv } from "./dppoTv.ts";
 import { dro } from "./dro.ts";
 import { geoMean } from "./geoMean.ts";
+import { families } from "./families.ts";
 import { klCov } from "./klCov.ts";
 import { reinforce } from "./reinforce.ts";
 import { sapo } from "./sapo.ts";
@@ -29,6 +30,7 @@ export const objectives: readonly Declaration<"objective">[] = [
   dppoKl,
   dro,
   vespo,
+  ...families,
 ];
 export const aggregates: readonly Declaration<"aggregate">[] = [
   sequenceMean,

@@ -1,5 +1,6 @@
 /** Rows cut into the units that a loss compares: whole responses, turns, steps or tokens. */
-import type { Batch, Level } from "../seams.ts";
+import type { Batch, Level, ObjectiveInput } from "../seams.ts";
+import { rowMass } from "./rowLevel.ts";
 
 /** Tokens [starts[k], ends[k]) of the batch, in order; a row's spans stand together. */
 export interface Spans {
@@ -38,4 +39,32 @@ export function spansOf(batch: Batch, level: Level): Spans {
     ends: Int32Array.from(found, ([, end]) => end),
     rows: Int32Array.from(found, ([, , row]) => row),
   };
+}
+
+/**
+ * Each span's share of the loss: a row's share in equal parts for its spans that train; a token has its own factor.
+ * Spans without a trained token have none.
+ */
+export function spanMass(
+  { starts, ends, rows }: Spans,
+  level: Level,
+  { batch, weights, factors }: Pick<ObjectiveInput, "batch" | "weights" | "factors">,
+): Float64Array {
+  if (level === "token") return factors;
+  const trains = Uint8Array.from(starts, (start, k) => (firstTrained(weights, start, ends[k]!) < 0 ? 0 : 1));
+  const parts = new Int32Array(batch.rows);
+  trains.forEach((one, k) => (parts[rows[k]!]! += one));
+  const mass = rowMass({ batch, factors });
+  return Float64Array.from(trains, (one, k) => (one === 0 ? 0 : mass[rows[k]!]! / parts[rows[k]!]!));
+}
+
+/** The first token of [start, end) that trains; −1 where none does. */
+export function firstTrained(weights: Float64Array, start: number, end: number): number {
+  for (let t = start; t < end; t++) if (weights[t] !== 0) return t;
+  return -1;
+}
+/** The last token of [start, end) that trains; −1 where none does. */
+export function lastTrained(weights: Float64Array, start: number, end: number): number {
+  for (let t = end - 1; t >= start; t--) if (weights[t] !== 0) return t;
+  return -1;
 }

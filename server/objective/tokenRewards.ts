@@ -1,12 +1,7 @@
 /** Rewards and returns per token, for the losses that regress on them. */
 import { UserError } from "../../shared/errors.ts";
 import { status, type ObjectiveInput, type RewardColumn } from "../seams.ts";
-
-/** The last token of [start, end) that trains; −1 where none does. */
-export function lastTrained(weights: Float64Array, start: number, end: number): number {
-  for (let t = end - 1; t >= start; t--) if (weights[t] !== 0) return t;
-  return -1;
-}
+import { lastTrained } from "./spans.ts";
 
 /** Rewards where they are paid: a token's at the token, a step's or turn's and the response's at its last trained token. */
 export function tokenRewards({ batch, rewards, weights }: ObjectiveInput): Float64Array {

@@ -2,10 +2,12 @@ import type { Declaration } from "../config/declaration.ts";
 import { equation } from "./equation.ts";
 import { exactMatch } from "./exactMatch.ts";
 import { format } from "./format.ts";
+import { implicitPrm } from "../learners/implicitPrm.ts";
 import { length } from "./length.ts";
 import { numeric } from "./numeric.ts";
 import { product } from "./product.ts";
 import { python } from "./python.ts";
+import { rewardModel } from "../learners/rewardModel.ts";
 import { sum } from "./sum.ts";
 import { user } from "./user.ts";
 
@@ -16,6 +18,8 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   numeric,
   format,
   length,
+  rewardModel,
+  implicitPrm,
   user,
   python,
 ];

@@ -1,5 +1,5 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { withReturns, type Advantages, type Algorithm, type Scored } from "../algorithm.ts";
+import { withReturns, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
@@ -70,7 +70,9 @@ async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock
     if (logp !== undefined) columns[`logp:${name}`] = logp;
     if (entropy !== undefined) columns[`entropy:${name}`] = entropy;
   }
-  return columns;
+  const { before } = algorithm;
+  if (before.length === 0) return columns;
+  return { ...columns, ...(await policy.score(rows, { model: "policy", channels: before })) };
 }
 
 const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
@@ -196,5 +198,7 @@ async function update(
   };
   const plan = { channels: algorithm.channels(clock), unit: algorithm.unit, fresh, lr_scale: lrScale };
   const weigh = touched.watching(algorithm.weigh(own, clock), rows);
-  return session.models.get("policy").update(selectRows(batch, rows), plan, weigh);
+  const done = await policy.update(selectRows(batch, rows), plan, weigh);
+  algorithm.updated();
+  return done;
 }

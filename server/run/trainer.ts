@@ -1,4 +1,5 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
+import { modelsRead } from "../algorithm/modelsRead.ts";
 import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
@@ -256,4 +257,4 @@ export class Trainer implements Driver {
 }
 
 const needsReference = ({ stages }: RunConfig): boolean =>
-  stages.some(({ body }) => body.kl.some(({ model }) => model === "reference"));
+  stages.some(({ body }) => modelsRead(body).includes("reference"));

@@ -30,10 +30,10 @@ export function made<Slot extends SlotName, Params extends z.ZodObject>(
 export const temporary = (): string => mkdtempSync(join(tmpdir(), "gradus-test-"));
 
 /** The config of a text; its diagnostics, where it has errors, fail the test. */
-export function configOf(text: string, folder = temporary()): RunConfig {
+export function configOf(text: string, folder = temporary(), recorded = false): RunConfig {
   const file = join(folder, "test.gradus.yaml");
   writeFileSync(file, text);
-  const { config, diagnostics } = loadConfig(file);
+  const { config, diagnostics } = loadConfig(file, { recorded });
   if (config === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
   return config;
 }

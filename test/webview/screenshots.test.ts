@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { chosen, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
 import { live, show, warmUp } from "./fakeRun.ts";
 import { launch, screenshots, skip, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
@@ -21,6 +22,30 @@ for (const { name } of themes)
       const panel = await rig.open({ theme: name, width });
       await panel.send(show(warmUp + 84));
       await panel.page.screenshot({ path: join(screenshots, `run-${name}-${size}.png`), fullPage: true });
+      const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.equal(overflow, false, "nothing sticks out at the side");
+      assert.deepEqual(panel.faults, []);
+      await panel.close();
+    });
+
+for (const { name } of themes)
+  for (const [size, width] of [
+    ["wide", 1100],
+    ["narrow", 400],
+  ] as const)
+    test(`why this advantage, ${name}, ${size}`, { skip }, async () => {
+      const panel = await rig.open({ theme: name, width });
+      await panel.send(show(chosen.step));
+      await panel.page.getByRole("button", { name: `Show Rollouts of Step ${chosen.step}` }).click();
+      await panel.send(rolloutsMessage(chosen.step));
+      await panel.page
+        .locator(`[data-group="${chosen.group}"]`)
+        .getByRole("button", { name: `Rollout ${chosen.index}:` })
+        .click();
+      await panel.send(whyMessage(chosen));
+      await panel.page
+        .locator(".rollouts")
+        .screenshot({ path: join(screenshots, `why-${name}-${size}.png`) });
       const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
       assert.equal(overflow, false, "nothing sticks out at the side");
       assert.deepEqual(panel.faults, []);

@@ -1,6 +1,7 @@
 /** The run panel: a view of one run, fed by its host. */
 import "uplot/dist/uPlot.min.css";
 import "./run.css";
+import "./rollouts.css";
 import {
   panelVersion,
   readPanelState,
@@ -9,6 +10,7 @@ import {
   type PanelAction,
   type PanelRun,
   type PanelState,
+  type RolloutPlace,
   type ToPanel,
 } from "../../shared/runPanel.ts";
 import type { EvaluationRow, Series } from "../../shared/protocol.ts";
@@ -19,6 +21,7 @@ import { RunSeries } from "../shared/series.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
 import { charts, firstTraining, warming, type RunView } from "./models.ts";
+import { RolloutsView } from "./rollouts.ts";
 
 /** A range whose end is the run's end, however far that moves. */
 const openEnd = Number.MAX_SAFE_INTEGER;
@@ -34,10 +37,13 @@ class RunPanel {
   #cursor: number | null = null;
   #range: readonly [number, number] | null;
   #asked = 0;
+  /** Explained before the window was loaded again. */
+  #left: RolloutPlace | null;
   readonly #tables: Set<string>;
   readonly #scroll: number;
   readonly #header: Header;
   readonly #charts: readonly Chart[];
+  readonly #rollouts: RolloutsView;
   readonly #views = element("div", { class: "views", role: "group", "aria-label": "Steps in view" });
   readonly #waiting = element("p", { class: "waiting", role: "status" }, "Loading the run…");
   readonly #body = element("div", { class: "body" });
@@ -58,7 +64,19 @@ class RunPanel {
     const grid = element("main", { class: "charts" }, ...this.#charts.map((chart) => chart.root));
     for (const chart of this.#charts)
       chart.root.classList.toggle("wide", charts.find(({ id }) => id === chart.id)?.wide === true);
-    this.#body.append(this.#header.root, this.#views, grid);
+    this.#rollouts = new RolloutsView({
+      asked: (step) => {
+        this.#host.post({ version: panelVersion, type: "rollouts", step });
+        this.#keep();
+      },
+      chosen: (place) => {
+        this.#host.post({ version: panelVersion, type: "why", place });
+        this.#keep();
+      },
+      closed: () => this.#keep(),
+    });
+    this.#left = left?.rollout ?? null;
+    this.#body.append(this.#header.root, this.#views, grid, this.#rollouts.root);
     setShown(this.#body, false);
     root.append(this.#waiting, this.#body);
     onThemeChange(() => this.#retheme());
@@ -110,6 +128,12 @@ class RunPanel {
         this.#detail.load(message.series, this.#run.summary.attempt);
         return this.#draw();
       }
+      case "rollouts":
+        return this.#rollouts.list(message.step, message.groups, message.more);
+      case "why":
+        return this.#rollouts.explain(message.why, message.prompt, message.response);
+      case "unanswered":
+        return this.#rollouts.unanswered(message.to, message.message);
       case "link":
         return this.#header.setLink(message.link);
       case "gone":
@@ -134,6 +158,8 @@ class RunPanel {
     this.#draw();
     if (begins) window.scrollTo(0, this.#scroll);
     if (this.#range !== null) this.#refine(this.#range);
+    if (this.#left !== null) this.#rollouts.open(this.#left.step, this.#left);
+    this.#left = null;
     this.#keep();
   }
 
@@ -152,6 +178,7 @@ class RunPanel {
       if (definition !== undefined) chart.update(definition.model(shown), marks, range);
     }
     this.#drawViews(run);
+    this.#rollouts.update(run.summary.step, this.#cursor);
   }
 
   /** The steps that every chart shows, so that one crosshair means one moment: training only, unless asked otherwise. */
@@ -190,6 +217,7 @@ class RunPanel {
     this.#cursor = step;
     for (const chart of this.#charts) chart.setCursor(step);
     this.#header.setCursor(step);
+    this.#rollouts.update(this.#run?.summary.step ?? -1, step);
   }
 
   #zoom(range: readonly [number, number] | null): void {
@@ -235,7 +263,13 @@ class RunPanel {
   #keep(): void {
     const run = this.#run?.summary.id;
     if (run !== undefined)
-      this.#host.keep({ run, range: this.#range, scroll: window.scrollY, tables: [...this.#tables] });
+      this.#host.keep({
+        run,
+        range: this.#range,
+        scroll: window.scrollY,
+        tables: [...this.#tables],
+        rollout: this.#rollouts.chosen,
+      });
   }
 }
 

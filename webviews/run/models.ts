@@ -152,7 +152,21 @@ function groupsModel(view: RunView): ChartModel {
     part("mixed", "groups/mixed", "neutral", 1),
     part("all wrong", "groups/all_wrong", "bad", 2),
   ];
-  return stacked(view, "share of groups that teach", parts, [0, 1]);
+  const model = stacked(view, "share of groups that teach", parts, [0, 1]);
+  const zero = view.series.column("groups/zero_advantage");
+  if (model.lines.length === 0 || blank(zero.values)) return model;
+  const known = new Map(zero.steps.map((step, i) => [step, zero.values[i] ?? null]));
+  const style: LineStyle = { name: "without advantage", tone: 4, dash: 3, format: "fraction" };
+  return {
+    ...model,
+    lines: [
+      ...model.lines,
+      line(
+        style,
+        model.steps.map((step) => known.get(step) ?? null),
+      ),
+    ],
+  };
 }
 
 const mostArms = 6;
@@ -201,6 +215,21 @@ function pair(what: string, left: LineStyle & { metric: string }, right?: LineSt
       steps,
       wanted.map(({ metric: _, ...style }, i) => line(style, values[i] ?? [])),
     );
+  };
+}
+
+/** Several metrics as lines; those that the run has not recorded are left out. */
+function together(
+  what: string,
+  format: Format,
+  parts: readonly { readonly metric: string; readonly name: string; readonly axis?: Line["axis"] }[],
+) {
+  return (view: RunView): ChartModel => {
+    const { steps, values } = align(parts.map(({ metric }) => view.series.column(metric)));
+    const lines = parts.map(({ metric: _, ...style }, i) =>
+      line({ ...style, tone: i, dash: i, format }, values[i] ?? []),
+    );
+    return charted(view, what, steps, lines);
   };
 }
 
@@ -270,6 +299,26 @@ export const charts: readonly ChartDefinition[] = [
       { metric: "update/loss", name: "loss", tone: 0, dash: 0, format: "number" },
       { metric: "update/grad_norm", name: "gradient norm", tone: 1, dash: 1, format: "number" },
     ),
+  },
+  {
+    id: "clip",
+    title: "Clipped tokens",
+    model: together("clip", "fraction", [
+      { metric: "update/clip_low", name: "low" },
+      { metric: "update/clip_high", name: "high" },
+      { metric: "update/clip_fraction", name: "both" },
+      { metric: "update/ess", name: "effective samples", axis: "right" },
+    ]),
+  },
+  {
+    id: "divergence",
+    title: "Divergence: nats per token",
+    model: together("divergence", "number", [
+      { metric: "policy/kl/reference", name: "from the reference" },
+      { metric: "update/anchor_kl", name: "from the old policy" },
+      { metric: "mismatch/k3", name: "sampler from trainer" },
+      { metric: "mismatch/band", name: "its band" },
+    ]),
   },
   { id: "memory", title: "Memory", model: memoryModel },
 ];

@@ -8,6 +8,9 @@ import {
   eventsQuery,
   metricsNames,
   metricsSeries,
+  groupsQuery,
+  rolloutsQuery,
+  rolloutsWhy,
   runsShow,
   type Change,
   type EvaluationRow,
@@ -18,11 +21,14 @@ import {
 import {
   panelVersion,
   wantedMetric,
+  type RolloutPlace,
   type LinkState,
   type LiveStep,
   type PanelRun,
   type ToPanel,
 } from "../../../shared/runPanel.ts";
+import { messageOf } from "../../../shared/errors.ts";
+import { panelGroups } from "./groups.ts";
 import type { Json } from "../../../shared/json.ts";
 
 export interface PanelFeedOptions {
@@ -37,6 +43,7 @@ export interface PanelFeedOptions {
 
 const defaultPace = 100;
 const mostPoints = 2_000;
+const mostRollouts = 512;
 /** Metrics are asked for in parts: a run may have recorded thousands of names. */
 const mostNames = 200;
 
@@ -92,6 +99,41 @@ export class PanelFeed {
     const source = await this.options.source();
     const series = await this.#series(source, metrics, { from: from - 1, to });
     this.options.send({ version: panelVersion, type: "range", id, series });
+  }
+
+  /** The rollouts of a step that trained or might have. */
+  async rollouts(step: number): Promise<void> {
+    const { run, send } = this.options;
+    await this.#answered("rollouts", async (source) => {
+      const [{ groups }, { rollouts, total }] = await Promise.all([
+        source.ask(groupsQuery, { run, step }),
+        source.ask(rolloutsQuery, { run, step, where: 'use == "train"', limit: mostRollouts }),
+      ]);
+      const listed = panelGroups(groups, rollouts);
+      send({ version: panelVersion, type: "rollouts", step, groups: listed, more: total - rollouts.length });
+    });
+  }
+
+  async why({ step, group, index }: RolloutPlace): Promise<void> {
+    const { run, send } = this.options;
+    await this.#answered("why", async (source) => {
+      const where = `use == "train" && group == ${JSON.stringify(group)} && index == ${index}`;
+      const [why, { rollouts }] = await Promise.all([
+        source.ask(rolloutsWhy, { run, step, group, index }),
+        source.ask(rolloutsQuery, { run, step, where, limit: 1 }),
+      ]);
+      const { prompt = "", response = "" } = rollouts[0] ?? {};
+      send({ version: panelVersion, type: "why", why, prompt, response });
+    });
+  }
+
+  /** What goes wrong is told where the answer was to stand: the rest of the panel goes on. */
+  async #answered(to: "rollouts" | "why", answer: (source: Asker) => Promise<void>): Promise<void> {
+    try {
+      await answer(await this.options.source());
+    } catch (error) {
+      this.options.send({ version: panelVersion, type: "unanswered", to, message: messageOf(error) });
+    }
   }
 
   #note(change: Change): void {

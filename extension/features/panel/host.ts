@@ -174,6 +174,10 @@ class RunPanelHost {
         return this.#feed
           .range(message.id, message.metrics, message.from, message.to)
           .catch((error: unknown) => this.#failed(error));
+      case "rollouts":
+        return this.#feed.rollouts(message.step);
+      case "why":
+        return this.#feed.why(message.place);
       case "failed":
         return output().error(`run panel: ${message.message}`);
       case "act":

@@ -40,6 +40,30 @@ function complaint(config: RunConfig, advantage: AdvantageConfig): string | unde
   return undefined;
 }
 
+/** Baselines whose advantages are differences of values, token by token: a spread of rewards says nothing of them. */
+const ofValues = new Set(["critic", "turn_critic", "monte_carlo", "tree_siblings", "optimal_token_baseline"]);
+
+export const advantageScale: Rule = {
+  id: "advantage-scale",
+  check({ stages, file, root, report }) {
+    const fresh = once();
+    for (const view of stages) {
+      const { baseline, scale } = view.config.body.advantage;
+      if (view.config.kind !== "rl" || !fresh(view)) continue;
+      if (!ofValues.has(baseline.declaration.name) || !scale.declaration.name.endsWith("_std")) continue;
+      const at =
+        mine(
+          file,
+          nodeAt(view.body, "advantage", "scale")?.origin,
+          nodeAt(view.body, "advantage", "baseline")?.origin,
+        ) ?? root.origin;
+      const message = `\`${scale.declaration.name}\` divides by a spread of rewards, and \`${baseline.declaration.name}\` gives differences of values: write \`advantage.scale: none\`, and \`whiten: tokens\` to standardise them.`;
+      const key = underneath(view, at, "advantage.scale");
+      report({ rule: advantageScale.id, severity: "warning", message, key, at });
+    }
+  },
+};
+
 const once = (): ((view: StageView) => boolean) => {
   const seen = new Set<unknown>();
   return ({ config }) => {

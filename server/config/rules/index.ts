@@ -1,4 +1,4 @@
-import { advantageNeeds } from "./advantage.ts";
+import { advantageNeeds, advantageScale } from "./advantage.ts";
 import { band } from "./band.ts";
 import { bestMetric } from "./bestMetric.ts";
 import { condition } from "./conditions.ts";
@@ -7,7 +7,7 @@ import { environment } from "./environments.ts";
 import { datasetFile, modelFile, rewardFile } from "./files.ts";
 import { grammarRegex } from "./grammarRegex.ts";
 import { groupSize } from "./groupSize.ts";
-import { givenBaseline, klModel } from "./kl.ts";
+import { givenBaseline, klFull, klModel } from "./kl.ts";
 import { knownMetric } from "./knownNames.ts";
 import { miniBatch } from "./miniBatch.ts";
 import { minTokens } from "./minTokens.ts";
@@ -15,6 +15,7 @@ import { modelSize } from "./modelSize.ts";
 import { duplicateName, successTerm, termTasks } from "./names.ts";
 import { registeredModel } from "./models.ts";
 import { needed } from "./needed.ts";
+import { objectiveHead, objectiveModel } from "./objective.ts";
 import { passAt } from "./passAt.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
 import { scheduleEnd } from "./scheduleEnd.ts";
@@ -27,6 +28,7 @@ export const rules: readonly Rule[] = [
   environment,
   groupSize,
   advantageNeeds,
+  advantageScale,
   band,
   passAt,
   contextLength,
@@ -46,12 +48,15 @@ export const rules: readonly Rule[] = [
   condition,
   bestMetric,
   klModel,
+  klFull,
+  objectiveModel,
+  objectiveHead,
   taskWeight,
   givenBaseline,
 ];
 
 /** Those that still matter when the rollouts exist already: how they are made, and with what model, does not. */
-const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel];
+const rulesOnRecorded: readonly Rule[] = [duplicateName, band, successTerm, klModel, klFull, objectiveModel];
 
 export function checkRules(model: ConfigModel, recorded = false): void {
   for (const rule of recorded ? rulesOnRecorded : rules) rule.check(model);

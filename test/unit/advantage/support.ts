@@ -50,7 +50,8 @@ export class Chain {
   ) {
     const rewards = terms.map((name) => `${name}: equation`).join(", ");
     const text = more.includes("reward:") ? more : `reward: { terms: { ${rewards} } }\n${more}`;
-    const { top } = configOf(`tasks: [{ env: countdown }]\nadvantage: ${advantage}\n${text}\n`);
+    const written = `tasks: [{ env: countdown }]\nadvantage: ${advantage}\n${text}\n`;
+    const { top } = configOf(written, undefined, true);
     this.algorithm = new Algorithm(top, contextOf(top, { random: context.random }));
   }
 

@@ -5,11 +5,13 @@ import { UserError } from "../../../shared/errors.ts";
 import type { ObjectiveInput } from "../../../server/seams.ts";
 import { context } from "../support.ts";
 import { checkDerivatives, checkFinite, randomInput } from "./differences.ts";
+import { familyCases } from "./familyCases.ts";
 import { surrogateCases, type Case } from "./surrogateCases.ts";
 
 /** Parameters beside the defaults, and losses with constant parts; every declared objective is checked anyway. */
 const cases: Readonly<Record<string, readonly Case[]>> = {
   ...surrogateCases,
+  ...familyCases,
 };
 
 const seeds = Array.from({ length: 12 }, (_, seed) => seed);

@@ -40,6 +40,7 @@ const headChannels: readonly Channel[] = [
   "head:v",
   "head:v1",
   "head:v2",
+  "head:reward",
 ];
 
 function rowsOf(random: Random, { groups = 4, pairs = false }: Wishes): RolloutRow[] {

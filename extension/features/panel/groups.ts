@@ -1,0 +1,39 @@
+/** The groups of a step as the run panel lists them. Pure. */
+import type { GroupRow } from "../../../shared/protocol.ts";
+import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
+import type { PanelGroup } from "../../../shared/runPanel.ts";
+
+const numberOrNull = (value: MaybeNumber | undefined): number | null => {
+  const number = fromWire(value ?? null);
+  return Number.isFinite(number) ? number : null;
+};
+
+/** In the order of the first rollout of each group; rollouts by their place in it. */
+export function panelGroups(groups: readonly GroupRow[], rollouts: readonly RolloutRow[]): PanelGroup[] {
+  const known = new Map(groups.map((group) => [group.group, group]));
+  const rows = new Map<string, RolloutRow[]>();
+  for (const row of rollouts) {
+    const list = rows.get(row.group) ?? [];
+    list.push(row);
+    rows.set(row.group, list);
+  }
+  return [...rows].map(([group, members]) => {
+    const { task, arm, admitted, reason } = known.get(group) ?? {};
+    const first = members[0]?.task;
+    const trains = admitted ?? members[0]?.admitted ?? true;
+    return {
+      group,
+      task: task ?? first?.id ?? group,
+      arm: arm ?? first?.arm ?? "",
+      verdict: trains ? "in training" : `left out${reason == null ? "" : `: ${reason}`}`,
+      rollouts: members
+        .sort((one, other) => one.index - other.index)
+        .map(({ index, reward, advantage, errors = {} }) => ({
+          index,
+          reward: numberOrNull(reward),
+          advantage: numberOrNull(advantage),
+          sound: Object.keys(errors).length === 0,
+        })),
+    };
+  });
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { rewardTerm } from "../config/declaration.ts";
+import { outcomeCrossEntropy } from "../objective/outcomeCrossEntropy.ts";
+import type { Batch, Learner, RewardTerm, TermValue } from "../seams.ts";
+import { learnFrom, scoreBy } from "./lesson.ts";
+
+const params = z.object({
+  model: z
+    .string()
+    .min(1)
+    .describe(
+      "The model in `models` that is the process reward model; it has to train unless `update: frozen`.",
+    ),
+  reference: z
+    .string()
+    .min(1)
+    .default("reference")
+    .describe("The model it is compared with: `reference`, or a name in `models`."),
+  beta: z.number().positive().default(0.05).describe("Factor β on the log-ratio."),
+  update: z
+    .enum(["online", "frozen"])
+    .default("online")
+    .describe("online: before it pays, it learns from the same rollouts which of them are right."),
+  from: z
+    .string()
+    .optional()
+    .describe("The term whose values say what is right; default: the first that has one."),
+  level: z
+    .enum(["token", "response"])
+    .default("token")
+    .describe("Pays every token its own ratio, or the response their sum."),
+});
+type Params = z.output<typeof params>;
+
+/** β log π/π_ref of the tokens that train, 0 elsewhere. */
+async function paid(
+  { model, reference, beta, level }: Params,
+  batch: Batch,
+  models: Parameters<RewardTerm["score"]>[1]["models"],
+): Promise<TermValue[]> {
+  const [{ logp: own }, { logp: other }] = [
+    await scoreBy(models, model, batch, ["logp"]),
+    await scoreBy(models, reference, batch, ["logp"]),
+  ];
+  return batch.records.map((_, row): TermValue => {
+    const values: number[] = [];
+    for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++)
+      values.push(batch.mask[t] === 1 ? beta * (own![t]! - other![t]!) : 0);
+    return level === "token"
+      ? { kind: "values", level, values }
+      : { kind: "value", value: values.reduce((sum, value) => sum + value, 0) };
+  });
+}
+
+export const implicitPrm = rewardTerm({
+  name: "implicit_prm",
+  aliases: ["prime"],
+  summary:
+    "A language model that learns only which responses are right pays every token by its log-ratio to a reference.",
+  formula: "r_t = β log π_prm(y_t) / π_ref(y_t), with π_prm fitted by BCE(σ(Σ_t r_t), right)",
+  sources: ["Process Reinforcement through Implicit Rewards", "Free Process Rewards without Process Labels"],
+  params,
+  create: (options, context): RewardTerm => {
+    const { model, reference: anchor, beta, from, update } = options;
+    const objective = outcomeCrossEntropy.create({ beta, anchor }, context);
+    const learner: Learner = {
+      model,
+      when: "before_advantage",
+      train: (models, batch, rewards, clock) =>
+        learnFrom({ model, objective, from, who: context.name ?? model }, models, batch, rewards, clock),
+    };
+    return {
+      ...(update === "online" ? { learners: [learner] } : {}),
+      score: (batch, { models }) => paid(options, batch, models),
+    };
+  },
+});

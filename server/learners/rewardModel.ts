@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { rewardTerm } from "../config/declaration.ts";
+import { bradleyTerry } from "../objective/bradleyTerry.ts";
+import { pairing } from "../objective/pairs.ts";
+import { headChannel, headParam } from "../objective/valueParams.ts";
+import type { Learner, RewardTerm, TermValue } from "../seams.ts";
+import { learnFrom, scoreBy } from "./lesson.ts";
+import { failure, none, value } from "../reward/perRow.ts";
+
+const params = z.object({
+  model: z
+    .string()
+    .min(1)
+    .describe("The model in `models` that has the head; it has to train unless `update: frozen`."),
+  head: headParam("reward"),
+  update: z
+    .enum(["online", "frozen"])
+    .default("frozen")
+    .describe("online: before it pays, it learns from pairs of the same rollouts which is the better."),
+  from: z
+    .string()
+    .optional()
+    .describe("The term that ranks the rollouts it learns from; default: the first that has a value."),
+  pairs: pairing("all"),
+  margin: z.number().min(0).default(0).describe("How far apart the scores of a pair have to be."),
+});
+
+export const rewardModel = rewardTerm({
+  name: "reward_model",
+  aliases: ["bradley_terry"],
+  summary:
+    "The score of a head of another model at a response's last token; the head can learn from pairs as the run goes on.",
+  formula: "r = head(s_last); online: ℓ = −log σ(r_better − r_worse − margin)",
+  sources: [
+    "Training language models to follow instructions with human feedback",
+    "Reusing Embeddings: Reproducible Reward Model Research in Large Language Model Alignment without GPUs",
+  ],
+  params,
+  create: ({ model, head, update, from, pairs, margin }, context): RewardTerm => {
+    const objective = bradleyTerry.create({ head, pairs, margin, centre: 0 }, context);
+    const learner: Learner = {
+      model,
+      when: "before_advantage",
+      train: (models, batch, rewards, clock) =>
+        learnFrom({ model, objective, from, who: context.name ?? model }, models, batch, rewards, clock),
+    };
+    return {
+      ...(update === "online" ? { learners: [learner] } : {}),
+      async score(batch, { models }) {
+        const channel = headChannel(head);
+        const scores = (await scoreBy(models, model, batch, [channel]))[channel]!;
+        return batch.records.map((_, row): TermValue => {
+          let last = batch.offsets[row + 1]! - 1;
+          while (last >= batch.offsets[row]! && batch.mask[last] === 0) last -= 1;
+          if (last < batch.offsets[row]!) return none;
+          const score = scores[last]!;
+          return Number.isFinite(score) ? value(score) : failure(`the score of ${model} is ${score}`);
+        });
+      },
+    };
+  },
+});

@@ -1,0 +1,413 @@
+/** Check values worked by hand, and identities between the families. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { z } from "zod";
+import { alol } from "../../../server/objective/alol.ts";
+import { advantageWeighted } from "../../../server/objective/advantageWeighted.ts";
+import { brain } from "../../../server/objective/brain.ts";
+import { copg } from "../../../server/objective/copg.ts";
+import { directAdvantage } from "../../../server/objective/directAdvantage.ts";
+import { dpg } from "../../../server/objective/dpg.ts";
+import { dpo } from "../../../server/objective/dpo.ts";
+import { dqo } from "../../../server/objective/dqo.ts";
+import { filteredLikelihood } from "../../../server/objective/filteredLikelihood.ts";
+import { ipo } from "../../../server/objective/ipo.ts";
+import { logRatioRegression } from "../../../server/objective/logRatioRegression.ts";
+import { nft } from "../../../server/objective/nft.ts";
+import { oreo } from "../../../server/objective/oreo.ts";
+import { pacs } from "../../../server/objective/pacs.ts";
+import { refuel } from "../../../server/objective/refuel.ts";
+import { reinforce } from "../../../server/objective/reinforce.ts";
+import { rrhf } from "../../../server/objective/rrhf.ts";
+import { turnCritic } from "../../../server/objective/turnCritic.ts";
+import { valueClipped } from "../../../server/objective/valueClipped.ts";
+import { valueExpectile } from "../../../server/objective/valueExpectile.ts";
+import { weightedLikelihood } from "../../../server/objective/weightedLikelihood.ts";
+import { sequenceMean } from "../../../server/objective/sequenceMean.ts";
+import { leaveOneOut } from "../../../server/advantage/leaveOneOut.ts";
+import type { Declaration } from "../../../server/config/declaration.ts";
+import type { ObjectiveInput, Weighed } from "../../../server/seams.ts";
+import { UserError } from "../../../shared/errors.ts";
+import { batchOf, made, near, row } from "../support.ts";
+import { randomInput } from "./differences.ts";
+
+interface Row {
+  /** Per token: log-ratio to the reference and to the old weights, where 0 is −1 in both. */
+  readonly ratios: readonly number[];
+  readonly reward?: number;
+  readonly advantage?: number;
+  readonly group?: string;
+  readonly pair?: string;
+  readonly values?: readonly number[];
+  readonly turns?: readonly (readonly [number, number])[];
+}
+
+function inputOf(rows: readonly Row[], more: Partial<ObjectiveInput> = {}): ObjectiveInput {
+  const batch = batchOf(
+    rows.map(({ ratios, group = "g", pair, turns }, index) =>
+      row(group, index, {
+        tokens: ratios.map(() => 1),
+        ...(pair === undefined ? {} : { pair }),
+        ...(turns === undefined
+          ? {}
+          : { turns: turns.map(([start, end]) => ({ role: "assistant", start, end })) }),
+      }),
+    ),
+  );
+  const total = Float64Array.from(rows, ({ reward, advantage }) => reward ?? advantage ?? 0);
+  const weights = new Float64Array(batch.tokens.length).fill(1);
+  const old = weights.map(() => -1);
+  return {
+    batch,
+    now: {
+      logp: Float64Array.from(rows.flatMap(({ ratios }) => ratios.map((ratio) => ratio - 1))),
+      "head:value": Float64Array.from(rows.flatMap(({ values, ratios }) => values ?? ratios.map(() => 0))),
+    },
+    old: { logp: old, "logp:reference": old },
+    advantages: Float64Array.from(
+      rows.flatMap(({ ratios, advantage, reward }) => ratios.map(() => advantage ?? reward ?? 0)),
+    ),
+    rewards: {
+      total,
+      errored: new Uint8Array(rows.length),
+      sources: [
+        {
+          name: "total",
+          level: "response",
+          status: new Uint8Array(rows.length),
+          offsets: Int32Array.from({ length: rows.length + 1 }, (_, i) => i),
+          values: total,
+          errors: new Map(),
+        },
+      ],
+    },
+    success: Uint8Array.from(total, (value) => (value >= 1 ? 1 : 0)),
+    clock: { step: 0, stageStep: 0 },
+    weights,
+    factors: made(sequenceMean, {})(weights, batch),
+    ...more,
+  };
+}
+
+const weigh = <Params extends z.ZodObject>(
+  declaration: Declaration<"objective", Params>,
+  params: z.input<Params>,
+  input: ObjectiveInput,
+): Weighed => made(declaration, params).loss(input);
+const close = (
+  actual: ArrayLike<number> | undefined,
+  expected: ArrayLike<number>,
+  tolerance = 1e-12,
+): void => {
+  assert.equal(actual?.length, expected.length);
+  for (let i = 0; i < expected.length; i++)
+    assert.ok(near(actual![i], expected[i]!, tolerance), `${actual![i]} and not ${expected[i]} at ${i}`);
+};
+
+test("direct advantage: A 0.3, β 0.1 and a log-ratio of 1 give 2", () => {
+  const { loss, gradients } = weigh(
+    directAdvantage,
+    { beta: 0.1 },
+    inputOf([{ ratios: [0.4, 0.6], advantage: 0.3 }]),
+  );
+  assert.ok(near(loss, 2));
+  close(gradients.logp, [-2, -2]);
+});
+
+test("copg: rewards 1 and 0, β 0.1, log-ratios 0.4 and −0.2 give a residual of 0.94 and a loss of 0.4418", () => {
+  const rows = [
+    { ratios: [0.1, 0.3], reward: 1 },
+    { ratios: [-0.2], reward: 0 },
+  ];
+  const { loss, gradients } = weigh(copg, { beta: 0.1 }, inputOf(rows));
+  assert.ok(near(loss, 0.4418));
+  close(gradients.logp, [-0.094, -0.094, 0.094]);
+});
+
+test("Step-APO: β 0.3, Δ 0.5, α 0.5, advantages 0.6 and −0.4 give a logit of −0.35 and a loss of 0.8834", () => {
+  const { loss } = weigh(
+    dpo,
+    { beta: 0.3, alpha: 0.5 },
+    inputOf([
+      { ratios: [0.3], advantage: 0.6 },
+      { ratios: [-0.2], advantage: -0.4 },
+    ]),
+  );
+  assert.ok(near(loss, 0.8834, 1e-4));
+});
+
+test("an expectile of 0.7 at V = 0.5: 0.0875 for a return of 1, 0.0375 for one of 0", () => {
+  for (const [reward, expected] of [
+    [1, 0.0875],
+    [0, 0.0375],
+  ] as const)
+    assert.ok(
+      near(weigh(valueExpectile, {}, inputOf([{ ratios: [0], values: [0.5], reward }])).loss, expected),
+    );
+});
+
+test("the value clip takes the larger of two errors, and no gradient where that is the clipped one", () => {
+  const input = inputOf([{ ratios: [0, 0], values: [0.5, -0.5], reward: 1 }]);
+  const batch = { ...input.batch, columns: { values: Float64Array.of(0, 0) } };
+  const { loss, gradients, metrics } = weigh(valueClipped, { clip: 0.2 }, { ...input, batch });
+  assert.ok(near(loss, (0.5 * 0.8 ** 2 + 0.5 * 1.5 ** 2) / 2));
+  close(gradients["head:value"], [0, -0.75]);
+  assert.equal(metrics?.["value/clip_fraction"], 0.5);
+});
+
+const randomGroups = [1, 2, 3].map((seed) => randomInput(seed, { groups: 6 }));
+/** The same input with `now` equal to `old`: on policy. */
+const onPolicy = (input: ObjectiveInput): ObjectiveInput => ({
+  ...input,
+  now: { ...input.now, logp: input.old.logp! },
+  weights: input.weights.map((weight) => (weight === 0 ? 0 : 1)),
+});
+
+test("NFT on policy: no loss, and the policy gradient with weights 1 and −r/(1 − r); √((1−r)/r) makes it GRPO's", () => {
+  for (const random of randomGroups) {
+    const input = onPolicy(random);
+    const { loss, gradients } = weigh(nft, { weight: "grpo" }, input);
+    assert.ok(near(loss, 0));
+    const { group, rows, offsets } = input.batch;
+    for (let own = 0; own < rows; own++) {
+      const known = [...group.keys()].filter(
+        (other) => group[other] === group[own] && input.success![other] !== 2,
+      );
+      const rate = known.filter((other) => input.success![other] === 1).length / known.length;
+      const spread = Math.sqrt(rate * (1 - rate));
+      const advantage =
+        input.success![own] === 2 || rate === 0 || rate === 1 ? 0 : (input.success![own]! - rate) / spread;
+      for (let t = offsets[own]!; t < offsets[own + 1]!; t++)
+        assert.ok(near(gradients.logp![t], -input.factors[t]! * advantage, 1e-9));
+    }
+  }
+});
+
+test("PACS on policy: σ = ½, and the gradient is β times that of RLOO", () => {
+  for (const random of randomGroups) {
+    const batch = random.batch;
+    const ones = { ...onPolicy(random), success: random.success!.map((value) => (value === 2 ? 0 : value)) };
+    const counted = [...Array(batch.rows).keys()].filter((own) =>
+      random.weights.subarray(batch.offsets[own], batch.offsets[own + 1]).some((weight) => weight !== 0),
+    );
+    const mean = made(sequenceMean, {});
+    const factors = mean(ones.weights, batch);
+    const groups = Array.from({ length: batch.groups }, (_, group) =>
+      counted.filter((own) => batch.group[own] === group),
+    );
+    const { gradients } = weigh(pacs, { beta: 2, balance: "none" }, { ...ones, factors });
+    for (const rows of groups)
+      for (const own of rows) {
+        const others = rows.filter((other) => other !== own).map((other) => ones.success[other]!);
+        const advantage =
+          others.length === 0 ? 0 : ones.success[own]! - others.reduce((a, b) => a + b, 0) / others.length;
+        for (let t = batch.offsets[own]!; t < batch.offsets[own + 1]!; t++)
+          if (ones.weights[t] !== 0)
+            assert.ok(near(gradients.logp![t], (-2 * advantage) / counted.length, 1e-9));
+      }
+  }
+  assert.equal(leaveOneOut.name, "leave_one_out");
+});
+
+test("CoPG with rewards half apart is IPO: β²/2 of its loss", () => {
+  for (const random of [1, 2, 3].map((seed) => randomInput(seed, { pairs: true }))) {
+    const advantages = random.advantages.map((value) => (value > 0 ? 0.5 : 0));
+    const total = random.rewards!.total.map((value) => (Number.isNaN(value) ? value : value > 0.4 ? 0.5 : 0));
+    const input = { ...random, advantages, rewards: { ...random.rewards!, total } };
+    const [left, right] = [
+      weigh(ipo, { beta: 0.2, pairs: "best_worst" }, input),
+      weigh(copg, { beta: 0.2, pairs: "best_worst" }, input),
+    ];
+    const pairs = left.metrics?.["update/pairs"] ?? 0;
+    const ties = (right.metrics?.["update/pairs"] ?? 0) - pairs;
+    if (ties > 0 || pairs === 0) continue;
+    assert.ok(near(right.loss, 0.5 * 0.2 ** 2 * left.loss, 1e-9));
+    close(
+      right.gradients.logp,
+      left.gradients.logp!.map((value) => 0.5 * 0.2 ** 2 * value),
+      1e-9,
+    );
+  }
+});
+
+test("CoPG's gradient is a policy gradient whose baseline is the other answer's regularised reward", () => {
+  const rows = [
+    { ratios: [0.1, 0.3], reward: 1 },
+    { ratios: [-0.2], reward: 0.2 },
+  ];
+  const input = inputOf(rows);
+  const regularised = [1 - 0.5 * 0.4, 0.2 - 0.5 * -0.2];
+  const { gradients } = weigh(copg, { beta: 0.5 }, input);
+  const advantage = regularised[0]! - regularised[1]!;
+  close(gradients.logp, [-0.5 * advantage, -0.5 * advantage, 0.5 * advantage]);
+});
+
+test("Kimi's gradient on policy is the plain policy gradient; off policy the penalty pulls back", () => {
+  const input = inputOf([
+    { ratios: [0, 0], advantage: 0.7 },
+    { ratios: [0], advantage: -0.3 },
+  ]);
+  close(weigh(logRatioRegression, {}, input).gradients.logp, [-0.35, -0.35, 0.15]);
+  const moved = inputOf([{ ratios: [0.5, 0.5], advantage: 0.1 }]);
+  close(weigh(logRatioRegression, { beta: 0.1 }, moved).gradients.logp, [0, 0]);
+});
+
+test("OREO with a value of the whole response is DQO with λ = 1, twice", () => {
+  for (const input of randomGroups) {
+    const { returns: _, ...columns } = input.batch.columns;
+    const weights = input.weights.map((weight) => (weight === 0 ? 0 : 1));
+    const plain = { ...input, batch: { ...input.batch, columns }, weights };
+    const [left, right] = [weigh(oreo, {}, plain), weigh(dqo, {}, plain)];
+    close(
+      left.gradients["head:value"],
+      right.gradients["head:value"]!.map((value) => 2 * value),
+      1e-9,
+    );
+  }
+});
+
+test("REFUEL: the released form is η² times the paper's; where the ratios explain the rewards there is no loss", () => {
+  const rows = [
+    { ratios: [0.5, 0.1], reward: 1 },
+    { ratios: [0.3], reward: 0.5 },
+  ];
+  const [paper, released] = [
+    weigh(refuel, { eta: 0.5 }, inputOf(rows)),
+    weigh(refuel, { eta: 0.5, form: "released" }, inputOf(rows)),
+  ];
+  assert.ok(near(paper.loss, (0.3 / 0.5 - 0.5) ** 2));
+  assert.ok(near(released.loss, 0.25 * paper.loss));
+});
+
+test("ReST: a threshold that rises; best of a group; the shortest that succeeds", () => {
+  const rows = [
+    { ratios: [0, 0], reward: 1 },
+    { ratios: [0], reward: 1 },
+    { ratios: [0, 0, 0], reward: 0.4 },
+  ];
+  const kept = (params: z.input<typeof filteredLikelihood.params>, step = 0): number[] => {
+    const { gradients } = weigh(
+      filteredLikelihood,
+      params,
+      inputOf(rows, { clock: { step, stageStep: step } }),
+    );
+    return [0, 2, 3].map((t) => gradients.logp![t]!).flatMap((value, i) => (value === 0 ? [] : [i]));
+  };
+  const rising = { schedule: "linear", from: 0.3, to: 0.9, over: 10, start: 0 } as const;
+  assert.deepEqual(kept({ threshold: rising }, 0), [0, 1, 2]);
+  assert.deepEqual(kept({ threshold: rising }, 10), [0, 1]);
+  assert.deepEqual(kept({ keep: "best" }), [0]);
+  assert.deepEqual(kept({ keep: "shortest" }), [1]);
+  const { loss } = weigh(filteredLikelihood, { threshold: 0.5 }, inputOf(rows));
+  assert.ok(near(loss, 1));
+});
+
+test("O1-Pruner's weights: clipped, then standardised over the rollouts", () => {
+  const rows = [3.5, -3, 1].map((reward) => ({ ratios: [0], reward }));
+  const { gradients } = weigh(weightedLikelihood, { low: -2, high: 4, standardise: true }, inputOf(rows));
+  const mean = 2.5 / 3;
+  const spread = Math.sqrt(((3.5 - mean) ** 2 + (-2 - mean) ** 2 + (1 - mean) ** 2) / 2);
+  close(
+    gradients.logp,
+    [3.5, -2, 1].map((value) => -(value - mean) / spread / 3),
+  );
+});
+
+test("RRHF: hinges of answers that are likelier than better ones, and the best one's likelihood", () => {
+  const rows = [
+    { ratios: [0, 0], reward: 1 },
+    { ratios: [0.5], reward: 0 },
+    { ratios: [-0.5], reward: 0.5 },
+  ];
+  const { loss, gradients } = weigh(rrhf, {}, inputOf(rows));
+  // p = −1, −0.5, −1.5: (2nd, 1st) by 0.5, (2nd, 3rd) by 1, and −p of the first.
+  assert.ok(near(loss, 0.5 + 1 + 1));
+  close(gradients.logp, [-1, -1, 2, -1]);
+});
+
+test("A-LoL on the reference is the policy gradient over positive advantages", () => {
+  const rows = [0.6, -0.4].map((advantage) => ({ ratios: [0, 0], advantage }));
+  close(weigh(alol, {}, inputOf(rows)).gradients.logp, [-0.15, -0.15, 0, 0]);
+  const all = inputOf(rows);
+  close(weigh(alol, { positive: false }, all).gradients.logp, weigh(reinforce, {}, all).gradients.logp!);
+});
+
+test("AWR with a huge temperature is plain likelihood", () => {
+  const rows = [1, -1].map((advantage) => ({ ratios: [0], advantage }));
+  close(weigh(advantageWeighted, { beta: 1e9 }, inputOf(rows)).gradients.logp, [-0.5, -0.5], 1e-8);
+});
+
+test("BRAIn rests at the posterior: no gradient where the policy's ratios are exp(r/γ)", () => {
+  const rewards = [1, 0.25, 0];
+  const reached = inputOf(rewards.map((reward) => ({ ratios: [reward / 0.5], reward })));
+  close(weigh(brain, { gamma: 0.5 }, reached).gradients.logp, [0, 0, 0]);
+  const away = weigh(brain, { gamma: 0.5 }, inputOf(rewards.map((reward) => ({ ratios: [0], reward }))));
+  assert.ok(away.gradients.logp![0]! < 0 && away.gradients.logp![2]! > 0);
+  assert.ok(
+    near(
+      away.gradients.logp!.reduce((a, b) => a + b, 0),
+      0,
+    ),
+  );
+});
+
+test("DPG: weights P/(Zπ) have mean 1, so the baseline centres them", () => {
+  const input = inputOf([1, 0].map((reward) => ({ ratios: [0], reward })));
+  const [e, one] = [Math.exp(1), 1];
+  const mean = (e + one) / 2;
+  close(weigh(dpg, {}, input).gradients.logp, [-(e / mean - 1) / 2, -(one / mean - 1) / 2]);
+});
+
+test("ArCHer's critic: Q to r + γV of the next turn, V to the least Q", () => {
+  const input = inputOf([
+    {
+      ratios: [0, 0, 0],
+      reward: 1,
+      turns: [
+        [0, 2],
+        [2, 3],
+      ],
+    },
+  ]);
+  const column = (...values: number[]): Float64Array => Float64Array.from(values);
+  const now = {
+    "head:q1": column(9, 0.5, 0.4),
+    "head:q2": column(9, 0.7, 0.6),
+    "head:v1": column(0.2, 9, 0.1),
+    "head:v2": column(0.3, 9, 0.3),
+  };
+  const { loss, gradients } = weigh(turnCritic, { gamma: 0.9 }, { ...input, now });
+  const q = [(0.5 - 0.09) ** 2 + (0.7 - 0.09) ** 2, (0.4 - 1) ** 2 + (0.6 - 1) ** 2];
+  const v = [(0.2 - 0.5) ** 2 + (0.3 - 0.5) ** 2, (0.1 - 0.4) ** 2 + (0.3 - 0.4) ** 2];
+  assert.ok(near(loss, (q[0]! + q[1]! + v[0]! + v[1]!) / 2 / 2));
+  close(gradients["head:q1"], [0, (0.5 - 0.09) / 2, (0.4 - 1) / 2]);
+});
+
+test("a group of one, and no pair at all: nothing to learn from, and no error", () => {
+  const alone = inputOf([{ ratios: [0.3], reward: 1 }]);
+  for (const { loss, gradients } of [
+    weigh(dpo, {}, alone),
+    weigh(copg, {}, alone),
+    weigh(pacs, {}, alone),
+    weigh(nft, {}, alone),
+  ]) {
+    assert.equal(loss, 0);
+    assert.ok(gradients.logp!.every((value) => value === 0));
+  }
+});
+
+test("what is missing is named: the reference's log-probs, successes, a value head", () => {
+  const input = inputOf([
+    { ratios: [0.1], reward: 1 },
+    { ratios: [0.2], reward: 0 },
+  ]);
+  const names =
+    (pattern: RegExp) =>
+    (error: unknown): boolean =>
+      error instanceof UserError && pattern.test(error.message);
+  assert.throws(() => weigh(dpo, {}, { ...input, old: { logp: input.old.logp! } }), names(/logp:reference/));
+  assert.throws(() => weigh(nft, {}, { ...input, success: Uint8Array.of(2, 2) }), names(/succeed/));
+  assert.throws(() => weigh(valueClipped, { head: "other" }, input), names(/head:other/));
+  const infinite = { ...input, now: { logp: Float64Array.of(Number.NEGATIVE_INFINITY, -1) } };
+  assert.throws(() => weigh(dpo, {}, infinite), names(/-Infinity at token 0 of rollout g#0/));
+});

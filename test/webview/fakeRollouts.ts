@@ -1,0 +1,87 @@
+/** Rollouts of a step, and the explanation of one of them, as the real functions give them. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { panelGroups } from "../../extension/features/panel/groups.ts";
+import { loadConfig } from "../../server/config/index.ts";
+import { why } from "../../server/explain/why.ts";
+import { panelVersion, type RolloutPlace, type ToPanel } from "../../shared/runPanel.ts";
+import type { RolloutRow } from "../../shared/rollouts.ts";
+import { numberStream } from "./random.ts";
+
+const config = `
+tasks: [{ env: countdown }]
+reward:
+  terms:
+    correct: { use: equation }
+    brevity: { use: length, weight: 0.5 }
+    style: { use: format, weight: 0.2 }
+`;
+
+export function rolloutsOf(step: number): readonly RolloutRow[] {
+  return Array.from({ length: 6 }, (_, group) => {
+    const noise = numberStream(100 * step + group);
+    return Array.from({ length: 8 }, (_, index): RolloutRow => {
+      const length = 8 + (index % 5);
+      const failed = group === 1 && index === 5;
+      const right = group === 4 ? 1 : noise() > 0.3 ? 1 : 0;
+      return {
+        step,
+        group: `countdown ${group + 3} ${group + 5} 7 → ${20 + group}`,
+        index,
+        use: "train",
+        task: { arm: `countdown/${3 + (group % 3)}` },
+        prompt: `Using the numbers [${group + 3}, ${group + 5}, 7], make ${20 + group}.`,
+        response: `<think>${group + 3} + 7 is ${group + 10}…</think>\n<answer>(${group + 3} + 7) * 2</answer>`,
+        rewards: {
+          ...(failed ? {} : { correct: right }),
+          brevity: group === 4 ? 0 : -Math.abs(noise()),
+          style: index % 3 === 0 ? null : 1,
+        },
+        ...(failed ? { errors: { correct: "timeout after 2 s" } } : {}),
+        logp_old: Array.from({ length }, () => -Math.abs(noise())),
+        origin: Array.from({ length }, (_, i) => (i === 4 || i === 5 ? "observed" : "written")),
+        touched:
+          index === 3
+            ? {
+                clip_high: [
+                  [1, 2],
+                  [6, 8],
+                ],
+              }
+            : {},
+      };
+    });
+  }).flat();
+}
+
+export const chosen: RolloutPlace = { step: 384, group: "countdown 4 6 7 → 21", index: 3 };
+
+const explained = (rows: readonly RolloutRow[], place: RolloutPlace) => {
+  const file = join(mkdtempSync(join(tmpdir(), "gradus-webview-")), "test.gradus.yaml");
+  writeFileSync(file, config);
+  const { config: loaded } = loadConfig(file);
+  if (loaded === undefined) throw new Error("the config of the fake rollouts has errors");
+  return why(
+    loaded,
+    rows.map((row, line) => ({ row, place: { file: "rollouts.jsonl", line } })),
+    place,
+  );
+};
+
+/** The rollouts as the feed lists them: with the advantages that the run has recorded. */
+export function rolloutsMessage(step: number): ToPanel {
+  const rows = rolloutsOf(step);
+  const recorded = rows.map((row) => {
+    const { reward, advantage } = explained(rows, row);
+    return { ...row, reward, advantage };
+  });
+  return { version: panelVersion, type: "rollouts", step, groups: panelGroups([], recorded), more: 0 };
+}
+
+export function whyMessage(place: RolloutPlace): ToPanel {
+  const rows = rolloutsOf(place.step);
+  const { prompt = "", response = "" } =
+    rows.find(({ group, index }) => group === place.group && index === place.index) ?? {};
+  return { version: panelVersion, type: "why", why: explained(rows, place), prompt, response };
+}

@@ -1,0 +1,173 @@
+/** An explanation as elements: sentences, then the numbers they speak of as bars and tables. */
+import { formatChange, formatNumber, plural } from "../../shared/format.ts";
+import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
+import type { Alternative, Why, WhyTopic } from "../../shared/why.ts";
+import { element } from "../shared/dom.ts";
+
+const number = (value: MaybeNumber): string => (value === null ? "–" : formatNumber(fromWire(value)));
+const change = (value: MaybeNumber): string => (value === null ? "–" : formatChange(fromWire(value)));
+
+export function explanation(why: Why, prompt: string, response: string): HTMLElement[] {
+  return [
+    element(
+      "h3",
+      {},
+      `Rollout ${why.index}`,
+      element("span", { class: "muted" }, `  ${why.baseline}, ${why.scale}`),
+    ),
+    ...part(why, "advantage", undefined, [siblings(why)]),
+    ...part(why, "terms", "What each reward term gave", shares(why)),
+    ...part(why, "alternatives", "By another baseline or scale", alternatives(why)),
+    ...part(why, "tokens", "Tokens", rules(why)),
+    ...texts(prompt, response),
+  ];
+}
+
+function part(
+  { words }: Why,
+  topic: WhyTopic,
+  title: string | undefined,
+  shown: readonly HTMLElement[],
+): HTMLElement[] {
+  const sentences = words.filter(({ about }) => about === topic);
+  if (sentences.length === 0 && shown.length === 0) return [];
+  return [
+    element(
+      "section",
+      { class: "part", "data-topic": topic },
+      ...(title === undefined ? [] : [element("h4", {}, title)]),
+      ...sentences.map(({ text }) => element("p", {}, text)),
+      ...shown,
+    ),
+  ];
+}
+
+/** A bar from the middle of its cell: to the right for what is good, to the left for what is bad. */
+function bar(share: number): HTMLElement {
+  const fill = element("div", { class: "fill", "data-sign": share < 0 ? "negative" : "positive" });
+  fill.style.setProperty("--share", String(Math.min(1, Math.abs(share))));
+  return element("div", { class: "swing", "aria-hidden": "true" }, fill);
+}
+
+type Cell = string | HTMLElement;
+function table(label: string, heads: readonly string[], rows: readonly (readonly Cell[])[]): HTMLElement {
+  const head = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
+  const body = rows.map((cells) =>
+    element(
+      "tr",
+      {},
+      ...cells.map((cell, i) =>
+        cell instanceof HTMLTableCellElement
+          ? cell
+          : element(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : {}, cell),
+      ),
+    ),
+  );
+  return element(
+    "div",
+    { class: "wrap", tabindex: 0, role: "region", "aria-label": label },
+    element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)),
+  );
+}
+
+/** A sentence in the place of the last two columns. */
+function wideCell(text: string): HTMLTableCellElement {
+  const cell = element("td", { class: "note" }, text);
+  cell.colSpan = 2;
+  return cell;
+}
+
+function siblings({ siblings: all, index }: Why): HTMLElement {
+  const largest = Math.max(
+    0,
+    ...all.map(({ advantage }) => Math.abs(fromWire(advantage))).filter(Number.isFinite),
+  );
+  return table(
+    "Rollouts of the group",
+    ["rollout", "reward", "advantage", ""],
+    all.map((one) => {
+      const value = fromWire(one.advantage);
+      const name = one.index === index ? element("b", {}, `#${one.index} ◂`) : `#${one.index}`;
+      if (one.note !== null) return [name, "–", wideCell(one.note)];
+      return [
+        name,
+        number(one.reward),
+        change(one.advantage),
+        bar(largest === 0 || !Number.isFinite(value) ? 0 : value / largest),
+      ];
+    }),
+  );
+}
+
+function shares({ shares: found, advantage }: Why): HTMLElement[] {
+  if (found.kind === "none" || found.terms.length === 0) return [];
+  const largest = Math.max(Math.abs(found.rest), ...found.terms.map(({ share }) => Math.abs(share)));
+  const scaled = (share: number): number => (largest === 0 ? 0 : share / largest);
+  const rows = found.terms.map(({ term, weight, value, share, note }): Cell[] => [
+    term,
+    note ?? (weight === 1 ? number(value) : `${number(value)} × ${formatNumber(weight)}`),
+    formatChange(share),
+    bar(scaled(share)),
+  ]);
+  const rest: Cell[][] =
+    Math.abs(found.rest) > 1e-12
+      ? [["with no term paid", "", formatChange(found.rest), bar(scaled(found.rest))]]
+      : [];
+  const sum: Cell[] = [element("b", {}, "sum"), "", element("b", {}, change(advantage)), ""];
+  return [table("Shares of the reward terms", ["term", "paid", "share", ""], [...rows, ...rest, sum])];
+}
+
+function alternatives({ alternatives: all }: Why): HTMLElement[] {
+  const given = all.filter(({ advantage }) => advantage !== null);
+  if (given.length === 0) return [];
+  const names = (key: "baseline" | "scale"): string[] => [...new Set(given.map((one) => one[key]))];
+  const [baselines, scales] = [names("baseline"), names("scale")];
+  const cell = (one: Alternative | undefined): Cell =>
+    one?.chosen === true
+      ? element("b", { title: "as the config chooses" }, `▸ ${change(one.advantage)}`)
+      : change(one?.advantage ?? null);
+  const rows = baselines.map((baseline): Cell[] => [
+    baseline,
+    ...scales.map((scale) => cell(given.find((one) => one.baseline === baseline && one.scale === scale))),
+  ]);
+  const left = [...new Set(all.map(({ baseline }) => baseline))].filter((name) => !baselines.includes(name));
+  const note =
+    left.length === 0
+      ? []
+      : [element("p", { class: "muted" }, `Not from what was recorded: ${left.join(", ")}.`)];
+  return [table("Advantage by baseline and scale", ["baseline", ...scales], rows), ...note];
+}
+
+function rules({ tokens }: Why): HTMLElement[] {
+  if (tokens.rules.length === 0) return [];
+  const place = ([start, end]: readonly [number, number]): string =>
+    end - start === 1 ? String(start) : `${start}–${end - 1}`;
+  return [
+    element(
+      "ul",
+      {},
+      ...tokens.rules.map(({ rule, effect, count, spans }) =>
+        element(
+          "li",
+          { "data-effect": effect },
+          element("b", {}, rule),
+          ` ${plural(count, "token")}: ${spans.map(place).join(", ")}`,
+        ),
+      ),
+    ),
+  ];
+}
+
+function texts(prompt: string, response: string): HTMLElement[] {
+  const one = (title: string, text: string): HTMLElement =>
+    element(
+      "section",
+      { class: "part" },
+      element("h4", {}, title),
+      element("pre", { tabindex: 0, "aria-label": title }, text),
+    );
+  return [
+    ...(prompt === "" ? [] : [one("Prompt", prompt)]),
+    ...(response === "" ? [] : [one("Response", response)]),
+  ];
+}
