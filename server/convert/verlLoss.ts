@@ -106,6 +106,12 @@ interface Clips {
 export function objective(settings: Settings, aggregate: Json): JsonObject {
   const entropy = settings.need(`${actor}.entropy_coeff`);
   const common = settings.number(`${actor}.clip_ratio`);
+  const sides = ["low", "high"].map((side) => settings.peek(`${actor}.clip_ratio_${side}`));
+  if (settings.has(`${actor}.clip_ratio`) && !sides.includes(null) && sides.some((side) => side !== common))
+    settings.refuse(
+      `${actor}.clip_ratio`,
+      "verl reads it only where clip_ratio_low or clip_ratio_high is null; they are 0.2 unless written",
+    );
   const clip = (side: string): number =>
     settings.peek(`${actor}.clip_ratio_${side}`) === null
       ? (common ?? 0.2)

@@ -153,6 +153,16 @@ describe("converted configurations", () => {
     assert.equal(reason(result, "actor_rollout_ref.actor.clip_ratio_high"), undefined);
   });
 
+  it("says that verl itself ignores clip_ratio beside its two sides", () => {
+    const script =
+      "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.actor.clip_ratio=0.3";
+    assert.match(reason(of(script), "actor_rollout_ref.actor.clip_ratio") ?? "", /0\.2 unless written/);
+    assert.equal(tree(of(script))["objective"]!["high"], 0.2);
+    const nulls = `${script} actor_rollout_ref.actor.clip_ratio_low=null actor_rollout_ref.actor.clip_ratio_high=null`;
+    assert.equal(tree(of(nulls))["objective"]!["high"], 0.3);
+    assert.equal(reason(of(nulls), "actor_rollout_ref.actor.clip_ratio"), undefined);
+  });
+
   it("says what stands in for what nobody knows", () => {
     const estimator = of("python -m verl.trainer.main_ppo algorithm.adv_estimator=mine");
     assert.match(reason(estimator, "algorithm.adv_estimator") ?? "", /stands in/);
