@@ -7,8 +7,11 @@ import { toWire, type WireNumber } from "../shared/rollouts.ts";
 import { describeMismatch, withReturns, type Advantages, type Scored } from "./algorithm.ts";
 import type { RunConfig } from "./config/resolved.ts";
 import { RecordedStep } from "./explain/recordedStep.ts";
-import { columnOfRows, type RecordedRow } from "./recorded.ts";
-import type { Model, Saved, Stats, Weighed } from "./seams.ts";
+import type { Span } from "../shared/why.ts";
+import { keyOf, recordedChannel } from "./explain/channels.ts";
+import type { RecordedRow } from "./recorded.ts";
+import type { Channel, Saved, Stats, Weighed } from "./seams.ts";
+import { spansOf } from "./spans.ts";
 
 export interface ExplainedRollout {
   readonly type: "rollout";
@@ -21,6 +24,10 @@ export interface ExplainedRollout {
   readonly weights: readonly WireNumber[];
   /** Absent where the rows have no `logp_new`. */
   readonly grad_logp?: readonly WireNumber[];
+  /** ∂loss/∂channel of the other channels that the loss reads: `head:value`, `entropy`. */
+  readonly gradients?: Readonly<Record<string, readonly WireNumber[]>>;
+  /** By rule, the tokens [start, end) that it touched: those that a clip held, and so on. */
+  readonly touched?: Readonly<Record<string, readonly Span[]>>;
 }
 export interface ExplainedStep {
   readonly type: "summary";
@@ -31,14 +38,14 @@ export interface ExplainedStep {
 }
 export type Explained = ExplainedRollout | ExplainedStep;
 
-interface RowsOfStep {
+export interface RowsOfStep {
   readonly train: RecordedRow[];
   /** Rollouts that only tell what a state is worth. */
   readonly estimates: RecordedRow[];
 }
 
 /** The rows of each (run, step), in the order in which the steps first appear. */
-function stepsOf(rows: readonly RecordedRow[]): RowsOfStep[] {
+export function stepsOf(rows: readonly RecordedRow[]): RowsOfStep[] {
   const steps = new Map<string, RowsOfStep>();
   for (const recorded of rows) {
     const { admitted, use = "train", run, step } = recorded.row;
@@ -109,7 +116,7 @@ export class StepExplainer {
     if (!part) this.step.checkGroups();
     const { batch, algorithm, clock } = this.step;
     const scored = algorithm.rewards(this.step.terms(), batch, clock);
-    const update = this.step.hasNew();
+    const update = this.step.updates();
     const old = this.step.generated(update);
     const advantages = algorithm.given
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)
@@ -133,8 +140,7 @@ export class StepExplainer {
       sampled !== undefined && batch.columns.logp_old !== undefined
         ? describeMismatch(sampled, batch.columns.logp_old, weights)
         : {};
-    for (let row = 0; row < batch.rows; row++)
-      yield this.rollout(row, scored, advantages, weights, weighed?.gradients.logp);
+    for (let row = 0; row < batch.rows; row++) yield this.rollout(row, scored, advantages, weights, weighed);
     yield {
       type: "summary",
       step: this.step.rows[0]!.step,
@@ -152,21 +158,30 @@ export class StepExplainer {
     { combined }: Scored,
     advantages: Advantages,
     weights: Float64Array,
-    gradient: Float64Array | undefined,
+    weighed: Weighed | undefined,
   ): ExplainedRollout {
     const { step, group, index } = this.step.rows[row]!;
     const [start, end] = [this.step.batch.offsets[row]!, this.step.batch.offsets[row + 1]!];
     const part = (values: Float64Array): WireNumber[] => Array.from(values.subarray(start, end), toWire);
     const total = combined.total[row]!;
+    const { logp, ...others } = weighed?.gradients ?? {};
+    const rest = Object.entries(others).flatMap(([channel, column]) =>
+      column === undefined ? [] : [[channel, part(column)] as const],
+    );
+    const touched = touchedOf(weighed?.touched, start, end);
     return {
       type: "rollout",
       step,
       group,
       index,
       reward: Number.isNaN(total) || combined.errored[row] === 1 ? null : toWire(total),
-      advantages: part(advantages.tokens.map((value, i) => (weights[i] === 0 ? 0 : value))),
+      advantages: Array.from(advantages.tokens.subarray(start, end), (value, i) =>
+        weights[start + i] === 0 ? 0 : toWire(value),
+      ),
       weights: part(weights),
-      ...(gradient === undefined ? {} : { grad_logp: part(gradient) }),
+      ...(logp === undefined ? {} : { grad_logp: part(logp) }),
+      ...(rest.length === 0 ? {} : { gradients: Object.fromEntries(rest) }),
+      ...(touched.length === 0 ? {} : { touched: Object.fromEntries(touched) }),
     };
   }
 
@@ -174,39 +189,56 @@ export class StepExplainer {
     for (const { place, model, coefficient } of this.step.algorithm.kl) {
       if (place !== "reward" || coefficient(this.step.clock) === 0) continue;
       this.step.checkColumn(old.logp, this.step.batch.mask, "logp_old");
-      this.step.checkColumn(old[`logp:${model}`], this.step.batch.mask, refKey(model));
+      if (model !== "behaviour")
+        this.step.checkColumn(old[`logp:${model}`], this.step.batch.mask, keyOf(`logp:${model}`));
     }
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }
 
   private weigh(old: Stats, advantages: Advantages, weights: Float64Array, scored: Scored): Weighed {
-    const { batch, clock, algorithm } = this.step;
-    const logp =
-      columnOfRows(this.step.rows, "logp_new", batch.offsets) ?? new Float64Array(batch.tokens.length);
-    const entropy = batch.columns.entropy;
+    const { step } = this;
+    const { batch, clock, algorithm } = step;
     const trained = Uint8Array.from(weights, (weight) => (weight === 0 ? 0 : 1));
-    this.step.checkColumn(logp, trained, "logp_new");
-    if (this.step.body.objective.loss.declaration.name !== "reinforce")
-      this.step.checkColumn(old.logp, trained, "logp_old");
-    if (algorithm.channels(clock).includes("entropy")) this.step.checkColumn(entropy, trained, "entropy");
-    for (const { place, model, coefficient } of algorithm.kl)
-      if (place === "loss" && coefficient(clock) !== 0)
-        this.step.checkColumn(old[`logp:${model}`], trained, refKey(model));
-    const now: Stats = {
-      logp,
-      ...(entropy === undefined || entropy.some((value, i) => trained[i] === 1 && Number.isNaN(value))
-        ? {}
-        : { entropy }),
-    };
+    const channels = algorithm.channels(clock);
+    const now = this.now(channels, trained);
+    if (channels.includes("logp") && step.body.objective.loss.declaration.name !== "reinforce")
+      step.checkColumn(old.logp, trained, "logp_old");
+    for (const model of algorithm.models(clock))
+      if (old[`logp:${model}`] === undefined || algorithm.kl.some((term) => term.model === model))
+        step.checkColumn(old[`logp:${model}`], trained, keyOf(`logp:${model}`));
     return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored }, clock)(
       now,
       withReturns(batch, advantages),
     );
   }
+
+  /** The channels that the loss reads, as recorded; the entropy also where it is only measured. */
+  private now(channels: readonly Channel[], trained: Uint8Array): Stats {
+    const { rows, batch } = this.step;
+    const columns = channels.map((channel) => {
+      const column = recordedChannel(rows, channel, batch.offsets);
+      this.step.checkColumn(column, trained, keyOf(channel));
+      return [channel, column] as const;
+    });
+    const { entropy } = batch.columns;
+    const measured = entropy?.every((value, i) => trained[i] === 0 || !Number.isNaN(value)) === true;
+    return {
+      logp: recordedChannel(rows, "logp", batch.offsets) ?? new Float64Array(batch.tokens.length),
+      ...(measured ? { entropy } : {}),
+      ...Object.fromEntries(columns),
+    };
+  }
 }
 
-/** The key of a row that has a model's log-probs: only the reference's are recorded. */
-const refKey = (model: Model): string => (model === "reference" ? "logp_ref" : `log-probs of model ${model}`);
+function touchedOf(
+  touched: Weighed["touched"],
+  start: number,
+  end: number,
+): (readonly [string, readonly Span[]])[] {
+  return Object.entries(touched ?? {})
+    .map(([rule, column]) => [rule, spansOf(start, end, (i) => column[i] === 1)] as const)
+    .filter(([, spans]) => spans.length > 0);
+}
 
 const wire = (metrics: Readonly<Record<string, number>>): Record<string, WireNumber> =>
   Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name, toWire(value)]));

@@ -504,58 +504,7 @@ export type TokenWeight = (
   clock: Clock,
 ) => Float64Array;
 
-/** A divergence on one token: its value and its derivative by logp, given logp and the other model's logp. */
-export interface KlPoint {
-  value(logp: number, other: number): number;
-  slope(logp: number, other: number): number;
-}
-
-/** Columns that an estimator adds itself up over: per token, with the factor that each token has. */
-export interface KlColumns {
-  readonly own: Float64Array;
-  readonly other: Float64Array;
-  /** 0 where the term does not act. */
-  readonly factors: Float64Array;
-  readonly coefficient: number;
-  /** Derivative by logp, added to. */
-  readonly gradient: Float64Array;
-}
-
-/** A KL estimator: KL(policy ‖ model) from log-probs of sampled tokens, and KL(model ‖ policy) where it can. */
-export interface KlEstimator extends KlPoint {
-  /** Of KL(model ‖ policy), still from the policy's own samples. */
-  readonly forward?: KlPoint;
-  /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
-  readonly full?: true;
-  /** The same for whole columns: coefficient · Σ factor · value; Σ of k3 over tokens with a factor, and how many. */
-  sum?(columns: KlColumns): { readonly loss: number; readonly k3: number; readonly count: number };
-}
-
-/** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
-export type KlRows = "all" | "right" | "wrong" | "all_right" | "all_wrong" | "mixed";
-
-/** One line of the config's `kl` list, ready to use. */
-export interface KlTerm {
-  readonly model: Model;
-  readonly direction: "reverse" | "forward";
-  readonly place: "reward" | "loss";
-  /** Of the term's own direction. */
-  readonly estimator: KlEstimator;
-  readonly coefficient: (clock: Clock) => number;
-  /** It reads the entropy of its model at each token, as `old["entropy:<model>"]`. */
-  readonly entropy?: boolean;
-  /** Factor per token from the entry's mask, turns and weight; absent: 1 everywhere. */
-  readonly acts?: (input: KlInput) => Float64Array;
-}
-
-/** What decides where a KL term acts. `weights` are those of the tokens that train, 0 elsewhere. */
-export interface KlInput {
-  readonly batch: Batch;
-  readonly old: Stats;
-  readonly weights: ArrayLike<number>;
-  /** Per row, see `ObjectiveInput.success`. */
-  readonly success?: Uint8Array;
-}
+export type { KlColumns, KlEstimator, KlInput, KlPoint, KlRows, KlTerm } from "./kl/types.ts";
 
 /** What an objective sees. */
 export interface ObjectiveInput {
@@ -598,27 +547,7 @@ export interface Objective {
   loss(input: ObjectiveInput): Weighed;
 }
 
-/** What a correction sees: an objective's input before the normaliser. */
-export type CorrectionInput = Pick<
-  ObjectiveInput,
-  "batch" | "now" | "old" | "advantages" | "weights" | "clock" | "version"
->;
-
-/** What a correction does. No gradient flows through it. */
-export interface Corrected {
-  /** Multiplies the objective's loss of each token, behind the normaliser; KL terms and bonuses go without. */
-  readonly factors?: Float64Array;
-  /** 0 where the token stops training altogether: the normaliser does not count it, and no KL term acts on it. */
-  readonly kept?: Uint8Array;
-  readonly metrics?: Readonly<Record<string, number>>;
-  readonly touched?: Readonly<Record<string, Uint8Array>>;
-}
-
-/** Corrects for tokens that another distribution drew. Several of a list see the same weights, and multiply. */
-export interface Correction {
-  readonly models?: readonly Model[];
-  correct(input: CorrectionInput): Corrected;
-}
+export type { Corrected, Correction, CorrectionInput } from "./correction/types.ts";
 
 /** The normaliser of a loss: from `weights` to a factor per token, written to `into` (as long as they) where it is given. */
 export type Aggregate = (weights: Float64Array, batch: Batch, into?: Float64Array) => Float64Array;

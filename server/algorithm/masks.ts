@@ -85,7 +85,7 @@ export class MaskChain {
   }
 }
 
-const unobserved = (batch: Batch): Batch => ({
-  ...batch,
-  mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)),
-});
+const unobserved = (batch: Batch): Batch =>
+  batch.origin.includes(origin.observed)
+    ? { ...batch, mask: batch.mask.map((kept, i) => (batch.origin[i] === origin.observed ? 0 : kept)) }
+    : batch;

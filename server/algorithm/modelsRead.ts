@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { StageBody } from "../config/resolved.ts";
 import type { Channel, Model, Objective, Random } from "../seams.ts";
+import { Corrections } from "./corrections.ts";
 import { objectiveOf } from "./objective.ts";
 
 const unused: Random = {
@@ -14,6 +15,13 @@ const unused: Random = {
 const plannedObjective = ({ objective, rollout }: StageBody): Objective =>
   objectiveOf(objective, { random: unused, max_tokens: rollout.max_tokens, group: rollout.group });
 
+const plannedCorrections = ({ objective, rollout }: StageBody): Model[] =>
+  new Corrections(objective.correction, {
+    random: unused,
+    max_tokens: rollout.max_tokens,
+    group: rollout.group,
+  }).models;
+
 const named = z.object({ reference: z.string() });
 
 /** Models that the loss or a reward term compares the policy with. */
@@ -21,6 +29,7 @@ export const modelsRead = (body: StageBody): Model[] => [
   ...new Set([
     ...body.kl.map(({ model }) => model),
     ...(plannedObjective(body).models ?? []),
+    ...plannedCorrections(body),
     ...body.reward.terms.flatMap(({ term }) => {
       const read = named.safeParse(term.params);
       return read.success ? [read.data.reference] : [];

@@ -2,6 +2,7 @@
 import { formatChange, formatNumber } from "../../shared/format.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
 import type { Alternative, Span, TermShare, Why, WhyTopic } from "../../shared/why.ts";
+import { alternativeTable } from "../../shared/whyTable.ts";
 import { colours } from "./colours.ts";
 import { oneLine } from "./terminal.ts";
 
@@ -130,57 +131,36 @@ function payment({ weight, value, note }: TermShare): string {
   return weight === 1 ? number(value) : `${number(value)} × ${formatNumber(weight)}`;
 }
 
-/** Baselines down, scales across; methods that do not apply stand below with the reason. */
+/** Baselines down, scales across. */
 function table(all: readonly Alternative[], width: number): string[] {
-  if (all.length === 0) return [];
-  const rows = [...new Set(all.map(({ baseline }) => baseline))];
-  const heads = [...new Set(all.map(({ scale }) => scale))];
-  const at = (baseline: string, scale: string): Alternative | undefined =>
-    all.find((one) => one.baseline === baseline && one.scale === scale);
-  const applying = rows.filter((baseline) => heads.some((scale) => at(baseline, scale)?.advantage != null));
-  const columns = heads.filter((scale) => applying.some((row) => at(row, scale)?.advantage != null));
-  const names = columnWidth(applying);
+  const { scales: every, rows, others, missing } = alternativeTable(all);
+  if (rows.length === 0) return [];
+  // The config's own comes first: a narrow terminal goes without the last ones.
+  const scales = every.slice(0, Math.max(1, Math.floor((width - 17) / 12)));
   const cell = (text: string, scale: string): string => text.padStart(Math.max(8, scale.length));
-  const parts = chunks(columns, width - names - 6, (scale) => Math.max(8, scale.length) + 3);
-  const lines = parts.flatMap((part) => [
-    `    ${" ".repeat(names)}${part.map((scale) => `   ${colours.dim(cell(scale, scale))}`).join("")}`,
-    ...applying.map((baseline) => {
-      const values = part.map((scale) => {
-        const one = at(baseline, scale);
-        const value = fromWire(one?.advantage ?? null);
-        const text = cell(change(one?.advantage ?? null), scale);
-        return one?.chosen === true
-          ? ` ${colours.cyan("▸")} ${colours.bold(text)}`
-          : `   ${signed(text, value)}`;
-      });
-      return `    ${baseline.padEnd(names)}${values.join("")}`;
-    }),
-  ]);
-  return [...lines, ...inapplicable(all, applying, width)];
-}
-
-function chunks<Item>(items: readonly Item[], room: number, size: (item: Item) => number): Item[][] {
-  const parts: Item[][] = [];
-  let left = 0;
-  for (const item of items) {
-    if (parts.length === 0 || left < size(item)) [left] = [room, parts.push([])];
-    parts.at(-1)!.push(item);
-    left -= size(item);
-  }
-  return parts;
-}
-
-function inapplicable(all: readonly Alternative[], applying: readonly string[], width: number): string[] {
-  const reasons = new Map<string, string[]>();
-  for (const { baseline, reason } of all) {
-    if (applying.includes(baseline) || reason === null) continue;
-    const names = reasons.get(reason) ?? [];
-    if (!names.includes(baseline)) names.push(baseline);
-    reasons.set(reason, names);
-  }
-  return [...reasons].flatMap(([reason, names]) =>
-    wrapped(`${names.join(", ")}: ${reason}`, width - 4).map((line) => colours.dim(`    ${line}`)),
-  );
+  const cells = scales.reduce((sum, scale) => sum + 3 + Math.max(8, scale.length), 0);
+  const labels = rows.map(({ baselines }) => oneLine(baselines.join(", "), Math.max(12, width - cells - 5)));
+  const names = columnWidth(labels);
+  const head = `    ${" ".repeat(names)}${scales.map((scale) => `   ${colours.dim(cell(scale, scale))}`).join("")}`;
+  const lines = rows.map(({ cells: found }, i) => {
+    const values = found.slice(0, scales.length).map(({ advantage, chosen }, column) => {
+      const text = cell(change(advantage), scales[column]!);
+      return chosen
+        ? ` ${colours.cyan("▸")} ${colours.bold(text)}`
+        : `   ${signed(text, fromWire(advantage))}`;
+    });
+    return `    ${labels[i]!.padEnd(names)}${values.join("")}`;
+  });
+  const rest = others.map(({ scale, advantage }) => `${scale} ${change(advantage)}`).join(", ");
+  const notes = [
+    ...(rest === "" ? [] : [`Other scales with the config's baseline: ${rest}.`]),
+    ...(missing.length === 0 ? [] : [`Not from what was recorded: ${missing.join(", ")}.`]),
+  ];
+  return [
+    head,
+    ...lines,
+    ...notes.flatMap((note) => wrapped(note, width - 4).map((line) => colours.dim(`    ${line}`))),
+  ];
 }
 
 const span = ([start, end]: Span): string => (end - start === 1 ? String(start) : `${start}–${end - 1}`);

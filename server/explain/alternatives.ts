@@ -3,10 +3,10 @@ import { UserError } from "../../shared/errors.ts";
 import { toWire } from "../../shared/rollouts.ts";
 import type { Alternative } from "../../shared/why.ts";
 import { baselines, scales } from "../advantage/index.ts";
-import type { Scored } from "../algorithm.ts";
 import type { Declaration, SlotName } from "../config/declaration.ts";
 import type { Choice } from "../config/resolved.ts";
-import type { Stats } from "../seams.ts";
+import type { SolvedStep } from "../explain.ts";
+import type { Remember } from "./memory.ts";
 import { algorithmOf, type RecordedStep } from "./recordedStep.ts";
 import { rowAdvantage } from "./rowAdvantage.ts";
 
@@ -32,7 +32,12 @@ function choices<Slot extends SlotName>(
 }
 
 /** @param row of the step; the group's siblings and, for scales over the batch, all others are in the step */
-export function alternatives(step: RecordedStep, row: number, scored: Scored, old: Stats): Alternative[] {
+export function alternatives(
+  step: RecordedStep,
+  row: number,
+  { scored, old }: Pick<SolvedStep, "scored" | "old">,
+  remember: Remember,
+): Alternative[] {
   const none = Number.isNaN(scored.combined.total[row]!) || scored.combined.errored[row] === 1;
   if (step.algorithm.given || none) return [];
   const { baseline, scale } = step.body.advantage;
@@ -42,7 +47,7 @@ export function alternatives(step: RecordedStep, row: number, scored: Scored, ol
       return {
         ...names,
         chosen: one === baseline && other === scale,
-        ...tried(step, row, scored, old, one, other),
+        ...tried(step, row, { scored, old, remember }, one, other),
       };
     }),
   );
@@ -51,13 +56,13 @@ export function alternatives(step: RecordedStep, row: number, scored: Scored, ol
 function tried(
   { body, batch, clock }: RecordedStep,
   row: number,
-  { combined }: Scored,
-  old: Stats,
+  { scored: { combined }, old, remember }: Pick<SolvedStep, "scored" | "old"> & { remember: Remember },
   baseline: Choice<"baseline">,
   scale: Choice<"scale">,
 ): Pick<Alternative, "advantage" | "reason"> {
   try {
     const algorithm = algorithmOf({ ...body, advantage: { ...body.advantage, baseline, scale } });
+    remember(algorithm);
     const value = rowAdvantage(algorithm.advantages(combined, batch, old, clock), batch, row);
     return Number.isFinite(value)
       ? { advantage: toWire(value), reason: null }

@@ -14,8 +14,9 @@ import {
   sourceNameOf,
   type RecordedRow,
 } from "../recorded.ts";
-import type { Batch, Clock, RewardColumn, Stats, TermValue } from "../seams.ts";
+import type { Batch, Channel, Clock, RewardColumn, Stats, TermValue } from "../seams.ts";
 import { withBranchValues } from "./branches.ts";
+import { recordedChannel } from "./channels.ts";
 import { stageAt } from "./stageAt.ts";
 
 const none: TermValue = { kind: "none" };
@@ -110,8 +111,16 @@ export class RecordedStep {
     return values;
   }
 
+  /** Whether the rows have what an update reads: its log-probs, or the heads' values where the loss reads these alone. */
+  updates(): boolean {
+    const channels = this.algorithm.channels(this.clock);
+    return channels.includes("logp")
+      ? this.hasNew()
+      : channels.every((channel) => recordedChannel(this.rows, channel, this.batch.offsets) !== undefined);
+  }
+
   /** Rows without tokens lack nothing. */
-  hasNew(): boolean {
+  private hasNew(): boolean {
     const lacking = this.rows.map(
       (row, i) => row.logp_new === undefined && this.batch.offsets[i + 1]! > this.batch.offsets[i]!,
     );
@@ -133,11 +142,8 @@ export class RecordedStep {
    */
   generated(update: boolean): Stats {
     const { batch, rows } = this;
-    const [old, fresh, reference] = [
-      batch.columns.logp_old,
-      update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined,
-      columnOfRows(rows, "logp_ref", batch.offsets),
-    ];
+    const old = batch.columns.logp_old;
+    const fresh = update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined;
     const logp = old?.slice() ?? fresh?.slice();
     if (logp !== undefined && fresh !== undefined) {
       rows.forEach((row, i) => {
@@ -145,10 +151,25 @@ export class RecordedStep {
           logp.set(fresh.subarray(batch.offsets[i]!, batch.offsets[i + 1]!), batch.offsets[i]!);
       });
     }
-    return {
-      ...(logp === undefined ? {} : { logp }),
-      ...(reference === undefined ? {} : { "logp:reference": reference }),
-    };
+    return { ...this.others(), ...(logp === undefined ? {} : { logp }) };
+  }
+
+  /** What other models, and heads before the update, said of the rows: as far as it was recorded. */
+  private others(): Stats {
+    const algorithm: Algorithm & { readonly before?: readonly Channel[] } = this.algorithm;
+    const wanted: Channel[] = [
+      "logp:reference",
+      ...algorithm.models(this.clock).map((model): Channel => `logp:${model}`),
+      ...algorithm.entropies(this.clock).map((model): Channel => `entropy:${model}`),
+      ...algorithm.advantageChannels.map(({ channel }) => channel),
+      ...(algorithm.before ?? []),
+    ];
+    return Object.fromEntries(
+      [...new Set(wanted)].flatMap((channel) => {
+        const column = recordedChannel(this.rows, channel, this.batch.offsets);
+        return column === undefined ? [] : [[channel, column]];
+      }),
+    );
   }
 
   /** A column must have a value wherever a token trains. */
@@ -164,7 +185,7 @@ export class RecordedStep {
       `the config needs "${key}" for every token that trains, and ${column === undefined ? "no rollout of the step has it" : `token ${at - this.batch.offsets[row]!} of the rollout has none`}`,
       key === "logp_ref"
         ? "Record logp_ref with the rollouts, or set `kl: []`."
-        : `Record ${key} with the rollouts.`,
+        : `Record ${JSON.stringify(key)} with the rollouts, one number a token.`,
     );
   }
 

@@ -102,23 +102,34 @@ function termWords({ shares, advantage }: Facts): string | undefined {
     : `Of the ${formatChange(fromWire(advantage))}: ${list([...parts, ...rest])}.`;
 }
 
-/** Names what would have turned the sign, and the range of the rest. */
-function alternativeWords({ alternatives, advantage }: Facts): string | undefined {
+/** One choice changed at a time: other baselines with the config's scale, other scales with its baseline. */
+function alternativeWords({ alternatives, advantage, baseline, scale }: Facts): string | undefined {
   const own = fromWire(advantage);
-  const others = alternatives.filter(
-    (one): one is Alternative & { advantage: NonNullable<MaybeNumber> } =>
-      !one.chosen && one.advantage !== null,
-  );
-  if (others.length === 0 || Number.isNaN(own)) return undefined;
-  const name = ({ baseline, scale }: Alternative): string => `${baseline} with ${scale}`;
-  const turned = others.filter((one) => Math.sign(fromWire(one.advantage)) === -Math.sign(own) && own !== 0);
-  if (turned.length > 0)
-    return `${turned.length === 1 ? "One other choice turns" : `${turned.length} other choices turn`} its sign: ${list(turned.slice(0, 3).map((one) => `${name(one)} gives ${change(fromWire(one.advantage))}`))}.`;
-  const values = others.map((one) => fromWire(one.advantage));
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  return low === high
-    ? `Every other choice gives ${change(low)}.`
-    : `Other baselines and scales give between ${change(low)} and ${change(high)}.`;
+  if (Number.isNaN(own)) return undefined;
+  const others = alternatives.filter((one) => !one.chosen && one.advantage !== null);
+  const of = (kind: "baseline" | "scale"): string[] => {
+    const found = others.filter((one) =>
+      kind === "baseline" ? one.scale === scale : one.baseline === baseline,
+    );
+    return rangeWords(kind, found, own);
+  };
+  const sentences = [...of("baseline"), ...of("scale")];
+  return sentences.length === 0 ? undefined : sentences.join(" ");
+}
+
+/** Names the ends of the range, and those that would have turned the sign. */
+function rangeWords(kind: "baseline" | "scale", found: readonly Alternative[], own: number): string[] {
+  const sorted = found
+    .map((one) => ({ name: one[kind], value: fromWire(one.advantage) }))
+    .sort((one, other) => one.value - other.value);
+  const [low, high] = [sorted[0], sorted.at(-1)];
+  if (low === undefined || high === undefined) return [];
+  const ends =
+    low.value === high.value
+      ? `Every other ${kind} gives ${change(low.value)}.`
+      : `Another ${kind} gives from ${change(low.value)} (${low.name}) to ${change(high.value)} (${high.name}).`;
+  const turned = sorted.filter(({ value }) => value * own < 0).map(({ name }) => name);
+  return turned.length === 0 ? [ends] : [ends, `The sign turns with ${list(turned)}.`];
 }
 
 const verb: Readonly<Record<TokenRule["effect"], string>> = {

@@ -8,6 +8,7 @@ import type { TermShare, TermShares } from "../../shared/why.ts";
 import { rowValue, type Scored } from "../algorithm.ts";
 import type { StageBody } from "../config/resolved.ts";
 import { status, type RewardColumn, type Stats } from "../seams.ts";
+import type { Remember } from "./memory.ts";
 import { algorithmOf, type RecordedStep } from "./recordedStep.ts";
 import { rowAdvantage } from "./rowAdvantage.ts";
 import { mostPlayers, shapley } from "./shapley.ts";
@@ -21,6 +22,7 @@ export interface SharesInput {
   readonly row: number;
   readonly scored: Scored;
   readonly old: Stats;
+  readonly remember: Remember;
   /** The rollout's advantage. */
   readonly advantage: number;
 }
@@ -81,7 +83,7 @@ function facts(term: RewardColumn, weight: number, row: number): Omit<TermShare,
 }
 
 /** The advantage with only some of the terms paid; 0 where these give the rollout none. */
-function worth({ step, row, scored, old }: SharesInput, paid: readonly number[]): number {
+function worth({ step, row, scored, old, remember }: SharesInput, paid: readonly number[]): number {
   const { body, batch, clock } = step;
   const own = body.reward.terms.length;
   const only: StageBody = {
@@ -92,6 +94,7 @@ function worth({ step, row, scored, old }: SharesInput, paid: readonly number[])
     },
   };
   const algorithm = algorithmOf(only);
+  remember(algorithm);
   const columns = scored.rewards.terms.filter((_, i) => i < own || paid.includes(i));
   const { combined } = algorithm.rewards(columns, batch, clock);
   const value = rowAdvantage(algorithm.advantages(combined, batch, old, clock), batch, row);

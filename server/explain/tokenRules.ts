@@ -81,7 +81,10 @@ function weightRules({ step, weights, exists }: Row, start: number, end: number)
   const spans = spansOf(start, end, (i) => trains(i) && weights[i] !== 1);
   if (spans.length === 0) return [];
   const rule = list.map(({ declaration }) => declaration.name).join(", ") || "token_weights";
-  const values = spans.flatMap(([from, to]) => [...weights.subarray(start + from, start + to)]);
+  // A weight of nothing stands as a very small one, so that normalisers count its token.
+  const values = spans.flatMap(([from, to]) =>
+    [...weights.subarray(start + from, start + to)].map((value) => (value < 1e-20 ? 0 : value)),
+  );
   const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => Number(value.toPrecision(3)));
   const text = low === high ? `weighs ${low}` : `weighs between ${low} and ${high}`;
   return [{ rule, effect: "weighted", text, count: sizeOf(spans), spans }];

@@ -10,6 +10,7 @@ import type { RunConfig } from "../config/resolved.ts";
 import { checkTerms, StepExplainer, type SolvedStep } from "../explain.ts";
 import { groupKey, type RecordedRow } from "../recorded.ts";
 import { alternatives } from "./alternatives.ts";
+import { memoryBefore, type Remember } from "./memory.ts";
 import { RecordedStep } from "./recordedStep.ts";
 import { rowAdvantage } from "./rowAdvantage.ts";
 import { inWords } from "./sentences.ts";
@@ -80,8 +81,22 @@ interface View {
   readonly advantage: number;
 }
 
-function viewOf(config: RunConfig, rows: readonly RecordedRow[], recorded: RecordedRow, part = false): View {
-  const step = new RecordedStep(config, rows);
+/** What rows of a step are seen with. */
+interface Around {
+  readonly config: RunConfig;
+  /** Rollouts that only tell what a state is worth. */
+  readonly estimates: readonly RecordedRow[];
+  readonly remember: Remember;
+}
+
+function viewOf(
+  { config, estimates, remember }: Around,
+  rows: readonly RecordedRow[],
+  recorded: RecordedRow,
+  part = false,
+): View {
+  const step = new RecordedStep(config, rows, estimates);
+  remember(step.algorithm);
   const solved = new StepExplainer(step).solve(part);
   const row = rows.indexOf(recorded);
   return { step, row, solved, advantage: rowAdvantage(solved.advantages, step.batch, row) };
@@ -95,7 +110,12 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
   const group = rows.filter(({ row }) => groupKey(row) === groupKey(recorded.row) && isOf(row, trains));
   // A group that was rejected is explained alone: what it would have had.
   const all = trains ? rows.filter(({ row }) => sameStep(row, recorded.row) && isOf(row, true)) : group;
-  const whole = viewOf(config, all, recorded);
+  const around: Around = {
+    config,
+    estimates: rows.filter(({ row }) => row.use === "estimate" && sameStep(row, recorded.row)),
+    remember: memoryBefore(config, rows, recorded),
+  };
+  const whole = viewOf(around, all, recorded);
   const parts: Omit<Why, "words"> = {
     type: "why",
     step: recorded.row.step,
@@ -108,8 +128,8 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
     baseline: whole.step.body.advantage.baseline.declaration.name,
     scale: whole.step.body.advantage.scale.declaration.name,
     siblings: siblingsOf(whole, group),
-    shares: sharesOf(config, whole, group, recorded),
-    alternatives: alternatives(whole.step, whole.row, whole.solved.scored, whole.solved.old),
+    shares: sharesOf(around, whole, group, recorded),
+    alternatives: alternatives(whole.step, whole.row, whole.solved, around.remember),
     tokens: tokenFacts(
       { ...whole, weights: whole.solved.weights, exists: whole.solved.advantages.exists },
       whole.solved.weighed === undefined ? undefined : (whole.solved.weighed.touched ?? {}),
@@ -164,17 +184,22 @@ function siblingsOf({ step, solved }: View, group: readonly RecordedRow[]): WhyS
 
 /** Over the group where the group alone gives the same advantage, else over the rows of the step that have one. */
 function sharesOf(
-  config: RunConfig,
+  around: Around,
   whole: View,
   group: readonly RecordedRow[],
   recorded: RecordedRow,
 ): Why["shares"] {
   const counted = (row: Row): boolean =>
     !Number.isNaN(whole.solved.advantages.rows[whole.step.rows.indexOf(row)]!);
-  const input = (view: View) => ({ ...view, scored: view.solved.scored, old: view.solved.old });
+  const input = (view: View) => ({
+    ...view,
+    scored: view.solved.scored,
+    old: view.solved.old,
+    remember: around.remember,
+  });
   if (whole.step.algorithm.given || Number.isNaN(whole.advantage)) return termShares(input(whole));
   const alone = viewOf(
-    config,
+    around,
     group.filter(({ row }) => counted(row)),
     recorded,
     true,

@@ -5,7 +5,13 @@ import { column } from "./column.ts";
 import { ratioParams } from "./ratio.ts";
 import { clipMetrics, Rule, surrogate, type Method } from "./surrogate.ts";
 
-function cispoOn(input: ObjectiveInput, low: number | null, high: number | null): Method {
+interface Cispo {
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly one_sided: boolean;
+}
+
+function cispoOn(input: ObjectiveInput, { low, high, one_sided }: Cispo): Method {
   const { advantages, factors, weights } = input;
   const now = column(input.now, "logp", "the objective");
   const [below, above] = [new Rule("clip_low", now.length), new Rule("clip_high", now.length)];
@@ -20,10 +26,10 @@ function cispoOn(input: ObjectiveInput, low: number | null, high: number | null)
       for (let i = from; i < to; i++) {
         if (weights[i] === 0) continue;
         let weight = ratio[i - from]!;
-        if (weight > most) {
+        if (weight > most && (!one_sided || advantages[i]! > 0)) {
           weight = most;
           above.act(i);
-        } else if (weight < least) {
+        } else if (weight < least && (!one_sided || advantages[i]! < 0)) {
           weight = least;
           below.act(i);
         }
@@ -46,6 +52,7 @@ export const cispo = objective({
     "MiniMax-M1: Scaling Test-Time Compute Efficiently with Lightning Attention",
     "LlamaRL: A Distributed Asynchronous Reinforcement Learning Framework for Efficient Large-scale LLM Training",
     "Improving Language Models with Advantage-based Offline Policy Gradients",
+    "Improving Large Language Models via Fine-grained Reinforcement Learning with Minimum Editing Constraint",
   ],
   params: z.object({
     low: z
@@ -63,7 +70,13 @@ export const cispo = objective({
       .describe(
         "How far the weight may rise above 1; null: no bound. TRL's `epsilon_high` is the cap itself, that is 1 + high; AIPO's ρ likewise.",
       ),
+    one_sided: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Bound the weight as PPO's minimum does: above where the advantage is positive, below where it is negative.",
+      ),
     ...ratioParams,
   }),
-  create: (params) => surrogate(params, (input) => cispoOn(input, params.low, params.high)),
+  create: (params) => surrogate(params, (input) => cispoOn(input, params)),
 });

@@ -43,7 +43,7 @@ test("asks for its run with a handshake, and shows nothing that it has not been 
   );
   await panel.send(show(last));
   assert.equal(await panel.page.getByRole("heading", { level: 1 }).textContent(), "countdown-sec");
-  assert.equal(await panel.page.getByRole("heading", { level: 2 }).count(), 8);
+  assert.equal(await panel.page.getByRole("heading", { level: 2 }).count(), 11);
   assert.deepEqual(panel.faults, []);
   await panel.close();
 });

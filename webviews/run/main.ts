@@ -20,7 +20,8 @@ import { connect, type Host } from "../shared/messaging.ts";
 import { RunSeries } from "../shared/series.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
-import { charts, firstTraining, warming, type RunView } from "./models.ts";
+import { charts } from "./charts.ts";
+import { firstTraining, warming, type RunView } from "./models.ts";
 import { RolloutsView } from "./rollouts.ts";
 
 /** A range whose end is the run's end, however far that moves. */

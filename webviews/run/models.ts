@@ -18,7 +18,7 @@ export interface ChartDefinition {
   readonly model: (view: RunView) => ChartModel;
 }
 
-interface LineStyle {
+export interface LineStyle {
   readonly name: string;
   readonly tone: Tone;
   readonly dash: number;
@@ -27,7 +27,7 @@ interface LineStyle {
   readonly axis?: Line["axis"];
 }
 
-const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] = raw): Line => ({
+export const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] = raw): Line => ({
   style: "line",
   axis: "left",
   ...style,
@@ -38,7 +38,7 @@ const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] = raw):
 /** Values without any number in them draw nothing. */
 const blank = (values: readonly (number | null)[]): boolean => values.every((value) => value === null);
 
-function charted(
+export function charted(
   view: RunView,
   what: string,
   steps: readonly number[],
@@ -104,7 +104,7 @@ export function evaluationColumn(evaluations: readonly EvaluationRow[], metric: 
   return { steps, values: steps.map((step) => byStep.get(step) ?? null) };
 }
 
-function rewardModel(view: RunView): ChartModel {
+export function rewardModel(view: RunView): ChartModel {
   const { series, evaluations } = view;
   const columns = [
     series.column("reward/total"),
@@ -123,7 +123,7 @@ function rewardModel(view: RunView): ChartModel {
   return charted(view, "reward", steps, lines);
 }
 
-function stacked(
+export function stacked(
   view: RunView,
   what: string,
   parts: readonly { readonly style: LineStyle; readonly column: Column }[],
@@ -137,7 +137,7 @@ function stacked(
   return charted(view, what, steps, lines, limits);
 }
 
-function groupsModel(view: RunView): ChartModel {
+export function groupsModel(view: RunView): ChartModel {
   const part = (
     name: string,
     metric: string,
@@ -183,7 +183,7 @@ function sumOf(columns: readonly Column[]): Column {
   return { steps, values: steps.map((_, i) => values.reduce((sum, column) => sum + (column[i] ?? 0), 0)) };
 }
 
-function curriculumModel(view: RunView): ChartModel {
+export function curriculumModel(view: RunView): ChartModel {
   const { series } = view;
   const arms = armNames(series);
   const shown = arms.length <= mostArms ? arms : arms.slice(0, mostArms - 1);
@@ -205,7 +205,11 @@ function curriculumModel(view: RunView): ChartModel {
   return stacked(view, "curriculum's share per arm", parts, [0, 1]);
 }
 
-function pair(what: string, left: LineStyle & { metric: string }, right?: LineStyle & { metric: string }) {
+export function pair(
+  what: string,
+  left: LineStyle & { metric: string },
+  right?: LineStyle & { metric: string },
+) {
   return (view: RunView): ChartModel => {
     const wanted = right === undefined ? [left] : [left, { ...right, axis: "right" as const }];
     const { steps, values } = align(wanted.map(({ metric }) => view.series.column(metric)));
@@ -219,7 +223,7 @@ function pair(what: string, left: LineStyle & { metric: string }, right?: LineSt
 }
 
 /** Several metrics as lines; those that the run has not recorded are left out. */
-function together(
+export function together(
   what: string,
   format: Format,
   parts: readonly { readonly metric: string; readonly name: string; readonly axis?: Line["axis"] }[],
@@ -232,93 +236,3 @@ function together(
     return charted(view, what, steps, lines);
   };
 }
-
-/** Phases in the order in which a step runs them; unknown ones follow. */
-const phases = ["generate", "reward", "score", "update", "evaluate", "log"];
-
-function timeModel(view: RunView): ChartModel {
-  const recorded = view.series.names
-    .filter((name) => name.startsWith("time/") && name !== "time/total")
-    .map((name) => name.slice("time/".length));
-  const rank = (phase: string): number => (phases.includes(phase) ? phases.indexOf(phase) : phases.length);
-  const parts = recorded
-    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
-    .map((phase, i) => ({
-      style: { name: phase, tone: i, dash: i, format: "seconds" } satisfies LineStyle,
-      column: view.series.column(`time/${phase}`),
-    }));
-  return stacked(view, "time per phase", parts, null);
-}
-
-/** What the process holds, under what was predicted for its peak. */
-function memoryModel(view: RunView): ChartModel {
-  const parts = [
-    ["memory/rss", "held", 0],
-    ["memory/peak", "peak so far", 1],
-    ["memory/predicted", "predicted peak", 2],
-  ] as const;
-  const { steps, values } = align(parts.map(([metric]) => view.series.column(metric)));
-  return charted(
-    view,
-    "memory",
-    steps,
-    parts.map(([, name, i]) => line({ name, tone: i, dash: i, format: "bytes" }, values[i] ?? [])),
-  );
-}
-
-export const charts: readonly ChartDefinition[] = [
-  { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
-  { id: "groups", title: "Groups by outcome", model: groupsModel },
-  { id: "curriculum", title: "Curriculum: share per arm", model: curriculumModel },
-  {
-    id: "entropy",
-    title: "Entropy",
-    model: pair("entropy", {
-      metric: "policy/entropy",
-      name: "nats per token",
-      tone: 2,
-      dash: 0,
-      format: "number",
-    }),
-  },
-  {
-    id: "length",
-    title: "Response length",
-    model: pair(
-      "response length",
-      { metric: "rollout/length", name: "tokens", tone: 3, dash: 0, format: "tokens" },
-      { metric: "rollout/truncated", name: "cut off", tone: 4, dash: 1, format: "fraction" },
-    ),
-  },
-  { id: "time", title: "Time per phase", model: timeModel },
-  {
-    id: "update",
-    title: "Update",
-    model: pair(
-      "loss",
-      { metric: "update/loss", name: "loss", tone: 0, dash: 0, format: "number" },
-      { metric: "update/grad_norm", name: "gradient norm", tone: 1, dash: 1, format: "number" },
-    ),
-  },
-  {
-    id: "clip",
-    title: "Clipped tokens",
-    model: together("clip", "fraction", [
-      { metric: "update/clip_low", name: "low" },
-      { metric: "update/clip_high", name: "high" },
-      { metric: "update/clip_fraction", name: "both" },
-      { metric: "update/ess", name: "effective samples", axis: "right" },
-    ]),
-  },
-  {
-    id: "divergence",
-    title: "Divergence: nats per token",
-    model: together("divergence", "number", [
-      { metric: "policy/kl/reference", name: "from the reference" },
-      { metric: "update/anchor_kl", name: "from the old policy" },
-      { metric: "mismatch/k3", name: "sampler from trainer" },
-      { metric: "mismatch/band", name: "its band" },
-    ]),
-  },
-  { id: "memory", title: "Memory", model: memoryModel },
-];

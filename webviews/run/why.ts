@@ -1,7 +1,8 @@
 /** An explanation as elements: sentences, then the numbers they speak of as bars and tables. */
 import { formatChange, formatNumber, plural } from "../../shared/format.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
-import type { Alternative, Why, WhyTopic } from "../../shared/why.ts";
+import type { Why, WhyTopic } from "../../shared/why.ts";
+import { alternativeTable } from "../../shared/whyTable.ts";
 import { element } from "../shared/dom.ts";
 
 const number = (value: MaybeNumber): string => (value === null ? "–" : formatNumber(fromWire(value)));
@@ -118,24 +119,23 @@ function shares({ shares: found, advantage }: Why): HTMLElement[] {
 }
 
 function alternatives({ alternatives: all }: Why): HTMLElement[] {
-  const given = all.filter(({ advantage }) => advantage !== null);
-  if (given.length === 0) return [];
-  const names = (key: "baseline" | "scale"): string[] => [...new Set(given.map((one) => one[key]))];
-  const [baselines, scales] = [names("baseline"), names("scale")];
-  const cell = (one: Alternative | undefined): Cell =>
-    one?.chosen === true
-      ? element("b", { title: "as the config chooses" }, `▸ ${change(one.advantage)}`)
-      : change(one?.advantage ?? null);
-  const rows = baselines.map((baseline): Cell[] => [
-    baseline,
-    ...scales.map((scale) => cell(given.find((one) => one.baseline === baseline && one.scale === scale))),
+  const { scales, rows, others, missing } = alternativeTable(all);
+  if (rows.length === 0) return [];
+  const body = rows.map(({ baselines, cells }): Cell[] => [
+    baselines.join(", "),
+    ...cells.map(({ advantage, chosen }) =>
+      chosen ? element("b", { title: "as the config chooses" }, `▸ ${change(advantage)}`) : change(advantage),
+    ),
   ]);
-  const left = [...new Set(all.map(({ baseline }) => baseline))].filter((name) => !baselines.includes(name));
-  const note =
-    left.length === 0
-      ? []
-      : [element("p", { class: "muted" }, `Not from what was recorded: ${left.join(", ")}.`)];
-  return [table("Advantage by baseline and scale", ["baseline", ...scales], rows), ...note];
+  const rest = others.map(({ scale, advantage }) => `${scale} ${change(advantage)}`).join(", ");
+  const notes = [
+    ...(rest === "" ? [] : [`Other scales with the config's baseline: ${rest}.`]),
+    ...(missing.length === 0 ? [] : [`Not from what was recorded: ${missing.join(", ")}.`]),
+  ];
+  return [
+    table("Advantage by baseline and scale", ["baseline", ...scales], body),
+    ...notes.map((note) => element("p", { class: "muted" }, note)),
+  ];
 }
 
 function rules({ tokens }: Why): HTMLElement[] {

@@ -4,6 +4,9 @@ import { describe, it } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
 import { clean, folder, load, start, value } from "../../support/loaded.ts";
 
+/** Parameters of the clipped surrogate that nobody wrote. */
+const unsaid = { anchor: "behaviour", clamp_log_ratio: null, delta: null, dual: null, ratio: "token" };
+
 describe("defaults", () => {
   it("are those of preset grpo", () => {
     const plain = clean(load({ "a.gradus.yaml": start }));
@@ -15,7 +18,9 @@ describe("defaults", () => {
       use: "clipped",
       low: 0.2,
       high: 0.2,
+      ...unsaid,
       aggregate: { use: "sequence_mean", empty_rows: "count" },
+      correction: [],
       entropy: 0,
     });
     assert.deepEqual(
@@ -132,7 +137,9 @@ describe("merging", () => {
       use: "clipped",
       low: 0.1,
       high: 0.3,
+      ...unsaid,
       aggregate: { use: "token_mean" },
+      correction: [],
       entropy: 0.01,
     });
     const changed = clean(
@@ -141,6 +148,7 @@ describe("merging", () => {
     assert.deepEqual(value(changed, "objective"), {
       use: "reinforce",
       aggregate: { use: "token_mean" },
+      correction: [],
       entropy: 0.01,
     });
   });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import { PanelFeed } from "../../../extension/features/panel/feed.ts";
 import type { Change, RunDetail } from "../../../shared/protocol.ts";
-import type { ToPanel } from "../../../shared/runPanel.ts";
+import { panelVersion, type ToPanel } from "../../../shared/runPanel.ts";
 import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
 
 const run = summaryAt(0).id;
@@ -34,6 +34,29 @@ function rig(step = warmUp + 5) {
       series: seriesUpTo(at).filter(({ metric }) => metrics.includes(metric)),
       step: at,
     }),
+    "gradus/groups": () => ({
+      groups: [
+        {
+          step: at,
+          group: "g",
+          task: "task 1",
+          arm: "a/1",
+          admitted: false,
+          reason: "all alike",
+          successes: 2,
+          size: 2,
+        },
+      ],
+    }),
+    "gradus/rollouts": () => ({
+      rollouts: [
+        { step: at, group: "g", index: 1, reward: "NaN", advantage: null, errors: { style: "timeout" } },
+        { step: at, group: "g", index: 0, reward: 1, advantage: 0, prompt: "p", response: "r" },
+      ],
+      total: 3,
+      next: null,
+    }),
+    "gradus/rollouts/why": () => Promise.reject(new Error("no such rollout")),
     "gradus/evaluations": () => ({ evaluations: evaluationsUpTo(at) }),
     "gradus/events": () => ({ events: [{ severity: "error" }, { severity: "info" }] }),
   };
@@ -140,4 +163,32 @@ test("a deleted run is said to be gone; another run's changes are none of its bu
   assert.equal(timers.length, 0);
   feed.take([{ cursor: 2, run, kind: "deleted", step: 1, summary: null }]);
   assert.equal(sent.at(-1)?.type, "gone");
+});
+
+test("rollouts of a step are told by group; a question that fails is told in the place of its answer", async () => {
+  const { feed, sent, failures } = rig();
+  await feed.rollouts(7);
+  await feed.why({ step: 7, group: "g", index: 0 });
+  assert.deepEqual(sent, [
+    {
+      version: panelVersion,
+      type: "rollouts",
+      step: 7,
+      groups: [
+        {
+          group: "g",
+          task: "task 1",
+          arm: "a/1",
+          verdict: "left out: all alike",
+          rollouts: [
+            { index: 0, reward: 1, advantage: 0, sound: true },
+            { index: 1, reward: null, advantage: null, sound: false },
+          ],
+        },
+      ],
+      more: 1,
+    },
+    { version: panelVersion, type: "unanswered", to: "why", message: "no such rollout" },
+  ]);
+  assert.deepEqual(failures, []);
 });

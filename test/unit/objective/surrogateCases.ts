@@ -81,6 +81,13 @@ export const surrogateCases: Readonly<Record<string, readonly Case[]>> = {
       lossAt: weighted((at, token) => clip(Math.exp(logRatio(at, token)), 0.9, 1.1)),
     },
     {
+      params: { low: 0.3, high: 0.3, one_sided: true },
+      lossAt: weighted((at, token) => {
+        const ratio = Math.exp(logRatio(at, token));
+        return at.advantages[token]! > 0 ? Math.min(ratio, 1.3) : Math.max(ratio, 0.7);
+      }),
+    },
+    {
       params: { ratio: "sequence" },
       lossAt: weighted((at, token) => clip(Math.exp(mean(rowLogRatios(at, token))), 0, 5)),
     },

@@ -10,7 +10,8 @@ import {
   formatSeconds,
 } from "../../../shared/format.ts";
 import { readPanelState, wantedMetric } from "../../../shared/runPanel.ts";
-import { awaited, charts, warmingUp } from "../../../webviews/run/models.ts";
+import { charts } from "../../../webviews/run/charts.ts";
+import { awaited, warmingUp } from "../../../webviews/run/models.ts";
 import { secondsLeft, tiles } from "../../../webviews/run/tiles.ts";
 import {
   describeStep,
@@ -104,12 +105,19 @@ test("group outcomes stack to one and keep their own values for the legend", () 
   const { lines, steps } = modelOf("groups", warmUp + 60);
   assert.deepEqual(
     lines.map(({ name }) => name),
-    ["all right", "mixed", "all wrong"],
+    ["all right", "mixed", "all wrong", "without advantage"],
   );
+  assert.equal(lines[3]!.style, "line");
   for (let i = 0; i < steps.length; i++) {
     assert.ok(Math.abs(lines[2]!.values[i]! - 1) < 1e-9);
     assert.ok(Math.abs(lines[0]!.raw[i]! + lines[1]!.raw[i]! - lines[1]!.values[i]!) < 1e-9);
   }
+});
+
+test("what the update says of itself has charts: clips beside effective samples, divergences together", () => {
+  const names = (id: string): string[] => modelOf(id, warmUp + 60).lines.map(({ name }) => name);
+  assert.deepEqual(names("clip"), ["low", "high", "both", "effective samples"]);
+  assert.deepEqual(names("divergence"), ["from the reference", "from the old policy"]);
 });
 
 test("reward has a band of one standard deviation, pass@1 its few points", () => {
@@ -221,13 +229,18 @@ test("a state that another version left is read or refused, never trusted", () =
     range: [3, 9],
     scroll: 4,
     tables: ["reward"],
+    rollout: null,
   });
   assert.deepEqual(readPanelState({ run: "a", range: [9, 3] }), {
     run: "a",
     range: null,
     scroll: 0,
     tables: [],
+    rollout: null,
   });
+  const rollout = { step: 4, group: "g", index: 0 };
+  assert.deepEqual(readPanelState({ run: "a", rollout })?.rollout, rollout);
+  assert.equal(readPanelState({ run: "a", rollout: { step: 4 } })?.rollout, null);
   for (const bad of [null, undefined, 3, {}, { run: "" }]) assert.equal(readPanelState(bad), null);
   assert.ok(wantedMetric("curriculum/countdown/3/share") && !wantedMetric("curriculum/countdown/3/estimate"));
 });

@@ -1,0 +1,106 @@
+/** The charts of the run panel, in their order. */
+import type { ChartModel } from "../shared/chartModel.ts";
+import { align } from "../shared/series.ts";
+import {
+  charted,
+  curriculumModel,
+  groupsModel,
+  line,
+  pair,
+  rewardModel,
+  stacked,
+  together,
+  type ChartDefinition,
+  type LineStyle,
+  type RunView,
+} from "./models.ts";
+
+/** Phases in the order in which a step runs them; unknown ones follow. */
+const phases = ["generate", "reward", "score", "update", "evaluate", "log"];
+
+function timeModel(view: RunView): ChartModel {
+  const recorded = view.series.names
+    .filter((name) => name.startsWith("time/") && name !== "time/total")
+    .map((name) => name.slice("time/".length));
+  const rank = (phase: string): number => (phases.includes(phase) ? phases.indexOf(phase) : phases.length);
+  const parts = recorded
+    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
+    .map((phase, i) => ({
+      style: { name: phase, tone: i, dash: i, format: "seconds" } satisfies LineStyle,
+      column: view.series.column(`time/${phase}`),
+    }));
+  return stacked(view, "time per phase", parts, null);
+}
+
+/** What the process holds, under what was predicted for its peak. */
+function memoryModel(view: RunView): ChartModel {
+  const parts = [
+    ["memory/rss", "held", 0],
+    ["memory/peak", "peak so far", 1],
+    ["memory/predicted", "predicted peak", 2],
+  ] as const;
+  const { steps, values } = align(parts.map(([metric]) => view.series.column(metric)));
+  return charted(
+    view,
+    "memory",
+    steps,
+    parts.map(([, name, i]) => line({ name, tone: i, dash: i, format: "bytes" }, values[i] ?? [])),
+  );
+}
+
+export const charts: readonly ChartDefinition[] = [
+  { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
+  { id: "groups", title: "Groups by outcome", model: groupsModel },
+  { id: "curriculum", title: "Curriculum: share per arm", model: curriculumModel },
+  {
+    id: "entropy",
+    title: "Entropy",
+    model: pair("entropy", {
+      metric: "policy/entropy",
+      name: "nats per token",
+      tone: 2,
+      dash: 0,
+      format: "number",
+    }),
+  },
+  {
+    id: "length",
+    title: "Response length",
+    model: pair(
+      "response length",
+      { metric: "rollout/length", name: "tokens", tone: 3, dash: 0, format: "tokens" },
+      { metric: "rollout/truncated", name: "cut off", tone: 4, dash: 1, format: "fraction" },
+    ),
+  },
+  { id: "time", title: "Time per phase", model: timeModel },
+  {
+    id: "update",
+    title: "Update",
+    model: pair(
+      "loss",
+      { metric: "update/loss", name: "loss", tone: 0, dash: 0, format: "number" },
+      { metric: "update/grad_norm", name: "gradient norm", tone: 1, dash: 1, format: "number" },
+    ),
+  },
+  {
+    id: "clip",
+    title: "Clipped tokens",
+    model: together("clip", "fraction", [
+      { metric: "update/clip_low", name: "low" },
+      { metric: "update/clip_high", name: "high" },
+      { metric: "update/clip_fraction", name: "both" },
+      { metric: "update/ess", name: "effective samples", axis: "right" },
+    ]),
+  },
+  {
+    id: "divergence",
+    title: "Divergence: nats per token",
+    model: together("divergence", "number", [
+      { metric: "policy/kl/reference", name: "from the reference" },
+      { metric: "update/anchor_kl", name: "from the old policy" },
+      { metric: "mismatch/k3", name: "sampler from trainer" },
+      { metric: "mismatch/band", name: "its band" },
+    ]),
+  },
+  { id: "memory", title: "Memory", model: memoryModel },
+];
