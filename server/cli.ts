@@ -19,6 +19,10 @@ const commands: Readonly<
     summary: "print the resolved config, each value with where it came from",
     load: () => import("./cli/resolve.ts"),
   },
+  convert: {
+    summary: "a verl, TRL or OpenRLHF configuration as a Gradus config",
+    load: () => import("./cli/convert.ts"),
+  },
   explain: {
     summary: "rewards → advantages → loss and gradients on recorded rollouts",
     load: () => import("./cli/explain.ts"),
@@ -47,7 +51,7 @@ const commands: Readonly<
     load: () => import("./cli/engine.ts"),
   },
   ...Object.fromEntries(
-    ["curriculum", "convert"].map((name) => [
+    ["curriculum"].map((name) => [
       name,
       { summary: "arrives in a later version", hidden: true, load: () => import("./cli/later.ts") },
     ]),

@@ -1,4 +1,5 @@
 import type { Declaration } from "../config/declaration.ts";
+import { batchMean } from "./batchMean.ts";
 import { batchStd } from "./batchStd.ts";
 import { bestMinusSecond } from "./bestMinusSecond.ts";
 import { canon } from "./canon.ts";
@@ -33,6 +34,7 @@ import { zero } from "./zero.ts";
 export const baselines: readonly Declaration<"baseline">[] = [
   groupMean,
   leaveOneOut,
+  batchMean,
   noBaseline,
   constant,
   movingAverage,

@@ -70,6 +70,12 @@ export const optimalTokenBaseline = baseline({
         "What stands at the same place: the same position in the response (verl's optimal_token_baseline), or the same number of trained tokens before it (its tir_optimal_token_baseline).",
       ),
     zero_tail: z.boolean().default(true).describe("No baseline where the group's longest response is alone."),
+    single: z
+      .literal("reward")
+      .optional()
+      .describe(
+        "A rollout without a scored sibling gets its return (verl); default: such groups are refused.",
+      ),
     epsilon: z.number().nonnegative().default(1e-8).describe("Added to the denominator."),
     importance: z
       .enum(["none", "token", "sequence"])

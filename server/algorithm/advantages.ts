@@ -13,6 +13,7 @@ import type {
   AdvantageScale,
   Units,
 } from "../advantage/types.ts";
+import { clippedTo } from "../advantage/clip.ts";
 import { filtered } from "../advantage/filter.ts";
 import { sharedPrefixes } from "../advantage/prefixes.ts";
 import { returnsToGo } from "../advantage/returns.ts";
@@ -126,7 +127,7 @@ export class AdvantageChain implements Stateful {
     const own = this.baseline.returns === "own";
     const rewards = !own && this.config.returns === "before" ? this.toGo(earned, units, step) : earned;
     const input = this.input(units, rewards, totals, step);
-    const scaled = this.scale(this.baseline.centre(input), input);
+    const scaled = clippedTo(this.scale(this.baseline.centre(input), input), this.config.clip);
     const values = !own && this.config.returns === "after" ? this.toGo(scaled, units, step) : scaled;
     const targets = this.baseline.targets?.(input);
     return {

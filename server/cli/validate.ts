@@ -59,7 +59,7 @@ function check(file: string, set: readonly string[]): Checked {
     const text = readFileSync(path, "utf8");
     const kind = foreignKind(text);
     if (kind !== "gradus") {
-      const message = `This looks like a ${kind} config. This version of Gradus checks only its own; nothing in the file was checked.`;
+      const message = `This looks like a ${kind} config. This version of Gradus checks only its own; nothing in the file was checked. "gradus convert" makes a Gradus config of it.`;
       return { file, kind, diagnostics: [broken(message, "not-yet")] };
     }
     return { file, kind, diagnostics: allFindings(path, { text, set }) };

@@ -1,5 +1,6 @@
 /** The keys of `advantage` beside baseline and scale. */
 import { z } from "zod";
+import { clipSchema } from "../advantage/clip.ts";
 import { filterSchema } from "../advantage/filter.ts";
 import { advantageLevels } from "../advantage/types.ts";
 import { whitenSchema } from "../advantage/whiten.ts";
@@ -47,6 +48,10 @@ export const advantageFields: Fields = {
   prefix: value(
     z.enum(["soft", "hard"]),
     "Tokens that a rollout shares with its branches: each keeps its own advantage (soft), or they get the mean of all (hard).",
+  ),
+  clip: value(
+    clipSchema,
+    "Bounds on centred and scaled values, before what comes later is summed and a penalty apart is taken off.",
   ),
   unscored: value(
     z.enum(["leave_out", "zero"]),

@@ -16,6 +16,7 @@ import { join, child, type SourceNode } from "./node.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
 import { entropySchema } from "../objective/entropy.ts";
+import { clipSchema } from "../advantage/clip.ts";
 import { filterSchema } from "../advantage/filter.ts";
 import { advantageLevels } from "../advantage/types.ts";
 import { whitenSchema } from "../advantage/whiten.ts";
@@ -82,6 +83,7 @@ function buildAdvantage(reader: Reader): AdvantageConfig {
     sign: { positive: at("sign", "positive"), negative: at("sign", "negative") },
     filter: reader.read(filterSchema, "advantage", "filter"),
     prefix: one("prefix", ["soft", "hard"]),
+    clip: reader.read(clipSchema, "advantage", "clip"),
     unscored: one("unscored", ["leave_out", "zero"]),
     token_weights: reader
       .paths("advantage", "token_weights")

@@ -48,6 +48,7 @@ export const defaults: JsonObject = {
     sign: { positive: 1, negative: 1 },
     filter: "none",
     prefix: "soft",
+    clip: "none",
     unscored: "leave_out",
     token_weights: [],
   },

@@ -1,5 +1,6 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { AdvantageClip } from "../advantage/clip.ts";
 import type { AdvantageFilter } from "../advantage/filter.ts";
 import type { AdvantageLevel } from "../advantage/types.ts";
 import type { Whiten } from "../advantage/whiten.ts";
@@ -169,6 +170,7 @@ export interface AdvantageConfig {
   readonly sign: { readonly positive: Scheduled; readonly negative: Scheduled };
   readonly filter: AdvantageFilter;
   readonly prefix: "soft" | "hard";
+  readonly clip: AdvantageClip;
   readonly unscored: "leave_out" | "zero";
   readonly token_weights: readonly Choice<"token_weight">[];
 }

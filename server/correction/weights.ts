@@ -66,7 +66,11 @@ export const unitParam = z
   );
 
 /** Replaces each row's trained values by the row's sum or mean, in place. */
-export function gather(values: Float64Array, { batch, weights }: CorrectionInput, how: "sum" | "mean"): void {
+export function gather(
+  values: Float64Array,
+  { batch, weights }: { readonly batch: CorrectionInput["batch"]; readonly weights: ArrayLike<number> },
+  how: "sum" | "mean",
+): void {
   for (let row = 0; row < batch.rows; row++) {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
     let [sum, count] = [0, 0];

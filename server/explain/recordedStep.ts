@@ -3,6 +3,7 @@ import { UserError } from "../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../shared/rollouts.ts";
 import { Algorithm, columnOf, contextOf } from "../algorithm.ts";
 import { applies } from "../algorithm/rewards.ts";
+import { keyedRandom } from "../config/keyedRandom.ts";
 import { comparesSiblings } from "../config/siblings.ts";
 import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
 import {
@@ -13,18 +14,10 @@ import {
   sourceNameOf,
   type RecordedRow,
 } from "../recorded.ts";
-import type { Batch, Channel, Clock, Random, RewardColumn, Stats, TermValue } from "../seams.ts";
+import type { Batch, Channel, Clock, RewardColumn, Stats, TermValue } from "../seams.ts";
 import { withBranchValues } from "./branches.ts";
 import { recordedChannel } from "./channels.ts";
 import { stageAt } from "./stageAt.ts";
-
-const refuseToDraw = (): never => {
-  throw new UserError("the method draws random numbers, and recorded rollouts are explained without any", {
-    code: "explain-random",
-    action: "Choose a method that does not, for this explanation.",
-  });
-};
-const unused: Random = { next: refuseToDraw, integer: refuseToDraw, fork: () => unused };
 
 const none: TermValue = { kind: "none" };
 /** Name of the column that stands for `reward` where a row has no terms. */
@@ -33,7 +26,8 @@ const isEmpty = (map: object | undefined): boolean => map === undefined || Objec
 
 /** The algorithm of a stage, or of a variant of one, for rollouts that are there already. */
 export const algorithmOf = (body: StageBody): Algorithm =>
-  new Algorithm(body, contextOf(body, { random: unused }));
+  // A method that draws (Clip-Cov) draws alike each time that the same rollouts are explained.
+  new Algorithm(body, contextOf(body, { random: keyedRandom("explain") }));
 
 export class RecordedStep {
   readonly algorithm: Algorithm;

@@ -5,6 +5,7 @@ import { executedLines } from "./executedLines.ts";
 import { given } from "./given.ts";
 import { offPolicySequence } from "./offPolicySequence.ts";
 import { overlong } from "./overlong.ts";
+import { rejected } from "./rejected.ts";
 import { rollIn } from "./rollIn.ts";
 import { section } from "./section.ts";
 import { sources } from "./sources.ts";
@@ -23,6 +24,7 @@ export const masks: readonly Declaration<"mask">[] = [
   errorSpan,
   spans,
   rollIn,
+  rejected,
   overlong,
   errors,
   sources,

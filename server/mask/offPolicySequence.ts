@@ -6,8 +6,9 @@ import { UserError } from "../../shared/errors.ts";
 function keep(
   { batch, now, old, advantages, weights }: Parameters<LossMask["keep"]>[0],
   threshold: number,
+  against: "sampled" | "behaviour",
 ): Uint8Array {
-  const sampled = batch.columns.logp_sampled;
+  const sampled = against === "sampled" ? batch.columns.logp_sampled : undefined;
   const [logp, behaviour] = [now.logp, sampled ?? old.logp];
   if (logp === undefined || behaviour === undefined)
     throw new UserError("mask off_policy_sequence needs the log-probs of generation, and there are none", {
@@ -42,14 +43,20 @@ export const offPolicySequence = mask({
   ],
   params: z.object({
     threshold: z.number().positive().default(0.5).describe("δ, in nats per token."),
+    against: z
+      .enum(["sampled", "behaviour"])
+      .default("sampled")
+      .describe(
+        "What has moved: from the distribution drawn from, where it was recorded (TRL with vLLM), or from the policy that generated.",
+      ),
     normaliser: z
       .enum(["all", "kept"])
       .default("all")
       .describe("Whether the loss is divided by all tokens (as TRL does) or by those that stay."),
   }),
-  create: ({ threshold, normaliser }): LossMask => ({
+  create: ({ threshold, against, normaliser }): LossMask => ({
     channels: ["logp"],
     counted: normaliser === "all",
-    keep: (input) => keep(input, threshold),
+    keep: (input) => keep(input, threshold, against),
   }),
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { UserError } from "../../../shared/errors.ts";
+import { batchMean } from "../../../server/advantage/batchMean.ts";
 import { batchStd } from "../../../server/advantage/batchStd.ts";
 import { bestMinusSecond } from "../../../server/advantage/bestMinusSecond.ts";
 import { canon } from "../../../server/advantage/canon.ts";
@@ -259,4 +260,13 @@ test("a row without a reward has no advantage under any of them", () => {
     made(canon, { metric: "length" }),
   ];
   for (const baseline of all) assert.ok(Number.isNaN(baseline.centre(input)[1]!));
+});
+
+test("batch_mean subtracts the mean of all rollouts, whatever their groups; rows without a reward stay without", () => {
+  close(applied(made(batchMean, {}), none, inputOf([1, 0, 2, Number.NaN], [0, 0, 1, 1])), [
+    0,
+    -1,
+    1,
+    Number.NaN,
+  ]);
 });

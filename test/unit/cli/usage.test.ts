@@ -86,9 +86,9 @@ describe("what is not there", () => {
   });
 
   it("says of a command to come that it is to come", async () => {
-    const { code, stderr } = await gradus(["convert", "other.yaml", "--json"], folder);
+    const { code, stderr } = await gradus(["curriculum", "other.yaml", "--json"], folder);
     assert.equal(code, 1);
-    assert.match(stderr, /`gradus convert` arrives in a later version/);
+    assert.match(stderr, /`gradus curriculum` arrives in a later version/);
   });
 });
 

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Option } from "commander";
+import { UserError, readFailure } from "../../shared/errors.ts";
+import { convert, peers, type Peer, type Unmapped } from "../convert/index.ts";
+import { complain, printJson, type Command } from "./command.ts";
+import { shownPath } from "./findings.ts";
+
+interface Options {
+  readonly from?: Peer;
+  readonly json?: boolean;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UserError(`the configuration can't be read: ${readFailure(error)}`, {
+      file: path,
+      code: "missing-file",
+      cause: error,
+      action: "Check the path.",
+    });
+  }
+}
+
+const line = ({ key, value, reason }: Unmapped): string => {
+  const shown = value === null ? "" : ` = ${typeof value === "string" ? value : JSON.stringify(value)}`;
+  return `  ${key}${shown.length > 60 ? `${shown.slice(0, 59)}…` : shown}: ${reason}`;
+};
+
+function run(file: string, { from, json }: Options): void {
+  const path = resolve(file);
+  const { config, unmapped } = convert(path, read(path), from);
+  if (json === true) {
+    printJson({ config, unmapped });
+    return;
+  }
+  process.stdout.write(config);
+  if (unmapped.length === 0) return;
+  complain(`${shownPath(path)}: ${unmapped.length} without a counterpart:`);
+  for (const entry of unmapped) complain(line(entry));
+}
+
+export const command: Command = {
+  name: "convert",
+  configure: (program) => {
+    program
+      .argument(
+        "<file>",
+        "a verl Hydra file or launch script, a TRL GRPOConfig YAML, or an OpenRLHF command line",
+      )
+      .addOption(
+        new Option("--from <framework>", "whose configuration it is; default: told by its keys").choices(
+          peers,
+        ),
+      )
+      .option("--json", 'one JSON value: {"config", "unmapped"}')
+      .action((file: string, options: Options) => run(file, options));
+  },
+};

@@ -1,0 +1,50 @@
+/** `gradus convert`: a configuration of verl, TRL or OpenRLHF as one of Gradus. */
+import type { JsonObject } from "../../shared/json.ts";
+import type { Draft } from "./draft.ts";
+import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
+import { openrlhfDefaults } from "./openrlhfFlags.ts";
+import { readForeign } from "./read.ts";
+import { Settings } from "./settings.ts";
+import { convertTrl } from "./trl.ts";
+import { trlDefaults, trlReason } from "./trlDefaults.ts";
+import type { Converted, Peer } from "./types.ts";
+import { convertVerl, verlReason } from "./verl.ts";
+import { verlDefaults } from "./verlDefaults.ts";
+
+export type { Converted, Peer } from "./types.ts";
+export type { Unmapped } from "./settings.ts";
+
+interface Converter {
+  /** The release whose defaults and formulas count. */
+  readonly release: string;
+  readonly defaults: JsonObject;
+  readonly convert: (settings: Settings) => Draft;
+  readonly reasonOf: (key: string) => string;
+}
+
+const converters: Readonly<Record<Peer, Converter>> = {
+  verl: { release: "verl 0.9.1", defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
+  trl: { release: "TRL 1.16", defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
+  openrlhf: {
+    release: "OpenRLHF 0.11",
+    defaults: openrlhfDefaults,
+    convert: convertOpenRlhf,
+    reasonOf: openrlhfReason,
+  },
+};
+export const peers: readonly Peer[] = ["verl", "trl", "openrlhf"];
+
+/**
+ * What nobody wrote has the framework's default, and the result says so.
+ * @param file where relative files that the text names are looked for
+ * @param asked whose configuration it is, where that cannot be told
+ * @throws UserError where it is none
+ */
+export function convert(file: string, text: string, asked?: Peer): Converted {
+  const { peer, settings: written, lost } = readForeign(file, text, asked);
+  const { release, defaults, convert: toDraft, reasonOf } = converters[peer];
+  const settings = new Settings(written, defaults);
+  const draft = toDraft(settings);
+  const unmapped = [...lost, ...settings.unmapped(reasonOf)];
+  return { peer, config: draft.text(`Converted from a configuration of ${release}.`), unmapped };
+}

@@ -1,0 +1,199 @@
+/** Whole configurations of other frameworks: what comes out, what is told to be lost, and that it loads and validates. */
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { parse } from "yaml";
+import { allFindings, loadConfig } from "../../../server/config/index.ts";
+import type { StageBody } from "../../../server/config/resolved.ts";
+import { convert, type Converted, type Peer } from "../../../server/convert/index.ts";
+import { UserError } from "../../../shared/errors.ts";
+
+const fixtures = "test/fixtures/convert";
+const folder = mkdtempSync(join(tmpdir(), "gradus-convert-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The files that the fixtures name. */
+function lay(): void {
+  for (const name of ["a", "b"]) mkdirSync(join(folder, "data", name), { recursive: true });
+  mkdirSync(join(folder, "rewards"), { recursive: true });
+  mkdirSync(join(folder, "models"), { recursive: true });
+  const row = { prompt: "p", question: "p", answer: "a", solution: "a", reward_model: { ground_truth: "a" } };
+  for (const name of ["a", "b"])
+    writeFileSync(join(folder, "data", name, "train.jsonl"), `${JSON.stringify(row)}\n`);
+  const reward = "def score(*a):\n  return 0\ndef reward_func(*a):\n  return 0\n";
+  for (const file of ["rewards/score.py", "rewards.py"]) writeFileSync(join(folder, file), reward);
+  cpSync("test/fixtures/architectures/llama", join(folder, "models", "tiny"), { recursive: true });
+}
+lay();
+
+const converted = (file: string): Converted => convert(file, readFileSync(join(fixtures, file), "utf8"));
+function body({ config }: Converted): StageBody {
+  const path = join(folder, "converted.gradus.yaml");
+  writeFileSync(path, config);
+  const loaded = loadConfig(path, { recorded: true });
+  assert.deepEqual(
+    loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),
+    [],
+  );
+  return loaded.config!.top;
+}
+const of = (text: string, file = "run.sh", asked?: Peer): Converted => convert(file, text, asked);
+const tree = ({ config }: Converted): Record<string, Record<string, unknown>> => parse(config);
+const reason = ({ unmapped }: Converted, key: string): string | undefined =>
+  unmapped.find((entry) => entry.key === key)?.reason;
+
+describe("converted configurations", () => {
+  for (const [file, peer] of [
+    ["verl.sh", "verl"],
+    ["verl.yaml", "verl"],
+    ["trl.yaml", "trl"],
+    ["openrlhf.sh", "openrlhf"],
+  ] as const)
+    it(`${file} is told to be of ${peer}, and its conversion validates where the files exist`, () => {
+      const result = converted(file);
+      assert.equal(result.peer, peer);
+      const path = join(folder, `${peer}.gradus.yaml`);
+      writeFileSync(path, result.config);
+      const findings = allFindings(path, {}).filter(({ severity }) => severity === "error");
+      assert.deepEqual(
+        findings.map(({ rule, message }) => [rule, message]),
+        [],
+      );
+    });
+
+  it("counts verl's prompts as rollouts, and says so", () => {
+    const { rollout, update } = body(converted("verl.sh"));
+    assert.deepEqual([rollout.prompts, rollout.group, rollout.max_tokens], [16, 4, 32]);
+    assert.equal(update.mini_batch, 32);
+    assert.match(
+      converted("verl.sh").config,
+      /verl counts prompts: ppo_mini_batch_size 8 × rollout\.n 4 = 32 rollouts/,
+    );
+  });
+
+  it("counts TRL's completions, and its optimiser steps", () => {
+    const result = converted("trl.yaml");
+    const { rollout, update } = body(result);
+    assert.deepEqual(
+      [rollout.prompts, rollout.group, update.mini_batch, tree(result)["steps"]],
+      [8, 4, 16, 20],
+    );
+    assert.match(
+      result.config,
+      /TRL counts completions: 8 a device × 1 process × 4 steps per generation = 32/,
+    );
+  });
+
+  it("states the frameworks' defaults that nobody wrote", () => {
+    const verl = tree(of("python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo"));
+    assert.deepEqual(verl["objective"], {
+      use: "clipped",
+      low: 0.2,
+      high: 0.2,
+      dual: 3,
+      clamp_log_ratio: 20,
+      aggregate: "token_mean",
+    });
+    assert.equal(verl["rollout"]!["prompts"], 1024);
+    const trl = tree(of("num_generations: 8\nuse_vllm: true\n", "grpo.yaml"));
+    assert.deepEqual(trl["objective"], {
+      use: "clipped",
+      low: 0.2,
+      high: 0.2,
+      correction: [{ use: "mask", level: "sequence", low: null, high: 3 }],
+      aggregate: "token_mean",
+    });
+    assert.deepEqual([trl["kl"], trl["advantage"]!["scale"]], [[], { use: "group_std", epsilon: 1e-4 }]);
+    const openrlhf = tree(of("python3 -m openrlhf.cli.train_ppo_ray --train.seed 3"));
+    assert.deepEqual(openrlhf["kl"], [
+      { model: "reference", estimator: { use: "k1", clamp: 10 }, place: "reward", coefficient: 0.01 },
+    ]);
+    assert.equal(openrlhf["seed"], 3);
+  });
+
+  it("takes flags of OpenRLHF by their old names and by the new ones alike", () => {
+    const old =
+      "--advantage_estimator group_norm --init_kl_coef 1e-3 --use_kl_loss --eps_clip 0.1 --max_len 99";
+    const now =
+      "--algo.advantage.estimator group_norm --algo.kl.init_coef 1e-3 --algo.kl.use_loss --actor.eps_clip 0.1 --data.max_len 99";
+    const program = "python3 -m openrlhf.cli.train_ppo_ray";
+    assert.equal(of(`${program} ${old}`).config, of(`${program} ${now}`).config);
+    assert.equal(
+      of(`ray job submit --address=x -- ${program} ${now}`).unmapped.length,
+      of(`${program} ${now}`).unmapped.length,
+    );
+  });
+
+  it("follows interpolations of a Hydra file", () => {
+    const { rollout, update } = body(converted("verl.yaml"));
+    assert.deepEqual([rollout.prompts, rollout.max_tokens, update.mini_batch], [16, 32, 128]);
+  });
+
+  it("reads the file that a launch script builds on, and says when it is not there", () => {
+    mkdirSync(join(folder, "conf"), { recursive: true });
+    writeFileSync(
+      join(folder, "conf", "base.yaml"),
+      "actor_rollout_ref:\n  rollout: { n: 16 }\ndata: { train_batch_size: 2 }\n",
+    );
+    const script =
+      "python -m verl.trainer.main_ppo --config-path=conf --config-name=base algorithm.adv_estimator=rloo data.train_batch_size=4";
+    const found = convert(join(folder, "run.sh"), script);
+    assert.deepEqual([tree(found)["rollout"]!["group"], tree(found)["rollout"]!["prompts"]], [16, 4]);
+    assert.match(reason(of(script), "--config-name") ?? "", /not found/);
+  });
+
+  it("lists every written key that has no counterpart, each with a reason", () => {
+    const result = converted("verl.sh");
+    assert.match(reason(result, "actor_rollout_ref.rollout.name") ?? "", /engine/);
+    assert.match(reason(result, "trainer.n_gpus_per_node") ?? "", /one machine/);
+    assert.match(reason(result, "$GPUS") ?? "", /does not set/);
+    assert.ok(result.unmapped.every((entry) => entry.reason.length > 0));
+    assert.equal(reason(result, "actor_rollout_ref.actor.clip_ratio_high"), undefined);
+  });
+
+  it("says that verl itself ignores clip_ratio beside its two sides", () => {
+    const script =
+      "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.actor.clip_ratio=0.3";
+    assert.match(reason(of(script), "actor_rollout_ref.actor.clip_ratio") ?? "", /0\.2 unless written/);
+    assert.equal(tree(of(script))["objective"]!["high"], 0.2);
+    const nulls = `${script} actor_rollout_ref.actor.clip_ratio_low=null actor_rollout_ref.actor.clip_ratio_high=null`;
+    assert.equal(tree(of(nulls))["objective"]!["high"], 0.3);
+    assert.equal(reason(of(nulls), "actor_rollout_ref.actor.clip_ratio"), undefined);
+  });
+
+  it("says what stands in for what nobody knows", () => {
+    const estimator = of("python -m verl.trainer.main_ppo algorithm.adv_estimator=mine");
+    assert.match(reason(estimator, "algorithm.adv_estimator") ?? "", /stands in/);
+    const loss = of("num_generations: 8\nloss_type: mine\n", "grpo.yaml");
+    assert.match(reason(loss, "loss_type") ?? "", /stands in/);
+    body(estimator);
+    body(loss);
+  });
+
+  it("refuses what is no configuration of the three", () => {
+    for (const [file, text] of [
+      ["a.yaml", "hello: world\n"],
+      ["a.sh", "ls -l\n"],
+      ["a.yaml", "a: [1\n"],
+      ["a.gradus.yaml", ""],
+    ] as const)
+      assert.throws(
+        () => convert(file, text),
+        (error) => error instanceof UserError && error.detail.action !== undefined,
+      );
+  });
+
+  it("reads settings that stand alone, on lines of their own", () => {
+    const overrides = of("algorithm.adv_estimator=rloo\nactor_rollout_ref.rollout.n=6\n", "overrides.txt");
+    assert.deepEqual([overrides.peer, tree(overrides)["rollout"]!["group"]], ["verl", 6]);
+    const flags = of("--algo.advantage.estimator rloo\n--rollout.n_samples_per_prompt 6\n", "flags.txt");
+    assert.deepEqual([flags.peer, tree(flags)["rollout"]!["group"]], ["openrlhf", 6]);
+  });
+
+  it("is told by --from where the keys do not say whose it is", () => {
+    assert.equal(of("learning_rate: 1e-5\n", "x.yaml", "trl").peer, "trl");
+    assert.equal(of("optim.lr=1", "x.sh", "verl").peer, "verl");
+  });
+});
