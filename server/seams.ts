@@ -600,116 +600,19 @@ export type { Corrected, Correction, CorrectionInput } from "./correction/types.
 /** The normaliser of a loss: from `weights` to a factor per token, written to `into` (as long as they) where it is given. */
 export type Aggregate = (weights: Float64Array, batch: Batch, into?: Float64Array) => Float64Array;
 
-// ───────────────────────────────────────────────────────────────── replay and batch
+// ───────────────────────────────────────────────────────────────── replay and batch, auxiliary
 
-/** A rollout, or a group of them, as the rules of replay see it: of a group, means over its rollouts. */
-export interface Past {
-  /** The task's id. */
-  readonly task: string;
-  /** Combined reward as it was paid; NaN: none. */
-  readonly reward: number;
-  /** Mean advantage over its trained tokens, as it trained or would have; NaN: none. */
-  readonly advantage: number;
-  /** Share of its rollouts that succeeded; NaN: unknown. */
-  readonly success: number;
-  /** exp(−mean log-prob of its trained tokens under the weights that wrote them); NaN: unknown. */
-  readonly perplexity: number;
-  /** Tokens. */
-  readonly length: number;
-  /** Steps since it was written. */
-  readonly age: number;
-  /** How often it was drawn. */
-  readonly draws: number;
-  /** Selection left it out of its own step's batch. */
-  readonly left: boolean;
-}
-
-/** What is kept, for how long, and where it comes from. */
-export type ReplaySource =
-  | { readonly kind: "none" }
-  | {
-      readonly kind: "window";
-      /** Rollouts. */
-      readonly capacity: number;
-      /** Steps; undefined: no limit. */
-      readonly max_age: number | undefined;
-      /** Replays only when full, everything at once, and begins afresh. */
-      readonly burst: boolean;
-    }
-  | { readonly kind: "file"; readonly path: string };
-
-/** Whether a rollout is kept beyond its step. */
-export type ReplayAdmission = (past: Past) => boolean;
-
-/** What was drawn: a place in the list, and the factor on its loss that makes up for how likely the draw was. */
-export interface Drawn {
-  readonly index: number;
-  readonly weight: number;
-}
-/** Draws up to `n` of the kept. `tasks`: ids of the tasks of this step. */
-export type ReplayDraw = (
-  kept: readonly Past[],
-  n: number,
-  random: Random,
-  tasks: ReadonlySet<string>,
-) => Drawn[];
-
-/** Where the advantages of replayed rollouts come from. */
-export type Rescore =
-  | { readonly from: "recorded" }
-  /** By the present config, over whole groups; `again`: the terms score anew. */
-  | { readonly from: "recomputed"; readonly again: boolean }
-  /** Reward less a quantile of the mean rewards of recent groups. */
-  | {
-      readonly from: "recalibrated";
-      readonly quantile: number;
-      /** Groups remembered. */
-      readonly window: number;
-      readonly negatives: "drop" | "keep";
-      readonly divide: boolean;
-    };
-
-/** A fresh rollout as selection sees it. */
-export interface Candidate {
-  readonly reward: number;
-  readonly success: number;
-  readonly length: number;
-}
-/** Which of a step's rollouts train. */
-export interface Selection {
-  /** What `choose` is given: one group at a time, or all rollouts of the step. */
-  readonly over: "group" | "step";
-  /** Places of those that stay. */
-  choose(rows: readonly Candidate[], random: Random): readonly number[];
-}
-
-// ───────────────────────────────────────────────────────────────── auxiliary
-
-/** What an auxiliary loss learns from. */
-export type AuxiliaryData =
-  /** The written solutions of tasks: of those that the trigger names, else of tasks drawn by weight. */
-  | { readonly from: "solutions" }
-  /** The policy's own successes, the newest `capacity` of them. */
-  | { readonly from: "successes"; readonly capacity: number }
-  /** Recorded rollouts or demonstrations, one JSON object a line. */
-  | { readonly from: "file"; readonly path: string }
-  /** Plain text, cut into pieces of so many tokens. */
-  | { readonly from: "text"; readonly path: string; readonly length: number };
-
-/** A loss beside the objective, or something that is done to all losses. */
-export type Auxiliary =
-  | {
-      readonly kind: "likelihood";
-      readonly data: AuxiliaryData;
-      /** Sequences each time. */
-      readonly rows: number;
-      /** Coefficient of an entropy bonus over the same tokens. */
-      readonly entropy: number;
-    }
-  /** Weights of all losses of the step, from their own last two windows. */
-  | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
-  /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
-  | { readonly kind: "privacy"; readonly clip: number; readonly noise: number; readonly delta: number };
+export type {
+  Candidate,
+  Drawn,
+  Past,
+  ReplayAdmission,
+  ReplayDraw,
+  ReplaySource,
+  Rescore,
+  Selection,
+} from "./replay/types.ts";
+export type { Auxiliary, AuxiliaryData } from "./auxiliary/types.ts";
 
 // ───────────────────────────────────────────────────────────────── evaluation
 

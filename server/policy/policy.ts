@@ -20,6 +20,7 @@ import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
 import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
 import { uploadAll, uploadValues } from "./loading.ts";
+import { NamedOptimizers } from "./namedOptimizers.ts";
 import { Optimizer, type OptimizerState } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
@@ -34,13 +35,13 @@ import { Programs } from "./programs.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
 import { leanMicroTokens } from "./memory.ts";
-import { floats, freeAll, prefixed, take, type DeviceTensor, type Named } from "./runtime.ts";
+import { freeAll, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, type Shape } from "./transformer/weights.ts";
-import { clippedGradientOf, gradientOf, type Engine, type Gradient } from "./update.ts";
+import { clippedGradientOf, gradientOf, unfolded, type Engine, type Gradient } from "./update.ts";
 import { BaseWeights, WeightSet } from "./weightSet.ts";
 
 export type { Backend, PolicySetup, TrainablePolicy } from "./policySetup.ts";
@@ -56,7 +57,7 @@ export class LanguageModel implements TrainablePolicy {
   private readonly programs: Programs;
   private readonly optimizer: Optimizer;
   /** Optimisers beside it, by their names: they step the same weights and remember their own. */
-  private readonly besides = new Map<string, Optimizer>();
+  private readonly besides: NamedOptimizers;
   private readonly rotary: DeviceTensor;
   private readonly saved = new Map<Model, WeightSet>();
   private readonly attached = new Map<Model, LanguageModel>();
@@ -71,6 +72,7 @@ export class LanguageModel implements TrainablePolicy {
     this.parts = { shape, heads, adapter };
     this.programs = new Programs(runtime, this.parts, setup.lean);
     this.optimizer = new Optimizer(this.programs, setup.optimizer, trainedOf(this.parts));
+    this.besides = new NamedOptimizers(this.programs, trainedOf(this.parts));
     this.rotary = runtime.upload(rotaryTable(shape), rotaryExtents(shape));
     if (adapter !== undefined) this.base = new BaseWeights(this.programs, setup.weights);
     this.weights = setup.from === undefined ? this.begun() : this.continued(setup.from);
@@ -311,18 +313,13 @@ export class LanguageModel implements TrainablePolicy {
     }
   }
   private optimizerOf({ optimizer }: UpdatePlan): Optimizer {
-    if (optimizer === undefined) return this.optimizer;
-    const { name, choice } = optimizer;
-    const found = this.besides.get(name) ?? new Optimizer(this.programs, choice, trainedOf(this.parts));
-    found.choice = choice;
-    this.besides.set(name, found);
-    return found;
+    return optimizer === undefined ? this.optimizer : this.besides.of(optimizer.name, optimizer.choice);
   }
   readOptimizer(name: string): OptimizerState | undefined {
-    return this.besides.get(name)?.read();
+    return this.besides.read(name);
   }
   writeOptimizer(name: string, choice: OptimizerChoice, state: OptimizerState): void {
-    this.optimizerOf({ channels: [], unit: "sequence", optimizer: { name, choice } }).write(state);
+    this.besides.of(name, choice).write(state);
   }
   private replace(weights: WeightSet): void {
     this.weights.close();
@@ -333,16 +330,7 @@ export class LanguageModel implements TrainablePolicy {
   /** The gradient by every weight, without a step: what tests compare. Zero where nothing has a coefficient. */
   gradients(batch: Batch, plan: UpdatePlan, weigh: Weigh): Record<string, Float32Array> {
     const { folded } = this.gradient(batch, plan, weigh);
-    if (folded === undefined) return {};
-    const results = this.programs
-      .gradient()
-      .run({ ...prefixed("w/", this.weights.trained), ...prefixed("g/", folded) });
-    const values = Object.fromEntries(
-      Object.entries(results).map(([name, tensor]) => [name, floats(tensor)]),
-    );
-    freeAll(results);
-    freeAll(folded);
-    return values;
+    return folded === undefined ? {} : unfolded(this.programs, this.weights.trained, folded);
   }
   readTrained(of: Model = "policy"): Record<string, Float32Array> {
     return this.weightsOf(of).read();
@@ -377,20 +365,11 @@ export class LanguageModel implements TrainablePolicy {
     const before = this.saved.get(name);
     this.saved.set(
       name,
-      decay === undefined || before === undefined ? this.weights.share() : this.averaged(before, decay),
+      decay === undefined || before === undefined
+        ? this.weights.share()
+        : before.towards(this.weights, decay),
     );
     before?.close();
-  }
-  private averaged(before: WeightSet, decay: number): WeightSet {
-    const factor = this.setup.runtime.upload(Float32Array.of(decay), []);
-    const feeds = {
-      ...prefixed("a/", before.tensors),
-      ...prefixed("w/", this.weights.tensors),
-      decay: factor,
-    };
-    const mixed = this.programs.average().run(feeds);
-    factor.free();
-    return new WeightSet(this.programs, mixed, this.base);
   }
 
   setOptimizer(choice: OptimizerChoice, { reset }: { readonly reset: boolean }): void {
@@ -434,7 +413,7 @@ export class LanguageModel implements TrainablePolicy {
     this.saved.clear();
     this.base?.close();
     this.optimizer.close();
-    for (const optimizer of this.besides.values()) optimizer.close();
+    this.besides.close();
     this.rotary.free();
     this.setup.runtime.close();
   }

@@ -13,7 +13,8 @@ import { perRun, type MicroBatch } from "./layout.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { drops, gradientShapes } from "./parts.ts";
 import { Accumulator, channelsOf, partsOf, touches, type Engine, type KeptRun } from "./passes.ts";
-import { prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
+import type { Programs } from "./programs.ts";
+import { floats, freeAll, prefixed, type DeviceTensor, type Tensors } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, using, type Columns, type Run } from "./score.ts";
 
 export type Mode = "fused" | "staged" | "recompute";
@@ -49,6 +50,19 @@ export interface Gradient {
   readonly folded: Record<string, DeviceTensor> | undefined;
   /** Tokens with a coefficient. */
   readonly tokens: number;
+}
+
+/** The gradient by every weight from that by the folded matrices, which it frees. */
+export function unfolded(
+  programs: Programs,
+  weights: Tensors,
+  folded: Readonly<Record<string, DeviceTensor>>,
+): Record<string, Float32Array> {
+  const results = programs.gradient().run({ ...prefixed("w/", weights), ...prefixed("g/", folded) });
+  const values = Object.entries(results).map(([name, tensor]) => [name, floats(tensor)]);
+  freeAll(results);
+  freeAll(folded);
+  return Object.fromEntries(values);
 }
 
 /** Stored columns as `now`, where they can be: fresh weights, every channel stored for every token that trains. */

@@ -143,4 +143,13 @@ export class WeightSet {
     freeAll(this.merged ?? {});
     this.base?.close();
   }
+
+  /** A new set: decay · this + (1 − decay) · `other`. */
+  towards(other: WeightSet, decay: number): WeightSet {
+    const factor = this.programs.runtime.upload(Float32Array.of(decay), []);
+    const feeds = { ...prefixed("a/", this.tensors), ...prefixed("w/", other.tensors), decay: factor };
+    const mixed = this.programs.average().run(feeds);
+    factor.free();
+    return new WeightSet(this.programs, mixed, this.base);
+  }
 }
