@@ -195,7 +195,9 @@ export type Channel =
   | `head:${string}`
   | `logp:${Model}`
   | `entropy:${Model}`
-  | `kl:${Model}:${"forward" | "reverse"}`;
+  | `kl:${Model}:${"forward" | "reverse"}`
+  /** Among the other model's so many likeliest words, both distributions brought to a sum of 1 over them. */
+  | `kl:${Model}:${"forward" | "reverse"}:${number}`;
 
 /** A per-token column for each channel that was asked for. */
 export type Stats = Readonly<Partial<Record<Channel, Float64Array>>>;

@@ -43,6 +43,14 @@ export const otherColumn = ({ model }: Pick<LossKlTerm, "model">, old: Stats): F
     ? column(old, "logp", "the KL in the loss")
     : column(old, `logp:${model}`, "the KL in the loss");
 
+/** Where the policy tells a full divergence. */
+export const fullChannel = ({
+  model,
+  direction,
+  estimator: { top_k },
+}: Pick<LossKlTerm, "model" | "direction" | "estimator">): Channel =>
+  top_k === undefined ? `kl:${model}:${direction}` : `kl:${model}:${direction}:${top_k}`;
+
 export function klLoss(
   terms: readonly LossKlTerm[],
   input: KlLossInput,
@@ -83,13 +91,13 @@ const acting = (factors: Float64Array): number => {
 };
 
 function fullTerm(
-  { model, direction, adaptive }: LossKlTerm,
+  term: LossKlTerm,
   { now, batch, weights }: KlLossInput,
   factors: Float64Array,
   coefficient: number,
   gradientOf: (channel: Channel) => Float64Array,
 ): Part {
-  const channel: Channel = `kl:${model}:${direction}`;
+  const channel = fullChannel(term);
   const divergence = column(now, channel, "the KL in the loss");
   const gradient = gradientOf(channel);
   let [loss, sum] = [0, 0];
@@ -99,7 +107,7 @@ function fullTerm(
     gradient[i]! += coefficient * factors[i]!;
     sum += divergence[i]!;
   }
-  adaptive?.measure(...rowMean(batch, weights, (i) => divergence[i]!));
+  term.adaptive?.measure(...rowMean(batch, weights, (i) => divergence[i]!));
   return { loss, mean: sum / acting(factors) };
 }
 

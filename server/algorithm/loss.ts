@@ -20,7 +20,7 @@ import { objectiveOf } from "./objective.ts";
 import { Corrections } from "./corrections.ts";
 import { EntropyBonus } from "./entropyBonus.ts";
 import type { LossKlTerm } from "./kl.ts";
-import { klLoss } from "./klLoss.ts";
+import { fullChannel, klLoss } from "./klLoss.ts";
 import { MaskChain, onlyWhere } from "./masks.ts";
 import type { Advantages } from "./advantages.ts";
 import { tokenWeights } from "./tokenWeights.ts";
@@ -98,8 +98,8 @@ export class LossChain implements Stateful {
 
   /** The channels an update has to build at this moment. */
   channels(clock: Clock): Channel[] {
-    const kl = this.active(clock).map(({ estimator, model, direction }): Channel =>
-      estimator.full === true ? `kl:${model}:${direction}` : "logp",
+    const kl = this.active(clock).map((term): Channel =>
+      term.estimator.full === true ? fullChannel(term) : "logp",
     );
     const entropy: Channel[] = this.bonus.needed(clock) ? ["entropy"] : [];
     return [...new Set([...this.objective.channels, ...kl, ...entropy, ...this.masks.channels])];

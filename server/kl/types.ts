@@ -24,6 +24,8 @@ export interface KlEstimator extends KlPoint {
   readonly forward?: KlPoint;
   /** Exact over the vocabulary: read from the channel `kl:<model>:<direction>`, not from log-probs. */
   readonly full?: true;
+  /** Of a full one: among so many words only, `kl:<model>:<direction>:<k>`. */
+  readonly top_k?: number;
   /** The same for whole columns: coefficient · Σ factor · value; Σ of k3 over tokens with a factor, and how many. */
   sum?(columns: KlColumns): { readonly loss: number; readonly k3: number; readonly count: number };
 }

@@ -236,7 +236,7 @@ export class LanguageModel implements TrainablePolicy {
     { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Stats {
     const heads = this.parts.heads.map(({ name }) => name);
-    for (const channel of channels) checkChannel(channel, heads);
+    for (const channel of channels) checkChannel(channel, heads, this.vocabulary);
     try {
       const own = channels.filter(isOwnChannel);
       const stats = own.length === 0 ? {} : this.scoredBy(this.engineOf(model), batch, own);
@@ -268,7 +268,7 @@ export class LanguageModel implements TrainablePolicy {
     this.weights.train();
     const engine = this.engineOf("policy");
     const heads = this.parts.heads.map(({ name }) => name);
-    for (const channel of plan.channels) checkChannel(channel, heads);
+    for (const channel of plan.channels) checkChannel(channel, heads, this.vocabulary);
     const others = this.scoredByOthers(batch, plan.channels);
     const cut = this.cut(batch);
     try {

@@ -21,14 +21,19 @@ export const modelsOf = (channels: readonly Channel[]): string[] => [
   ),
 ];
 
-/** @throws UserError for a word that is no channel, or a head that the model has not. */
-export function checkChannel(channel: Channel, heads: readonly string[]): void {
+/** @throws UserError for a word that is no channel, a head that the model has not, or more words than there are. */
+export function checkChannel(channel: Channel, heads: readonly string[], vocabulary: number): void {
   const parsed = parseChannel(channel);
   if (parsed === undefined)
     throw new UserError(`${channel} is not a channel of a language model.`, {
       code: "channel-unknown",
       action:
-        "Channels are logp, entropy, logsumexp, mean_logp, head:<name>, logp:<model>, kl:<model>:forward and kl:<model>:reverse.",
+        "Channels are logp, entropy, logsumexp, mean_logp, head:<name>, logp:<model>, kl:<model>:forward and kl:<model>:reverse, with :<k> behind it among k words only.",
+    });
+  if (parsed.kind === "kl" && (parsed.top ?? 0) > vocabulary)
+    throw new UserError(`${channel} asks for ${parsed.top} words of a vocabulary of ${vocabulary}.`, {
+      code: "channel-top",
+      action: "Lower the KL estimator's top_k, or leave it out.",
     });
   if (parsed.kind !== "head" || heads.includes(parsed.head)) return;
   throw new UserError(`The model has no head ${parsed.head}, which the channel ${channel} reads.`, {

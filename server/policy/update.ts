@@ -26,7 +26,7 @@ function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): Colum
   const heads = partsOf(engine).heads.map(({ name }) => name);
   for (const [name, column] of Object.entries(weighed.gradients) as [Channel, Float64Array | undefined][]) {
     if (column === undefined || column.every((value) => value === 0)) continue;
-    checkChannel(name, heads);
+    checkChannel(name, heads, partsOf(engine).shape.vocabulary);
     if (!isOwnChannel(name))
       throw new UserError(`${name} belongs to another model: this update cannot move it.`, {
         code: "channel-frozen",

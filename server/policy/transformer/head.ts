@@ -35,7 +35,13 @@ export type Parsed =
   | { readonly kind: "logits"; readonly name: "logp" | "entropy" | "logsumexp" | "mean_logp" }
   | { readonly kind: "head"; readonly head: string }
   | { readonly kind: "logp_of"; readonly model: string }
-  | { readonly kind: "kl"; readonly model: string; readonly direction: "forward" | "reverse" };
+  | {
+      readonly kind: "kl";
+      readonly model: string;
+      readonly direction: "forward" | "reverse";
+      /** Among so many words that the other model finds likeliest; undefined: all. */
+      readonly top: number | undefined;
+    };
 
 /** The parts of a channel's name; undefined for a word that is none. */
 export function parseChannel(channel: Channel): Parsed | undefined {
@@ -45,11 +51,18 @@ export function parseChannel(channel: Channel): Parsed | undefined {
   const name = rest.join(":");
   if (kind === "head" && name !== "") return { kind: "head", head: name };
   if (kind === "logp" && name !== "") return { kind: "logp_of", model: name };
-  const direction = rest.at(-1);
-  if (kind === "kl" && rest.length > 1 && (direction === "forward" || direction === "reverse"))
-    return { kind: "kl", model: rest.slice(0, -1).join(":"), direction };
-  return undefined;
+  return kind === "kl" ? parseDivergence(rest) : undefined;
 }
+
+/** `<model>:<direction>` or `<model>:<direction>:<k>`. */
+function parseDivergence(words: readonly string[]): Parsed | undefined {
+  const top = /^[1-9]\d*$/.test(words.at(-1) ?? "") ? Number(words.at(-1)) : undefined;
+  const rest = top === undefined ? words : words.slice(0, -1);
+  const direction = rest.at(-1);
+  if (rest.length < 2 || (direction !== "forward" && direction !== "reverse")) return undefined;
+  return { kind: "kl", model: rest.slice(0, -1).join(":"), direction, top };
+}
+type Divergence = Extract<Parsed, { readonly kind: "kl" }>;
 
 /** What the head's programs compute with. */
 export interface HeadInput<T> {
@@ -74,21 +87,43 @@ function headValue<T>(ops: Ops<T>, { y, folded }: HeadInput<T>, head: string): T
 const plain = (channels: readonly Channel[]): boolean =>
   channels.every((channel) => channel === "logp" || channel.startsWith("head:"));
 
-/** log p and log q of every token and word, and p and q where they are needed. */
-function distributions<T>(ops: Ops<T>, parts: Exponentials<T>, logits: T): { logP: T; logQ: T; q: T } {
-  const other = exponentials(ops, logits);
+/** The policy's distribution, and log p, log q and q of every token and word, as one divergence compares them. */
+interface Distributions<T> {
+  readonly parts: Exponentials<T>;
+  readonly logP: T;
+  readonly logQ: T;
+  readonly q: T;
+}
+/** @param parts of the policy's `logits` */
+function distributions<T>(
+  ops: Ops<T>,
+  { top }: Divergence,
+  logits: T,
+  parts: Exponentials<T>,
+  others: T,
+): Distributions<T> {
+  const [own, other] =
+    top === undefined
+      ? [parts, exponentials(ops, others)]
+      : [logits, others].map((x) => exponentials(ops, ops.add(x, leftOut(ops, others, top))));
   return {
-    logP: ops.sub(parts.z, parts.logS),
-    logQ: ops.sub(other.z, other.logS),
-    q: ops.div(other.e, other.s),
+    parts: own!,
+    logP: ops.sub(own!.z, own!.logS),
+    logQ: ops.sub(other!.z, other!.logS),
+    q: ops.div(other!.e, other!.s),
   };
+}
+/** 0 for the k likeliest words of each row (and those as likely as the last of them), −1e9 for the others. */
+function leftOut<T>(ops: Ops<T>, logits: T, k: number): T {
+  const [likeliest] = ops.topK(logits, k);
+  const least = ops.neg(ops.max(ops.neg(likeliest)));
+  return ops.scale(ops.shift(ops.atLeast(logits, least), -1), 1e9);
 }
 /** reverse: Σ p·(log p − log q); forward: Σ q·(log q − log p). [tokens, 1]. */
 function divergence<T>(
   ops: Ops<T>,
   direction: "forward" | "reverse",
-  parts: Exponentials<T>,
-  { logP, logQ, q }: { logP: T; logQ: T; q: T },
+  { parts, logP, logQ, q }: Distributions<T>,
 ): T {
   return direction === "reverse"
     ? ops.div(ops.sum(ops.mul(parts.e, ops.sub(logP, logQ))), parts.s)
@@ -117,15 +152,10 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
       return ops.neg(ops.crossEntropy(logits, input.targets)[0]);
     if (parts === undefined || parsed === undefined)
       throw new Error(`internal: ${channel} is not a channel of a head`);
-    if (parsed.kind === "kl")
-      return flat(
-        divergence(
-          ops,
-          parsed.direction,
-          parts,
-          distributions(ops, parts, otherLogits(ops, input, parsed.model)),
-        ),
-      );
+    if (parsed.kind === "kl") {
+      const others = otherLogits(ops, input, parsed.model);
+      return flat(divergence(ops, parsed.direction, distributions(ops, parsed, logits!, parts, others)));
+    }
     switch (channel) {
       case "logp":
         return ops.sub(ops.pick(parts.z, input.targets), flat(parts.logS));
@@ -146,7 +176,7 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
 /**
  * Σ over channels of coefficient · ∂channel/∂logits, coefficient columns `[tokens, 1]` by channel:
  * logp → onehot − p; entropy → −p·(log p + H); logsumexp → p; mean_logp → 1/V − p; reverse divergence R →
- * p·(log p − log q − R); forward divergence → p − q.
+ * p·(log p − log q − R); forward divergence → p − q. Divergences among the likeliest words have p and q of these only.
  */
 function logitsGradient<T>(
   ops: Ops<T>,
@@ -177,14 +207,14 @@ function logitsGradient<T>(
   for (const [channel, coefficient] of weighed) {
     const parsed = parseChannel(channel);
     if (parsed?.kind !== "kl") continue;
-    const both = distributions(ops, parts, otherLogits(ops, input, parsed.model));
-    if (parsed.direction === "reverse") {
-      const excess = ops.sub(ops.sub(both.logP, both.logQ), divergence(ops, "reverse", parts, both));
-      factors.push(ops.mul(coefficient, excess));
-    } else {
-      factors.push(coefficient);
-      terms.push(ops.neg(ops.mul(coefficient, both.q)));
-    }
+    const both = distributions(ops, parsed, logits, parts, otherLogits(ops, input, parsed.model));
+    const reverse = parsed.direction === "reverse";
+    const factor = reverse
+      ? ops.mul(coefficient, ops.sub(ops.sub(both.logP, both.logQ), divergence(ops, "reverse", both)))
+      : coefficient;
+    if (!reverse) terms.push(ops.neg(ops.mul(coefficient, both.q)));
+    if (parsed.top === undefined) factors.push(factor);
+    else terms.push(ops.mul(ops.div(both.parts.e, both.parts.s), factor));
   }
   const sum = (xs: readonly T[]): T => xs.slice(1).reduce((total, x) => ops.add(total, x), xs[0]!);
   if (factors.length > 0) terms.push(ops.mul(ops.div(parts.e, parts.s), sum(factors)));

@@ -166,6 +166,11 @@ test("a full divergence comes from its channel, and its derivative goes there", 
   assert.deepEqual(algorithm(entry).models(clock), []);
 });
 
+test("a full divergence among the likeliest words has a channel of its own", () => {
+  const channels = algorithm("{ estimator: { use: full, top_k: 64 }, coefficient: 1 }").channels(clock);
+  assert.ok(channels.includes("kl:reference:reverse:64"));
+});
+
 test("the model `behaviour` is what generated; of `previous` and others the log-probs are asked for", () => {
   const { loss } = weigh("{ model: behaviour, estimator: k2, coefficient: 1 }");
   assert.ok(

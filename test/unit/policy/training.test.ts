@@ -71,7 +71,14 @@ const channels: Channel[] = [
   "head:aside",
   "kl:reference:reverse",
   "kl:reference:forward",
+  "kl:reference:reverse:5",
+  "kl:reference:forward:2",
+  "kl:reference:forward:7",
 ];
+
+/** The words of the k largest logits. */
+const likeliest = (logits: Float64Array, k: number): Set<number> =>
+  new Set([...logits.keys()].sort((a, b) => logits[b]! - logits[a]!).slice(0, k));
 
 /** Each channel of each token in 64 bits, from the public description of the model. */
 function expected(
@@ -106,6 +113,14 @@ function expected(
       if (channel.startsWith("head:")) {
         const name = `heads.${channel.slice(5)}`;
         return dot(states[first + i]!, head[name]!) + head[`${name}_bias`]![0]!;
+      }
+      const top = Number(channel.split(":")[3] ?? Number.NaN);
+      if (!Number.isNaN(top)) {
+        const among = likeliest(others[first + i]!, top);
+        const [near, far] = [raw, others[first + i]!].map((x) =>
+          logSoftmax(x.filter((_, v) => among.has(v))),
+        );
+        return channel.includes("reverse") ? kl(near!, far!) : kl(far!, near!);
       }
       const q = logSoftmax(others[first + i]!);
       return channel.endsWith("reverse") ? kl(p, q) : kl(q, p);
@@ -167,7 +182,9 @@ for (const channel of channels.slice(3)) {
 }
 
 const coefficients = Object.fromEntries(channels.map((channel) => [channel, coefficientsOf(n, channel)]));
-const { "kl:reference:reverse": _r, "kl:reference:forward": _f, ...withoutKl } = coefficients;
+const withoutKl = Object.fromEntries(
+  Object.entries(coefficients).filter(([channel]) => !channel.startsWith("kl:")),
+);
 const plainChannels = Object.keys(withoutKl) as Channel[];
 
 for (const size of [{}, { kv_heads: 4, tied: false }]) {
@@ -201,7 +218,7 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
 }
 
 test("divergences do not depend on the pieces, and staged, recomputed and fused steps agree on them", async () => {
-  const kl = ["logp", "kl:reference:reverse", "kl:reference:forward"] as const;
+  const kl = ["logp", "kl:reference:reverse", "kl:reference:forward", "kl:reference:reverse:5"] as const;
   const own = Object.fromEntries(kl.map((channel) => [channel, coefficients[channel]!]));
   const policy = await pair();
   const wanted = policy.gradients(batch, plan(kl), weighBy(own));
