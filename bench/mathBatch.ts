@@ -62,5 +62,6 @@ export function computeStep({ batch, algorithm, terms, old, now }: MathStep): nu
   const scored = algorithm.rewards(columns, masked, clock);
   const advantages = algorithm.advantages(scored.combined, masked, old, clock);
   const weights = algorithm.weights(masked, advantages);
-  return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored }, clock)(now, masked).loss;
+  const update = { old, advantages: advantages.tokens, weights, scored, reuse: true };
+  return algorithm.weigh(update, clock)(now, masked).loss;
 }
