@@ -1,7 +1,6 @@
 /** Starting a run's process: detached, its output in a file, no channel to us. It outlives the daemon. */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { processStart } from "../../shared/daemon/process.ts";
 import { UserError } from "../../shared/errors.ts";
@@ -17,12 +16,14 @@ export interface WorkerProgram {
   readonly version: string;
 }
 
-/** One thread inside an operation, as many operations at once as there are processors: measured fastest for small models. */
-const defaults = {
-  TF_NUM_INTRAOP_THREADS: "1",
-  TF_NUM_INTEROP_THREADS: String(availableParallelism()),
+/**
+ * What a run's process begins with. How many threads it computes with is the engine's to say, which knows the model and
+ * `engine.threads`; only what must stand before a process starts stands here.
+ */
+export const workerEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   TF_CPP_MIN_LOG_LEVEL: "2",
-};
+  ...env,
+});
 
 /**
  * Starts attempt `attempt` of the run and writes worker.json, which the worker then writes again with what it knows.
@@ -45,7 +46,7 @@ export function startWorker(
         detached: true,
         windowsHide: true,
         stdio: ["ignore", log, log],
-        env: { ...defaults, ...process.env },
+        env: workerEnvironment(process.env),
       },
     );
     child.once("error", ended);

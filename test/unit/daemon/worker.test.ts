@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { workerEnvironment } from "../../../server/daemon/worker.ts";
+
+test("a run's process has the daemon's environment, and its engine decides on threads", () => {
+  const { PATH, ...rest } = workerEnvironment({ PATH: "/bin", TF_CPP_MIN_LOG_LEVEL: "0" });
+  assert.equal(PATH, "/bin");
+  assert.equal(rest["TF_CPP_MIN_LOG_LEVEL"], "0");
+  assert.deepEqual(
+    Object.keys(rest).filter((name) => name.startsWith("TF_NUM_")),
+    [],
+  );
+});
