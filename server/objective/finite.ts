@@ -20,3 +20,17 @@ export function checkFinite(what: string, column: Float64Array, weights: Float64
   for (let t = 0; t < weights.length; t++)
     if (weights[t] !== 0 && !Number.isFinite(column[t]!)) throw notFinite(what, column[t]!, batch, t);
 }
+
+/**
+ * A loss that is no number has its fault in a column: the first of them that is not finite where a token trains is named.
+ * Columns that an objective does without are undefined.
+ */
+export function checkLoss(
+  loss: number,
+  { weights, batch }: { readonly weights: Float64Array; readonly batch: Batch },
+  columns: Readonly<Record<string, Float64Array | undefined>>,
+): void {
+  if (Number.isFinite(loss)) return;
+  for (const [what, column] of Object.entries(columns))
+    if (column !== undefined) checkFinite(what, column, weights, batch);
+}

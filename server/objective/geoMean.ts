@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratio.ts";
 import { clipMetrics, Rule } from "./surrogate.ts";
 
@@ -51,10 +51,7 @@ function loss(input: ObjectiveInput, { low, high, anchor: name }: GeoMean): Weig
     total -= part;
     for (let i = from; i < to; i++) gradient[i] = gradient[i] === 0 ? 0 : -part / count;
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("logp", now, weights, batch);
-    checkFinite(`the log-prob of ${name}`, anchor, weights, batch);
-  }
+  checkLoss(total, input, { logp: now, [`the log-prob of ${name}`]: anchor });
   return {
     loss: total,
     gradients: { logp: gradient },

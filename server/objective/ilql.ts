@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { nextTrained, tokenRewards } from "./tokenRewards.ts";
 import { headChannel, headParam } from "./valueParams.ts";
 
@@ -23,7 +23,7 @@ const params = z.object({
 });
 
 function loss(input: ObjectiveInput, { head, alpha, gamma, tau, cql }: z.output<typeof params>): Weighed {
-  const { batch, weights, factors } = input;
+  const { weights, factors } = input;
   const logp = column(input.now, "logp", "ilql");
   const normaliser = column(input.now, "logsumexp", "ilql");
   const value = column(input.now, headChannel(head), "ilql");
@@ -44,11 +44,11 @@ function loss(input: ObjectiveInput, { head, alpha, gamma, tau, cql }: z.output<
     byNormaliser[t] = factors[t]! * alpha * error;
     byValue[t] = -factors[t]! * expectile * gap;
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("the policy's log-prob", logp, weights, batch);
-    checkFinite("logsumexp", normaliser, weights, batch);
-    checkFinite(`the value of head ${head}`, value, weights, batch);
-  }
+  checkLoss(total, input, {
+    "the policy's log-prob": logp,
+    logsumexp: normaliser,
+    [`the value of head ${head}`]: value,
+  });
   return { loss: total, gradients: { logp: byLogp, logsumexp: byNormaliser, [headChannel(head)]: byValue } };
 }
 

@@ -4,7 +4,7 @@ import { rowsOfGroups } from "../batch.ts";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { clamped } from "./numbers.ts";
 import { rowMass, rowSums, spread } from "./rowLevel.ts";
 
@@ -94,10 +94,7 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
       gradient[t] = scale * factors[t]! * slopeOf(log, right, rate[row]!, options);
     }
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("the policy's log-prob", now, weights, batch);
-    checkFinite("logp_old", old, weights, batch);
-  }
+  checkLoss(total, input, { "the policy's log-prob": now, logp_old: old });
   return { loss: total, gradients: { logp: gradient } };
 }
 

@@ -3,7 +3,7 @@ import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { anchorParam, betaParam } from "./anchor.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { anchorColumn, anchorModels } from "./rowLevel.ts";
 import { firstTrained, spanMass, spansOf } from "./spans.ts";
 import { returnsOf } from "./tokenRewards.ts";
@@ -47,11 +47,11 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
     for (let t = start; t < end; t++)
       if (weights[t] !== 0) byLogp[t] = 2 * beta * mass[k]! * residual * weights[t]!;
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("the policy's log-prob", logp, weights, batch);
-    if (other !== undefined) checkFinite(`the log-prob of ${anchor}`, other, weights, batch);
-    checkFinite(`the value of head ${head}`, value, weights, batch);
-  }
+  checkLoss(total, input, {
+    "the policy's log-prob": logp,
+    [`the log-prob of ${anchor}`]: other,
+    [`the value of head ${head}`]: value,
+  });
   return { loss: total, gradients: { logp: byLogp, [headChannel(head)]: byValue } };
 }
 

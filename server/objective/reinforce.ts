@@ -2,10 +2,11 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 
-function loss({ now: stats, advantages, factors, weights, batch }: ObjectiveInput): Weighed {
-  const now = column(stats, "logp", "the objective");
+function loss(input: ObjectiveInput): Weighed {
+  const { advantages, factors, weights } = input;
+  const now = column(input.now, "logp", "the objective");
   const gradient = new Float64Array(now.length);
   let total = 0;
   for (let i = 0; i < now.length; i++) {
@@ -13,7 +14,7 @@ function loss({ now: stats, advantages, factors, weights, batch }: ObjectiveInpu
     if (advantages[i] !== 0) total -= factors[i]! * advantages[i]! * now[i]!;
     gradient[i] = -factors[i]! * advantages[i]!;
   }
-  if (!Number.isFinite(total)) checkFinite("logp", now, weights, batch);
+  checkLoss(total, input, { logp: now });
   return { loss: total, gradients: { logp: gradient } };
 }
 

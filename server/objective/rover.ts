@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 
 const params = z.object({
   rho: z.number().positive().default(1).describe("Temperature ρ of Q = ρ (log π − log π_old)."),
@@ -26,7 +26,7 @@ function following(input: ObjectiveInput, rho: number): Float64Array {
 }
 
 function loss(input: ObjectiveInput, { rho, bootstrap }: z.output<typeof params>): Weighed {
-  const { batch, weights, factors, advantages } = input;
+  const { weights, factors, advantages } = input;
   const now = column(input.now, "logp", "rover");
   const old = column(input.old, "logp", "rover");
   const next = bootstrap === 0 ? undefined : following(input, rho);
@@ -38,11 +38,11 @@ function loss(input: ObjectiveInput, { rho, bootstrap }: z.output<typeof params>
     total += factors[t]! * error * error;
     gradient[t] = 2 * rho * factors[t]! * error;
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("the policy's log-prob", now, weights, batch);
-    checkFinite("logp_old", old, weights, batch);
-    if (next !== undefined) checkFinite("the next state's mean log-prob", next, weights, batch);
-  }
+  checkLoss(total, input, {
+    "the policy's log-prob": now,
+    logp_old: old,
+    "the next state's mean log-prob": next,
+  });
   return { loss: total, gradients: { logp: gradient } };
 }
 

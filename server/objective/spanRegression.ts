@@ -1,7 +1,7 @@
 /** Regression of log-ratios over spans on advantages: what several objectives are special cases of. */
 import type { Level, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { anchorColumn, type Anchor } from "./rowLevel.ts";
 import { spanMass, spansOf } from "./spans.ts";
 
@@ -48,10 +48,10 @@ export function spanRegression(input: ObjectiveInput, options: SpanRegression): 
     const back = -mass * factor * beta * (linear ? Math.sign(residual) : residual);
     for (let t = start; t < end; t++) if (weights[t] !== 0) gradient[t] = back * weights[t]!;
   }
-  if (!Number.isFinite(loss)) {
-    checkFinite("the policy's log-prob", logp, weights, batch);
-    if (other !== undefined) checkFinite(`the log-prob of ${anchor}`, other, weights, batch);
-    checkFinite("the advantage", advantages, weights, batch);
-  }
+  checkLoss(loss, input, {
+    "the policy's log-prob": logp,
+    [`the log-prob of ${anchor}`]: other,
+    "the advantage": advantages,
+  });
   return { loss, gradients: { logp: gradient } };
 }

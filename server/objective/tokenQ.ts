@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { nextTrained, tokenRewards } from "./tokenRewards.ts";
 import { headChannel, headParam } from "./valueParams.ts";
 
@@ -22,7 +22,7 @@ const params = z.object({
 
 function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed {
   const { head, alpha, gamma, conservative, values_only } = options;
-  const { batch, weights, factors } = input;
+  const { weights, factors } = input;
   const logp = column(input.now, "logp", "token_q");
   const value = column(input.now, headChannel(head), "token_q");
   const [rewards, next] = [tokenRewards(input), nextTrained(input)];
@@ -37,10 +37,7 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
     byValue[t] = factors[t]! * error;
     if (!values_only) byLogp[t] = factors[t]! * (alpha * error - conservative);
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("the policy's log-prob", logp, weights, batch);
-    checkFinite(`the value of head ${head}`, value, weights, batch);
-  }
+  checkLoss(total, input, { "the policy's log-prob": logp, [`the value of head ${head}`]: value });
   return { loss: total, gradients: { logp: byLogp, [headChannel(head)]: byValue } };
 }
 

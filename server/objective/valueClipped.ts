@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { clamped } from "./numbers.ts";
 import { returnsOf } from "./tokenRewards.ts";
 import { gammaParam, headChannel, headParam } from "./valueParams.ts";
@@ -25,7 +25,7 @@ const earlier = ({ old, batch }: ObjectiveInput, head: string): Float64Array | u
   old[headChannel(head)] ?? (head === "value" ? batch.columns.values : undefined);
 
 function loss(input: ObjectiveInput, { head, clip, gamma }: z.output<typeof params>): Weighed {
-  const { batch, weights, factors } = input;
+  const { weights, factors } = input;
   const now = column(input.now, headChannel(head), "the value loss");
   const old = clip === null ? undefined : earlier(input, head);
   const returns = returnsOf(input, gamma);
@@ -46,10 +46,7 @@ function loss(input: ObjectiveInput, { head, clip, gamma }: z.output<typeof para
     mean += returns[t]!;
     square += error * error;
   }
-  if (!Number.isFinite(total)) {
-    checkFinite(`the value of head ${head}`, now, weights, batch);
-    checkFinite("the return", returns, weights, batch);
-  }
+  checkLoss(total, input, { [`the value of head ${head}`]: now, "the return": returns });
   return {
     loss: total,
     gradients: { [headChannel(head)]: gradient },

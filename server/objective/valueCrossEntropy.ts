@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { clamped, sigmoid, softplus } from "./numbers.ts";
 import { returnsOf } from "./tokenRewards.ts";
 import { gammaParam, headChannel, headParam } from "./valueParams.ts";
@@ -10,7 +10,7 @@ import { gammaParam, headChannel, headParam } from "./valueParams.ts";
 const params = z.object({ head: headParam("value"), gamma: gammaParam });
 
 function loss(input: ObjectiveInput, { head, gamma }: z.output<typeof params>): Weighed {
-  const { batch, weights, factors } = input;
+  const { weights, factors } = input;
   const now = column(input.now, headChannel(head), "the value loss");
   const returns = returnsOf(input, gamma);
   const gradient = new Float64Array(weights.length);
@@ -21,10 +21,7 @@ function loss(input: ObjectiveInput, { head, gamma }: z.output<typeof params>): 
     total += factors[t]! * (softplus(now[t]!) - target * now[t]!);
     gradient[t] = factors[t]! * (sigmoid(now[t]!) - target);
   }
-  if (!Number.isFinite(total)) {
-    checkFinite(`the value of head ${head}`, now, weights, batch);
-    checkFinite("the return", returns, weights, batch);
-  }
+  checkLoss(total, input, { [`the value of head ${head}`]: now, "the return": returns });
   return { loss: total, gradients: { [headChannel(head)]: gradient } };
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { returnsOf } from "./tokenRewards.ts";
 import { gammaParam, headChannel, headParam } from "./valueParams.ts";
 
@@ -18,7 +18,7 @@ const params = z.object({
 });
 
 function loss(input: ObjectiveInput, { head, tau, gamma }: z.output<typeof params>): Weighed {
-  const { batch, weights, factors } = input;
+  const { weights, factors } = input;
   const now = column(input.now, headChannel(head), "the value loss");
   const returns = returnsOf(input, gamma);
   const gradient = new Float64Array(weights.length);
@@ -30,10 +30,7 @@ function loss(input: ObjectiveInput, { head, tau, gamma }: z.output<typeof param
     total += 0.5 * weight * gap * gap;
     gradient[t] = -weight * gap;
   }
-  if (!Number.isFinite(total)) {
-    checkFinite(`the value of head ${head}`, now, weights, batch);
-    checkFinite("the return", returns, weights, batch);
-  }
+  checkLoss(total, input, { [`the value of head ${head}`]: now, "the return": returns });
   return { loss: total, gradients: { [headChannel(head)]: gradient } };
 }
 

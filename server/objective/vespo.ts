@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratio.ts";
 
 interface Vespo {
@@ -60,10 +60,7 @@ function loss(input: ObjectiveInput, options: Vespo): Weighed {
       total += gradient[i]! * now[i]!;
     }
   }
-  if (!Number.isFinite(total)) {
-    checkFinite("logp", now, weights, batch);
-    checkFinite(`the log-prob of ${options.anchor}`, anchor, weights, batch);
-  }
+  checkLoss(total, input, { logp: now, [`the log-prob of ${options.anchor}`]: anchor });
   return {
     loss: total,
     gradients: { logp: gradient },

@@ -1,7 +1,7 @@
 /** −Σ_t factor · w · log π: what every weighted likelihood is, whatever its weights; they are held constant. */
 import type { ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
-import { checkFinite } from "./finite.ts";
+import { checkLoss } from "./finite.ts";
 
 /** @param weightOf the constant weight of a token of a row */
 export function weightedLikelihoodOf(
@@ -21,6 +21,6 @@ export function weightedLikelihoodOf(
       loss -= weight * logp[t]!;
       gradient[t] = -weight;
     }
-  if (!Number.isFinite(loss)) checkFinite("the policy's log-prob", logp, weights, batch);
+  checkLoss(loss, input, { "the policy's log-prob": logp });
   return { loss, gradients: { logp: gradient }, ...(metrics && { metrics }) };
 }
