@@ -1,8 +1,12 @@
-import { mine, placeOf, underneath, type Rule } from "./rule.ts";
+import type { Fix } from "../diagnostic.ts";
+import type { SourceEdits } from "../edits.ts";
+import { mine, pathIn, placeOf, underneath, type Rule, type StageView } from "./rule.ts";
 
 export const band: Rule = {
   id: "band",
-  check({ stages, file, root, report }) {
+  title: "Admission band that is empty",
+  why: "`success_band` admits groups whose share of successes lies between `low` and `high`. Where `low` is not below `high` no group is admitted, and no step ever trains.\n\nDAPO's dynamic sampling is `low: 0, high: 1, inclusive: false` (Yu et al., DAPO).",
+  check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       const { declaration, params } = view.config.body.curriculum.admission;
       const { low, high } = params;
@@ -26,7 +30,25 @@ export const band: Rule = {
         message,
         key: underneath(view, at, `curriculum.admission.${high_ ? "high" : "low"}`),
         at,
+        mends: swapped(edits, view, low, high),
       });
     }
   },
 };
+
+/** Ends in the wrong order change places; of equal ones one is opened. */
+function swapped(edits: SourceEdits, view: StageView, low: number, high: number): (Fix | undefined)[] {
+  const path = (key: string): ReturnType<typeof pathIn> =>
+    pathIn(view, placeOf(view.body, "curriculum", "admission", key), "curriculum", "admission", key);
+  if (low === high)
+    return [
+      high < 1 ? edits.set(path("high"), "1", "Open it upwards: `high: 1`", false) : undefined,
+      low > 0 ? edits.set(path("low"), "0", "Open it downwards: `low: 0`", false) : undefined,
+    ];
+  const title = `Swap them: \`low: ${high}\`, \`high: ${low}\``;
+  const [first, second] = [
+    edits.set(path("low"), String(high), title),
+    edits.set(path("high"), String(low), title),
+  ];
+  return [first && second && { title, edits: [...first.edits, ...second.edits], preferred: true }];
+}

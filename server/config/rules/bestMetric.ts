@@ -5,6 +5,8 @@ import { at as nodeAt, type Rule } from "./rule.ts";
 /** The best checkpoint follows what held-out tasks say: a metric of training is of other tasks at every step. */
 export const bestMetric: Rule = {
   id: "best-metric",
+  title: "Best checkpoint by a metric that no evaluation reports",
+  why: "`checkpoint.best` keeps the checkpoint with the best value of a metric of evaluations. A metric of training is measured on other tasks at every step, so its best value says more about the tasks that were drawn than about the policy.\n\nName one that begins with `eval/`.",
   check({ config, root, report }) {
     const metric = config.checkpoint.best?.metric;
     const node = nodeAt(root, "checkpoint", "best", "metric");

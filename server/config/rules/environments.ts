@@ -1,6 +1,9 @@
+import { statSync } from "node:fs";
 import { UserError } from "../../../shared/errors.ts";
 import { createMethod } from "../create.ts";
 import { keyedRandom } from "../keyedRandom.ts";
+import { perReading } from "../perObject.ts";
+import type { Task, TaskSource } from "../../seams.ts";
 import type { TaskConfig } from "../resolved.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "./rule.ts";
 
@@ -10,31 +13,53 @@ export type Environment =
       readonly kind: "made";
       readonly values: readonly string[];
       /** Characters. */ readonly longestPrompt: number;
+      /** Of each value that was drawn, the least characters of a written solution. */
+      readonly shortestSolution: ReadonlyMap<string, number>;
+      /** Whether its tasks have an answer to compare with. */
+      readonly answers: boolean;
+      /** Fields of its tasks' data. */
+      readonly fields: readonly string[];
     }
   | { readonly kind: "refused"; readonly message: string }
-  /** A dataset: its lines are read when the run starts. */
+  /** A dataset, a file that is not there, or tasks that are made: they are there once the run goes on. */
   | { readonly kind: "unread" };
 
 const draws = 32;
+/** By method and parameters: most loads ask again about what the last one had. */
 const known = new Map<string, Environment>();
+const mostKnown = 2_000;
 
-export function environmentOf({ name, source }: TaskConfig): Environment {
-  if (source.declaration.name === "dataset") return { kind: "unread" };
-  const key = JSON.stringify([source.declaration.name, source.params]);
-  const found = known.get(key) ?? ask({ name, source });
+export const environmentOf = ({ source }: Pick<TaskConfig, "source">): Environment => environmentIn(source);
+
+const environmentIn = perReading((source: TaskConfig["source"]): Environment => {
+  if (["dataset", "generated"].includes(source.declaration.name)) return { kind: "unread" };
+  const { corpus } = source.params;
+  const file = typeof corpus === "string" ? statSync(corpus, { throwIfNoEntry: false }) : null;
+  // A corpus that is not there is told elsewhere; another one may stand there the next time.
+  if (file === undefined) return { kind: "unread" };
+  const key = JSON.stringify([source.declaration.name, source.params, file?.mtimeMs, file?.size]);
+  const found = known.get(key) ?? ask(source);
+  if (known.size >= mostKnown) known.clear();
   known.set(key, found);
   return found;
-}
+});
 
-function ask({ name, source }: Pick<TaskConfig, "name" | "source">): Environment {
+function ask(source: TaskConfig["source"]): Environment {
   try {
     const random = keyedRandom("a config's environment");
-    const tasks = createMethod(source, { random, max_tokens: 1, group: 1, name });
-    const lengths = Array.from(
+    const tasks = createMethod(source, { random, max_tokens: 1, group: 1 });
+    const drawn = Array.from(
       { length: draws },
-      (_, i) => tasks.draw("train", undefined, random.fork(i))?.prompt.length ?? 0,
-    );
-    return { kind: "made", values: tasks.values, longestPrompt: Math.max(...lengths) };
+      (_, i) => tasks.draw("train", undefined, random.fork(i)) ?? [],
+    ).flat();
+    return {
+      kind: "made",
+      values: tasks.values,
+      longestPrompt: Math.max(0, ...drawn.map(({ prompt }) => prompt.length)),
+      shortestSolution: shortest(drawn, tasks),
+      answers: drawn.some(({ answer }) => answer !== undefined),
+      fields: Object.keys(drawn[0]?.data ?? {}),
+    };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const { action } = error.detail;
@@ -45,9 +70,21 @@ function ask({ name, source }: Pick<TaskConfig, "name" | "source">): Environment
   }
 }
 
+function shortest(drawn: readonly Task[], source: TaskSource): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const task of drawn) {
+    if (task.solution === undefined) continue;
+    const value = source.valueOf(task) ?? "";
+    found.set(value, Math.min(found.get(value) ?? Number.POSITIVE_INFINITY, [...task.solution].length));
+  }
+  return found;
+}
+
 /** Parameters that are each allowed and together make no task. */
 export const environment: Rule = {
   id: "environment",
+  title: "Parameters that make no task",
+  why: "Each parameter of the environment is allowed, and together they leave no task to draw. The environment itself says so: it is made here as a run would make it.",
   check({ stages, file, root, report }) {
     for (const view of stages) {
       const list = nodeAt(view.body, "tasks");
@@ -55,7 +92,9 @@ export const environment: Rule = {
         const found = environmentOf(task);
         if (found.kind !== "refused") continue;
         const item = list?.kind === "list" ? list.items[index] : undefined;
-        const at = mine(file, nodeAt(item, "env")?.origin, item?.origin) ?? root.origin;
+        const at =
+          mine(file, nodeAt(item, "env")?.origin, nodeAt(item, "corpus")?.origin, item?.origin) ??
+          root.origin;
         report({
           rule: environment.id,
           message: found.message,

@@ -1,21 +1,25 @@
-import { metrics } from "../../../shared/metrics.ts";
+import { everything } from "../../curriculum/arms/undivided.ts";
+import { expandedMetrics } from "../../../shared/metrics.ts";
 import { environmentOf } from "./environments.ts";
 import { unknownName } from "../report.ts";
+import { perObject } from "../perObject.ts";
 import { auxiliaryNames } from "../auxiliaryNames.ts";
-import { languageModels, type StageBody } from "../resolved.ts";
+import { conditionsOf } from "./conditionsOf.ts";
+import { languageModels, type StageBody, type StageConfig } from "../resolved.ts";
 import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
 
-/** Arms of a stage's tasks; those of a dataset lie in its file, so any value of it may be right. */
+/** Arms, or where they are single tasks the sets that charts have in their place, of a stage's tasks; those of a dataset lie in its file, so any value of it may be right. */
 function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: string[] } {
-  if (curriculum.arms.declaration.name === "none")
-    return { exact: [...new Set(tasks.map(({ name }) => name))], open: [] };
+  const { name: arms } = curriculum.arms.declaration;
+  if (arms === "none") return { exact: [everything], open: [] };
   const exact: string[] = [];
   const open: string[] = [];
   for (const task of tasks) {
     const { name } = task;
     const environment = environmentOf(task);
-    if (environment.kind !== "made") open.push(name);
-    else if (environment.values.length === 0 || curriculum.arms.declaration.name === "task") exact.push(name);
+    if (arms === "task" || arms === "parameters") exact.push(name);
+    else if (environment.kind !== "made") open.push(name);
+    else if (environment.values.length === 0 || arms === "fields") exact.push(name);
     else exact.push(...environment.values.map((value) => `${name}/${value}`));
   }
   return { exact, open };
@@ -23,14 +27,24 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
 
 const phases = ["generate", "reward", "score", "update", "evaluate", "log", "total"];
 
+interface MetricNames {
+  readonly exact: readonly string[];
+  readonly open: readonly string[];
+  readonly arms: readonly string[];
+}
+
 /** Every metric this stage can report, and beginnings after which anything may follow. */
-export function metricNames(
-  config: ConfigModel["config"],
-  body: StageBody,
-): { exact: string[]; open: string[]; arms: string[] } {
+export const metricNames = (config: ConfigModel["config"], body: StageBody): MetricNames =>
+  namesIn(config)(body);
+
+const namesIn = perObject((config: ConfigModel["config"]) =>
+  perObject((body: StageBody) => namesOf(config, body)),
+);
+
+function namesOf(config: ConfigModel["config"], body: StageBody): MetricNames {
   const arms = armsOf(body);
   const auxiliary = auxiliaryNames(body.auxiliary);
-  const fill: Readonly<Record<string, readonly string[]>> = {
+  const fill = {
     "<term>": body.reward.terms.map(({ name }) => name),
     "<model>": ["reference", ...languageModels(config)],
     "<arm>": arms.exact,
@@ -39,27 +53,35 @@ export function metricNames(
     "<auxiliary>": auxiliary,
     "@k": config.evaluation.pass_at.map((k) => `@${k}`),
   };
-  const expand = (name: string): string[] => {
-    const hole = Object.keys(fill).find((key) => name.includes(key));
-    return hole === undefined
-      ? [name]
-      : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
-  };
   const learning = config.models.map(({ name }) => `learner/${name}/`);
   const ofArms = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
-  const exact = metrics.flatMap(({ name }) => (name.startsWith("learner/") ? [] : expand(name)));
+  const exact = expandedMetrics(fill).map(({ name }) => name);
   return { exact: [...new Set(exact)], open: [...ofArms, ...learning], arms: arms.exact };
+}
+
+/** Metrics of a stage, or of all that take turns in it. */
+export function metricsOf(
+  config: ConfigModel["config"],
+  { body, turns }: StageConfig,
+): ReturnType<typeof metricNames> {
+  const bodies = turns.length === 0 ? [body] : turns.map(({ stage }) => config.stages[stage]!.body);
+  const found = bodies.map((one) => metricNames(config, one));
+  const all = (of: "exact" | "open" | "arms"): string[] => [...new Set(found.flatMap((one) => one[of]))];
+  return { exact: all("exact"), open: all("open"), arms: all("arms") };
 }
 
 /** `until.metric` names something the stage reports; an unknown arm in it is said to be one. */
 export const knownMetric: Rule = {
   id: "unknown-metric",
+  title: "Condition on a metric that is not reported",
+  why: "`until.metric` names a metric that the stage itself reports. One that is misspelt, or belongs to a term, model or arm that the stage has not, has no values, and the stage would run to the end of its steps.",
   check({ config, stages, report }) {
-    for (const view of stages) {
-      const metric = view.config.until?.metric;
-      const node = nodeAt(view.written, "until", "metric");
-      if (metric === undefined || node === undefined) continue;
-      const { exact, open, arms } = metricNames(config, view.config.body);
+    const all = stages.flatMap((view) => conditionsOf(view).map((written) => ({ view, ...written })));
+    for (const { view, condition, place } of all) {
+      const { metric } = condition;
+      const node = nodeAt(view.written, ...place, "metric");
+      if (node === undefined) continue;
+      const { exact, open, arms } = metricsOf(config, view.config);
       if (exact.includes(metric) || open.some((beginning) => metric.startsWith(beginning))) continue;
       const arm = /^(?:curriculum|eval)\/(.+)\/(?:share|estimate|pass@\d+)$/.exec(metric)?.[1];
       const known =
@@ -74,7 +96,7 @@ export const knownMetric: Rule = {
       report({
         rule: arm === undefined || arms.includes(arm) ? knownMetric.id : "unknown-arm",
         message: `${what} ${hint}`,
-        key: `${view.path}.until.metric`,
+        key: `${view.path}.${place.join(".")}.metric`,
         at: node.origin,
         fixes,
       });

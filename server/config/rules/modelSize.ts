@@ -4,6 +4,8 @@ import { mine, placeOf, type ConfigModel, type Rule } from "./rule.ts";
 /** Heads share the width evenly, and rotary positions turn pairs of numbers. */
 export const modelSize: Rule = {
   id: "model-size",
+  title: "Heads that do not divide the width",
+  why: "Attention heads share the model's width evenly, and rotary positions turn pairs of numbers (Su et al., RoFormer): `width / heads` is a whole even number. Heads that share keys and values do so in groups of one size: `kv_heads` divides `heads` (Ainslie et al., GQA).",
   check(config) {
     checkSize(config, config.config.model, ["model"]);
     for (const model of config.config.models)
@@ -12,7 +14,7 @@ export const modelSize: Rule = {
 };
 
 function checkSize(
-  { root, file, report }: ConfigModel,
+  { root, file, report, edits }: ConfigModel,
   { base, size: { width, heads, kv_heads } }: ModelConfig,
   path: readonly string[],
 ): void {
@@ -26,6 +28,9 @@ function checkSize(
       message: `\`${key}.width\` ${width} over \`${key}.heads\` ${heads} must be a whole even number.`,
       key: `${key}.heads`,
       at: find("heads", "width") ?? root.origin,
+      mends: fitting(heads, (n) => width % n === 0 && (width / n) % 2 === 0).map((n) =>
+        edits.set([...path, "heads"], String(n), `Change \`heads\` to ${n} (= ${width} / ${width / n})`),
+      ),
     });
   } else if (heads % kv_heads !== 0) {
     report({
@@ -33,6 +38,19 @@ function checkSize(
       message: `\`${key}.kv_heads\` ${kv_heads} must divide \`${key}.heads\` ${heads}.`,
       key: `${key}.kv_heads`,
       at: find("kv_heads", "heads") ?? root.origin,
+      mends: fitting(kv_heads, (n) => heads % n === 0).map((n) =>
+        edits.set(
+          [...path, "kv_heads"],
+          String(n),
+          `Change \`kv_heads\` to ${n} (= ${heads} / ${heads / n})`,
+        ),
+      ),
     });
   }
+}
+
+/** The nearest number that fits, if any does. */
+function fitting(wanted: number, fits: (n: number) => boolean): number[] {
+  const all = Array.from({ length: 2 * wanted + 8 }, (_, i) => i + 1).filter(fits);
+  return all.sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted)).slice(0, 1);
 }

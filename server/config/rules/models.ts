@@ -14,6 +14,8 @@ type Complain = (found: Pick<Finding, "message" | "severity" | "fixes">, ...keys
 /** Each model of the registry is one thing: opened from a base, or a copy of another. */
 export const registeredModel: Rule = {
   id: "model-registry",
+  title: "Model of the registry that is no one thing",
+  why: "An entry of `models` is opened from a `base`, or is a copy of another model (`ema`, `polyak`), or a multilayer perceptron (`kind: mlp`): one of these, with the keys that belong to it. One that trains needs an optimizer of its own; one that is frozen has no use for it.",
   check(model) {
     const models = nodeAt(model.root, "models");
     if (models?.kind !== "map") return;

@@ -4,7 +4,9 @@ import { keyOf, mine, type Rule } from "./rule.ts";
 /** What a run cannot do without. */
 export const needed: Rule = {
   id: "nothing-to-do",
-  check({ config, stages, file, root, report }) {
+  title: "Nothing to train on",
+  why: "A run draws tasks and pays rollouts by the terms of the reward. Without either there is nothing to learn.",
+  check({ config, stages, file, root, report, edits }) {
     if (config.top.tasks.length === 0 && stages.some(({ config }) => config.body.tasks.length === 0)) {
       const at = mine(file, keyOf(root, "tasks")) ?? root.origin;
       report({
@@ -12,6 +14,7 @@ export const needed: Rule = {
         message: "There are no tasks: write at least one, e.g. `tasks: [{ env: countdown }]`.",
         key: "tasks",
         at: changed(at, { range: first(at.range) }),
+        mends: [edits.set(["tasks"], "[{ env: countdown }]", "Insert `tasks: [{ env: countdown }]`", false)],
       });
     }
     if (
@@ -25,6 +28,14 @@ export const needed: Rule = {
           "There is no reward: write at least one term, e.g. `reward: { terms: { correct: equation } }`.",
         key: "reward.terms",
         at: changed(at, { range: first(at.range) }),
+        mends: [
+          edits.set(
+            ["reward", "terms"],
+            "{ correct: equation }",
+            "Insert the term `correct: equation`",
+            false,
+          ),
+        ],
       });
     }
   },

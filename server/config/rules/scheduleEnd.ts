@@ -1,15 +1,29 @@
 import type { Finding } from "../report.ts";
+import { perObject } from "../perObject.ts";
 import { join, type SourceNode } from "../node.ts";
-import { at as nodeAt, type Rule } from "./rule.ts";
+import { at as nodeAt, firstTime, type Rule } from "./rule.ts";
 
-/** Every schedule in a tree with its path. */
-function* schedules(node: SourceNode, path: string): Generator<{ node: SourceNode; path: string }> {
-  if (node.kind === "list")
-    for (const [index, item] of node.items.entries()) yield* schedules(item, join(path, index));
-  if (node.kind !== "map") return;
-  if (node.entries.has("schedule") && node.entries.has("over")) yield { node, path };
-  else for (const [key, { value }] of node.entries) yield* schedules(value, join(path, key));
+interface Place {
+  readonly node: SourceNode;
+  readonly path: string;
 }
+
+const none: readonly Place[] = [];
+
+/** Every schedule in a tree with its path from there. Stages share most of theirs. */
+const schedulesIn = perObject((node: SourceNode): readonly Place[] => {
+  if (node.kind === "map" && node.entries.has("schedule") && node.entries.has("over"))
+    return [{ node, path: "" }];
+  const found: Place[] = [];
+  const add = (key: string | number, value: SourceNode): void => {
+    if (value.kind === "scalar") return;
+    for (const below of schedulesIn(value))
+      found.push({ node: below.node, path: below.path === "" ? String(key) : `${key}.${below.path}` });
+  };
+  if (node.kind === "map") for (const [key, { value }] of node.entries) add(key, value);
+  if (node.kind === "list") for (const [index, item] of node.items.entries()) add(index, item);
+  return found.length === 0 ? none : found;
+});
 
 const numberAt = (node: SourceNode, key: string): number => {
   const value = nodeAt(node, key);
@@ -18,14 +32,16 @@ const numberAt = (node: SourceNode, key: string): number => {
 
 export const scheduleEnd: Rule = {
   id: "schedule-end",
+  title: "Schedule that the run does not reach the end of",
+  why: "A schedule moves a value over steps: over the run's, or, written inside a stage, over that stage's. One that ends later than they do never reaches `to`.",
   check({ stages, capped, report }) {
     if (capped) return;
     const total = stages.reduce((sum, { config }) => sum + (config.kind === "rl" ? config.steps : 0), 0);
-    const seen = new Set<SourceNode>();
+    const first = firstTime();
     for (const view of stages) {
-      for (const { node, path } of schedules(view.body, "")) {
-        if (seen.has(node) || view.config.kind !== "rl") continue;
-        seen.add(node);
+      if (view.config.kind !== "rl") continue;
+      for (const { node, path } of schedulesIn(view.body)) {
+        if (!first(node)) continue;
         const inStage = node.origin.stage !== undefined;
         const [last, whole] = inStage
           ? [view.config.steps, `the stage \`${view.config.name}\``]

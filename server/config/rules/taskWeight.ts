@@ -1,11 +1,14 @@
-import { keyOf, at as nodeAt, underneath, type Rule } from "./rule.ts";
+import { nameOf } from "../method.ts";
+import { keyOf, at as nodeAt, pathIn, underneath, type Rule } from "./rule.ts";
 
 /** Samplers that draw tasks by weight; every other one draws arms. */
-const byWeight = new Set(["uniform"]);
+const byWeight = new Set(["uniform", "self_repellent"]);
 
 export const taskWeight: Rule = {
   id: "task-weight",
-  check({ stages, report }) {
+  title: "Task weights that the sampler ignores",
+  why: "The sampler `uniform` draws tasks by their weights. Every other one draws arms by what their estimates say, and does not read the weights.",
+  check({ stages, report, edits }) {
     for (const view of stages) {
       const { sampler } = view.config.body.curriculum;
       const tasks = nodeAt(view.body, "tasks");
@@ -21,6 +24,14 @@ export const taskWeight: Rule = {
           message,
           key: underneath(view, at, `tasks.${index}.weight`),
           at,
+          tags: ["unnecessary"],
+          mends: [
+            edits.remove(
+              pathIn(view, at, "tasks", nameOf(item, "task") ?? index, "weight"),
+              "Remove `weight`",
+              false,
+            ),
+          ],
         });
       }
     }

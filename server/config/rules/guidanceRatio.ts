@@ -1,0 +1,79 @@
+import { objectiveNeeds } from "../../algorithm/modelsRead.ts";
+import { givenBy, givenTrains, hasRatio, helps } from "../guidanceFacts.ts";
+import type { StageBody } from "../resolved.ts";
+import { pathIn, placeOf, tell, type Rule } from "./rule.ts";
+
+interface Problem {
+  readonly message: string;
+  /** Ratios that fit, likeliest first. */
+  readonly fit: readonly string[];
+  readonly severity: "error" | "warning";
+}
+
+function problemOf({ guidance, objective }: StageBody): Problem | undefined {
+  const ratio = guidance.ratio.declaration.name;
+  const gives = givenBy(guidance);
+  if (ratio === "true_behaviour" && givenTrains(guidance) && gives.likely !== true)
+    return {
+      severity: "error",
+      fit: ["shaped", "multiple_importance", "same_context"],
+      message: `Given tokens train, and nobody can say how likely \`${guidance.source.declaration.name}\` was to write them, which \`guidance.ratio: true_behaviour\` counts against. \`shaped\`, \`multiple_importance\` and \`same_context\` fit.`,
+    };
+  if (ratio === "mixture" && !(gives.reads === "attempt" && gives.place === "response"))
+    return {
+      severity: "error",
+      fit: ["same_context"],
+      message: `\`guidance.ratio: mixture\` is of a rollout that goes on from a failed attempt, and \`${guidance.source.declaration.name}\` does not. \`source: probe\` and \`feedback\` with \`place: continue\` do.`,
+    };
+  const { anchor } = objective.loss.params;
+  if (ratio !== "same_context" && ratio !== "shaped" && typeof anchor === "string" && anchor !== "behaviour")
+    return {
+      severity: "error",
+      fit: ["same_context"],
+      message: `\`objective.anchor: ${anchor}\` is what every ratio is against: \`guidance.ratio: ${ratio}\` would not be read. It needs \`anchor: behaviour\`.`,
+    };
+  if (ratio !== "same_context" && ratio !== "shaped" && !hasRatio(objective))
+    return {
+      severity: "warning",
+      fit: ["same_context"],
+      message: `\`objective: ${objective.loss.declaration.name}\` has no ratio to the behaviour: \`guidance.ratio: ${ratio}\` is not read.`,
+    };
+  return undefined;
+}
+
+export const guidanceRatio: Rule = {
+  id: "guidance-ratio",
+  title: "Ratio that helped rollouts cannot have",
+  why: "What a helped rollout's tokens count against depends on who wrote them. Of a model of the run the probability of every token is known; of a written solution or a file of answers it is not, so that only ratios fit that need none (`shaped`: π / (π + γ); `multiple_importance`, which takes ½ (π_old + 1); `same_context`, which takes the policy's own). A mixture with an exploring policy is of rollouts that go on from an attempt. An objective whose anchor is not the behaviour, or that has no ratio, does not read any of it, and one that couples rows cannot give single tokens away.",
+  check(model) {
+    for (const view of model.stages) {
+      const { body } = view.config;
+      if (view.config.kind !== "rl" || !helps(body.guidance)) continue;
+      const coupled =
+        body.guidance.ratio.declaration.name === "shaped" && !objectiveNeeds(body).channels.includes("logp");
+      const problem = coupled
+        ? {
+            severity: "error" as const,
+            fit: ["same_context"],
+            message: `\`guidance.ratio: shaped\` takes single tokens from the objective, and \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs. \`same_context\` fits.`,
+          }
+        : problemOf(body);
+      if (problem === undefined) continue;
+      const paths = [
+        ["guidance", "ratio", "use"],
+        ["guidance", "ratio"],
+        ["objective", "anchor"],
+        ["guidance", "source"],
+        ["guidance"],
+      ];
+      const { fit, ...finding } = problem;
+      const at = placeOf(view.body, "guidance", "ratio");
+      tell(model, view, guidanceRatio, paths, {
+        ...finding,
+        mends: fit.map((use) =>
+          model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
+        ),
+      });
+    }
+  },
+};
