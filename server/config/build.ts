@@ -1,21 +1,29 @@
 /** From a checked config to what the run reads. Only called on a config without errors. */
 import { basename } from "node:path";
 import { z } from "zod";
-import type { Json, JsonObject } from "../../shared/json.ts";
-import { metricNamed } from "../../shared/metrics.ts";
-import { defaultSteps, sftBatch } from "./defaults.ts";
+import type { Json } from "../../shared/json.ts";
+import { betterWay } from "./buildStage.ts";
 import { buildModel, buildModels } from "./buildModels.ts";
-import { conditionSchema } from "./grammar.ts";
+import { buildGenerate } from "./generateGrammar.ts";
+import {
+  givenAdvantages,
+  guidanceContexts,
+  guidanceEnters,
+  guidancePlaces,
+  guidanceTrains,
+} from "./guidanceGrammar.ts";
 import { auxiliaryTrigger } from "./replayGrammar.ts";
 import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
-import { annealSchema, grammarSchema } from "./rollout.ts";
+import { annealSchema, grammarSchema, perturbSchema, spansSchema, stepsSchema } from "./rollout.ts";
 import { withClock } from "./parsed.ts";
-import { isObject, Reader, type CheckedTree } from "./reader.ts";
+import { isObject, Reader, types, type CheckedTree } from "./reader.ts";
 import { join, child, type SourceNode } from "./node.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
-import { entropySchema } from "../objective/entropy.ts";
+import { klShown, shownOf } from "../kl/shown.ts";
+import { routePlaces, routeWhen } from "../route/conditions.ts";
+import { buildObjective } from "./buildObjective.ts";
 import { clipSchema } from "../advantage/clip.ts";
 import { filterSchema } from "../advantage/filter.ts";
 import { advantageLevels } from "../advantage/types.ts";
@@ -24,10 +32,11 @@ import type { Scheduled } from "./declaration.ts";
 import type {
   AdvantageConfig,
   AuxiliaryConfig,
-  Condition,
+  GuidanceConfig,
   KlConfig,
   ReplayConfig,
   RewardTermConfig,
+  RouteConfig,
   RunConfig,
   StageBody,
   StageConfig,
@@ -35,35 +44,46 @@ import type {
 } from "./resolved.ts";
 import { nameOf } from "./method.ts";
 
-export function buildBody(tree: CheckedTree, steps: number): StageBody {
+/** The blocks of the top level as they were built. */
+export interface BuiltTop {
+  readonly tree: CheckedTree;
+  readonly steps: number;
+  readonly body: StageBody;
+}
+
+/** `steps` is what a learning rate's course spans. A block that a stage shares with the top level is the very same. */
+export function buildBody(tree: CheckedTree, steps: number, top?: BuiltTop): StageBody {
   const reader = new Reader(tree);
+  const shared = (...blocks: readonly (keyof StageBody)[]): StageBody | undefined =>
+    blocks.every((block) => child(tree.node, block) === child(top?.tree.node, block)) ? top?.body : undefined;
   return {
-    tasks: buildTasks(reader),
-    curriculum: {
-      arms: reader.choice("arms", "curriculum.arms"),
-      signal: reader.choice("signal", "curriculum.signal"),
-      estimator: reader.choice("estimator", "curriculum.estimator"),
-      sampler: reader.choice("sampler", "curriculum.sampler"),
-      admission: reader.choice("admission", "curriculum.admission"),
-      refill: reader.choice("refill", "curriculum.admission.refill"),
-    },
-    rollout: buildRollout(reader),
-    reward: buildReward(reader),
-    advantage: buildAdvantage(reader),
-    objective: {
-      loss: reader.choice("objective", "objective"),
-      value: buildValue(reader),
-      aggregate: reader.choice("aggregate", "objective.aggregate"),
-      correction: reader.paths("objective", "correction").map((path) => reader.choice("correction", path)),
-      entropy: buildEntropy(reader),
-    },
-    kl: buildKl(reader),
-    mask: reader.items("mask").map(({ path }) => reader.choice("mask", path)),
-    replay: buildReplay(reader),
-    auxiliary: buildAuxiliary(reader),
-    update: buildUpdate(reader, steps),
+    tasks: shared("tasks")?.tasks ?? buildTasks(reader),
+    curriculum: shared("curriculum")?.curriculum ?? buildCurriculum(reader),
+    rollout: shared("rollout")?.rollout ?? buildRollout(reader),
+    guidance: shared("guidance")?.guidance ?? buildGuidance(reader),
+    reward: shared("reward")?.reward ?? buildReward(reader),
+    advantage: shared("advantage")?.advantage ?? buildAdvantage(reader),
+    objective: shared("objective")?.objective ?? buildObjective(reader),
+    kl: shared("kl")?.kl ?? buildKl(reader),
+    route: shared("route")?.route ?? buildRoute(reader),
+    mask: shared("mask")?.mask ?? reader.items("mask").map(({ path }) => reader.choice("mask", path)),
+    replay: shared("replay")?.replay ?? buildReplay(reader),
+    auxiliary: shared("auxiliary")?.auxiliary ?? buildAuxiliary(reader),
+    update:
+      (steps === top?.steps ? shared("update", "rollout")?.update : undefined) ?? buildUpdate(reader, steps),
   };
 }
+
+const buildCurriculum = (reader: Reader): StageBody["curriculum"] => ({
+  arms: reader.choice("arms", "curriculum.arms"),
+  signal: reader.choice("signal", "curriculum.signal"),
+  estimator: reader.choice("estimator", "curriculum.estimator"),
+  sampler: reader.choice("sampler", "curriculum.sampler"),
+  admission: reader.choice("admission", "curriculum.admission"),
+  refill: reader.choice("refill", "curriculum.admission.refill"),
+  start: reader.choice("start", "curriculum.start"),
+  budget: reader.choice("budget", "curriculum.budget"),
+});
 
 function buildAdvantage(reader: Reader): AdvantageConfig {
   const at = (...path: readonly string[]): Scheduled =>
@@ -91,23 +111,21 @@ function buildAdvantage(reader: Reader): AdvantageConfig {
   };
 }
 
-function buildValue(reader: Reader): StageBody["objective"]["value"] {
-  if (reader.json("objective", "value") === undefined) return undefined;
-  return {
-    loss: reader.choice("objective", "objective.value"),
-    coefficient: reader.scheduled(
-      reader.json("objective", "value", "coefficient"),
-      reader.node("objective", "value", "coefficient"),
-    ),
-  };
-}
-
 const buildTasks = (reader: Reader): TaskConfig[] =>
   reader.items("tasks").map(({ path, json, node }) => ({
     name: nameOf(node, "task") ?? path,
     weight: reader.scheduled(json["weight"], child(node, "weight")),
     source: reader.choice("task", path),
+    ...(json["generate"] === undefined ? {} : { generate: buildGenerate(reader, path, json) }),
   }));
+
+const rolloutTypes = {
+  steps: stepsSchema.optional(),
+  spans: spansSchema.optional(),
+  grammar: grammarSchema.optional(),
+  anneal: annealSchema.optional(),
+  perturb: perturbSchema.optional(),
+};
 
 function buildRollout(reader: Reader): StageBody["rollout"] {
   const n = (key: string): number => reader.number("rollout", key);
@@ -115,6 +133,7 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     prompts: n("prompts"),
     group: n("group"),
     max_tokens: n("max_tokens"),
+    ...buildBudget(reader),
     temperature: reader.scheduled(
       reader.json("rollout", "temperature"),
       reader.node("rollout", "temperature"),
@@ -125,26 +144,31 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
     repetition_penalty: n("repetition_penalty"),
     presence_penalty: n("presence_penalty"),
     frequency_penalty: n("frequency_penalty"),
-    stop: reader.read(z.array(z.string()), "rollout", "stop"),
-    chat: reader.read(z.union([z.boolean(), z.literal("auto")]), "rollout", "chat"),
-    system: reader.read(z.string().optional(), "rollout", "system"),
+    steps: reader.read(rolloutTypes.steps, "rollout", "steps"),
+    spans: reader.read(rolloutTypes.spans, "rollout", "spans"),
+    stop: reader.read(types.texts, "rollout", "stop"),
+    chat: reader.read(types.flagOrAuto, "rollout", "chat"),
+    system: reader.read(types.maybeText, "rollout", "system"),
     min_tokens: n("min_tokens"),
-    prefix: reader.read(z.string(), "rollout", "prefix"),
-    logit_bias: reader.read(z.record(z.string(), z.number()), "rollout", "logit_bias"),
-    grammar: reader.read(grammarSchema.optional(), "rollout", "grammar"),
+    prefix: reader.read(types.text, "rollout", "prefix"),
+    logit_bias: reader.read(types.numberByText, "rollout", "logit_bias"),
+    grammar: reader.read(rolloutTypes.grammar, "rollout", "grammar"),
     anneal: buildAnneal(reader),
-    lanes: reader.read(z.number().optional(), "rollout", "lanes"),
+    perturb: reader.read(rolloutTypes.perturb, "rollout", "perturb"),
+    lanes: reader.read(types.maybeNumber, "rollout", "lanes"),
   };
 }
 
+function buildBudget(reader: Reader): Pick<StageBody["rollout"], "budget"> {
+  const written = reader.json("rollout", "budget");
+  return written === undefined ? {} : { budget: reader.scheduled(written, reader.node("rollout", "budget")) };
+}
+
 function buildAnneal(reader: Reader): StageBody["rollout"]["anneal"] {
-  const anneal = reader.read(annealSchema.optional(), "rollout", "anneal");
+  const anneal = reader.read(rolloutTypes.anneal, "rollout", "anneal");
   if (anneal === undefined) return undefined;
-  const decay = reader.scheduled(
-    reader.json("rollout", "anneal", "decay"),
-    reader.node("rollout", "anneal", "decay"),
-  );
-  return { ...anneal, decay };
+  const node = reader.node("rollout", "anneal", "decay");
+  return { ...anneal, decay: node === undefined ? anneal.decay : withClock(anneal.decay, node) };
 }
 
 function buildReward(reader: Reader): StageBody["reward"] {
@@ -154,7 +178,7 @@ function buildReward(reader: Reader): StageBody["reward"] {
     return {
       name,
       weight: reader.scheduled(own["weight"], reader.node("reward", "terms", name, "weight")),
-      tasks: own["tasks"] === undefined ? undefined : z.array(z.string()).parse(own["tasks"]),
+      tasks: own["tasks"] === undefined ? undefined : types.texts.parse(own["tasks"]),
       term: reader.choice("reward", join("reward.terms", name)),
     };
   });
@@ -162,7 +186,7 @@ function buildReward(reader: Reader): StageBody["reward"] {
     terms: built,
     combine: reader.choice("combine", "reward.combine"),
     success: {
-      terms: reader.read(z.array(z.string()).optional(), "reward", "success", "terms"),
+      terms: reader.read(types.maybeTexts, "reward", "success", "terms"),
       at_least: reader.number("reward", "success", "at_least"),
     },
     timeout: reader.number("reward", "timeout"),
@@ -171,16 +195,23 @@ function buildReward(reader: Reader): StageBody["reward"] {
 
 const buildKl = (reader: Reader): KlConfig[] =>
   reader.items("kl").map(({ path, json, node }) => ({
-    model: z.string().parse(json["model"]),
+    model: types.text.parse(json["model"]),
     direction: z.enum(["reverse", "forward"]).parse(json["direction"]),
     place: z.enum(["reward", "loss"]).parse(json["place"]),
     coefficient: coefficientOf(reader, json["coefficient"], child(node, "coefficient")),
     estimator: reader.choice("kl", join(path, "estimator")),
     mask: klRows.parse(json["mask"]),
-    turns: json["turns"] === undefined ? undefined : z.array(z.number()).parse(json["turns"]),
+    turns: json["turns"] === undefined ? undefined : types.numbers.parse(json["turns"]),
     weight: json["weight"] === undefined ? undefined : klWeight.parse(json["weight"]),
     importance_weighted: klImportance.parse(json["importance_weighted"]),
     aggregate: klAggregate.parse(json["aggregate"]),
+    shown: json["shown"] === undefined ? undefined : shownOf(klShown.parse(json["shown"])),
+  }));
+
+const buildRoute = (reader: Reader): RouteConfig[] =>
+  reader.items("route").map(({ json }) => ({
+    when: [routeWhen.parse(json["when"])].flat(),
+    to: routePlaces.parse(json["to"]),
   }));
 
 const coefficientOf = (
@@ -189,14 +220,6 @@ const coefficientOf = (
   node: SourceNode | undefined,
 ): KlConfig["coefficient"] =>
   isObject(json) && "use" in json ? adaptiveSchema.parse(json) : reader.scheduled(json, node);
-
-function buildEntropy(reader: Reader): StageBody["objective"]["entropy"] {
-  const json = reader.json("objective", "entropy");
-  const node = reader.node("objective", "entropy");
-  if (!isObject(json) || !("coefficient" in json)) return reader.scheduled(json, node);
-  const coefficient = reader.scheduled(json["coefficient"], child(node, "coefficient"));
-  return { ...entropySchema.parse(json), coefficient };
-}
 
 const buildReplay = (reader: Reader): ReplayConfig => ({
   source: reader.choice("replay", "replay"),
@@ -212,21 +235,36 @@ const buildReplay = (reader: Reader): ReplayConfig => ({
   updates: reader.number("replay", "updates"),
 });
 
+const buildGuidance = (reader: Reader): GuidanceConfig => ({
+  trigger: reader.choice("guidance_trigger", "guidance.trigger"),
+  source: reader.choice("guidance_source", "guidance.source"),
+  amount: reader.choice("guidance_amount", "guidance.amount"),
+  ratio: reader.choice("guidance_ratio", "guidance.ratio"),
+  context: reader.read(guidanceContexts, "guidance", "context"),
+  place: reader.read(guidancePlaces, "guidance", "place"),
+  trains: reader.read(guidanceTrains, "guidance", "trains"),
+  given_advantage: reader.read(givenAdvantages, "guidance", "given_advantage"),
+  rollouts: reader.read(z.number().optional(), "guidance", "rollouts"),
+  enter: reader.read(guidanceEnters, "guidance", "enter"),
+});
+
 const buildAuxiliary = (reader: Reader): AuxiliaryConfig[] =>
   reader.items("auxiliary").map(({ path, json, node }) => ({
     loss: reader.choice("auxiliary", path),
     weight: reader.scheduled(json["weight"], child(node, "weight")),
     when: auxiliaryTrigger.parse(json["when"]),
     place: z.enum(["joined", "alone"]).parse(json["place"]),
+    objective:
+      json["objective"] === undefined ? undefined : reader.choice("objective", join(path, "objective")),
     optimizer:
       json["optimizer"] === undefined ? undefined : reader.choice("optimizer", join(path, "optimizer")),
   }));
 
 function buildUpdate(reader: Reader, steps: number): StageBody["update"] {
   const optimizer = reader.choice("optimizer", "update.optimizer");
-  const mini_batch = reader.read(z.number().optional(), "update", "mini_batch");
+  const mini_batch = reader.read(types.maybeNumber, "update", "mini_batch");
   const epochs = reader.number("update", "epochs");
-  const micro = reader.read(z.union([z.literal("auto"), z.number()]), "update", "micro_tokens");
+  const micro = reader.read(types.numberOrAuto, "update", "micro_tokens");
   const rollouts = reader.number("rollout", "prompts") * reader.number("rollout", "group");
   // Warm-up counts optimiser steps, of which a step of the run may hold several.
   const each = epochs * Math.ceil(rollouts / Math.min(rollouts, mini_batch ?? rollouts));
@@ -236,6 +274,7 @@ function buildUpdate(reader: Reader, steps: number): StageBody["update"] {
     schedule: learningRate(reader, steps, warmup),
     mini_batch,
     epochs,
+    reset_every: reader.read(types.maybeNumber, "update", "reset_every"),
     micro_tokens: micro === "auto" ? undefined : micro,
   };
 }
@@ -249,44 +288,6 @@ function learningRate(reader: Reader, steps: number, warmup: number): RateSchedu
   return laidOut(written, { steps, warmup, stage: node?.origin.stage !== undefined });
 }
 
-/** Steps of a stage: its own, else the top-level `steps`, else 100. */
-export const stageSteps = (stage: JsonObject, top: JsonObject): number =>
-  typeof stage["steps"] === "number"
-    ? stage["steps"]
-    : typeof top["steps"] === "number"
-      ? top["steps"]
-      : defaultSteps;
-
-export function buildStage(json: JsonObject, body: StageBody, steps: number): StageConfig {
-  const condition = json["until"] === undefined ? undefined : conditionOf(json["until"]);
-  return {
-    name: z.string().parse(json["name"]),
-    kind: z.enum(["sft", "rl"]).parse(json["kind"]),
-    steps,
-    until: condition,
-    on_enter: json["on_enter"] === undefined ? [] : z.array(z.string()).parse(json["on_enter"]),
-    body,
-    batch: typeof json["batch"] === "number" ? json["batch"] : sftBatch,
-  };
-}
-
-function conditionOf(json: Json): Condition {
-  const { metric, window, above, below, patience, min_delta, mode } = conditionSchema.parse(json);
-  return {
-    metric,
-    window: window ?? (metric.startsWith("eval/") ? 1 : 10),
-    min_delta,
-    mode: mode ?? betterWay(metric),
-    ...(above === undefined ? {} : { above }),
-    ...(below === undefined ? {} : { below }),
-    ...(patience === undefined ? {} : { patience }),
-  };
-}
-
-/** Which way a metric gets better. */
-const betterWay = (metric: string): "max" | "min" =>
-  metricNamed(metric)?.better === "lower" ? "min" : "max";
-
 function buildBest(reader: Reader): RunConfig["checkpoint"]["best"] {
   const wish = reader.read(
     z.object({ metric: z.string(), mode: z.enum(["max", "min"]).optional() }).optional(),
@@ -294,6 +295,16 @@ function buildBest(reader: Reader): RunConfig["checkpoint"]["best"] {
     "best",
   );
   return wish === undefined ? undefined : { metric: wish.metric, mode: wish.mode ?? betterWay(wish.metric) };
+}
+
+function buildMatrix(reader: Reader, prompts: number): number | undefined {
+  const wish = reader.read(
+    z.union([z.boolean(), z.object({ prompts: z.number() })]).optional(),
+    "evaluation",
+    "matrix",
+  );
+  if (typeof wish === "object") return wish.prompts;
+  return wish === true ? prompts : undefined;
 }
 
 export function buildRun(
@@ -304,11 +315,11 @@ export function buildRun(
 ): RunConfig {
   const reader = new Reader(tree);
   const n = (...path: readonly string[]): number => reader.number(...path);
-  const passAt = reader.read(z.array(z.number()), "evaluation", "pass_at");
-  const threads = reader.read(z.number().optional(), "engine", "threads");
+  const passAt = reader.read(types.numbers, "evaluation", "pass_at");
+  const threads = reader.read(types.maybeNumber, "engine", "threads");
   return {
     file,
-    name: reader.read(z.string().optional(), "name") ?? stemOf(file),
+    name: reader.read(types.maybeText, "name") ?? stemOf(file),
     seed: n("seed"),
     model: buildModel(reader, "model"),
     models: buildModels(reader),
@@ -318,9 +329,10 @@ export function buildRun(
       every: n("evaluation", "every"),
       prompts: n("evaluation", "prompts"),
       pass_at: passAt,
-      samples: reader.read(z.number().optional(), "evaluation", "samples") ?? Math.max(...passAt),
+      samples: reader.read(types.maybeNumber, "evaluation", "samples") ?? Math.max(...passAt),
       temperature: n("evaluation", "temperature"),
       record: n("evaluation", "record"),
+      matrix: buildMatrix(reader, n("evaluation", "prompts")),
     },
     checkpoint: {
       every: n("checkpoint", "every"),

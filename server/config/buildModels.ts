@@ -31,7 +31,7 @@ export function buildModel(reader: Reader, ...path: readonly string[]): ModelCon
     adapter: adapterOf(reader.json(...path, "adapter")),
     heads: valueHeadsSchema
       .parse(reader.json(...path, "value_heads") ?? [])
-      .map((head) => (typeof head === "string" ? { name: head, detach: false } : head)),
+      .map((head) => (typeof head === "string" ? { name: head, words: false, detach: false } : head)),
   };
 }
 

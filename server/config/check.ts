@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf, methods } from "../methods.ts";
 import type { Declaration, SlotName } from "./declaration.ts";
 import { merge, nullable } from "./merge.ts";
-import { chosenOf, fileReference, longForm, type Chosen } from "./method.ts";
+import { chosenOf, fileReference, longForm, taskFileKeys, type Chosen } from "./method.ts";
 import {
   join,
   fromJson,
@@ -17,6 +17,7 @@ import {
   type Origin,
   type SourceNode,
 } from "./node.ts";
+import { perObject } from "./perObject.ts";
 import { unknownName, type Report } from "./report.ts";
 import type { Choice } from "./resolved.ts";
 import type { Fields, Shape } from "./shape.ts";
@@ -34,10 +35,15 @@ export const defaultOrigin: Origin = {
   layer: "default",
 };
 
-const keyWord: Readonly<Partial<Record<SlotName, string>>> = { task: "`env` or `dataset`" };
+/** Values that nobody wrote, as a tree. */
+export const defaultsOf = perObject((defaults: JsonObject): SourceNode => fromJson(defaults, defaultOrigin));
+
+const keyWord: Readonly<Partial<Record<SlotName, string>>> = {
+  task: "`env`, `dataset`, `corpus` or `generate`",
+};
 
 export class Checker {
-  readonly choices = new Map<string, Choice<SlotName>>();
+  private readonly choices = new Map<string, Choice<SlotName>>();
   /** Path → who wrote the value there, defaults of methods included. */
   readonly origins = new Map<string, Origin>();
 
@@ -51,19 +57,16 @@ export class Checker {
 
   visit(shape: Shape, node: SourceNode, path: string): Json {
     const known = this.above?.seen.get(path);
-    if (known?.node === node && known.shape === shape) {
-      if (shape.kind !== "value") this.adopt(path);
-      return known.json;
-    }
+    if (known?.node === node && known.shape === shape) return known.json;
     this.origins.set(path, node.origin);
     const json = this.visitNew(shape, node, path);
     this.seen.set(path, { shape, node, json });
     return json;
   }
 
-  private adopt(path: string): void {
-    for (const [at, choice] of this.above?.choices ?? [])
-      if (at === path || at.startsWith(`${path}.`)) this.choices.set(at, choice);
+  /** The method chosen at a path of the tree; where the tree above has the very same node, that one's. */
+  choice(path: string): Choice<SlotName> | undefined {
+    return this.choices.get(path) ?? this.above?.choice(path);
   }
 
   private visitNew(shape: Shape, node: SourceNode, path: string): Json {
@@ -106,7 +109,7 @@ export class Checker {
       node.origin,
       [...node.entries].filter(([key, { value }]) => !(key in defaults && isNull(value))),
     );
-    const merged = merge(fromJson(defaults, defaultOrigin), given, shape, () => undefined);
+    const merged = merge(defaultsOf(defaults), given, shape, () => undefined);
     return merged.kind === "map" ? { ...merged, origin: node.origin } : node;
   }
 
@@ -159,8 +162,11 @@ export class Checker {
   }
 
   private unchosen(shape: Shape & { kind: "slot" }, node: MapNode, path: string, key: string): Json {
-    const value = node.entries.get("use") ?? node.entries.get("env") ?? node.entries.get("dataset");
-    const names = methods.filter(({ slot }) => slot === shape.slot).map(({ name }) => name);
+    const keys = ["use", "env", ...taskFileKeys];
+    const value = keys.map((one) => node.entries.get(one)).find((found) => found !== undefined);
+    const names = methods
+      .filter(({ slot, name }) => slot === shape.slot && name !== "generated")
+      .map(({ name }) => name);
     if (value !== undefined) return this.wrong(path, `a method's name (${listed(names)})`, value.value);
     this.report({
       rule: "missing-key",
@@ -173,7 +179,7 @@ export class Checker {
 
   private unknownMethod(slot: SlotName, chosen: Chosen, path: string): Json {
     const names = methods
-      .filter((method) => method.slot === slot && method.name !== "user" && method.name !== "python")
+      .filter((method) => method.slot === slot && !["user", "python", "generated"].includes(method.name))
       .map(({ name }) => name);
     const { hint, fixes } = unknownName(chosen.text, names, chosen.node.origin);
     const files =
@@ -209,7 +215,11 @@ export class Checker {
       if (reference.export !== undefined)
         given["export"] = { kind: "scalar", value: reference.export, origin: chosen.node.origin };
     }
-    const taken = [...Object.keys(shape.own), "use", ...(shape.slot === "task" ? ["env", "dataset"] : [])];
+    const taken = [
+      ...Object.keys(shape.own),
+      "use",
+      ...(shape.slot === "task" ? ["env", ...taskFileKeys] : []),
+    ];
     for (const [key, { value }] of node.entries)
       if (key in known && !(key in shape.own) && !(isNull(value) && !nullable(shape.slot).has(key)))
         given[key] =
@@ -313,6 +323,7 @@ export class Checker {
         message: `\`${path}\` does not exist yet: this version of Gradus has no ${what}, and a run would have to ignore it. Remove the block.`,
         key: path,
         at: node.origin,
+        misplaced: {},
         harmless: true,
       });
     }

@@ -10,11 +10,15 @@ import type {
   Aggregate,
   Arms,
   Auxiliary,
+  Budget,
   Clock,
   Combine,
   Correction,
   Estimator,
-  Guidance,
+  GuidanceAmount,
+  GuidanceRatio,
+  GuidanceSource,
+  GuidanceTrigger,
   KlEstimator,
   Mask,
   Models,
@@ -29,11 +33,13 @@ import type {
   Sampler,
   Selection,
   Signal,
+  Start,
   TaskSource,
   Tokenizer,
   TokenWeight,
 } from "../seams.ts";
 import type { AdvantageBaseline, AdvantageScale } from "../advantage/types.ts";
+import type { Answer, Author, Gate, Selector, Transform } from "../generation/types.ts";
 import type { UpdateRule } from "../policy/optimizers/rule.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
@@ -45,7 +51,12 @@ export interface SlotMethods {
   sampler: Sampler;
   admission: Admission;
   refill: Refill;
-  guidance: Guidance;
+  budget: Budget;
+  start: Start;
+  guidance_trigger: GuidanceTrigger;
+  guidance_source: GuidanceSource;
+  guidance_amount: GuidanceAmount;
+  guidance_ratio: GuidanceRatio;
   reward: RewardTerm;
   combine: Combine;
   baseline: AdvantageBaseline;
@@ -64,6 +75,11 @@ export interface SlotMethods {
   auxiliary: Auxiliary;
   token_weight: TokenWeight;
   optimizer: OptimizerChoice;
+  task_selector: Selector;
+  task_transform: Transform;
+  task_author: Author;
+  task_answer: Answer;
+  task_gate: Gate;
 }
 export type SlotName = keyof SlotMethods;
 
@@ -88,17 +104,41 @@ export interface MethodContext {
   /** The values other slots need: rollout.max_tokens, rollout.group, … */
   readonly max_tokens: number;
   readonly group: number;
+  /** How a model is asked (`rollout.chat`, `rollout.system`). */
+  readonly asking?: { readonly chat?: boolean | "auto"; readonly system?: string | undefined };
   /** What the config calls this choice: a task source's or a reward term's name. */
   readonly name?: string;
   /** Seconds that a user's code may take for one rollout (`reward.timeout`). */
   readonly timeout?: number;
 }
 
+/** What a guidance source gives. */
+export interface Offers {
+  /** Beside the prompt, or as a piece of the response. */
+  readonly place: "prompt" | "response";
+  /** The amount says how much of it. */
+  readonly divisible: boolean;
+  /** The response to its end: the policy writes nothing. */
+  readonly whole?: boolean;
+  /** What it reads of a task, or of what the task has led to. */
+  readonly reads?: "solution" | "answer" | "attempt";
+  /** Who gave it can say how likely it was. */
+  readonly likely?: boolean;
+}
+
 /**
- * siblings: other rollouts of the group; a group of one gives nothing. sum_pi_squared: only rollouts that recorded it
- * have it.
+ * What parts of a curriculum give one another:
+ *   rate — the signal measures successes, in [0, 1]; by_rollout — it says something of each rollout;
+ *   estimate — the estimator tells arms apart; spread — and how sure it is; posterior — and can draw from its belief;
+ *   foresight — it can tell of tasks that nobody has tried, where a sampler names those it compares;
+ *   tasks — each arm is one task; points — arms are points of a box, which a sampler may choose from;
+ *   mixtures — what is believed is of shares of arms, and not of single ones.
  */
-export type Need = "siblings" | "sum_pi_squared";
+export type Capability =
+  "rate" | "by_rollout" | "estimate" | "spread" | "posterior" | "foresight" | "tasks" | "points" | "mixtures";
+
+/** siblings: other rollouts of the group; a group of one gives nothing. */
+export type Need = "siblings";
 
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
   readonly slot: Slot;
@@ -111,7 +151,16 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   readonly status?: "exact" | "approximate";
   /** What the method reads that a config or a rollout may lack. */
   readonly needs?: readonly Need[];
+  /** Of a curriculum's part: what it gives the other parts, and what it takes that one of them must give. */
+  readonly gives?: readonly Capability[];
+  readonly takes?: readonly Capability[];
+  /** Of a guidance source: what it gives, and what it needs for it. */
+  offers?(params: z.output<Params>): Offers;
+  /** Of a reward: whether it looks at what is answered, or only at how. */
+  readonly judges?: "answer" | "form";
   readonly params: Params;
+  /** Of a reward: the least and the most that it pays, before its weight. */
+  range?(params: z.output<Params>): readonly [number, number];
   // A method, not a property: declarations of one slot with different parameters go into one list.
   create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];
 }
@@ -129,7 +178,12 @@ export const estimator = declare("estimator");
 export const sampler = declare("sampler");
 export const admission = declare("admission");
 export const refill = declare("refill");
-export const guidance = declare("guidance");
+export const budget = declare("budget");
+export const start = declare("start");
+export const guidanceTrigger = declare("guidance_trigger");
+export const guidanceSource = declare("guidance_source");
+export const guidanceAmount = declare("guidance_amount");
+export const guidanceRatio = declare("guidance_ratio");
 export const rewardTerm = declare("reward");
 export const combine = declare("combine");
 export const baseline = declare("baseline");
@@ -147,6 +201,11 @@ export const selection = declare("selection");
 export const auxiliary = declare("auxiliary");
 export const tokenWeight = declare("token_weight");
 export const optimizer = declare("optimizer");
+export const taskSelector = declare("task_selector");
+export const taskTransform = declare("task_transform");
+export const taskAuthor = declare("task_author");
+export const taskAnswer = declare("task_answer");
+export const taskGate = declare("task_gate");
 
 // ───────────────────────────────────────────────────────────────── schedules
 

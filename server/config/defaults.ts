@@ -15,7 +15,9 @@ export const defaults: JsonObject = {
     signal: { use: "mean_abs_advantage" },
     estimator: { use: "ema" },
     sampler: { use: "uniform" },
+    start: { use: "prompt" },
     admission: { use: "none", refill: { use: "none" } },
+    budget: { use: "fixed" },
   },
   rollout: {
     prompts: 16,
@@ -33,6 +35,17 @@ export const defaults: JsonObject = {
     min_tokens: 0,
     prefix: "",
     logit_bias: {},
+  },
+  guidance: {
+    trigger: { use: "none" },
+    source: { use: "solution" },
+    amount: { use: "fixed" },
+    ratio: { use: "same_context" },
+    context: "keep",
+    place: "replace",
+    trains: "auto",
+    given_advantage: "joint",
+    enter: "all",
   },
   reward: { terms: {}, combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
   advantage: {
@@ -61,6 +74,7 @@ export const defaults: JsonObject = {
     entropy: 0,
   },
   kl: [],
+  route: [],
   mask: [],
   replay: {
     use: "none",
@@ -92,6 +106,8 @@ export const klDefaults: JsonObject = {
   importance_weighted: false,
   aggregate: "objective",
 };
+/** Of each loss in `objective.also`. */
+export const besideDefaults: JsonObject = { factor: 1, of: "policy" };
 /** Of `objective.value`, where it is written. */
 export const valueDefaults: JsonObject = { coefficient: 0.5 };
 /** Of each `auxiliary` entry. */
@@ -99,4 +115,4 @@ export const auxiliaryDefaults: JsonObject = { weight: 1, when: "always", place:
 export const taskDefaults: JsonObject = { weight: 1 };
 export const termDefaults: JsonObject = { weight: 1 };
 export const stageDefaults: JsonObject = { kind: "rl" };
-export const sftBatch = 32;
+export const supervisedBatch = 32;

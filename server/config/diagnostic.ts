@@ -1,6 +1,8 @@
 /** One finding about a config file: what the editor underlines, `validate` prints and a run refuses to start over. */
 export type Severity = "error" | "warning" | "info";
 
+export type Tag = "unnecessary" | "deprecated";
+
 /** LSP positions: 0-based lines and UTF-16 characters. */
 export interface Position {
   readonly line: number;
@@ -33,5 +35,14 @@ export interface Diagnostic {
   readonly fixes: readonly Fix[];
   /** Where no file wrote the value: the option of the command line that did, and `message` without it. */
   readonly option?: { readonly text: string; readonly message: string };
-  readonly related?: readonly { readonly file: string; readonly range: Range; readonly message: string }[];
+  /** Other places that the finding is about. */
+  readonly related?: readonly {
+    readonly file: string;
+    /** In the place of the file: a document that lies on no disk. */
+    readonly uri?: string;
+    readonly range: Range;
+    readonly message: string;
+  }[];
+  /** unnecessary: nobody reads what is written there. */
+  readonly tags?: readonly Tag[];
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import { readFailure } from "../../shared/errors.ts";
 import { grammar } from "./grammar.ts";
-import { merge } from "./merge.ts";
+import { mergeBlocks } from "./merge.ts";
 import {
   join,
   entry,
@@ -17,18 +17,14 @@ import {
   type Origin,
   type SourceNode,
 } from "./node.ts";
-import { listPresets, presetNamed } from "./presets.ts";
+import { parsedInPieces } from "./pieces.ts";
+import { presetFile, presetIds } from "./presets.ts";
 import { unknownName, type Report } from "./report.ts";
-import { parseSource } from "./source.ts";
+import { parsedBefore, parseSource } from "./source.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 
-export interface Extended {
-  readonly root: MapNode;
-  /** The main file's own `extends` entries: where findings in other files are shown. */
-  readonly parents: ReadonlyMap<string, Origin>;
-  /** Every file read, the main one first: who watches a config watches these. */
-  readonly files: readonly string[];
-}
+/** Letters from which on a text is parsed in pieces; shorter ones take no time worth remembering them for. */
+const long = 6_000;
 
 interface Frame {
   readonly file: string;
@@ -39,7 +35,9 @@ interface Frame {
 }
 
 export class Extender {
+  /** Every file read, the main one first: who watches a config watches these. */
   readonly files: string[] = [];
+  /** The main file's own `extends` entries: where findings in other files are shown. */
   readonly parents = new Map<string, Origin>();
   /** The main file's own values. */
   source: SourceNode | undefined;
@@ -63,7 +61,9 @@ export class Extender {
     this.files.push(file);
     const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via, layer };
     const whole: Origin = { ...origin, range: startOfFile };
-    const parsed = parseSource(file, text, origin);
+    const pieces = text.length < long ? undefined : parsedInPieces(file, text, origin);
+    const parse = via.length === 0 ? parseSource : parsedBefore;
+    const parsed = pieces === undefined ? parse(file, text, origin) : { root: pieces, diagnostics: [] };
     if (parsed.diagnostics.length > 0) {
       this.broken = true;
       this.syntax(parsed.diagnostics, { main: via.length === 0, file, via });
@@ -83,11 +83,10 @@ export class Extender {
     }
     const own = withoutEntry(layer === "preset" ? withoutEntry(root, "preset") : root, "extends");
     const base = this.parentsOf(frame, entry(root, "extends")?.value);
-    const merged = merge(base, own, grammar, ({ message, entry: at, path, allowed, name }) => {
+    return mergeBlocks(base, own, grammar, ({ message, entry: at, path, allowed, name }) => {
       const { hint, fixes } = unknownName(name, allowed, at.key);
       this.report({ rule: "unknown-name", message: `${message}. ${hint}`, key: path, at: at.key, fixes });
     });
-    return merged.kind === "map" ? merged : own;
   }
 
   private parentsOf(frame: Frame, node: SourceNode | undefined): MapNode | undefined {
@@ -98,8 +97,7 @@ export class Extender {
       const key = node.kind === "list" ? join("extends", index) : "extends";
       const parent = this.parent(frame, item, key);
       if (parent === undefined) return;
-      const next = merge(merged, parent, grammar, () => undefined);
-      if (next.kind === "map") merged = next;
+      merged = mergeBlocks(merged, parent, grammar, () => undefined);
     });
     return merged;
   }
@@ -117,7 +115,7 @@ export class Extender {
     }
     const via = [...frame.via, name];
     if (frame.via.length === 0) this.parents.set(name, item.origin);
-    const found = locate(name, frame);
+    const found = parentFile(name, frame.file);
     if (found === undefined) {
       this.report(missing(name, frame, item, key));
       return undefined;
@@ -137,7 +135,12 @@ export class Extender {
     }
     try {
       return this.read(
-        { file: found.file, layer: found.layer, via, chain: [...frame.chain, path] },
+        {
+          file: found.file,
+          layer: found.preset ? "preset" : frame.layer,
+          via,
+          chain: [...frame.chain, path],
+        },
         readFileSync(found.file, "utf8"),
       );
     } catch (error) {
@@ -156,13 +159,14 @@ const real = (file: string): string => (existsSync(file) ? realpathSync(file) : 
 
 const isPath = (name: string): boolean => isAbsolute(name) || /[/\\]/.test(name) || /\.ya?ml$/.test(name);
 
-function locate(name: string, frame: Frame): { file: string; layer: Layer } | undefined {
+/** The file that an entry of `extends` names, as `by` writes it; undefined where there is none. */
+export function parentFile(name: string, by: string): { file: string; preset: boolean } | undefined {
   if (!isPath(name)) {
-    const preset = presetNamed(name);
-    return preset === undefined ? undefined : { file: preset.file, layer: "preset" };
+    const file = presetFile(name);
+    return file === undefined ? undefined : { file, preset: true };
   }
-  const file = resolve(dirname(frame.file), name);
-  return existsSync(file) && statSync(file).isFile() ? { file, layer: frame.layer } : undefined;
+  const file = resolve(dirname(by), name);
+  return existsSync(file) && statSync(file).isFile() ? { file, preset: false } : undefined;
 }
 
 function missing(name: string, frame: Frame, item: SourceNode, key: string): Parameters<Report>[0] {
@@ -174,11 +178,7 @@ function missing(name: string, frame: Frame, item: SourceNode, key: string): Par
       at: item.origin,
     };
   }
-  const { hint, fixes } = unknownName(
-    name,
-    listPresets().map(({ id }) => id),
-    item.origin,
-  );
+  const { hint, fixes } = unknownName(name, presetIds(), item.origin);
   return {
     rule: "extends",
     message: `There is no preset \`${name}\`. ${hint} A file is written as a path, e.g. \`./${name}.gradus.yaml\`.`,

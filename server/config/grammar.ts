@@ -2,40 +2,23 @@
 import { z } from "zod";
 import { advantageFields } from "./advantageFields.ts";
 import { schedulable } from "./declaration.ts";
-import { klDefaults, stageDefaults, taskDefaults, termDefaults, valueDefaults } from "./defaults.ts";
+import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "./learningRate.ts";
 import { modelFields, modelItem } from "./modelFields.ts";
 import { memorySize } from "./memorySize.ts";
+import { alwaysModels, refers } from "./references.ts";
 import { fraction, later, map, short, slot, value, whole } from "./fields.ts";
-import type { Field, Fields, Shape } from "./shape.ts";
+import { generateField } from "./generateGrammar.ts";
+import type { Fields, Shape } from "./shape.ts";
+import { stageFields } from "./stageFields.ts";
+import { objectiveField } from "./objectiveFields.ts";
+import { guidanceField } from "./guidanceGrammar.ts";
 import { auxiliaryField, replayField } from "./replayGrammar.ts";
-import { annealSchema, grammarSchema } from "./rollout.ts";
+import { annealSchema, grammarSchema, perturbSchema, spansSchema, stepsSchema } from "./rollout.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
-import { entropySchema } from "../objective/entropy.ts";
-
-export const conditionSchema = z.strictObject({
-  metric: z.string().describe("A metric's name, e.g. `reward/total`."),
-  above: z.number().optional().describe("Ends the stage when the mean over the window is above this."),
-  below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
-  window: whole(1)
-    .optional()
-    .describe("How many of the last values the mean is over; default 10, for `eval/…` 1."),
-  patience: whole(1)
-    .optional()
-    .describe(
-      "How many values in a row the bound must hold; default 1. Without a bound: ends the stage when so many values have not improved on the best.",
-    ),
-  min_delta: z
-    .number()
-    .nonnegative()
-    .default(0)
-    .describe("Without a bound: what counts as an improvement is more than this."),
-  mode: z
-    .enum(["max", "min"])
-    .optional()
-    .describe("Which way is better; default: what the metric's list says, else max."),
-});
+import { klShown } from "../kl/shown.ts";
+import { routePlaces, routeWhen } from "../route/conditions.ts";
 
 const taskItem: Shape = {
   kind: "slot",
@@ -50,6 +33,7 @@ const taskItem: Shape = {
       schedulable(z.number().nonnegative()),
       "Share of the tasks drawn, relative to the others'; a sampler over arms ignores it.",
     ),
+    generate: generateField,
   },
 };
 
@@ -62,28 +46,18 @@ const termItem: Shape = {
       schedulable(z.number()),
       "Factor on the term before the combiner. 0: recorded but not rewarded.",
     ),
-    tasks: value(z.array(z.string()), "Names of the tasks the term applies to; default: all."),
+    tasks: value(z.array(refers({ to: "task" })), "Names of the tasks the term applies to; default: all."),
   },
-};
-
-/** A second objective, of a value head: a critic learns in the update that it serves. */
-const valueLoss: Field = {
-  shape: {
-    kind: "slot",
-    slot: "objective",
-    defaults: valueDefaults,
-    own: {
-      coefficient: value(schedulable(z.number().nonnegative()), "Factor on the value loss (`vf_coef`)."),
-    },
-  },
-  summary: "The loss of a value head, added to the objective's, e.g. `value_clipped`: so a critic learns.",
 };
 
 const klItem: Shape = {
   kind: "map",
   defaults: klDefaults,
   fields: {
-    model: value(z.string(), "The other model. `reference`: the policy as it enters the first rl stage."),
+    model: value(
+      refers({ to: "model", also: alwaysModels }),
+      "The other model. `reference`: the policy as it enters the first rl stage.",
+    ),
     direction: value(
       z.enum(["reverse", "forward"]),
       "reverse: KL(policy ‖ model); forward: KL(model ‖ policy).",
@@ -96,7 +70,11 @@ const klItem: Shape = {
     ),
     mask: value(
       klRows,
-      "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), or groups in which all, none or some did (all_right, all_wrong, mixed).",
+      "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), groups in which all, none or some did (all_right, all_wrong, mixed), or those that `route` sends to distillation (distilled).",
+    ),
+    shown: value(
+      klShown,
+      "What the other model is shown beside the prompt: a rollout of the group that succeeded, the task's solution or answer, a field; or `{ what, field, template }`. The entry acts where there is such a thing. Default: nothing.",
     ),
     turns: value(
       z.array(whole(0)).min(1),
@@ -108,6 +86,26 @@ const klItem: Shape = {
       "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
     ),
     aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own."),
+  },
+};
+
+const routeItem: Shape = {
+  kind: "map",
+  fields: {
+    when: {
+      ...value(
+        routeWhen,
+        "What must hold, one condition or a list: right, wrong, all_right, all_wrong, mixed, sibling (another of the group succeeded), demonstration (the task has a solution), { field }, positive, negative, zero (its advantage), overlong, helped, own, replayed; { not } turns one round.",
+      ),
+      required: true,
+    },
+    to: {
+      ...value(
+        routePlaces,
+        "policy: the objective; distil: KL entries with `mask: distilled`; pair: losses of `objective.also` with `of: pair`; mask: nothing, though it stays a row of the update; drop: nothing, as if it had not been drawn.",
+      ),
+      required: true,
+    },
   },
 };
 
@@ -123,9 +121,11 @@ const body: Fields = {
       signal: slot("signal", "What a group of rollouts says about its arm."),
       estimator: slot("estimator", "How an arm's signals become one number."),
       sampler: slot("sampler", "How arms are drawn from their estimates."),
+      start: slot("start", "Where the rollouts of a task begin."),
       admission: slot("admission", "Which groups reach training.", {
         refill: slot("refill", "How rejected groups are replaced within the step."),
       }),
+      budget: slot("budget", "How many groups a step begins with, and how many rollouts each of them gets."),
     },
     "Which task comes next.",
   ),
@@ -134,6 +134,10 @@ const body: Fields = {
       prompts: value(whole(1), "Tasks (groups) per step."),
       group: value(whole(1), "Rollouts per task."),
       max_tokens: value(whole(1), "Longest response, in tokens."),
+      budget: value(
+        schedulable(z.number().positive()),
+        "Longest response while training, where it differs by stage or changes over steps: up to 1 a share of `max_tokens`, above 1 tokens. Never above `max_tokens`.",
+      ),
       temperature: value(schedulable(z.number().min(0)), "Softmax temperature of sampling; 0 is greedy."),
       top_p: value(
         z.number().gt(0).max(1),
@@ -154,6 +158,18 @@ const body: Fields = {
         "Subtracted from a token's logit as often as the response has it; 0: none.",
       ),
       anneal: value(annealSchema, "The temperature falls with a token's place in the response."),
+      perturb: value(
+        perturbSchema,
+        "β times the least of some heads' values of each word is added to the policy's logits: it writes what they find best.",
+      ),
+      steps: value(
+        stepsSchema,
+        "What ends a step of a response: a text, or { regex }. Rewards, values and advantages by step read the steps.",
+      ),
+      spans: value(
+        spansSchema,
+        "Spans of a response that are recorded by a name, which masks read: what { regex } finds, or what stands between { open, close }.",
+      ),
       stop: value(z.array(z.string().min(1)), "Texts that end a response."),
       chat: value(
         z.union([z.boolean(), z.literal("auto")]),
@@ -177,6 +193,7 @@ const body: Fields = {
     },
     "How responses are generated.",
   ),
+  guidance: guidanceField,
   reward: map(
     {
       terms: {
@@ -187,7 +204,7 @@ const body: Fields = {
       success: map(
         {
           terms: value(
-            z.array(z.string()),
+            z.array(refers({ to: "term" })),
             "Terms that decide; the first that applies to the task counts. Default: all, in order.",
           ),
           at_least: value(z.number(), "A rollout succeeds when the deciding term is at least this."),
@@ -206,26 +223,15 @@ const body: Fields = {
     },
     "From rewards to advantages.",
   ),
-  objective: slot("objective", "The loss whose gradient trains the policy.", {
-    aggregate: slot("aggregate", "The normaliser: how per-token losses become one number."),
-    value: valueLoss,
-    correction: {
-      shape: {
-        kind: "list",
-        item: { kind: "slot", slot: "correction", own: {} },
-        what: "correction",
-      },
-      summary:
-        "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
-    },
-    entropy: value(
-      z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),
-      "The entropy bonus, subtracted from the loss: its coefficient, or `{ coefficient, share, … }`.",
-    ),
-  }),
+  objective: objectiveField,
   kl: {
     shape: { kind: "list", item: klItem, what: "KL entry" },
     summary: "Divergences from other models that are penalised.",
+  },
+  route: {
+    shape: { kind: "list", item: routeItem, what: "route" },
+    summary:
+      "Which losses each rollout moves: the first rule whose conditions hold decides, and the objective takes what none fits.",
   },
   mask: {
     shape: { kind: "list", item: { kind: "slot", slot: "mask", own: {} }, what: "mask" },
@@ -243,6 +249,10 @@ const body: Fields = {
       }),
       mini_batch: value(whole(1), "Rollouts per optimiser step; default: all of the step's."),
       epochs: value(whole(1), "Passes over each step's rollouts."),
+      reset_every: value(
+        whole(1),
+        "Steps after which the optimiser begins afresh, its warm-up included; default: never within a stage.",
+      ),
       micro_tokens: value(
         z.union([z.literal("auto"), whole(1)]),
         "Tokens per forward pass: bounds memory, changes no result.",
@@ -256,18 +266,7 @@ export const stageItem: Shape = {
   kind: "map",
   defaults: stageDefaults,
   fields: {
-    name: { ...value(z.string().min(1), "The stage's name. Unique."), required: true },
-    kind: value(
-      z.enum(["sft", "rl"]),
-      "sft: supervised on the tasks' written solutions; rl: reinforcement learning. Default rl.",
-    ),
-    steps: value(whole(1), "Steps of the stage, at most; default for rl: the top-level `steps`."),
-    batch: value(whole(1), "For sft: sequences per step; default 32."),
-    until: value(conditionSchema, "Ends the stage early when a metric's mean crosses a value."),
-    on_enter: value(
-      z.array(z.enum(["refresh_reference", "reset_optimizer"])),
-      "What happens as the stage begins.",
-    ),
+    ...stageFields,
     ...body,
   },
 };
@@ -296,7 +295,6 @@ export const grammar: Shape & { kind: "map" } = {
       shape: { kind: "named_list", item: stageItem, what: "stage" },
       summary: "The run's parts in order; each may override any block.",
     },
-    guidance: later("guidance", "Help given to rollouts. Not in this version."),
     evaluation: map(
       {
         every: value(whole(1), "Steps between evaluations."),
@@ -308,6 +306,13 @@ export const grammar: Shape & { kind: "map" } = {
           whole(0),
           "Answers of each evaluation kept as rollouts, half greedy and half drawn, of the same first tasks; 0: none.",
         ),
+        matrix: value(
+          z.union([
+            z.boolean(),
+            z.strictObject({ prompts: whole(1).describe("Held-out tasks of each stage.") }),
+          ]),
+          "As every stage ends, held-out tasks of all stages are measured: `eval/<stage>/pass@k`, which `gradus runs show` prints as a table. `{ prompts }`: how many tasks of each stage; default: `evaluation.prompts`.",
+        ),
       },
       "Held-out tasks that training never draws.",
     ),
@@ -318,7 +323,9 @@ export const grammar: Shape & { kind: "map" } = {
         keep: value(whole(1), "How many of the latest are kept."),
         best: value(
           z.strictObject({
-            metric: z.string().describe("A metric of evaluations, e.g. `eval/greedy`."),
+            metric: refers({ to: "evaluation metric" }).describe(
+              "A metric of evaluations, e.g. `eval/greedy`.",
+            ),
             mode: z
               .enum(["max", "min"])
               .optional()

@@ -1,6 +1,5 @@
 /** A config from text to what the run reads. */
 export type { Diagnostic, Fix, Position, Range } from "./diagnostic.ts";
 export { createMethod } from "./create.ts";
-export { loadConfig, type LoadOptions, type LoadedConfig, type ValueOrigin } from "./load.ts";
-export { allFindings } from "./pastErrors.ts";
+export { allFindings, loadConfig, type LoadOptions, type LoadedConfig, type ValueOrigin } from "./load.ts";
 export { listPresets, presetNamed, type Preset } from "./presets.ts";

@@ -4,6 +4,8 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { methods } from "../methods.ts";
 import type { Declaration, SlotName } from "./declaration.ts";
 import { grammar } from "./grammar.ts";
+import { taskFileKeys } from "./method.ts";
+import { withDefinitions } from "./schemaDefinitions.ts";
 import type { Fields, Shape } from "./shape.ts";
 
 const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
@@ -36,7 +38,7 @@ export function configSchema(): JsonObject {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Gradus config",
     description: "A curriculum, rewards and training of a language-model policy.",
-    ...shapeSchema(grammar),
+    ...withDefinitions(plain(shapeSchema(grammar))),
   };
 }
 
@@ -114,7 +116,8 @@ const properties = (schema: JsonObject): JsonObject => {
 
 function methodSchema(method: Declaration, own: Fields): JsonObject {
   const schema = paramsSchema(method);
-  const key = method.slot === "task" ? (method.name === "dataset" ? undefined : "env") : "use";
+  const byItself = method.name === "generated" ? "generate" : taskFileKeys.find((one) => one === method.name);
+  const key = method.slot === "task" ? (byItself === undefined ? "env" : undefined) : "use";
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
   return {
     type: "object",
@@ -125,7 +128,7 @@ function methodSchema(method: Declaration, own: Fields): JsonObject {
       ...properties(schema),
       ...fieldsSchema(own),
     },
-    required: [...new Set([...(key === undefined ? ["dataset"] : [key]), ...required])],
+    required: [...new Set([key ?? byItself ?? method.name, ...required])],
     additionalProperties: false,
   };
 }

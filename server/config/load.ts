@@ -2,39 +2,26 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError, readFailure } from "../../shared/errors.ts";
-import type { Json, JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { parseAssignment } from "./address.ts";
-import { buildBody, buildRun, buildStage, stemOf } from "./build.ts";
-import { Checker } from "./check.ts";
 import type { Diagnostic, Range } from "./diagnostic.ts";
+import { SourceEdits } from "./edits.ts";
+import { assemble, examine, originsOf, type Examined } from "./examine.ts";
 import { Extender } from "./extend.ts";
 import { foreignKind, type ConfigKind } from "./foreign.ts";
-import { grammar, stageItem } from "./grammar.ts";
+import { grammar } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
-import {
-  child,
-  mapNode,
-  startOfFile,
-  withoutEntry,
-  type MapNode,
-  type Origin,
-  type SourceNode,
-} from "./node.ts";
-import type { CheckedTree } from "./reader.ts";
+import { startOfFile, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import { newReading } from "./perObject.ts";
 import { withPolicyModel } from "./policyModel.ts";
-import { Collector, unknownName } from "./report.ts";
+import { withStageModels } from "./stageKindBlocks.ts";
+import { Collector, unknownName, type Report } from "./report.ts";
 import type { RunConfig } from "./resolved.ts";
 import { checkRules } from "./rules/index.ts";
-import type { StageView } from "./rules/rule.ts";
-import {
-  bodyOf,
-  capSteps,
-  isObject,
-  stageTrees,
-  withDefaults,
-  writtenJson,
-  type StageTree,
-} from "./stages.ts";
+import type { ConfigModel, StageView } from "./rules/rule.ts";
+import { salvage } from "./salvage.ts";
+import { capSteps, withDefaults } from "./stages.ts";
+import { Watch, watchedConfig, watchedStage } from "./watched.ts";
 
 export interface LoadOptions {
   /** The text to read instead of the file's: an unsaved document. */
@@ -61,7 +48,12 @@ export interface LoadedConfig {
   /** undefined when a diagnostic is an error. */
   readonly config: RunConfig | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether every value could be read, so that the rules across fields were asked. */
+  /**
+   * What is computed from the config; where values of it cannot be read, from what does not rest on them. undefined: it
+   * does, or too little could be read.
+   */
+  readonly ask: <Value>(compute: (config: RunConfig) => Value) => Value | undefined;
+  /** Whether every value could be read; else the rules were asked about what does not rest on those that could not. */
   readonly readable: boolean;
   /** The resolved tree as plain data; holds what could be read when there are errors. */
   readonly tree: JsonObject;
@@ -80,43 +72,107 @@ export function loadConfig(file: string, options: LoadOptions = {}): LoadedConfi
   return new Loader(resolve(file), options).load();
 }
 
+/** The findings alone. */
+export const allFindings = (file: string, options: LoadOptions): readonly Diagnostic[] =>
+  loadConfig(file, options).diagnostics;
+
 class Loader {
   private readonly collector: Collector;
   private readonly extender: Extender;
   private readable = false;
+  private ask: LoadedConfig["ask"] = () => undefined;
+  private readonly text: string;
+  private madeEdits: SourceEdits | undefined;
 
   constructor(
     private readonly file: string,
     private readonly options: LoadOptions,
   ) {
-    this.collector = new Collector(file, (origin) => this.shownAt(origin));
+    this.text = options.text ?? readText(file);
+    this.collector = new Collector(
+      file,
+      (origin) => this.shownAt(origin),
+      () => this.edits,
+    );
     this.extender = new Extender(this.collector.report, (diagnostics, frame) => {
       for (const diagnostic of diagnostics) this.syntax(diagnostic, frame);
     });
   }
 
   load(): LoadedConfig {
-    const text = this.options.text ?? readText(this.file);
+    newReading();
+    const { text } = this;
     const kind = foreignKind(text);
     const root = this.merged(kind === "gradus" ? text : "");
     if (kind !== "gradus") return this.foreign(root, kind);
-    if (this.extender.broken) return this.result(root, {}, new Map(), undefined);
-    const full = withDefaults(root);
-    const checker = new Checker(this.collector.report);
-    const json = this.checkTop(full, checker);
-    const stages = stageTrees(full, (problem, stage) =>
-      this.mergeProblem({ ...problem, path: problem.path || stage }),
-    );
-    // Without stages the one there is has the top level's blocks: they have been checked.
-    const checked = stages.map((stage) =>
-      stage.written === undefined ? undefined : this.checkStage(stage, checker),
-    );
-    const written = this.stagesJson(stages, checker);
-    const tree = this.complete({ ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
-    const top: CheckedTree = { node: full, json: tree, checker };
+    if (this.extender.broken) return this.result(root, {}, () => new Map(), undefined);
+    const { report, blocked: orphaned } = this.collector;
+    const found = examine(root, this.file, report, (problem) => this.mergeProblem(problem));
     this.readable = !this.collector.blocked;
-    const config = this.readable ? this.build(top, stages, checked, written) : undefined;
-    return this.result(full, tree, checker.origins, config);
+    const config = this.judged(root, found, orphaned);
+    return this.result(found.top.node, found.top.json, () => originsOf(found), config);
+  }
+
+  private judged(root: MapNode, found: Examined, orphaned: boolean): RunConfig | undefined {
+    const { meant } = this.collector;
+    if (this.readable) return meant.length === 0 ? this.build(found) : this.lookPast(found, meant);
+    // Without a parent most values are not those that were meant.
+    const rest = orphaned ? undefined : this.salvaged(root);
+    return rest && this.lookPast(rest.found, [...meant, ...rest.aside]);
+  }
+
+  private build(found: Examined): RunConfig | undefined {
+    const { config, views } = assemble(this.file, found);
+    this.ask = (compute) => compute(config);
+    checkRules(this.model(found, config, views, this.collector.report), this.options.recorded === true);
+    return this.collector.failed ? undefined : config;
+  }
+
+  /** The tree with others in the place of values that cannot be read. */
+  private salvaged(
+    root: MapNode,
+  ): { readonly found: Examined; readonly aside: readonly string[] } | undefined {
+    let found: Examined | undefined;
+    const salvaged = salvage(root, this.collector.keys, (tree) => {
+      const collector = new Collector(this.file, () => startOfFile);
+      found = examine(tree, this.file, collector.report, (problem) => this.mergeProblem(problem, collector));
+      return collector.keys;
+    });
+    return salvaged === undefined || found === undefined ? undefined : { found, aside: salvaged.aside };
+  }
+
+  /** The rules where something cannot be read: each finding of theirs that rests on it is dropped. */
+  private lookPast(found: Examined, aside: readonly string[]): undefined {
+    const watch = new Watch(aside);
+    const { config, views } = assemble(this.file, found);
+    const stages = views.map((view) => ({ ...view, config: watchedStage(view.config, watch) }));
+    const report: Report = (finding) => {
+      if (!watch.touched && !watch.concerns(finding.key)) this.collector.report(finding);
+    };
+    const seen = watchedConfig(config, watch);
+    const model = this.model(found, seen, stages, report);
+    checkRules(model, this.options.recorded === true, () => (watch.touched = false));
+    this.ask = (compute) => {
+      watch.touched = false;
+      const value = compute(seen);
+      return watch.touched ? undefined : value;
+    };
+    return undefined;
+  }
+
+  private model(
+    { top }: Examined,
+    config: RunConfig,
+    stages: readonly StageView[],
+    report: Report,
+  ): ConfigModel {
+    const capped = this.options.steps !== undefined;
+    return { config, root: top.node, stages, file: this.file, capped, report, edits: this.edits };
+  }
+
+  /** Once the file has been read. */
+  private get edits(): SourceEdits {
+    return (this.madeEdits ??= new SourceEdits(this.text, this.extender.source));
   }
 
   /** Somebody else's config: to call each of its keys unknown would help nobody. */
@@ -127,7 +183,7 @@ class Loader {
       key: "",
       at: root.origin,
     });
-    return this.result(root, {}, new Map(), undefined);
+    return this.result(root, {}, () => new Map(), undefined);
   }
 
   /** Everything anybody wrote, without the defaults. */
@@ -146,104 +202,16 @@ class Loader {
       );
       if (next.kind === "map") root = next;
     }
-    root = withPolicyModel(root, (problem) => this.mergeProblem(problem));
+    root = withStageModels(withPolicyModel(root, (problem) => this.mergeProblem(problem)));
     return this.options.steps === undefined ? root : capSteps(root, this.options.steps);
   }
 
-  private checkTop(full: MapNode, checker: Checker): JsonObject {
-    const json = checker.visit(grammar, withoutEntry(full, "stages"), "");
-    const stages = child(full, "stages");
-    const shape = grammar.fields["stages"]?.shape;
-    if (stages !== undefined && stages.kind !== "list" && shape !== undefined)
-      checker.visit(shape, stages, "stages");
-    return isObject(json) ? json : {};
-  }
-
-  /** A stage's blocks: what it inherits has been complained about at the top level already. */
-  private checkStage({ name, body }: StageTree, top: Checker): CheckedTree {
-    const prefix = `stages.${name}`;
-    const checker = new Checker((finding) => {
-      if (finding.at.stage !== undefined)
-        this.collector.report({ ...finding, key: `${prefix}.${finding.key}` });
-    }, top);
-    const json = checker.visit({ kind: "map", fields: grammar.fields }, body, "");
-    return { node: body, json: isObject(json) ? json : {}, checker };
-  }
-
-  /** Each stage as written: its own keys checked, its overrides as they are. */
-  private stagesJson(stages: readonly StageTree[], checker: Checker): JsonObject[] {
-    return stages.flatMap(({ name, written, kind, steps }) => {
-      if (written === undefined) return [];
-      const own = bodyOf(written);
-      const rest = mapNode(
-        written.origin,
-        [...written.entries].filter(([key]) => !own.entries.has(key)),
-      );
-      const json = checker.visit(stageItem, rest, `stages.${name}`);
-      const overrides = writtenJson(own);
-      return [{ ...(isObject(json) ? json : {}), kind, steps, ...(isObject(overrides) ? overrides : {}) }];
-    });
-  }
-
-  /** What follows from other values where nobody wrote it. */
-  private complete(json: JsonObject, full: MapNode): JsonObject {
-    const evaluation = isObject(json["evaluation"]) ? json["evaluation"] : {};
-    const passAt = Array.isArray(evaluation["pass_at"])
-      ? evaluation["pass_at"].filter((k) => typeof k === "number")
-      : [];
-    const samples: Json = evaluation["samples"] ?? (passAt.length === 0 ? 1 : Math.max(...passAt));
-    const steps = full.entries.has("stages")
-      ? {}
-      : { steps: json["steps"] ?? stageTrees(full, () => undefined)[0]?.steps ?? 0 };
-    return { name: stemOf(this.file), ...json, ...steps, evaluation: { ...evaluation, samples } };
-  }
-
-  private build(
-    top: CheckedTree,
-    stages: readonly StageTree[],
-    checked: readonly (CheckedTree | undefined)[],
-    written: readonly JsonObject[],
-  ): RunConfig | undefined {
-    const total = stages.reduce((sum, { kind, steps }) => sum + (kind === "rl" ? steps : 0), 0);
-    const topBody = buildBody({ ...top, json: top.json }, total);
-    const views = stages.map((stage, index): StageView => {
-      const tree = checked[index] ?? top;
-      const own = isStageClock(stage, tree) ? stage.steps : total;
-      const config = buildStage(
-        written[index] ?? { name: stage.name, kind: stage.kind },
-        buildBody(tree, own),
-        stage.steps,
-      );
-      return {
-        config,
-        body: tree.node,
-        written: stage.written,
-        path: stage.written === undefined ? "" : `stages.${stage.name}`,
-      };
-    });
-    const config = buildRun(
-      this.file,
-      top,
-      topBody,
-      views.map(({ config }) => config),
-    );
-    checkRules(
-      {
-        config,
-        root: top.node,
-        stages: views,
-        file: this.file,
-        capped: this.options.steps !== undefined,
-        report: this.collector.report,
-      },
-      this.options.recorded === true,
-    );
-    return this.collector.failed ? undefined : config;
-  }
-
-  private mergeProblem({ message, entry, path, allowed, name }: MergeProblem): void {
+  private mergeProblem(
+    { message, entry, path, allowed, name }: MergeProblem,
+    { report } = this.collector,
+  ): void {
     const { hint, fixes } = unknownName(name, allowed, entry.key);
-    this.collector.report({
+    report({
       rule: "unknown-name",
       message: `${message}. ${hint}`,
       key: path,
@@ -271,7 +239,7 @@ class Loader {
   private result(
     root: MapNode,
     tree: JsonObject,
-    origins: ReadonlyMap<string, Origin>,
+    origins: () => ReadonlyMap<string, Origin>,
     config: RunConfig | undefined,
   ): LoadedConfig {
     const { diagnostics } = this.collector;
@@ -279,10 +247,11 @@ class Loader {
     return {
       config,
       diagnostics,
+      ask: this.ask,
       readable: this.readable,
       tree,
       get origins() {
-        return (plain ??= plainOrigins(origins));
+        return (plain ??= plainOrigins(origins()));
       },
       files: this.extender.files,
       root,
@@ -290,12 +259,6 @@ class Loader {
     };
   }
 }
-
-/** Whether the stage itself wrote the learning rate's schedule: then it spans the stage. */
-const isStageClock = (stage: StageTree, tree: CheckedTree): boolean => {
-  const node = child(child(child(tree.node, "update"), "optimizer"), "schedule");
-  return stage.written !== undefined && node?.origin.stage !== undefined;
-};
 
 const plainOrigins = (origins: ReadonlyMap<string, Origin>): LoadedConfig["origins"] =>
   Object.fromEntries(

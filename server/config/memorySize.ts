@@ -1,5 +1,6 @@
 /** Amounts of memory as a config writes them. */
 import { z } from "zod";
+import { refers } from "./references.ts";
 
 const units: Readonly<Record<string, number>> = {
   b: 1,
@@ -16,7 +17,7 @@ const size = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*$/i;
 
 export const memorySize = z.union([
   z.number().positive(),
-  z.string().regex(size, "write bytes as a number, or a size such as 8GiB or 500MB"),
+  refers({ to: "size" }).regex(size, "write bytes as a number, or a size such as 8GiB or 500MB"),
 ]);
 
 /** `8GiB`, `500 MB` or bytes, in bytes. */

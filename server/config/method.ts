@@ -4,8 +4,13 @@ import { methodOf } from "../methods.ts";
 import type { SlotName } from "./declaration.ts";
 import { entry, mapNode, textOf, type MapNode, type SourceNode } from "./node.ts";
 
-/** Key that names the method. A task is chosen by its environment or its dataset. */
-export type UseKey = "use" | "env" | "dataset";
+/** Key that names the method. A task is chosen by its environment, its file, or by how it is made of others. */
+export type UseKey = "use" | "env" | "generate" | TaskFileKey;
+
+/** Keys of a task that name a file and thereby the method of the same name. */
+export const taskFileKeys = ["dataset", "corpus"] as const;
+export type TaskFileKey = (typeof taskFileKeys)[number];
+const isFileKey = (key: string): key is TaskFileKey => taskFileKeys.some((one) => one === key);
 
 export interface Chosen {
   /** As written: a method's name, or a reference to a file of the user's. */
@@ -52,15 +57,18 @@ export function longForm(node: SourceNode, slot: SlotName): SourceNode {
 
 /** undefined where nothing (valid) is chosen. */
 export function chosenOf(node: MapNode, slot: SlotName): Chosen | undefined {
-  const keys: readonly UseKey[] = slot === "task" ? ["env", "dataset", "use"] : ["use"];
+  const keys: readonly UseKey[] = slot === "task" ? ["env", ...taskFileKeys, "use"] : ["use"];
   for (const key of keys) {
     const value = entry(node, key)?.value;
     const text = textOf(value);
     if (value === undefined || text === undefined) continue;
-    if (key === "dataset") return { text, method: "dataset", key, node: value };
+    if (isFileKey(key)) return { text, method: key, key, node: value };
     return { text, method: methodOfText(slot, text), key, node: value };
   }
-  return undefined;
+  const made = slot === "task" ? entry(node, "generate")?.value : undefined;
+  return made?.kind === "map"
+    ? { text: "generated", method: "generated", key: "generate", node: made }
+    : undefined;
 }
 
 /** The name that addresses an item of a named list. */
@@ -70,5 +78,5 @@ export function nameOf(node: SourceNode, what: "task" | "stage"): string | undef
   const long = longForm(node, "task");
   const chosen = long.kind === "map" ? chosenOf(long, "task") : undefined;
   if (chosen === undefined) return undefined;
-  return chosen.key === "dataset" ? basename(chosen.text).replace(/\.[^.]+$/, "") : chosen.text;
+  return isFileKey(chosen.key) ? basename(chosen.text).replace(/\.[^.]+$/, "") : chosen.text;
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { activations } from "../policy/perceptron/layers.ts";
 import { short, slot, value, whole } from "./fields.ts";
+import { refers } from "./references.ts";
 import { tokenizerFields } from "./modelTokenizer.ts";
 import type { Fields, Shape } from "./shape.ts";
 
@@ -30,6 +31,12 @@ export const valueHeadsSchema = z.array(
     names,
     z.strictObject({
       name: names,
+      words: z
+        .boolean()
+        .default(false)
+        .describe(
+          "A value for every word of the vocabulary, as a Q of tokens has, and not one for the state.",
+        ),
       detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
     }),
   ]),
@@ -55,16 +62,17 @@ export const modelFields: Fields = {
   ),
   value_heads: value(
     valueHeadsSchema,
-    "Linear maps from the final state to a number per token, which objectives read as `head:<name>`.",
+    "Linear maps from the final state to a number per token (or to one for every word), which objectives read as `head:<name>`.",
   ),
 };
 
+const policy = { to: "model", also: ["policy"] } as const;
 const ema = {
-  of: z.string().default("policy").describe("The model that the copy follows."),
+  of: refers(policy).default("policy").describe("The model that the copy follows."),
   decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
 };
 const polyak = {
-  of: z.string().default("policy").describe("The model that the copy follows."),
+  of: refers(policy).default("policy").describe("The model that the copy follows."),
   every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
   tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
 };

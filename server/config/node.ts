@@ -18,16 +18,18 @@ export interface Origin {
   readonly stage?: string | undefined;
 }
 
+type RangeOf = (start: number, end: number) => Range;
+
 /** Where a text has something; line and column are counted only when somebody asks, which is seldom. */
 export class TextOrigin implements Origin {
   readonly stage = undefined;
-  private counted: Range | undefined;
+  private found: Range | undefined;
 
   constructor(
     private readonly base: Omit<Origin, "range">,
     private readonly start: number,
     private readonly end: number,
-    private readonly rangeOf: (start: number, end: number) => Range,
+    private readonly rangeOf: RangeOf,
   ) {}
 
   get file(): string {
@@ -43,7 +45,12 @@ export class TextOrigin implements Origin {
     return this.base.layer;
   }
   get range(): Range {
-    return (this.counted ??= this.rangeOf(this.start, this.end));
+    return (this.found ??= this.rangeOf(this.start, this.end));
+  }
+
+  /** The same, with its lines counted otherwise: its text has moved. */
+  recounted(change: (rangeOf: RangeOf) => RangeOf): TextOrigin {
+    return new TextOrigin(this.base, this.start, this.end, change(this.rangeOf));
   }
 }
 
@@ -109,6 +116,25 @@ export function toJson(node: SourceNode): Json {
   }
 }
 
+/** Whether two trees hold the same values in the same order, wherever they were written. */
+export function saysTheSame(a: SourceNode | undefined, b: SourceNode | undefined): boolean {
+  if (a === b) return true;
+  if (a?.kind === "scalar") return b?.kind === "scalar" && a.value === b.value;
+  if (a?.kind === "list")
+    return (
+      b?.kind === "list" &&
+      a.items.length === b.items.length &&
+      a.items.every((item, index) => saysTheSame(item, b.items[index]))
+    );
+  if (a?.kind !== "map" || b?.kind !== "map" || a.entries.size !== b.entries.size) return false;
+  const others = b.entries.entries();
+  for (const [key, { value }] of a.entries) {
+    const [otherKey, other] = others.next().value ?? [];
+    if (key !== otherKey || !saysTheSame(value, other?.value)) return false;
+  }
+  return true;
+}
+
 export const child = (node: SourceNode | undefined, key: string): SourceNode | undefined =>
   entry(node, key)?.value;
 
@@ -161,3 +187,7 @@ export function mapOrigins(node: SourceNode, change: (origin: Origin) => Origin)
 /** A path one key longer. */
 export const join = (path: string, key: string | number): string =>
   path === "" ? String(key) : `${path}.${key}`;
+
+/** Whether the file that wrote a key has another one in the same place as well: two of one name are no config. */
+export const isWritten = (node: MapNode, key: string | undefined, { file }: Origin): boolean =>
+  key !== undefined && node.entries.get(key)?.key.file === file;

@@ -3,21 +3,29 @@ import { isAbsolute, resolve } from "node:path";
 import type { JsonObject } from "../../shared/json.ts";
 import { fileReference, nameOf, type Chosen } from "./method.ts";
 import type { ListNode, SourceNode } from "./node.ts";
+import { perObject } from "./perObject.ts";
 import type { Shape } from "./shape.ts";
 
 /** Items with names are addressed by them; a second one of the same name, and one without, by its index. */
 export function itemName(shape: Shape, item: SourceNode, index: number, list: ListNode): string {
   if (shape.kind !== "named_list") return String(index);
   const name = nameOf(item, shape.what);
-  const first = list.items.findIndex((other) => nameOf(other, shape.what) === name);
-  return name === undefined || first !== index ? String(index) : name;
+  return name !== undefined && firstsOf[shape.what](list).get(name) === index ? name : String(index);
 }
+
+/** Index of the first item of each name. */
+const firsts = (what: "task" | "stage"): ((list: ListNode) => ReadonlyMap<string | undefined, number>) =>
+  perObject(
+    ({ items }: ListNode) =>
+      new Map(items.map((item, index) => [nameOf(item, what), index] as const).reverse()),
+  );
+const firstsOf = { task: firsts("task"), stage: firsts("stage") };
 
 /** Files of the user's are absolute once resolved: what is printed, stored and run means the same from anywhere. */
 export function absolute({ text, key, node }: Chosen): string {
   const inFolder = (path: string): string =>
     isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path);
-  if (key === "dataset") return inFolder(text);
+  if (key === "dataset" || key === "corpus") return inFolder(text);
   const reference = key === "use" ? fileReference(text) : undefined;
   if (reference === undefined) return text;
   return inFolder(reference.path) + (reference.export === undefined ? "" : `:${reference.export}`);

@@ -39,19 +39,33 @@ export function presetsFolder(start = dirname(fileURLToPath(import.meta.url))): 
   }
 }
 
-let known: readonly Preset[] | undefined;
+let files: ReadonlyMap<string, string> | undefined;
 
-/** Every preset, by id. Read once per process: they belong to the installation. */
-export function listPresets(): readonly Preset[] {
-  known ??= readdirSync(presetsFolder())
-    .filter((name) => name.endsWith(".yaml"))
-    .sort()
-    .map((name) => readPreset(join(presetsFolder(), name)));
-  return known;
+/** Files of presets by id: they belong to the installation, and are looked for once. */
+function presetFiles(): ReadonlyMap<string, string> {
+  if (files !== undefined) return files;
+  const folder = presetsFolder();
+  const names = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+  files = new Map(names.sort().map((name) => [basename(name, ".yaml"), join(folder, name)]));
+  return files;
 }
 
-export const presetNamed = (id: string): Preset | undefined =>
-  listPresets().find((preset) => preset.id === id);
+export const presetIds = (): readonly string[] => [...presetFiles().keys()];
+
+export const presetFile = (id: string): string | undefined => presetFiles().get(id);
+
+const known = new Map<string, Preset>();
+
+export function presetNamed(id: string): Preset | undefined {
+  const file = presetFile(id);
+  if (file === undefined) return undefined;
+  const preset = known.get(id) ?? readPreset(file);
+  known.set(id, preset);
+  return preset;
+}
+
+/** Every preset, by id. */
+export const listPresets = (): readonly Preset[] => presetIds().flatMap((id) => presetNamed(id) ?? []);
 
 function readPreset(file: string): Preset {
   const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via: [], layer: "preset" };

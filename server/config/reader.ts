@@ -1,7 +1,6 @@
 /** Reads values of a checked tree by path, each through its type. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../../shared/json.ts";
-import { methodOf } from "../methods.ts";
 import type { Checker } from "./check.ts";
 import { scheduleSchema, type Scheduled, type SlotName } from "./declaration.ts";
 import { grammar } from "./grammar.ts";
@@ -16,7 +15,23 @@ export interface CheckedTree {
   readonly checker: Checker;
 }
 
-const scheduled = z.union([z.number(), scheduleSchema]);
+/** Types that are read through again and again: making one costs more than applying it. */
+const number = z.number();
+const text = z.string();
+export const types = {
+  number,
+  maybeNumber: number.optional(),
+  numbers: z.array(number),
+  numberOrAuto: z.union([z.literal("auto"), number]),
+  flagOrAuto: z.union([z.boolean(), z.literal("auto")]),
+  text,
+  maybeText: text.optional(),
+  texts: z.array(text),
+  maybeTexts: z.array(text).optional(),
+  numberByText: z.record(text, number),
+  stageKind: z.enum(["sft", "rl"]),
+};
+const scheduled = z.union([number, scheduleSchema]);
 
 export class Reader {
   constructor(private readonly tree: CheckedTree) {}
@@ -33,7 +48,7 @@ export class Reader {
     return schema.parse(this.json(...path));
   }
 
-  number = (...path: readonly string[]): number => this.read(z.number(), ...path);
+  number = (...path: readonly string[]): number => this.read(number, ...path);
 
   /** A number over steps, its clock told by where it was written. */
   scheduled(json: Json | undefined, node: SourceNode | undefined): Scheduled {
@@ -42,10 +57,9 @@ export class Reader {
   }
 
   choice<Slot extends SlotName>(slot: Slot, path: string): Choice<Slot> {
-    const found = this.tree.checker.choices.get(path);
-    const declaration = found === undefined ? undefined : methodOf(slot, found.declaration.name);
-    if (found === undefined || declaration === undefined) throw new Error(`no method was chosen for ${path}`);
-    return { ...found, declaration };
+    const found = this.tree.checker.choice(path);
+    if (found === undefined || !isOf(found, slot)) throw new Error(`no method was chosen for ${path}`);
+    return found;
   }
 
   /** Paths of the items of a list without names, wherever it stands. */
@@ -56,7 +70,7 @@ export class Reader {
 
   /** Items of a list with the paths the walk gave them. */
   items(
-    key: "tasks" | "kl" | "mask" | "auxiliary" | "stages",
+    key: "tasks" | "kl" | "route" | "mask" | "auxiliary" | "stages",
   ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
     const list = this.node(key);
     const json = this.json(key);
@@ -73,6 +87,9 @@ export class Reader {
     });
   }
 }
+
+const isOf = <Slot extends SlotName>(choice: Choice<SlotName>, slot: Slot): choice is Choice<Slot> =>
+  choice.declaration.slot === slot;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

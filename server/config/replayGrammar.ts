@@ -1,15 +1,9 @@
 /** The keys of `replay` and `auxiliary`. */
 import { z } from "zod";
-import { schedulable, type SlotName } from "./declaration.ts";
+import { schedulable } from "./declaration.ts";
 import { auxiliaryDefaults } from "./defaults.ts";
-import type { Field, Fields, Shape } from "./shape.ts";
-
-const value = (schema: z.ZodType, summary: string): Field => ({ shape: { kind: "value", schema }, summary });
-const slot = (name: SlotName, summary: string, own: Fields = {}): Field => ({
-  shape: { kind: "slot", slot: name, own },
-  summary,
-});
-const whole = (least: number): z.ZodNumber => z.number().int().min(least);
+import { slot, value, whole } from "./fields.ts";
+import type { Field, Shape } from "./shape.ts";
 
 /** When an auxiliary loss is due. */
 export const auxiliaryTrigger = z.union([
@@ -40,6 +34,10 @@ const auxiliaryItem: Shape = {
     place: value(
       z.enum(["joined", "alone"]),
       "joined: part of the policy's own optimiser steps; alone: an optimiser step of its own, behind them.",
+    ),
+    objective: slot(
+      "objective",
+      "Of a learner: what its model learns. Default: `value_clipped`, a critic's.",
     ),
     optimizer: slot("optimizer", "Alone: an optimiser with a memory of its own; default: the policy's."),
   },

@@ -7,11 +7,14 @@ import type { Whiten } from "../advantage/whiten.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
 import type { PerceptronShape } from "../policy/perceptron/layers.ts";
 import type { TokenizerConfig } from "./modelTokenizer.ts";
-import type { Anneal } from "./rollout.ts";
-import type { Declaration, MethodContext, Scheduled, SlotMethods, SlotName } from "./declaration.ts";
+import type { Anneal, Perturb, SpanRules, StepEnd } from "./rollout.ts";
+import type { Declaration, MethodContext, Scheduled, SlotName } from "./declaration.ts";
+import type { StageConfig } from "./stageConfig.ts";
 import type { RateSchedule } from "./learningRate.ts";
 import type { AdaptiveOptions } from "../kl/adaptive.ts";
 import type { KlAggregate, KlImportance, KlWeight } from "../kl/entry.ts";
+import type { KlShown } from "../kl/shown.ts";
+import type { RouteCondition, RoutePlace } from "../route/conditions.ts";
 import type { EntropyOptions } from "../objective/entropy.ts";
 import type { KlRows } from "../seams.ts";
 
@@ -26,10 +29,6 @@ export interface Choice<Slot extends SlotName> {
 
 /** What a choice's method needs from outside, apart from the folder that the choice itself knows. */
 export type CreateContext = Omit<MethodContext, "folder">;
-export type CreateMethod = <Slot extends SlotName>(
-  choice: Choice<Slot>,
-  context: CreateContext,
-) => SlotMethods[Slot];
 
 export interface ModelConfig {
   /** `tiny`, a folder, a .gguf file, or a checkpoint of an earlier run (absolute path once resolved). */
@@ -89,6 +88,23 @@ export interface TaskConfig {
   readonly name: string;
   readonly weight: Scheduled;
   readonly source: Choice<"task">;
+  /** Where its tasks are made of others'. */
+  readonly generate?: GenerateConfig;
+}
+
+export interface GenerateConfig {
+  /** Names of tasks; undefined: all that are not made. */
+  readonly from?: readonly string[] | undefined;
+  readonly selector: Choice<"task_selector">;
+  readonly transform: Choice<"task_transform">;
+  readonly author: Choice<"task_author">;
+  readonly answer: Choice<"task_answer">;
+  readonly gates: readonly Choice<"task_gate">[];
+  readonly every: number;
+  readonly parents: number;
+  readonly tries: number;
+  readonly keep: number;
+  readonly depth: number;
 }
 
 export interface RewardTermConfig {
@@ -111,6 +127,14 @@ export interface KlConfig {
   readonly weight: KlWeight | undefined;
   readonly importance_weighted: boolean | KlImportance;
   readonly aggregate: KlAggregate;
+  /** What the model is shown beside the prompt; undefined: nothing. */
+  readonly shown: KlShown | undefined;
+}
+
+/** A rule of `route`: the place of rollouts on which every condition holds. */
+export interface RouteConfig {
+  readonly when: readonly RouteCondition[];
+  readonly to: RoutePlace;
 }
 
 export interface ReplayConfig {
@@ -128,6 +152,20 @@ export interface ReplayConfig {
   readonly updates: number;
 }
 
+export interface GuidanceConfig {
+  readonly trigger: Choice<"guidance_trigger">;
+  readonly source: Choice<"guidance_source">;
+  readonly amount: Choice<"guidance_amount">;
+  readonly ratio: Choice<"guidance_ratio">;
+  readonly context: "keep" | "strip";
+  readonly place: "replace" | "append";
+  readonly trains: "auto" | "written" | "given" | "all";
+  readonly given_advantage: "joint" | "own";
+  /** undefined: as many as the trigger chooses. */
+  readonly rollouts: number | undefined;
+  readonly enter: "all" | "successes";
+}
+
 export interface AuxiliaryConfig {
   readonly loss: Choice<"auxiliary">;
   readonly weight: Scheduled;
@@ -141,6 +179,8 @@ export interface AuxiliaryConfig {
         readonly all_failed?: number | undefined;
       };
   readonly place: "joined" | "alone";
+  /** What a learner's model learns; undefined for other losses, and for a critic. */
+  readonly objective?: Choice<"objective"> | undefined;
   /** undefined: the policy's own. */
   readonly optimizer: Choice<"optimizer"> | undefined;
 }
@@ -185,11 +225,15 @@ export interface StageBody {
     readonly sampler: Choice<"sampler">;
     readonly admission: Choice<"admission">;
     readonly refill: Choice<"refill">;
+    readonly start: Choice<"start">;
+    readonly budget: Choice<"budget">;
   };
   readonly rollout: {
     readonly prompts: number;
     readonly group: number;
     readonly max_tokens: number;
+    /** Longest response of the moment; undefined: `max_tokens`. */
+    readonly budget?: Scheduled | undefined;
     readonly temperature: Scheduled;
     readonly top_p: number;
     readonly top_k: number;
@@ -199,6 +243,9 @@ export interface StageBody {
     /** 0: none. */
     readonly presence_penalty: number;
     readonly frequency_penalty: number;
+    /** What ends a step of a response; undefined: responses are not divided. */
+    readonly steps: StepEnd | undefined;
+    readonly spans: SpanRules | undefined;
     readonly stop: readonly string[];
     readonly chat: boolean | "auto";
     readonly system: string | undefined;
@@ -208,8 +255,10 @@ export interface StageBody {
     readonly logit_bias: Readonly<Record<string, number>>;
     readonly grammar: GrammarSpec | undefined;
     readonly anneal: Anneal | undefined;
+    readonly perturb: Perturb | undefined;
     readonly lanes: number | undefined;
   };
+  readonly guidance: GuidanceConfig;
   readonly reward: {
     readonly terms: readonly RewardTermConfig[];
     readonly combine: Choice<"combine">;
@@ -220,6 +269,14 @@ export interface StageBody {
   readonly advantage: AdvantageConfig;
   readonly objective: {
     readonly loss: Choice<"objective">;
+    readonly factor: Scheduled;
+    /** Losses that are summed with the objective. */
+    readonly also: readonly {
+      readonly loss: Choice<"objective">;
+      readonly factor: Scheduled;
+      /** Whose rollouts: those of the objective, or those that routes send to pairs. */
+      readonly of: "policy" | "pair";
+    }[];
     /** The loss of a value head, added times a coefficient. */
     readonly value?: { readonly loss: Choice<"objective">; readonly coefficient: Scheduled } | undefined;
     readonly aggregate: Choice<"aggregate">;
@@ -227,6 +284,7 @@ export interface StageBody {
     readonly entropy: Scheduled | EntropyOptions;
   };
   readonly kl: readonly KlConfig[];
+  readonly route: readonly RouteConfig[];
   readonly mask: readonly Choice<"mask">[];
   readonly replay: ReplayConfig;
   readonly auxiliary: readonly AuxiliaryConfig[];
@@ -235,20 +293,13 @@ export interface StageBody {
     readonly schedule: RateSchedule;
     readonly mini_batch: number | undefined;
     readonly epochs: number;
+    /** Steps of a stage after which the optimiser's moments are forgotten; undefined: never. */
+    readonly reset_every: number | undefined;
     readonly micro_tokens: number | undefined;
   };
 }
 
-export interface StageConfig {
-  readonly name: string;
-  readonly kind: "sft" | "rl";
-  readonly steps: number;
-  readonly until: Condition | undefined;
-  readonly on_enter: readonly string[];
-  readonly body: StageBody;
-  /** sft: sequences a step, and the learning rate's own optimiser in `body.update`. */
-  readonly batch: number;
-}
+export type { StageConfig } from "./stageConfig.ts";
 
 export interface RunConfig {
   readonly file: string;
@@ -268,6 +319,8 @@ export interface RunConfig {
     readonly temperature: number;
     /** Answers of each evaluation that are kept as rollouts. */
     readonly record: number;
+    /** Held-out tasks of every stage that are measured as each stage ends; undefined: none. */
+    readonly matrix?: number | undefined;
   };
   readonly checkpoint: {
     readonly every: number;

@@ -4,14 +4,14 @@ import {
   isMap,
   isScalar,
   isSeq,
-  LineCounter,
   parseDocument,
   type Document,
   type Node,
   type Pair,
   type YAMLError,
 } from "yaml";
-import type { Diagnostic, Range } from "./diagnostic.ts";
+import type { Diagnostic, Fix, Range } from "./diagnostic.ts";
+import { LineTable } from "./lines.ts";
 import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
 import { unclosed } from "./brackets.ts";
 
@@ -27,20 +27,21 @@ export interface SourceFile {
 /** Deeper nesting than this is refused: an alias that holds itself would never end. */
 const deepest = 64;
 
-export function parseSource(file: string, text: string, origin: Omit<Origin, "range">): SourceFile {
-  const lines = new LineCounter();
+/** @param placed counts the lines of a text that is a piece of another one */
+export function parseSource(
+  file: string,
+  text: string,
+  origin: Omit<Origin, "range">,
+  placed: (rangeOf: SourceFile["rangeOf"]) => SourceFile["rangeOf"] = (rangeOf) => rangeOf,
+): SourceFile {
+  const lines = new LineTable(text);
   const document = parseDocument(text, {
-    lineCounter: lines,
     uniqueKeys: true,
     prettyErrors: false,
     // "silent" would also keep quiet about a second document; nothing is printed at this level either.
     logLevel: "error",
   });
-  const position = (offset: number): { line: number; character: number } => {
-    const { line, col } = lines.linePos(Math.min(offset, text.length));
-    return line === 0 ? { line: 0, character: 0 } : { line: line - 1, character: col - 1 };
-  };
-  const rangeOf = (start: number, end: number): Range => ({ start: position(start), end: position(end) });
+  const rangeOf = placed((start, end) => lines.between(start, end));
   const diagnostics = syntaxErrors(file, text, document.errors, rangeOf);
   const convert = new Converter(document, origin, rangeOf);
   const root = document.contents === null ? undefined : convert.node(document.contents, 0);
@@ -56,6 +57,22 @@ export function parseSource(file: string, text: string, origin: Omit<Origin, "ra
     });
   }
   return { file, text, root, diagnostics, rangeOf };
+}
+
+const parsedFiles = new Map<string, SourceFile>();
+/** Files whose tree is kept. */
+const most = 64;
+
+/** The same tree as long as the text is the same: of files that others extend, which seldom change. */
+export function parsedBefore(file: string, text: string, origin: Omit<Origin, "range">): SourceFile {
+  const id = JSON.stringify([file, origin.via, origin.layer]);
+  const known = parsedFiles.get(id);
+  const found = known?.text === text ? known : parseSource(file, text, origin);
+  parsedFiles.delete(id);
+  parsedFiles.set(id, found);
+  const [oldest] = parsedFiles.keys();
+  if (parsedFiles.size > most && oldest !== undefined) parsedFiles.delete(oldest);
+  return found;
 }
 
 class Converter {
@@ -164,7 +181,18 @@ function syntaxErrors(
     // The parser's later complaints about the same line are echoes of the first.
     if (seen.has(range.start.line)) continue;
     seen.add(range.start.line);
-    found.push({ ...at(words[code] ?? `${message.replace(/\.$/, "")}.`, 0, 0), range });
+    const fixes = code === "TAB_AS_INDENT" ? [spaced(text)] : [];
+    found.push({ ...at(words[code] ?? `${message.replace(/\.$/, "")}.`, 0, 0), range, fixes });
   }
   return found;
+}
+
+/** Two spaces for every tab that indents. */
+function spaced(text: string): Fix {
+  const edits = text.split("\n").flatMap((line, index) => {
+    const lead = /^[ \t]*/.exec(line)?.[0] ?? "";
+    const range = { start: { line: index, character: 0 }, end: { line: index, character: lead.length } };
+    return lead.includes("\t") ? [{ range, newText: lead.replaceAll("\t", "  ") }] : [];
+  });
+  return { title: "Indent with spaces", edits, preferred: true };
 }

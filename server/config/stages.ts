@@ -1,11 +1,16 @@
 /** Stages over the top level: each one's overrides merged into the blocks it inherits. */
 import { resolve } from "node:path";
+import { isWrittenKind, type StageKind, type WrittenKind } from "../../shared/stageKinds.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { defaults, defaultSteps } from "./defaults.ts";
 import { defaultOrigin } from "./check.ts";
 import { grammar, stageBlocks } from "./grammar.ts";
-import { merge, type MergeProblem } from "./merge.ts";
-import { fileReference } from "./method.ts";
+import { merge, mergeBlocks, type MergeProblem } from "./merge.ts";
+import { fileReference, taskFileKeys } from "./method.ts";
+import { keptStage, type KeptTop } from "./kept.ts";
+import { decidedBy, refreshedBy, underKind } from "./stageKindBlocks.ts";
+import { numberOf, planned, turnsTaken, type StagePlan } from "./stagePlan.ts";
+import type { Turn } from "./stageConfig.ts";
 import {
   changed,
   child,
@@ -16,6 +21,7 @@ import {
   textOf,
   toJson,
   withEntry,
+  type MapEntry,
   type MapNode,
   type Origin,
   type SourceNode,
@@ -24,11 +30,17 @@ import {
 /** One stage as written, with the tree of its blocks after its overrides. */
 export interface StageTree {
   readonly name: string;
-  readonly kind: "sft" | "rl";
+  readonly kind: StageKind;
+  readonly writtenKind: WrittenKind;
   readonly steps: number;
   /** Its item in `stages`; undefined for the stage that stands where nobody wrote any. */
   readonly written: MapNode | undefined;
   readonly body: MapNode;
+  /** Copies that its kind begins anew. */
+  readonly refreshes: readonly string[];
+  readonly turns: readonly Turn[];
+  /** Whether it runs only in turns that another stage gives it. */
+  readonly part: boolean;
 }
 
 /** The blocks a stage may override, out of a whole config. */
@@ -38,43 +50,102 @@ export const bodyOf = (root: MapNode): MapNode =>
     [...root.entries].filter(([key]) => stageBlocks.includes(key)),
   );
 
+const defaultTree = mapNode(
+  defaultOrigin,
+  Object.entries(defaults).map(
+    ([key, value]) => [key, { key: defaultOrigin, value: fromJson(value, defaultOrigin) }] as const,
+  ),
+);
+
 /** Fills what nobody wrote, or somebody removed, with the defaults. */
 export function withDefaults(root: MapNode): MapNode {
-  const merged = merge(fromJson(defaults, defaultOrigin), root, grammar, () => undefined);
+  const merged = merge(defaultTree, root, grammar, () => undefined);
   return merged.kind === "map" ? { ...merged, origin: root.origin } : root;
 }
 
+/** The same of a whole config, of which most is as it was the last time. */
+export const filled = (root: MapNode): MapNode => mergeBlocks(defaultTree, root, grammar, () => undefined);
+
+/** @param kept the top level of `root`, where it is checked already */
 export function stageTrees(
   root: MapNode,
   report: (problem: MergeProblem, stage: string) => void,
+  kept?: KeptTop,
 ): StageTree[] {
-  const top = bodyOf(root);
-  const list = child(root, "stages");
+  const top = kept?.blocks ?? bodyOf(root);
   const fallback = numberOf(child(root, "steps")) ?? defaultSteps;
-  const items = list?.kind === "list" ? list.items.filter((item) => item.kind === "map") : [];
-  if (items.length === 0) return [{ name: "rl", kind: "rl", steps: fallback, written: undefined, body: top }];
-  return items.map((item, index) => {
+  const items = itemsOf(root);
+  if (items.length === 0)
+    return [
+      {
+        name: "rl",
+        kind: "rl",
+        writtenKind: "rl",
+        steps: fallback,
+        written: undefined,
+        body: top,
+        refreshes: [],
+        turns: [],
+        part: false,
+      },
+    ];
+  const plans = planned(items, fallback);
+  return items.map((item, index): StageTree => {
     const name = textOf(child(item, "name")) ?? String(index);
-    const marked = mapOrigins(bodyOf(item), (origin) => changed(origin, { stage: name }));
-    const merged = merge(top, marked, grammar, (problem) => report(problem, name), `stages.${name}`);
-    const body = merged.kind === "map" ? inheriting(top, bodyOf(withDefaults(merged)), marked) : top;
-    const kind = textOf(child(item, "kind")) === "sft" ? "sft" : "rl";
-    return { name, kind, steps: numberOf(child(item, "steps")) ?? fallback, written: item, body };
+    const writtenKind = writtenKindOf(item);
+    const known = kept && keptStage(item, kept);
+    let clean = true;
+    const body =
+      known?.body ??
+      stageBody(item, name, top, (problem) => {
+        clean = false;
+        report(problem, name);
+      });
+    if (known !== undefined && clean) known.body = body;
+    return { name, writtenKind, written: item, body, refreshes: refreshedBy(writtenKind), ...plans[index]! };
   });
 }
 
-/** Blocks that the stage did not write stay the very nodes of the top level: what was found out about them holds. */
-const inheriting = (top: MapNode, body: MapNode, written: MapNode): MapNode =>
-  mapNode(
-    body.origin,
-    [...body.entries].map(([key, own]) => [
-      key,
-      written.entries.has(key) ? own : (top.entries.get(key) ?? own),
-    ]),
-  );
+/** What a stage inherits with its own words over it. */
+function stageBody(
+  item: MapNode,
+  name: string,
+  top: MapNode,
+  report: (problem: MergeProblem) => void,
+): MapNode {
+  const kind = writtenKindOf(item);
+  const marked = mapOrigins(bodyOf(item), (origin) => changed(origin, { stage: name }));
+  const under = underKind(top, kind, item);
+  const merged = merge(under, marked, grammar, report, `stages.${name}`);
+  const own = new Set<string>([...marked.entries.keys(), ...decidedBy(kind)]);
+  return merged.kind === "map" ? inheriting(top, merged, own) : top;
+}
 
-export const numberOf = (node: SourceNode | undefined): number | undefined =>
-  node?.kind === "scalar" && typeof node.value === "number" ? node.value : undefined;
+const itemsOf = (root: MapNode): MapNode[] => {
+  const list = child(root, "stages");
+  return list?.kind === "list" ? list.items.filter((item) => item.kind === "map") : [];
+};
+
+const writtenKindOf = (item: SourceNode): WrittenKind => {
+  const written = textOf(child(item, "kind"));
+  return isWrittenKind(written) ? written : "rl";
+};
+
+/** Blocks that the stage did not write stay the very nodes of the top level: what was found out about them holds. */
+function inheriting(top: MapNode, merged: MapNode, written: ReadonlySet<string>): MapNode {
+  const own = entriesAmong(merged, written);
+  const given = merge(entriesAmong(defaultTree, written), own, grammar, () => undefined);
+  return mapNode(merged.origin, [...top.entries, ...(given.kind === "map" ? given : own).entries]);
+}
+
+function entriesAmong(node: SourceNode, keys: ReadonlySet<string>): MapNode {
+  const entries: [string, MapEntry][] = [];
+  for (const key of keys) {
+    const found = entry(node, key);
+    if (found !== undefined) entries.push([key, found]);
+  }
+  return mapNode(node.origin, entries);
+}
 
 /** `--steps`: at most so many rl steps over all stages, in their order; a stage with none left is dropped. */
 export function capSteps(root: MapNode, steps: number): MapNode {
@@ -84,14 +155,36 @@ export function capSteps(root: MapNode, steps: number): MapNode {
   const fallback = numberOf(child(root, "steps")) ?? defaultSteps;
   if (list?.kind !== "list" || list.items.length === 0)
     return withEntry(root, "steps", scalar(Math.min(fallback, steps)));
-  let left = steps;
+  const plans = planned(itemsOf(root), fallback);
+  let [left, index] = [steps, 0];
   const items = list.items.flatMap((item): SourceNode[] => {
-    if (item.kind !== "map" || textOf(child(item, "kind")) === "sft") return [item];
-    const own = Math.min(numberOf(child(item, "steps")) ?? fallback, left);
-    left -= own;
-    return own === 0 ? [] : [withEntry(item, "steps", scalar(own))];
+    if (item.kind !== "map") return [item];
+    const plan = plans[index++]!;
+    const turns = rlTurns(plan, plans);
+    if (plan.part || (plan.kind !== "rl" && !turns.includes(true))) return [item];
+    const own = cappedAt(plan, turns, left);
+    left -= own.rl;
+    return own.steps === 0 ? [] : [withEntry(item, "steps", scalar(own.steps))];
   });
   return withEntry(root, "stages", { ...list, items }, entry(root, "stages")?.key);
+}
+
+/** Whether each turn is one of an rl stage. */
+const rlTurns = ({ turns }: StagePlan, plans: readonly StagePlan[]): boolean[] =>
+  turns.map(({ stage }) => plans[stage]?.kind === "rl");
+
+/** As many of a stage's steps as hold so many rl steps. */
+function cappedAt(
+  { kind, steps, turns }: StagePlan,
+  rl: readonly boolean[],
+  left: number,
+): { steps: number; rl: number } {
+  if (kind !== "alternate") return { steps: Math.min(steps, left), rl: Math.min(steps, left) };
+  const count = (upTo: number): number =>
+    turnsTaken(turns, upTo).reduce((sum, taken, turn) => sum + (rl[turn] === true ? taken : 0), 0);
+  let own = 0;
+  while (own < steps && count(own + 1) <= left) own += 1;
+  return { steps: left === 0 ? 0 : own, rl: count(own) };
 }
 
 /** A stage's overrides as plain data, files of the user's made absolute. */
@@ -103,10 +196,13 @@ export function writtenJson(node: SourceNode): Json {
   return found;
 }
 
+/** Keys whose text is a path relative to the file that writes it. */
+const fileKeys: readonly string[] = [...taskFileKeys, "checkpoint"];
+
 function pathJson(key: string, value: SourceNode): string | undefined {
   const text = textOf(value);
   if (text === undefined || text.startsWith("${env:")) return undefined;
-  if (key === "dataset") return resolve(value.origin.folder, text);
+  if (fileKeys.includes(key)) return resolve(value.origin.folder, text);
   const reference = key === "use" ? fileReference(text) : undefined;
   if (reference === undefined) return undefined;
   return (

@@ -2,7 +2,7 @@
 import { methods } from "../methods.ts";
 import type { SlotName } from "./declaration.ts";
 import { grammar } from "./grammar.ts";
-import { join, type MapNode } from "./node.ts";
+import { isWritten, join, type MapNode } from "./node.ts";
 import { unknownName, type Report } from "./report.ts";
 import type { Field } from "./shape.ts";
 import { listed } from "./suggest.ts";
@@ -21,27 +21,41 @@ export function reportUnknownKeys(node: MapNode, known: Known, report: Report): 
   const { path, allowed, elsewhere = [] } = known;
   for (const [key, { key: at }] of node.entries) {
     if (allowed.includes(key) || elsewhere.includes(key)) continue;
-    const { hint, fixes } = unknownName(key, allowed, at);
-    const home = fixes.length === 0 ? whereItBelongs(key, known) : "";
+    const { hint, fixes, meant } = unknownName(key, allowed, at);
+    const home = fixes.length === 0 ? homeOf(key, known) : { words: "" };
     const where = path === "" ? "a config" : `\`${path}\``;
     report({
       rule: "unknown-key",
-      message: `\`${key}\` is not a key of ${where}.${home} ${hint}`,
+      message: `\`${key}\` is not a key of ${where}.${home.words} ${hint}`,
       key: join(path, key),
       at,
-      fixes,
+      fixes: isWritten(node, meant, at) ? [] : fixes,
+      meant: meant === undefined ? undefined : join(path, meant),
+      misplaced: home.to === undefined ? {} : { to: home.to },
       harmless: true,
     });
   }
 }
 
-function whereItBelongs(key: string, { path, slot }: Known): string {
+interface Home {
+  readonly words: string;
+  /** The whole path, where there is one place only. */
+  readonly to?: string;
+}
+
+function homeOf(key: string, { path, slot }: Known): Home {
   const others = methods
     .filter((method) => method.slot === slot && key in method.params.shape)
     .map(({ name }) => name);
-  if (others.length > 0) return ` It is a parameter of ${listed(others)}: name the method with \`use\`.`;
+  if (others.length > 0)
+    return { words: ` It is a parameter of ${listed(others)}: name the method with \`use\`.` };
   const home = placesOf(key).filter((place) => place !== path);
-  return home.length > 0 ? ` \`${key}\` belongs in ${listed(home)}.` : "";
+  if (home.length === 0) return { words: "" };
+  const [only] = home;
+  return {
+    words: ` \`${key}\` belongs in ${listed(home)}.`,
+    ...(home.length === 1 && only !== undefined ? { to: join(only, key) } : {}),
+  };
 }
 
 let places: ReadonlyMap<string, readonly string[]> | undefined;

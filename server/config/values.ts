@@ -1,6 +1,7 @@
 /** Walks a written value along the declaration of a parameter: every complaint stands at the very key or value. */
 import type { z } from "zod";
-import { join, isNull, toJson, type ListNode, type MapNode, type SourceNode } from "./node.ts";
+import { isWritten, join, isNull, toJson, type ListNode, type MapNode, type SourceNode } from "./node.ts";
+import { perObject } from "./perObject.ts";
 import { replace, unknownName, type Report } from "./report.ts";
 import { nearest } from "./suggest.ts";
 import { wordsFor, written } from "./words.ts";
@@ -19,7 +20,7 @@ export const isSchema = (value: unknown): value is z.ZodType =>
   typeof value === "object" && value !== null && "safeParse" in value;
 const typesOf = (value: unknown): z.ZodType[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
-function kindOf(schema: z.ZodType): Kind {
+export const kindOf = perObject((schema: z.ZodType): Kind => {
   const def: { type: string } & Readonly<Record<string, unknown>> = { ...schema.def };
   const { shape, valueType, element, items, options, innerType, in: input } = def;
   if (def.type === "object" && typeof shape === "object" && shape !== null)
@@ -31,7 +32,7 @@ function kindOf(schema: z.ZodType): Kind {
   if (def.type === "pipe" && isSchema(input)) return { kind: "wrapper", inner: input, nullable: false };
   if (isSchema(innerType)) return { kind: "wrapper", inner: innerType, nullable: def.type === "nullable" };
   return { kind: "leaf" };
-}
+});
 
 /** Through defaults, optionals and nullables, to what is really declared. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
@@ -39,7 +40,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
   return kind.kind === "wrapper" ? unwrapped(kind.inner) : schema;
 }
 
-export const isRequired = (schema: z.ZodType): boolean => !schema.safeParse(undefined).success;
+export const isRequired = perObject((schema: z.ZodType): boolean => !schema.safeParse(undefined).success);
 
 /** Keys of a declared map, else none. */
 export function keysOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
@@ -115,14 +116,15 @@ function walkMap(
     const inner = shape[key];
     if (inner !== undefined) walk(inner, value, join(path, key), report);
     else {
-      const { hint, fixes } = unknownName(key, Object.keys(shape), at);
-      meant.add(nearest(key, Object.keys(shape)));
+      const { hint, fixes, meant: one } = unknownName(key, Object.keys(shape), at);
+      meant.add(one);
       report({
         rule: "unknown-key",
         message: `\`${key}\` is not a key of \`${path}\`. ${hint}`,
         key: join(path, key),
         at,
-        fixes,
+        fixes: isWritten(node, one, at) ? [] : fixes,
+        misplaced: {},
       });
     }
   }

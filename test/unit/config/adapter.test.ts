@@ -23,8 +23,8 @@ test("a model's adapter and value heads come with their defaults", () => {
     ).config?.model;
     assert.deepEqual(chosen?.adapter, { rank: 4, alpha: 8, targets: ["q", "v"], dropout: 0 });
     assert.deepEqual(chosen?.heads, [
-      { name: "value", detach: false },
-      { name: "aside", detach: true },
+      { name: "value", detach: false, words: false },
+      { name: "aside", detach: true, words: false },
     ]);
     assert.equal(load("{ base: tiny, adapter: {} }").config?.model.adapter?.targets.length, 7);
     const wrong = load("{ base: tiny, adapter: { dropout: 1 } }");

@@ -4,14 +4,20 @@ import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { createMethod, listPresets, loadConfig } from "../../../server/config/index.ts";
 import { keyedRandom } from "../../../server/config/keyedRandom.ts";
+import { knownOf } from "../curriculum/support.ts";
 
 const rest = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
+
+/** What only a person can say: the file that is learned from. */
+const own: Readonly<Record<string, string>> = {
+  "a-lol": "replay: { use: file, path: test/fixtures/config/few.jsonl }\n",
+};
 
 describe("presets", () => {
   for (const { id } of listPresets()) {
     it(`${id} resolves without a finding`, () => {
       const { diagnostics, config } = loadConfig(resolve("any.gradus.yaml"), {
-        text: `extends: ${id}\n${rest}`,
+        text: `extends: ${id}\n${rest}${own[id] ?? ""}`,
       });
       assert.deepEqual(diagnostics, []);
       assert.ok(config);
@@ -24,17 +30,8 @@ describe("presets", () => {
     const context = { random: keyedRandom("test"), max_tokens: 8, group: 4 };
     const { curriculum, tasks } = config.top;
     const sampler = createMethod(curriculum.sampler, context);
-    const probabilities = sampler.probabilities(
-      new Map([
-        ["a", 1],
-        ["b", 0.6],
-      ]),
-      { step: 0, stageStep: 0 },
-    );
-    assert.ok(
-      Math.abs((probabilities.get("a") ?? 0) - 1 / (1 + Math.exp(-1))) < 1e-12,
-      "softmax at temperature 0.4",
-    );
+    const [first] = sampler.probabilities(knownOf([1, 0.6]), { step: 0, stageStep: 0 });
+    assert.ok(Math.abs((first ?? 0) - 1 / (1 + Math.exp(-1))) < 1e-12, "softmax at temperature 0.4");
     const [task] = tasks;
     assert.ok(task);
     assert.ok(

@@ -1,0 +1,77 @@
+/**
+ * Every mend of every fixture's findings, applied: the finding is gone and there is no error that was not there before.
+ * And all sensible mends at once leave nothing that a second time would change.
+ */
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, it } from "node:test";
+import type { Diagnostic } from "../../../server/config/diagnostic.ts";
+import { loadConfig } from "../../../server/config/index.ts";
+import { mendAll } from "../../../server/config/mendAll.ts";
+import { rules } from "../../../server/config/rules/index.ts";
+import { applyEdits } from "../../../server/config/textEdits.ts";
+
+const folder = resolve("test/fixtures/config/rules");
+const firing = readdirSync(folder).filter(
+  (name) => name.endsWith(".gradus.yaml") && !name.endsWith(".ok.gradus.yaml"),
+);
+const textOf = (name: string): string =>
+  readFileSync(join(folder, name), "utf8")
+    .split("\n")
+    .filter((line) => !/^#\s*<?\^/.test(line))
+    .join("\n");
+
+const same = (a: Diagnostic, b: Diagnostic): boolean => a.rule === b.rule && a.message === b.message;
+const check = (file: string, text: string): readonly Diagnostic[] => loadConfig(file, { text }).diagnostics;
+
+describe("mends", () => {
+  for (const name of firing) {
+    const file = join(folder, name);
+    const text = textOf(name);
+    const found = check(file, text);
+    for (const finding of found)
+      for (const fix of finding.fixes)
+        it(`${name.replace(".gradus.yaml", "")}: ${finding.rule}: ${fix.title}`, () => {
+          const after = check(file, applyEdits(text, fix.edits));
+          const count = (list: readonly Diagnostic[]): number =>
+            list.filter((one) => same(one, finding)).length;
+          assert.ok(count(after) < count(found), "the finding is still there");
+          const fresh = after.filter(
+            (one) =>
+              one.severity === "error" &&
+              !found.some(({ rule, key }) => rule === one.rule && key === one.key),
+          );
+          // Where nothing but the mended value kept the rest from being looked at, the rest may have findings of its own.
+          if (loadConfig(file, { text }).readable)
+            assert.deepEqual(
+              fresh.map(({ message }) => message),
+              [],
+            );
+        });
+    it(`${name.replace(".gradus.yaml", "")}: all at once, and then no more`, () => {
+      const once = mendAll(file, text);
+      assert.equal(mendAll(file, once), once);
+      if (found.some(({ fixes }) => fixes.some(({ preferred }) => preferred === true)))
+        assert.notEqual(once, text);
+    });
+  }
+
+  it("every rule has a mend, but those that only a person can mend", () => {
+    const mended = new Set(
+      firing.flatMap((name) =>
+        check(join(folder, name), textOf(name)).flatMap(({ rule, fixes }) =>
+          fixes.length > 0 ? [rule] : [],
+        ),
+      ),
+    );
+    const without = rules.filter(({ id }) => !mended.has(id)).map(({ id }) => id);
+    assert.deepEqual(without.sort(), [
+      "curriculum-gap",
+      "environment",
+      "eval-overlap",
+      "grammar-regex",
+      "untrained-reference",
+    ]);
+  });
+});
