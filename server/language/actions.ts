@@ -1,60 +1,67 @@
+/** Quick fixes of the findings in a range, and everything that has one sensible mend at once. */
 import { CodeActionKind, type CodeAction, type Diagnostic as LspDiagnostic } from "vscode-languageserver";
-import type { Diagnostic, Fix, Range } from "../config/diagnostic.ts";
-
-const overlaps = (a: Range, b: Range): boolean => !(isBefore(a.end, b.start) || isBefore(b.end, a.start));
-const isBefore = (a: Range["start"], b: Range["start"]): boolean =>
-  a.line < b.line || (a.line === b.line && a.character < b.character);
+import type { Diagnostic, Range, TextEdit } from "../config/diagnostic.ts";
+import { mendAll, sensible } from "../config/mendAll.ts";
+import { touch, wholeEdit } from "../config/textEdits.ts";
 
 /** `source.fixAll`, by the name under which an editor can ask for ours alone. */
 export const fixAllKind = `${CodeActionKind.SourceFixAll}.gradus`;
 
-/** Quick fixes of the findings in a range, and everything that has one sensible mend at once. */
-export function actions(
-  uri: string,
-  findings: readonly Diagnostic[],
-  shown: readonly LspDiagnostic[],
-  range: Range,
-  only: readonly string[] | undefined,
-): CodeAction[] {
-  const wants = (kind: string): boolean =>
-    only === undefined || only.some((asked) => kind === asked || kind.startsWith(`${asked}.`));
-  const found: CodeAction[] = [];
-  if (wants(CodeActionKind.QuickFix)) {
-    for (const [index, finding] of findings.entries()) {
-      if (!overlaps(finding.range, range)) continue;
-      const diagnostics = shown[index] === undefined ? [] : [shown[index]];
-      for (const fix of finding.fixes) {
-        found.push({
-          title: fix.title,
-          kind: CodeActionKind.QuickFix,
-          diagnostics,
-          isPreferred: fix.preferred === true && finding.fixes.length === 1,
-          edit: { changes: { [uri]: [...fix.edits] } },
-        });
-      }
-    }
-  }
-  const all = wants(fixAllKind) ? everyMend(findings) : [];
-  if (all.length > 0)
-    found.push({
-      title: "Fix everything that has one fix",
-      kind: fixAllKind,
-      edit: { changes: { [uri]: all.flatMap(({ edits }) => [...edits]) } },
-    });
-  return found;
+export interface Asked {
+  readonly uri: string;
+  readonly range: Range;
+  /** Kinds that the editor wants; undefined: all. */
+  readonly only: readonly string[] | undefined;
+  /** A Gradus config, whose mends may uncover others; undefined: each is applied as it is. */
+  readonly config: { readonly file: string; readonly text: string } | undefined;
 }
 
-/** Preferred fixes that do not touch each other's text. */
-function everyMend(findings: readonly Diagnostic[]): Fix[] {
-  const chosen: Fix[] = [];
-  for (const { fixes } of findings) {
-    const [fix] = fixes.filter(({ preferred }) => preferred === true);
-    const taken = chosen.flatMap(({ edits }) => edits);
-    if (
-      fix !== undefined &&
-      !fix.edits.some((edit) => taken.some((other) => overlaps(edit.range, other.range)))
-    )
-      chosen.push(fix);
-  }
-  return chosen;
+export function actions(
+  findings: readonly Diagnostic[],
+  shown: readonly LspDiagnostic[],
+  asked: Asked,
+): CodeAction[] {
+  const wants = (kind: string): boolean =>
+    asked.only === undefined || asked.only.some((one) => kind === one || kind.startsWith(`${one}.`));
+  return [
+    ...(wants(CodeActionKind.QuickFix) ? quickFixes(findings, shown, asked) : []),
+    ...(wants(fixAllKind) ? everything(findings, asked) : []),
+  ];
+}
+
+function quickFixes(
+  findings: readonly Diagnostic[],
+  shown: readonly LspDiagnostic[],
+  { uri, range }: Asked,
+): CodeAction[] {
+  return findings.flatMap((finding, index) =>
+    touch(finding.range, range)
+      ? finding.fixes.map(({ title, edits, preferred }) => ({
+          title,
+          kind: CodeActionKind.QuickFix,
+          diagnostics: shown[index] === undefined ? [] : [shown[index]],
+          isPreferred:
+            preferred === true && finding.fixes.filter((fix) => fix.preferred === true).length === 1,
+          edit: { changes: { [uri]: [...edits] } },
+        }))
+      : [],
+  );
+}
+
+function everything(findings: readonly Diagnostic[], { uri, config }: Asked): CodeAction[] {
+  const chosen = sensible(findings);
+  if (chosen.length === 0) return [];
+  const edits: readonly TextEdit[] =
+    config === undefined
+      ? chosen.flatMap(({ edits }) => edits)
+      : wholeEdit(config.text, mendAll(config.file, config.text));
+  return edits.length === 0
+    ? []
+    : [
+        {
+          title: "Fix everything that has one fix",
+          kind: fixAllKind,
+          edit: { changes: { [uri]: [...edits] } },
+        },
+      ];
 }

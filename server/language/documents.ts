@@ -5,6 +5,8 @@ import type { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig, type LoadedConfig } from "../config/index.ts";
 import type { SourceNode } from "../config/node.ts";
 import { language } from "../../shared/contributions.ts";
+import { readForeignDocument, type ForeignDocument } from "../foreign/index.ts";
+import type { Surroundings } from "../foreign/version.ts";
 
 export interface OpenConfig {
   readonly uri: string;
@@ -17,6 +19,15 @@ export interface OpenConfig {
   readonly loaded: LoadedConfig;
   /** As it last was without a syntax error: what completion goes by while a line is half-written. */
   readonly whole: LoadedConfig;
+  /** The text that `whole` was read from. */
+  readonly wholeText: string;
+}
+
+/** A configuration of another framework. */
+export interface OpenForeign {
+  readonly uri: string;
+  readonly version: number;
+  readonly document: ForeignDocument;
 }
 
 /** Files that are not on a disk are read as if they lay in the working folder. */
@@ -47,6 +58,7 @@ export class OpenConfigs {
       root: loaded.source,
       loaded,
       whole: broken ? (known?.whole ?? loaded) : loaded,
+      wholeText: broken ? (known?.wholeText ?? text) : text,
     };
     this.read.set(document.uri, config);
     return config;
@@ -59,5 +71,35 @@ export class OpenConfigs {
   /** Something on disk changed: what was read before may no longer hold. */
   stale(): void {
     for (const [uri, config] of this.read) this.read.set(uri, { ...config, version: Number.NaN });
+  }
+}
+
+/** The other frameworks' configurations a connection has open; `undefined` is remembered as well. */
+export class OpenForeigns {
+  private readonly read = new Map<
+    string,
+    { readonly version: number; readonly found: OpenForeign | undefined }
+  >();
+
+  private surroundings: Surroundings = {};
+
+  /** Another Python is named, or what lies around the files has changed: none may be what it was. */
+  stale(surroundings: Surroundings = this.surroundings): void {
+    this.surroundings = surroundings;
+    this.read.clear();
+  }
+
+  get(open: TextDocument): OpenForeign | undefined {
+    const { uri, version } = open;
+    const known = this.read.get(uri);
+    if (known?.version === version) return known.found;
+    const document = readForeignDocument(pathOf(uri), open.getText(), this.surroundings);
+    const found = document === undefined ? undefined : { uri, version, document };
+    this.read.set(uri, { version, found });
+    return found;
+  }
+
+  forget(uri: string): void {
+    this.read.delete(uri);
   }
 }

@@ -6,13 +6,13 @@ export const guarded =
     name: string,
     fallback: Result,
     log: (text: string) => void,
-    handle: (params: Params) => Result,
+    handle: (params: Params) => Result | Promise<Result>,
   ) =>
-  (params: Params, token?: CancellationToken): Result | ResponseError => {
+  async (params: Params, token?: CancellationToken): Promise<Result | ResponseError> => {
     if (token?.isCancellationRequested === true)
       return new ResponseError(LSPErrorCodes.RequestCancelled, `${name} was cancelled`);
     try {
-      return handle(params);
+      return await handle(params);
     } catch (error) {
       log(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       return fallback;

@@ -1,31 +1,40 @@
 /** The language server: the same code in the daemon's connections and in `gradus lsp --stdio`. */
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
-  CodeActionKind,
   DiagnosticSeverity,
+  DiagnosticTag,
   TextDocumentSyncKind,
   TextDocuments,
   type Connection,
   type Diagnostic as LspDiagnostic,
   type InitializeParams,
   type InitializeResult,
+  type ServerCapabilities,
 } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "../config/diagnostic.ts";
-import { actions, fixAllKind } from "./actions.ts";
-import { completions } from "./completion.ts";
-import { OpenConfigs, isConfig, type OpenConfig } from "./documents.ts";
+import { rulePageFile } from "../config/rulePages.ts";
+import { checkForeign } from "../foreign/index.ts";
+import { OpenConfigs, OpenForeigns, isConfig, type OpenConfig, type OpenForeign } from "./documents.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import { fileReference } from "../config/method.ts";
+import { isObject, valueAt } from "../evidence/json.ts";
+import { evidencePage } from "../evidence/page.ts";
 import type { Evidence } from "./evidence.ts";
+import type { Findings, LanguageContext, Wishes } from "./feature.ts";
+import { evidenceFindings } from "./features/evidence.ts";
+import { features } from "./features/index.ts";
 import { guarded } from "./guard.ts";
-import { memoryHint } from "./inlay.ts";
-import { hoverAt } from "./hover.ts";
-import { folds, lenses, symbols } from "./outline.ts";
+import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surroundings.ts";
 
-export type { Evidence } from "./evidence.ts";
-export { lensLine } from "./outline.ts";
+import type { Rescoring } from "./rescoring.ts";
+
+export type { Evidence, LastRun } from "./evidence.ts";
+export { lensLine } from "./lenses.ts";
 
 export interface LanguageOptions {
   readonly evidence?: Evidence;
+  readonly rescoring?: Rescoring;
   /** Told after every check: the open configs' files with every file they read, for a watcher on disk. */
   readonly onDocuments?: (
     configs: readonly { readonly file: string; readonly files: readonly string[] }[],
@@ -50,16 +59,27 @@ const severities = {
   info: DiagnosticSeverity.Information,
 } as const;
 
+const lspTags = { unnecessary: DiagnosticTag.Unnecessary, deprecated: DiagnosticTag.Deprecated } as const;
+
 class Language implements AttachedLanguage {
   private readonly documents = new TextDocuments(TextDocument);
   private readonly configs = new OpenConfigs();
   private readonly pending = new Map<string, NodeJS.Immediate>();
-  private readonly findings = new Map<
-    string,
-    { readonly own: readonly Diagnostic[]; readonly shown: readonly LspDiagnostic[] }
-  >();
+  private readonly foreigns = new OpenForeigns();
+  private readonly findings = new Map<string, Findings>();
+  private readonly published = new Map<string, OpenConfig | OpenForeign>();
   private readonly disposables: { dispose(): void }[] = [];
-  private lenses = false;
+  private readonly outdated = new Set<string>();
+  private readonly ready: (() => void)[] = [];
+  private readonly changes: ((file: string) => void)[] = [];
+  private wishes: Wishes = {
+    lenses: false,
+    suggest: false,
+    drawsRun: false,
+    trusted: false,
+    client: {},
+    folders: [],
+  };
 
   constructor(
     private readonly connection: Connection,
@@ -69,16 +89,39 @@ class Language implements AttachedLanguage {
     this.documents.onDidChangeContent(({ document }) => this.schedule(document.uri));
     this.documents.onDidClose(({ document }) => this.close(document.uri));
     this.documents.onDidSave(() => this.revalidate());
+    connection.onInitialized(() => this.ready.forEach((tell) => tell()));
+    this.ready.push(() => watchSurroundings(connection, this.wishes));
     connection.onDidChangeWatchedFiles(() => this.revalidate());
+    connection.onDidChangeConfiguration(({ settings }) => {
+      this.foreigns.stale(changedSurroundings(settings));
+      this.revalidate();
+    });
     this.provide();
     this.disposables.push(this.documents.listen(connection));
-    const evidence = options.evidence?.onChange?.(() => this.revalidate());
+    const evidence = options.evidence?.onChange?.((file) => this.seen(file));
     if (evidence !== undefined) this.disposables.push(evidence);
+    const rescored = options.rescoring?.onChange((file) => this.tell(file));
+    if (rescored !== undefined) this.disposables.push(rescored);
   }
 
   revalidate(): void {
     this.configs.stale();
+    this.foreigns.stale();
     for (const { uri } of this.documents.all()) this.schedule(uri);
+  }
+
+  /** Runs have shown something else of a config: its text is read, and only said of anew. */
+  private seen(file: string): void {
+    for (const [uri, read] of this.published)
+      if ("loaded" in read && read.file === file) {
+        this.outdated.add(uri);
+        this.schedule(uri);
+      }
+    this.tell(file);
+  }
+
+  private tell(file: string): void {
+    for (const changed of this.changes) changed(file);
   }
 
   dispose(): void {
@@ -87,76 +130,42 @@ class Language implements AttachedLanguage {
     for (const disposable of this.disposables.splice(0)) disposable.dispose();
   }
 
-  private initialize({ initializationOptions }: InitializeParams): InitializeResult {
-    const wished: unknown = initializationOptions;
-    this.lenses =
-      typeof wished === "object" && wished !== null && "codeLens" in wished && wished.codeLens === true;
+  private initialize(params: InitializeParams): InitializeResult {
+    this.wishes = wishesOf(params);
+    this.foreigns.stale(surroundingsOf(params.initializationOptions));
+    const { version } = this.options;
     return {
       capabilities: {
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
-        hoverProvider: true,
-        completionProvider: { triggerCharacters: [":", " ", "/", ",", "[", "{"] },
-        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, fixAllKind] },
-        documentSymbolProvider: true,
-        foldingRangeProvider: true,
-        inlayHintProvider: true,
-        ...(this.lenses ? { codeLensProvider: { resolveProvider: false } } : {}),
+        ...features.reduce<ServerCapabilities>(
+          (all, { capabilities }) => ({ ...all, ...capabilities(this.wishes) }),
+          {},
+        ),
       },
-      serverInfo: {
-        name: "gradus",
-        ...(this.options.version === undefined ? {} : { version: this.options.version }),
-      },
+      serverInfo: { name: "gradus", ...(version === undefined ? {} : { version }) },
     };
   }
 
   private provide(): void {
     const { connection } = this;
-    const log = (text: string): void => connection.console.error(text);
-    connection.onHover(
-      guarded("hover", null, log, ({ textDocument, position }) => {
-        const config = this.config(textDocument.uri);
-        return config?.root === undefined
-          ? null
-          : (hoverAt(config.root, position, config.whole, (key) =>
-              this.options.evidence?.hover?.(config.file, key),
-            ) ?? null);
-      }),
-    );
-    connection.onCompletion(
-      guarded("completion", [], log, ({ textDocument, position }) => {
-        const config = this.config(textDocument.uri);
-        return config === undefined ? [] : completions(config.text, position, config.whole.root);
-      }),
-    );
-    connection.onCodeAction(
-      guarded("fixes", [], log, ({ textDocument, range, context }) => {
-        this.check(textDocument.uri);
-        const { own = [], shown = [] } = this.findings.get(textDocument.uri) ?? {};
-        return actions(textDocument.uri, own, shown, range, context.only);
-      }),
-    );
-    connection.onDocumentSymbol(
-      guarded("symbols", [], log, ({ textDocument }) => {
-        const root = this.config(textDocument.uri)?.root;
-        return root === undefined ? [] : symbols(root);
-      }),
-    );
-    connection.onFoldingRanges(
-      guarded("folds", [], log, ({ textDocument }) => {
-        const config = this.config(textDocument.uri);
-        return config === undefined ? [] : folds(config.root, config.text);
-      }),
-    );
-    connection.languages.inlayHint.on(async ({ textDocument }) => {
-      const config = this.config(textDocument.uri);
-      return config === undefined ? [] : memoryHint(config);
-    });
-    connection.onCodeLens(
-      guarded("lenses", [], log, ({ textDocument }) => {
-        const config = this.config(textDocument.uri);
-        return config === undefined || !this.lenses ? [] : lenses(config.root, config.uri);
-      }),
-    );
+    const context: LanguageContext = {
+      connection,
+      evidence: this.options.evidence,
+      rescoring: this.options.rescoring,
+      wishes: () => this.wishes,
+      config: (uri) => this.config(uri),
+      foreign: (uri) => this.foreign(uri),
+      configs: () => this.documents.all().flatMap(({ uri }) => this.config(uri) ?? []),
+      findings: (uri) => {
+        this.check(uri);
+        return this.findings.get(uri) ?? { own: [], shown: [] };
+      },
+      onReady: (listener) => void this.ready.push(listener),
+      onEvidence: (listener) => void this.changes.push(listener),
+      guarded: (name, fallback, handle) =>
+        guarded(name, fallback, (text) => connection.console.error(text), handle),
+    };
+    for (const { provide } of features) provide(context);
   }
 
   private config(uri: string): OpenConfig | undefined {
@@ -164,60 +173,115 @@ class Language implements AttachedLanguage {
     return document === undefined || !isConfig(document) ? undefined : this.configs.get(document);
   }
 
-  /** Once all messages that have arrived are handled: a burst of changes is checked once. */
+  private foreign(uri: string): OpenForeign | undefined {
+    const document = this.documents.get(uri);
+    return document === undefined || isConfig(document) ? undefined : this.foreigns.get(document);
+  }
+
+  /**
+   * Once all messages that have arrived are handled: of a burst of changes only the last is checked. The connection
+   * takes one message a turn, so that a check has to let one turn pass in which none came.
+   */
   private schedule(uri: string): void {
-    if (this.pending.has(uri)) return;
+    clearImmediate(this.pending.get(uri));
+    const check = (): void => {
+      this.pending.delete(uri);
+      this.check(uri);
+    };
     this.pending.set(
       uri,
-      setImmediate(() => {
-        this.pending.delete(uri);
-        this.check(uri);
-      }),
+      setImmediate(() => this.pending.set(uri, setImmediate(check))),
     );
   }
 
   private check(uri: string): void {
-    const log = (text: string): void => this.connection.console.error(text);
-    guarded("diagnostics", undefined, log, () => {
-      const known = this.findings.get(uri);
-      const config = this.config(uri);
-      if (config === undefined) return undefined;
-      const own = [
-        ...config.loaded.diagnostics,
-        ...(this.options.evidence?.diagnostics?.(config.file, config.text) ?? []),
-      ];
+    try {
+      const read = this.config(uri) ?? this.foreign(uri);
+      if (read === undefined) return this.clear(uri);
+      if (!this.outdated.delete(uri) && this.published.get(uri) === read) return;
+      const own = "loaded" in read ? this.ownFindings(read) : checkForeign(read.document);
       const shown = own.map(toLsp);
       this.findings.set(uri, { own, shown });
-      if (known === undefined || this.published.get(uri) !== config)
-        void this.connection.sendDiagnostics({ uri, version: config.version, diagnostics: shown });
-      this.published.set(uri, config);
+      this.published.set(uri, read);
+      void this.connection.sendDiagnostics({ uri, version: read.version, diagnostics: shown });
       this.options.onDocuments?.(this.open());
-      return undefined;
-    })(undefined);
+      if ("loaded" in read) this.options.rescoring?.update(read, this.wishes.trusted);
+    } catch (error) {
+      this.connection.console.error(`diagnostics: ${error instanceof Error ? error.stack : String(error)}`);
+    }
   }
 
-  private readonly published = new Map<string, OpenConfig>();
+  private ownFindings(config: OpenConfig): readonly Diagnostic[] {
+    const seen = evidenceFindings(this.options.evidence, config, this.wishes.lenses);
+    return [...config.loaded.diagnostics, ...seen];
+  }
 
   private open(): { file: string; files: readonly string[] }[] {
-    return [...this.published.values()].map(({ file, loaded }) => ({ file, files: loaded.files }));
+    return [...this.published.values()].flatMap((read) =>
+      "loaded" in read
+        ? { file: read.file, files: [...read.loaded.files, ...rewardFiles(read.loaded.tree)] }
+        : [],
+    );
   }
 
   private close(uri: string): void {
     const handle = this.pending.get(uri);
     if (handle !== undefined) clearImmediate(handle);
     this.pending.delete(uri);
-    this.findings.delete(uri);
+    const config = this.published.get(uri);
+    if (config !== undefined && "loaded" in config) this.options.rescoring?.forget(config.file);
     this.configs.forget(uri);
+    this.foreigns.forget(uri);
+    this.clear(uri);
+  }
+
+  /** Of a document that is closed, or is no configuration any more. */
+  private clear(uri: string): void {
+    this.findings.delete(uri);
+    this.outdated.delete(uri);
     if (!this.published.delete(uri)) return;
     void this.connection.sendDiagnostics({ uri, diagnostics: [] });
     this.options.onDocuments?.(this.open());
   }
 }
 
-function toLsp({ severity, rule, message, range, related }: Diagnostic): LspDiagnostic {
+/** What a reward pays changes with its file. */
+function rewardFiles(tree: JsonObject): readonly string[] {
+  const terms = valueAt(tree, ["reward", "terms"]);
+  return Object.values(isObject(terms) ? terms : {}).flatMap((term) => {
+    const use = isObject(term) ? term["use"] : undefined;
+    return typeof use === "string" ? (fileReference(use)?.path ?? []) : [];
+  });
+}
+
+function wishesOf({
+  initializationOptions,
+  workspaceFolders,
+  rootUri,
+  capabilities,
+}: InitializeParams): Wishes {
+  const wished: unknown = initializationOptions;
+  const asked = (name: string): boolean =>
+    typeof wished === "object" && wished !== null && Reflect.get(wished, name) === true;
+  const uris = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri === null ? [] : [rootUri]);
+  return {
+    lenses: asked("codeLens"),
+    suggest: asked("suggest"),
+    drawsRun: asked("drawsRun"),
+    trusted: asked("trusted"),
+    client: capabilities,
+    folders: uris.filter((uri) => uri.startsWith("file:")).map((uri) => fileURLToPath(uri)),
+  };
+}
+
+function toLsp({ severity, rule, message, range, related, tags }: Diagnostic): LspDiagnostic {
+  const file = rulePageFile(rule);
+  const page = file === undefined ? evidencePage(rule) : pathToFileURL(file).href;
   return {
     severity: severities[severity],
     code: rule,
+    ...(page === undefined ? {} : { codeDescription: { href: page } }),
+    ...(tags === undefined ? {} : { tags: tags.map((tag) => lspTags[tag]) }),
     source: "gradus",
     message,
     range,
@@ -225,7 +289,7 @@ function toLsp({ severity, rule, message, range, related }: Diagnostic): LspDiag
       ? {}
       : {
           relatedInformation: related.map((other) => ({
-            location: { uri: pathToFileURL(other.file).href, range: other.range },
+            location: { uri: other.uri ?? pathToFileURL(other.file).href, range: other.range },
             message: other.message,
           })),
         }),

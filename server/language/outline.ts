@@ -1,34 +1,39 @@
-/** The document's structure: symbols, folds and where a config's lenses stand. */
-import {
-  FoldingRangeKind,
-  SymbolKind,
-  type CodeLens,
-  type DocumentSymbol,
-  type FoldingRange,
-} from "vscode-languageserver";
-import { commands } from "../../shared/contributions.ts";
+/** The document's structure: symbols and folds. */
+import { FoldingRangeKind, SymbolKind, type DocumentSymbol, type FoldingRange } from "vscode-languageserver";
 import type { Range } from "../config/diagnostic.ts";
 import { nameOf } from "../config/method.ts";
-import type { Origin, SourceNode } from "../config/node.ts";
+import { child, type MapNode, type Origin, type SourceNode } from "../config/node.ts";
 
-const kinds: Readonly<Record<string, SymbolKind>> = {
-  tasks: SymbolKind.Array,
-  stages: SymbolKind.Array,
-  terms: SymbolKind.Namespace,
+/** Blocks whose entries are things with names. */
+const named: Readonly<Record<string, { readonly block: SymbolKind; readonly item: SymbolKind }>> = {
+  tasks: { block: SymbolKind.Array, item: SymbolKind.Class },
+  stages: { block: SymbolKind.Array, item: SymbolKind.Event },
+  terms: { block: SymbolKind.Namespace, item: SymbolKind.Variable },
+  models: { block: SymbolKind.Namespace, item: SymbolKind.Struct },
 };
 
-export function symbols(root: SourceNode, depth = 0): DocumentSymbol[] {
-  if (root.kind !== "map" || depth > 3) return [];
-  return [...root.entries].map(([name, { key, value }]) => symbol(name, key, value, depth));
+export function symbols(root: SourceNode): DocumentSymbol[] {
+  return root.kind === "map" ? entries(root, undefined, 0) : [];
 }
 
-function symbol(name: string, key: Origin, value: SourceNode, depth: number): DocumentSymbol {
-  const detail = value.kind === "scalar" && value.value !== null ? String(value.value) : "";
-  const kind = kinds[name] ?? (value.kind === "scalar" ? SymbolKind.Property : SymbolKind.Object);
+const entries = (node: MapNode, within: string | undefined, depth: number): DocumentSymbol[] =>
+  depth > 3
+    ? []
+    : [...node.entries].map(([name, { key, value }]) => entrySymbol(name, key, value, within, depth));
+
+function entrySymbol(
+  name: string,
+  key: Origin,
+  value: SourceNode,
+  within: string | undefined,
+  depth: number,
+): DocumentSymbol {
+  const plain = value.kind === "map" ? SymbolKind.Object : SymbolKind.Property;
   return {
+    // An editor refuses a symbol without a name.
     name: name === "" ? '""' : name,
-    detail,
-    kind,
+    detail: detail(value, within),
+    kind: named[name]?.block ?? named[within ?? ""]?.item ?? plain,
     range: spanning(key.range, value.origin.range),
     selectionRange: key.range,
     children: below(name, value, depth),
@@ -36,19 +41,43 @@ function symbol(name: string, key: Origin, value: SourceNode, depth: number): Do
 }
 
 function below(name: string, value: SourceNode, depth: number): DocumentSymbol[] {
-  if (value.kind === "map") return symbols(value, depth + 1);
+  if (value.kind === "map") return entries(value, name, depth + 1);
   if (value.kind !== "list" || (name !== "tasks" && name !== "stages")) return [];
   return value.items.map((item, index) => {
-    const title = nameOf(item, name === "tasks" ? "task" : "stage") ?? String(index);
     const { range } = item.origin;
+    const written = child(item, "name")?.origin.range;
     return {
-      name: title,
-      kind: name === "stages" ? SymbolKind.Event : SymbolKind.Object,
+      name: nameOf(item, name === "tasks" ? "task" : "stage") ?? String(index),
+      detail: detail(item, name),
+      kind: named[name]?.item ?? SymbolKind.Object,
       range,
-      selectionRange: { start: range.start, end: range.start },
-      children: symbols(item, depth + 1),
+      selectionRange: written ?? { start: range.start, end: range.start },
+      children: item.kind === "map" ? entries(item, undefined, depth + 1) : [],
     };
   });
+}
+
+/** What distinguishes it at a glance: a value, a method and its weight, a stage's kind and steps. */
+function detail(node: SourceNode, within: string | undefined): string {
+  if (node.kind === "scalar") return node.value === null ? "" : String(node.value);
+  if (node.kind === "list") {
+    const words = node.items.flatMap((item) => (item.kind === "scalar" ? String(item.value) : []));
+    return words.length === node.items.length ? words.join(", ") : `${node.items.length}`;
+  }
+  const said = (key: string): string | undefined => {
+    const value = child(node, key);
+    return value?.kind === "scalar" && value.value !== null ? String(value.value) : undefined;
+  };
+  if (within === "stages") {
+    const steps = said("steps");
+    return [said("kind") ?? "rl", ...(steps === undefined ? [] : [`${steps} steps`])].join(" · ");
+  }
+  const method =
+    said("use") ?? said("env") ?? said("dataset") ?? said("corpus") ?? said("base") ?? said("model");
+  const weight = said("weight");
+  return [method, weight === undefined ? undefined : `× ${weight}`]
+    .filter((part) => part !== undefined)
+    .join(" ");
 }
 
 const spanning = (a: Range, b: Range): Range => {
@@ -83,22 +112,4 @@ export function folds(root: SourceNode | undefined, text: string): FoldingRange[
   return found.filter(
     ({ startLine, endLine }) => !seen.has(`${startLine} ${endLine}`) && seen.add(`${startLine} ${endLine}`),
   );
-}
-
-/** Where ▶ Run | Validate stand: above the first key. */
-export function lensLine(root: SourceNode | undefined): number {
-  if (root?.kind !== "map") return 0;
-  return (
-    Math.min(...[...root.entries.values()].map(({ key }) => key.range.start.line), Number.MAX_SAFE_INTEGER) %
-    Number.MAX_SAFE_INTEGER
-  );
-}
-
-export function lenses(root: SourceNode | undefined, uri: string): CodeLens[] {
-  const line = lensLine(root);
-  const range = { start: { line, character: 0 }, end: { line, character: 0 } };
-  return [
-    { range, command: { title: "▶ Run", command: commands.runStart, arguments: [uri] } },
-    { range, command: { title: "Validate", command: commands.configValidate, arguments: [uri] } },
-  ];
 }

@@ -1,12 +1,12 @@
 /** Where in the grammar a path of a document leads: what may be written there, and what it means. */
 import type { z } from "zod";
-import { methodOf, methods } from "../methods.ts";
+import { methodOf } from "../methods.ts";
 import type { Declaration, SlotName } from "../config/declaration.ts";
 import { grammar } from "../config/grammar.ts";
 import { chosenOf, longForm, nameOf } from "../config/method.ts";
 import { child, type SourceNode } from "../config/node.ts";
 import type { Shape } from "../config/shape.ts";
-import { isSchema, keysOf, unwrapped, wordsOf } from "../config/values.ts";
+import { isSchema, keysOf, kindOf, unwrapped } from "../config/values.ts";
 
 export type Step = string | number;
 
@@ -90,10 +90,24 @@ function intoSlot(
 }
 
 function intoSchema(schema: z.ZodType, step: Step): Spot | undefined {
-  const below = keysOf(schema)[String(step)];
+  const below = keysOf(schema)[String(step)] ?? elementOf(schema, step);
   return below === undefined
     ? undefined
     : { kind: "schema", schema: below, summary: below.description ?? unwrapped(below).description ?? "" };
+}
+
+/** What the items of a list, or the values of a map of free keys, are. */
+function elementOf(schema: z.ZodType, step: Step): z.ZodType | undefined {
+  const kind = kindOf(unwrapped(schema));
+  if (kind.kind === "array") return kind.element;
+  if (kind.kind === "tuple") return kind.items[Number(step)];
+  if (kind.kind === "record") return typeof step === "string" ? kind.value : undefined;
+  if (kind.kind !== "union") return undefined;
+  for (const option of kind.options) {
+    const element = elementOf(option, step);
+    if (element !== undefined) return element;
+  }
+  return undefined;
 }
 
 /** By index, by key, or, in a list of named things, by name. */
@@ -115,63 +129,3 @@ export function chosenMethod(spot: Spot): Declaration | undefined {
   }
   return undefined;
 }
-
-export interface Offer {
-  readonly text: string;
-  readonly detail: string;
-}
-
-/** Keys that may be written in the map at a spot. */
-export function keysAt(spot: Spot): Offer[] {
-  if (spot.kind === "method") return [];
-  if (spot.kind === "schema") return schemaKeys(spot.schema);
-  const { shape } = spot;
-  if (shape.kind === "map")
-    return Object.entries(shape.fields).map(([text, { summary }]) => ({ text, detail: summary }));
-  if (shape.kind === "value") return schemaKeys(shape.schema);
-  if (shape.kind !== "slot") return namesAt(spot);
-  const use =
-    shape.slot === "task"
-      ? [
-          { text: "env", detail: "A built-in environment." },
-          { text: "dataset", detail: "A file of tasks." },
-        ]
-      : [{ text: "use", detail: "The method." }];
-  const params = Object.entries(chosenMethod(spot)?.params.shape ?? {}).flatMap(([text, schema]) =>
-    isSchema(schema) ? [{ text, detail: schema.description ?? unwrapped(schema).description ?? "" }] : [],
-  );
-  const own = Object.entries(shape.own).map(([text, { summary }]) => ({ text, detail: summary }));
-  const hidden = new Set(chosenMethod(spot)?.slot === "reward" ? ["file", "export"] : []);
-  return [...use, ...params.filter(({ text }) => !hidden.has(text)), ...own].filter(
-    ({ text }, index, all) => all.findIndex((other) => other.text === text) === index,
-  );
-}
-
-const schemaKeys = (schema: z.ZodType): Offer[] =>
-  Object.entries(keysOf(schema)).map(([text, below]) => ({ text, detail: below.description ?? "" }));
-
-/** Names that address the items of a list, where the document overrides them by a map. */
-function namesAt(spot: Spot & { kind: "shape" }): Offer[] {
-  if (spot.shape.kind !== "named_list" || spot.merged?.kind !== "list") return [];
-  const { what } = spot.shape;
-  return spot.merged.items.flatMap((item) => {
-    const text = nameOf(item, what);
-    return text === undefined ? [] : [{ text, detail: `The ${what} of this name.` }];
-  });
-}
-
-/** Words that may stand as the value at a spot. */
-export function valuesAt(spot: Spot): Offer[] {
-  if (spot.kind === "method") return methodsOf(spot.slot);
-  if (spot.kind === "schema") return wordsOf(spot.schema).map((text) => ({ text, detail: "" }));
-  const { shape } = spot;
-  if (shape.kind === "slot") return methodsOf(shape.slot);
-  if (shape.kind === "path") return shape.words.map((text) => ({ text, detail: "" }));
-  return shape.kind === "value" ? wordsOf(shape.schema).map((text) => ({ text, detail: "" })) : [];
-}
-
-const methodsOf = (slot: SlotName): Offer[] =>
-  methods
-    .filter((method) => method.slot === slot && !["user", "python"].includes(method.name))
-    .filter(({ name }) => slot !== "task" || name !== "dataset")
-    .map(({ name, summary }) => ({ text: name, detail: summary }));

@@ -1,183 +1,33 @@
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import {
-  createProtocolConnection,
-  CodeActionRequest,
-  CompletionRequest,
-  DidChangeTextDocumentNotification,
-  DidCloseTextDocumentNotification,
   DidOpenTextDocumentNotification,
   DocumentSymbolRequest,
-  ExitNotification,
   FoldingRangeRequest,
-  HoverRequest,
-  InitializedNotification,
-  InitializeRequest,
   InlayHintRequest,
-  PublishDiagnosticsNotification,
-  ShutdownRequest,
-  StreamMessageReader,
-  StreamMessageWriter,
-  type CodeAction,
-  type CompletionItem,
   type InlayHint,
-  type Position,
-  type ProtocolConnection,
-  type PublishDiagnosticsParams,
-  type TextEdit,
 } from "vscode-languageserver-protocol/node";
 import { builtCli } from "../support/cli.ts";
+import { applied, cursor, startServer, type LanguageServer } from "../support/lspServer.ts";
 
 const good =
   "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward:\n  terms:\n    correct: { use: equation, weight: 1 }\ncurriculum: { sampler: { use: boltzmann, temperature: 0.4 } }\n";
 
-/** A language server as a child process, and what it has published. */
-class Server {
-  readonly published: PublishDiagnosticsParams[] = [];
-  private waiting: (() => void)[] = [];
-  private version = 0;
-  uri = "";
-
-  constructor(
-    readonly child: ChildProcess,
-    readonly connection: ProtocolConnection,
-  ) {
-    connection.onNotification(PublishDiagnosticsNotification.type, (params) => {
-      this.published.push(params);
-      for (const wake of this.waiting.splice(0)) wake();
-    });
-    connection.listen();
-  }
-
-  async open(
-    folder: string,
-    name: string,
-    text: string,
-    languageId = "gradus-yaml",
-  ): Promise<PublishDiagnosticsParams> {
-    this.uri = pathToFileURL(join(folder, name)).href;
-    this.version = 1;
-    const seen = this.published.length;
-    await this.connection.sendNotification(DidOpenTextDocumentNotification.type, {
-      textDocument: { uri: this.uri, languageId, version: 1, text },
-    });
-    return this.next(seen);
-  }
-
-  async change(text: string): Promise<PublishDiagnosticsParams> {
-    this.version += 1;
-    const { version, uri } = this;
-    const seen = this.published.length;
-    await this.connection.sendNotification(DidChangeTextDocumentNotification.type, {
-      textDocument: { uri, version },
-      contentChanges: [{ text }],
-    });
-    return this.next(seen, version);
-  }
-
-  /** The next diagnostics of the open document, of a version where one is named. */
-  async next(seen: number, version?: number): Promise<PublishDiagnosticsParams> {
-    for (;;) {
-      const found = this.published
-        .slice(seen)
-        .find((params) => params.uri === this.uri && (version === undefined || params.version === version));
-      if (found !== undefined) return found;
-      await new Promise<void>((wake) => this.waiting.push(wake));
-    }
-  }
-
-  async actions(params: PublishDiagnosticsParams, only?: string[]): Promise<CodeAction[]> {
-    const range = params.diagnostics[0]?.range ?? {
-      start: { line: 0, character: 0 },
-      end: { line: 999, character: 0 },
-    };
-    const found = await this.connection.sendRequest(CodeActionRequest.type, {
-      textDocument: { uri: this.uri },
-      range,
-      context: { diagnostics: params.diagnostics, ...(only === undefined ? {} : { only }) },
-    });
-    return (found ?? []).filter((action): action is CodeAction => "edit" in action);
-  }
-
-  async complete(position: Position): Promise<CompletionItem[]> {
-    const found = await this.connection.sendRequest(CompletionRequest.type, {
-      textDocument: { uri: this.uri },
-      position,
-    });
-    return Array.isArray(found) ? found : (found?.items ?? []);
-  }
-
-  async hover(position: Position): Promise<string> {
-    const found = await this.connection.sendRequest(HoverRequest.type, {
-      textDocument: { uri: this.uri },
-      position,
-    });
-    return found !== null && typeof found.contents === "object" && "value" in found.contents
-      ? found.contents.value
-      : "";
-  }
-}
-
-async function start(): Promise<Server> {
-  const child = spawn(process.execPath, [await builtCli(), "lsp", "--stdio"], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  assert.ok(child.stdin && child.stdout);
-  const server = new Server(
-    child,
-    createProtocolConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin)),
-  );
-  const { capabilities } = await server.connection.sendRequest(InitializeRequest.type, {
-    processId: process.pid,
-    rootUri: null,
-    capabilities: {},
-  });
-  assert.equal(capabilities.hoverProvider, true);
-  await server.connection.sendNotification(InitializedNotification.type, {});
-  return server;
-}
-
-function applied(text: string, edits: readonly TextEdit[]): string {
-  const lines = text.split("\n");
-  const offset = ({ line, character }: Position): number =>
-    lines.slice(0, line).reduce((sum, each) => sum + each.length + 1, 0) + character;
-  return [...edits]
-    .sort((a, b) => offset(b.range.start) - offset(a.range.start))
-    .reduce(
-      (now, { range, newText }) => now.slice(0, offset(range.start)) + newText + now.slice(offset(range.end)),
-      text,
-    );
-}
-
-/** `|` marks the cursor. */
-function cursor(marked: string): { text: string; position: Position } {
-  const at = marked.indexOf("|");
-  const head = marked.slice(0, at).split("\n");
-  return {
-    text: marked.replace("|", ""),
-    position: { line: head.length - 1, character: head.at(-1)?.length ?? 0 },
-  };
-}
-
 describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
-  let server: Server;
+  let server: LanguageServer;
   let folder = "";
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "gradus-lsp-"));
-    server = await start();
+    server = await startServer();
   });
   after(async () => {
-    await server.connection.sendRequest(ShutdownRequest.type);
-    const ended = once(server.child, "exit");
-    await server.connection.sendNotification(ExitNotification.type);
-    assert.deepEqual((await ended)[0], 0);
-    server.connection.dispose();
+    assert.equal(await server.stop(), 0);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -210,9 +60,7 @@ describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
   it("clears what it said when a document closes", async () => {
     await server.open(folder, "b.gradus.yaml", "nonsense: 1\n");
     const seen = server.published.length;
-    await server.connection.sendNotification(DidCloseTextDocumentNotification.type, {
-      textDocument: { uri: server.uri },
-    });
+    await server.close();
     assert.deepEqual((await server.next(seen)).diagnostics, []);
   });
 
@@ -389,7 +237,8 @@ describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
     assert.match(JSON.stringify(hint?.tooltip), /Predicted peak of a run: .*process 400 MiB/);
     const [tight] = await hints(`${good}engine: { memory: 100MiB }\n`);
     assert.match(String(tight?.label), /of memory: more than 100 MiB$/);
-    assert.deepEqual(await hints(`${good}steps: none\n`), []);
+    assert.match(String((await hints(`${good}steps: none\n`))[0]?.label), /^about \d+ MiB of memory$/);
+    assert.deepEqual(await hints(`${good}model: { base: tiny, layers: two }\n`), []);
   });
 
   it("answers a changed file of 500 lines quickly", async (context) => {

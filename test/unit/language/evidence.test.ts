@@ -72,12 +72,12 @@ describe("evidence from runs", () => {
     const watched: string[][] = [];
     const { client, next } = await rig({
       evidence: {
-        diagnostics: (file) => [
+        diagnostics: ({ file }) => [
           { severity: "info", rule: "run", message, key: "reward", file, range, fixes: [] },
         ],
-        hover: (_file, key) => (key === "reward.terms.correct" ? "Paid 0.4 on average." : undefined),
+        hover: (_config, key) => (key === "reward.terms.correct" ? "Paid 0.4 on average." : undefined),
         onChange: (listener) => {
-          changed = () => listener(uri);
+          changed = () => listener("/tmp/evidence.gradus.yaml");
           return { dispose: () => undefined };
         },
       },

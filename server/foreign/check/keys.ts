@@ -1,0 +1,22 @@
+/** Whether the framework knows the keys, and takes their values. */
+import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { Model } from "../model.ts";
+import { diagnosed } from "../report.ts";
+import { flatKeys } from "./flat.ts";
+import { hydraKeys } from "./hydra.ts";
+import { repeats, unsetVariables } from "./repeats.ts";
+import { values } from "./values.ts";
+
+export function checkKeys(model: Model): readonly Diagnostic[] {
+  const { document } = model;
+  const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
+  const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
+  const found = [...named, ...values(model)];
+  return [
+    ...found.map((finding) => diagnosed(finding, finding.rule, document)),
+    ...unsetVariables(model).map(({ finding, variable: { range } }) => ({
+      ...diagnosed(finding, finding.rule, document),
+      range,
+    })),
+  ];
+}

@@ -1,0 +1,60 @@
+/** Settings that are written twice, and variables that are set nowhere. */
+import type { Setting } from "../document.ts";
+import type { Model } from "../model.ts";
+import type { UnsetVariable } from "../document.ts";
+import { duplicateKey, unsetVariable, type KeyFinding } from "./finding.ts";
+
+export function repeats({ document }: Model): KeyFinding[] {
+  const { settings, framework, form } = document;
+  // OmegaConf's reader and Python's refuse what argparse, Hydra's overrides and PyYAML take.
+  const refused = (framework === "verl" && form === "yaml") || form === "python";
+  const last = new Map<string, Setting>();
+  for (const setting of settings) if (setting.inherited !== true) last.set(setting.key, setting);
+  return settings.flatMap((setting) => {
+    const winner = last.get(setting.key);
+    if (
+      winner === undefined ||
+      winner === setting ||
+      setting.inherited === true ||
+      overrides(setting, winner)
+    )
+      return [];
+    const line = winner.keyRange.start.line + 1;
+    const same =
+      JSON.stringify(setting.value) === JSON.stringify(winner.value) && setting.value !== undefined;
+    const message = refused
+      ? `\`${setting.key}\` is written again on line ${line}: two are refused.`
+      : same
+        ? `\`${setting.key}\` is set to the same value again on line ${line}.`
+        : `\`${setting.key}\` is set again on line ${line}, to \`${winner.text}\`: this value is never used.`;
+    return [
+      {
+        rule: duplicateKey,
+        severity: refused ? "error" : same ? "info" : "warning",
+        at: setting,
+        message,
+        related: [winner],
+      },
+    ];
+  });
+}
+
+/** A map that adds to a map, and a sign that takes the setting away first, are meant. */
+const overrides = (setting: Setting, winner: Setting): boolean =>
+  setting.sign === "~" || winner.sign === "~" || setting.shared === true;
+
+export interface PlacedFinding {
+  readonly finding: KeyFinding;
+  readonly variable: UnsetVariable;
+}
+
+export const unsetVariables = ({ document }: Model): PlacedFinding[] =>
+  document.unset.map((variable) => {
+    const { name, meant } = variable;
+    const hint = meant === undefined ? "" : ` Did you mean \`$${meant}\`?`;
+    const severity = meant === undefined ? "info" : "warning";
+    const message = `Nothing in this script sets \`$${name}\`: unless the environment does, it is empty.${hint}`;
+    const edits = meant === undefined ? [] : [{ range: variable.range, newText: `\${${meant}}` }];
+    const fixes = meant === undefined ? [] : [{ title: `Change to \`$${meant}\``, edits, preferred: true }];
+    return { variable, finding: { rule: unsetVariable, severity, at: undefined, message, fixes } };
+  });

@@ -1,0 +1,96 @@
+/** Whether the framework takes a value: its type, and the choices there are. */
+import type { Json } from "../../../shared/json.ts";
+import { nearest, listed } from "../../config/suggest.ts";
+import type { Setting } from "../document.ts";
+import { registered } from "../facts/choices.ts";
+import { changeTo } from "../fix.ts";
+import type { Model } from "../model.ts";
+import type { KeyFact } from "../tables/table.ts";
+import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
+
+export const values = (model: Model): KeyFinding[] =>
+  model.document.settings.flatMap((setting) => {
+    const fact = model.fact(setting.key);
+    if (fact === undefined || setting.value === undefined || setting.value === null || setting.sign === "~")
+      return [];
+    const wrong = typeFinding(model, setting, setting.value, fact);
+    return wrong === undefined ? choiceFindings(model, setting, setting.value, fact) : [wrong];
+  });
+
+/** Keys of verl that take more than the type of their default says. */
+const loose = /^algorithm\.rollout_correction\.rollout_(is|rs)_threshold$/;
+
+/** verl/trainer/sft_trainer.py takes a word for the steps of an epoch; the trainer of PPO counts with the number. */
+const eachEpoch = ({ document: { tree } }: Model, { key, value }: Setting): boolean =>
+  value === "after_each_epoch" && /^sft_trainer_/.test(tree ?? "") && /^trainer\.(save|test)_freq$/.test(key);
+
+const called: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  float: "a number",
+  bool: "a flag",
+};
+
+function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding | undefined {
+  const type = fact.type.replace("?", "");
+  const wanted = called[type];
+  if (wanted === undefined || takes(model, type, value, setting.text)) return undefined;
+  if (loose.test(setting.key) || eachEpoch(model, setting)) return undefined;
+  const shown = setting.text === "" ? JSON.stringify(value) : setting.text;
+  const again =
+    fact.default === undefined || fact.default === null
+      ? ""
+      : ` Its default is \`${JSON.stringify(fact.default)}\`.`;
+  return {
+    rule: wrongType,
+    at: setting,
+    message: `\`${setting.key}\` is ${wanted}, and \`${shown}\` is none.${again}`,
+  };
+}
+
+const spoken = /^(yes|true|t|y|1|no|false|f|n|0)$/i;
+
+/** Command lines and TRL's YAML convert text; Hydra and Python do not. */
+function takes({ document: { framework, form } }: Model, type: string, value: Json, text: string): boolean {
+  const converted = framework !== "verl" && form !== "python";
+  if (typeof value === "string" && value.includes("${")) return true;
+  // To Python a flag is a number.
+  if (framework === "verl" && typeof value === "boolean") return true;
+  switch (type) {
+    case "bool":
+      if (typeof value === "boolean") return true;
+      return converted ? spoken.test(String(value)) : value === 0 || value === 1;
+    case "int":
+      // Python's int() takes no `1e3`.
+      if (typeof value === "number")
+        return Number.isInteger(value) && !(converted && form === "script" && /^[\d.]+[.eE]/.test(text));
+      return converted && typeof value === "string" && /^[-+]?\d+$/.test(value);
+    default:
+      if (typeof value === "number") return true;
+      // PyYAML reads 1e-6 as text, and Transformers converts it.
+      return (
+        typeof value === "string" &&
+        (/^[-+]?(inf|nan)$/i.test(value) || (converted && Number.isFinite(Number(value))))
+      );
+  }
+}
+
+function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding[] {
+  const choices = fact.choices?.map(String);
+  if (choices === undefined || model.isExtended(setting.key, registered)) return [];
+  const items = Array.isArray(value) ? value : [value];
+  return items
+    .filter((item: Json) => typeof item === "string" && !choices.includes(item))
+    .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)));
+}
+
+function finding(setting: Setting, value: string, choices: readonly string[], inList: boolean): KeyFinding {
+  const meant = nearest(value, choices);
+  const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+  const fix = meant === undefined || inList ? undefined : changeTo(setting, meant);
+  return {
+    rule: wrongValue,
+    at: setting,
+    message: `\`${value}\` is no value of \`${setting.key}\`.${hint} Allowed: ${listed(choices)}.`,
+    fixes: fix === undefined ? [] : [fix],
+  };
+}

@@ -1,0 +1,71 @@
+/** A configuration of verl, TRL or OpenRLHF as it is written: whose it is, and every setting with its place. */
+import type { Json } from "../../shared/json.ts";
+import type { Range } from "../config/diagnostic.ts";
+
+export type Framework = "verl" | "trl" | "openrlhf";
+
+/** How it is written: Hydra or TRL YAML; `key=value` overrides or flags in a launch script; a Python call. */
+export type Form = "yaml" | "script" | "python";
+
+/** Hydra's `+key=`, `++key=` and `~key`. */
+export type Sign = "" | "+" | "++" | "~";
+
+export interface Setting {
+  /** Dotted, under the name that was written: `actor_rollout_ref.rollout.n`, `num_generations`, `rollout.batch_size`. */
+  readonly key: string;
+  /** undefined where it cannot be known: a shell variable that nobody sets, a Python expression. */
+  readonly value: Json | undefined;
+  /** The value as it was written, variables and quotes included. */
+  readonly text: string;
+  readonly keyRange: Range;
+  /** Of the value as it was written; of the key where it has none (`--switch`). */
+  readonly range: Range;
+  /** Where the value itself stands when that is elsewhere: the line that sets the shell variable, an anchor. */
+  readonly source?: Range;
+  readonly sign: Sign;
+  /** One of several that a single written value holds (`{a: 1, b: 2}` on a command line): `range` is all of it. */
+  readonly shared?: true;
+  /** Came in by a YAML merge (`<<: *base`): what is written beside it wins. */
+  readonly inherited?: true;
+}
+
+/** A shell variable that is read and set nowhere in the script. */
+export interface UnsetVariable {
+  readonly name: string;
+  readonly range: Range;
+  /** One that the script does set, and that is spelt nearly so. */
+  readonly meant?: string;
+}
+
+export interface ForeignVersion {
+  readonly text: string;
+  /** A version that the file or its requirements name; that of a package in the workspace; else the newest known. */
+  readonly from: "file" | "installed" | "newest";
+  readonly table: string;
+  /** The folder of the installed packages. */
+  readonly folder?: string;
+}
+
+export interface ForeignDocument {
+  readonly framework: Framework;
+  readonly form: Form;
+  readonly file: string;
+  readonly text: string;
+  /** In the order of the text; a later one of the same key wins. */
+  readonly settings: readonly Setting[];
+  /** What files set that this one builds on (`--config`, `defaults:`), by dotted key: behind what is written here. */
+  readonly base: ReadonlyMap<string, Json>;
+  /** What a script starts: `verl.trainer.main_ppo`, `trl grpo`. */
+  readonly program: string | undefined;
+  /** Whose keys: verl's `ppo_megatron_trainer`, TRL's `grpo`, OpenRLHF's `train_ppo_ray`. */
+  readonly tree: string | undefined;
+  /** How many processes train, where a launcher says so: `--num_processes`, `--nproc_per_node`, `--num_gpus`. */
+  readonly processes: Setting | undefined;
+  readonly unset: readonly UnsetVariable[];
+  /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
+  readonly version: ForeignVersion;
+  /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */
+  readonly incomplete: boolean;
+  /** Where something about the whole file is said: its first command, call or key. */
+  readonly head: Range;
+}

@@ -1,0 +1,69 @@
+/** Everything that is known of the keys of a document's framework, in its release. */
+import { choicesOf } from "./facts/choices.ts";
+import type { ForeignVersion, Framework } from "./document.ts";
+import { installedTable, keyTable, tableOf, type KeyTable } from "./tables/load.ts";
+import type { KeyFact } from "./tables/table.ts";
+import { compareVersions, installedVersion, nearestVersion } from "./version.ts";
+
+const made = new Map<string, KeyTable>();
+
+/** With the choices that only the framework's code knows. */
+export function factsFor(framework: Framework, version: ForeignVersion, tree?: string): KeyTable {
+  const id = `${framework} ${version.text} ${version.folder ?? ""} ${tree ?? ""}`;
+  const known = made.get(id);
+  if (known !== undefined) return known;
+  const own = ownTable(framework, version, tree);
+  const below = framework === "trl" ? transformersTable(version) : undefined;
+  const keys = [...new Set([...own.keys, ...(below?.keys ?? [])])];
+  const facts: KeyTable = {
+    version: own.version,
+    keys,
+    sections: own.sections,
+    has: (key) => own.has(key) || below?.has(key) === true,
+    get: (key) => chosen(framework, version.text, tree, key, own.get(key) ?? below?.get(key)),
+  };
+  made.set(id, facts);
+  return facts;
+}
+
+function chosen(
+  framework: Framework,
+  version: string,
+  tree: string | undefined,
+  key: string,
+  fact: KeyFact | undefined,
+): KeyFact | undefined {
+  const choices = fact?.choices === undefined ? choicesOf(framework, version, key, tree) : undefined;
+  return fact === undefined || choices === undefined ? fact : { ...fact, choices };
+}
+
+/** Of an installed release that the tables lack, its own sources say more than a neighbour's. */
+function ownTable(framework: Framework, version: ForeignVersion, tree: string | undefined): KeyTable {
+  const read =
+    version.folder === undefined || version.table === version.text
+      ? undefined
+      : installedTable(framework, version.folder, version.text, tree);
+  return read ?? keyTable(framework, version.table, tree);
+}
+
+/** Whether a release has a tree of this name: engines came one by one, and programs went. */
+export function hasTree(framework: Framework, version: ForeignVersion, tree: string): boolean {
+  const { versions, trees, treesSince } = tableOf(framework);
+  const first = treesSince[trees.indexOf(tree)];
+  return (
+    first !== undefined &&
+    first <= versions.indexOf(version.table) &&
+    keyTable(framework, version.table, tree).keys.length > 0
+  );
+}
+
+/** TRL 0.x was released beside Transformers 4, TRL 1 beside Transformers 5. */
+function transformersTable(version: ForeignVersion): KeyTable {
+  const { versions } = tableOf("transformers");
+  const installed =
+    version.folder === undefined ? undefined : installedVersion(version.folder, "transformers");
+  if (installed !== undefined) return keyTable("transformers", nearestVersion(installed, versions));
+  const beside =
+    compareVersions(version.text, "1.0.0") < 0 ? versions.filter((one) => one.startsWith("4.")) : versions;
+  return keyTable("transformers", beside.at(-1) ?? "");
+}

@@ -1,0 +1,103 @@
+/** A foreign configuration with the framework's defaults behind it: what rules read. */
+import type { Json } from "../../shared/json.ts";
+import type { ForeignDocument, Setting } from "./document.ts";
+import { factsFor } from "./facts.ts";
+import { interpolated } from "./interpolation.ts";
+import { isVerlTrainer } from "./readers/recognise.ts";
+import type { ForeignModel } from "./rule.ts";
+import type { KeyTable } from "./tables/load.ts";
+import type { KeyFact } from "./tables/table.ts";
+import { compareVersions } from "./version.ts";
+
+export class Model implements ForeignModel {
+  private readonly inForce = new Map<string, Setting>();
+  /** Keys that `~key` took away, and everything below them. */
+  private readonly removed: readonly string[];
+  readonly facts: KeyTable;
+
+  constructor(readonly document: ForeignDocument) {
+    this.facts = factsFor(document.framework, document.version, document.tree);
+    for (const setting of document.settings)
+      if (setting.sign !== "~" && (setting.inherited !== true || !this.inForce.has(setting.key)))
+        this.inForce.set(setting.key, setting);
+    this.removed = document.settings.filter(({ sign }) => sign === "~").map(({ key }) => key);
+  }
+
+  written(key: string): Setting | undefined {
+    return this.inForce.get(key);
+  }
+
+  value(key: string): Json | undefined {
+    const written = this.written(key);
+    if (written !== undefined) return written.value;
+    const negated = this.document.form === "script" && this.document.framework === "trl";
+    if (negated && this.inForce.has(`no_${key}`)) return false;
+    return this.unwritten(key);
+  }
+
+  /** What holds where nobody writes the key here: another file's value, else the default of the release. */
+  private unwritten(key: string): Json | undefined {
+    const { base, incomplete } = this.document;
+    const lookup = (other: string): Json | undefined => this.inForce.get(other)?.value ?? this.below(other);
+    if (base.has(key)) return interpolated(base.get(key), key, lookup);
+    return incomplete || this.isRemoved(key) ? undefined : interpolated(this.below(key), key, lookup);
+  }
+
+  private below(key: string): Json | undefined {
+    const { base } = this.document;
+    return base.has(key) ? base.get(key) : this.facts.get(key)?.default;
+  }
+
+  private isRemoved(key: string): boolean {
+    return this.removed.some((other) => key === other || key.startsWith(`${other}.`));
+  }
+
+  /** What the framework's tree holds, whatever is written. */
+  original(key: string): Json | undefined {
+    return interpolated(this.below(key), key, (other) => this.below(other));
+  }
+
+  /** Whether a plug-in may have added to the choices of a key. */
+  isExtended(key: string, registered: ReadonlySet<string>): boolean {
+    const { document } = this;
+    const { text, program } = document;
+    if (document.framework === "trl") return text.includes("trl.experimental");
+    return (
+      registered.has(key) && (!isVerlTrainer(program) || /VERL_USE_EXTERNAL_MODULES|external_lib/.test(text))
+    );
+  }
+
+  fact(key: string): KeyFact | undefined {
+    return this.facts.get(key);
+  }
+
+  since(version: string): boolean {
+    return compareVersions(this.document.version.text, version) >= 0;
+  }
+
+  /** The value of a setting with the keys that it names put in. */
+  resolved({ key, value }: Setting): Json | undefined {
+    return interpolated(value, key, (other) => this.inForce.get(other)?.value ?? this.below(other));
+  }
+
+  number(key: string): number | undefined {
+    return asNumber(this.value(key));
+  }
+
+  text(key: string): string | undefined {
+    const value = this.value(key);
+    return value === undefined || value === null || typeof value === "object" ? undefined : String(value);
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.value(key);
+    if (typeof value === "boolean") return value;
+    return typeof value === "number" ? value !== 0 : undefined;
+  }
+}
+
+export function asNumber(value: Json | undefined): number | undefined {
+  if (typeof value === "number") return value;
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}

@@ -1,0 +1,2 @@
+/** The frameworks as they spell themselves. */
+export const frameworkNames = { trl: "TRL", openrlhf: "OpenRLHF", verl: "verl" } as const;

@@ -1,0 +1,19 @@
+/** Python files that a script of OpenRLHF's names, where they lie beside it. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Flags } from "./flags.ts";
+
+const largest = 1 << 18;
+const read = new Map<string, { readonly stamp: number; readonly text: string }>();
+
+/** A file is read again only when it changed. */
+export function textBeside({ model }: Flags, path: string): string | undefined {
+  const file = resolve(dirname(model.document.file), path);
+  if (!existsSync(file)) return undefined;
+  const { mtimeMs, size } = statSync(file);
+  if (size > largest) return undefined;
+  const known = read.get(file);
+  const text = known?.stamp === mtimeMs ? known.text : readFileSync(file, "utf8");
+  read.set(file, { stamp: mtimeMs, text });
+  return text;
+}

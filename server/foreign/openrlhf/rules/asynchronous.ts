@@ -1,0 +1,44 @@
+import { removal } from "../../removal.ts";
+import type { ForeignFinding } from "../../rule.ts";
+import type { Flags } from "../flags.ts";
+import { openrlhfRule } from "../openrlhfRule.ts";
+
+export const asynchronous = openrlhfRule({
+  id: "openrlhf-asynchronous",
+  severity: "error",
+  title: "Flags that need asynchronous training, or rule it out",
+  why: "`train.async_enable` generates while it trains: vLLM cannot sleep meanwhile (`vllm.enable_sleep`), and only then can a rollout go on over an update (`train.partial_rollout_enable`, since OpenRLHF 0.9.8) or more prompts be generated at once than a rollout holds (`rollout.vllm_generate_batch_size` above `rollout.batch_size`, since 0.10). openrlhf/cli/train_ppo_ray.py asserts it. Without `train.colocate_all` sleeping is switched off silently, as nothing shares vLLM's GPUs.",
+  check: (flags) => [...asleep(flags), ...partial(flags), ...oversampled(flags)],
+});
+
+function asleep(flags: Flags): ForeignFinding[] {
+  const at = flags.written("vllm.enable_sleep");
+  if (!flags.on("vllm.enable_sleep") || at === undefined) return [];
+  const [colocated, name] = [flags.value("train.colocate_all"), flags.name("vllm.enable_sleep")];
+  const fixes = removal(flags.model, at);
+  if (colocated === false) {
+    const message = `\`${name}\` does nothing without \`${flags.name("train.colocate_all")}\`: nothing shares vLLM's GPUs, and OpenRLHF switches it off.`;
+    return [{ at, message, severity: "warning", fixes }];
+  }
+  if (colocated !== true || !flags.on("train.async_enable")) return [];
+  const message = `\`${name}\` and \`${flags.name("train.async_enable")}\` exclude one another: vLLM generates while the others train, and cannot sleep. OpenRLHF refuses both together.`;
+  return [{ ...flags.placed("vllm.enable_sleep", "train.async_enable"), message, fixes }];
+}
+
+function partial(flags: Flags): ForeignFinding[] {
+  if (!flags.on("train.partial_rollout_enable") || flags.value("train.async_enable") !== false) return [];
+  const at = flags.written("train.partial_rollout_enable");
+  const message = `\`${flags.name("train.partial_rollout_enable")}\` needs \`${flags.name("train.async_enable")}\`: only then does generation go on over an update.`;
+  return [{ at, message }];
+}
+
+function oversampled(flags: Flags): ForeignFinding[] {
+  const [wanted, size] = [
+    flags.number("rollout.vllm_generate_batch_size"),
+    flags.number("rollout.batch_size"),
+  ];
+  if (wanted === undefined || size === undefined || wanted <= size || !flags.model.since("0.10.0")) return [];
+  if (flags.value("train.async_enable") !== false) return [];
+  const message = `\`${flags.name("rollout.vllm_generate_batch_size")}\` is ${wanted}, above the ${size} prompts of a rollout (\`${flags.name("rollout.batch_size")}\`): more are kept in the queue of \`${flags.name("train.async_enable")}\` only, and OpenRLHF refuses it without.`;
+  return [{ ...flags.placed("rollout.vllm_generate_batch_size", "rollout.batch_size"), message }];
+}

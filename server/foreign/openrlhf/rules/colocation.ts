@@ -1,0 +1,74 @@
+import type { ForeignFinding } from "../../rule.ts";
+import { gpusOf, hasCritic, shownGpus, spoken, totalOf, type Group } from "../cluster.ts";
+import type { Flags } from "../flags.ts";
+import { changes } from "../../multiples.ts";
+import { openrlhfRule } from "../openrlhfRule.ts";
+
+export const colocation = openrlhfRule({
+  id: "openrlhf-colocation",
+  severity: "error",
+  title: "Models on the same GPUs that want different ones",
+  why: "Models that share GPUs must be laid out alike: with `train.colocate_all` vLLM's engines × their tensor parallelism must be the actor's GPUs (unless training is asynchronous, which leaves vLLM its own), with it or `train.colocate_actor_ref` actor and reference need the same nodes and GPUs (where `algo.kl.init_coef` is above 0), and with `train.colocate_critic_reward` critic and reward model do. `train` in openrlhf/cli/train_ppo_ray.py asserts it.",
+  check(flags) {
+    const all = flags.on("train.colocate_all");
+    const anchored = all || flags.on("train.colocate_actor_ref");
+    const reference = anchored && (flags.number("algo.kl.init_coef") ?? 0) > 0;
+    const judged = flags.on("train.colocate_critic_reward") && hasCritic(flags);
+    return [
+      ...(all ? engines(flags) : []),
+      ...(reference
+        ? pair(flags, "actor", "ref", all ? "train.colocate_all" : "train.colocate_actor_ref")
+        : []),
+      ...(judged ? pair(flags, "critic", "reward", "train.colocate_critic_reward") : []),
+    ];
+  },
+});
+
+function engines(flags: Flags): ForeignFinding[] {
+  const [count, size] = [flags.number("vllm.num_engines"), flags.number("vllm.tensor_parallel_size")];
+  const gpus = gpusOf(flags, "actor");
+  if (
+    flags.on("train.async_enable") ||
+    count === undefined ||
+    count < 1 ||
+    size === undefined ||
+    gpus === undefined
+  )
+    return [];
+  const total = totalOf(gpus);
+  if (total === count * size) return [];
+  const place = flags.placed(
+    "vllm.num_engines",
+    "vllm.tensor_parallel_size",
+    "actor.num_gpus_per_node",
+    "actor.num_nodes",
+    "train.colocate_all",
+  );
+  const message = `With \`${flags.name("train.colocate_all")}\` vLLM and the actor share GPUs: ${count} engines × ${size} = ${count * size} GPUs are not the actor's ${shownGpus(gpus)}.`;
+  const fixes =
+    total % size === 0
+      ? changes(flags.written("vllm.num_engines"), [total / size], (value) => `${value} × ${size} = ${total}`)
+      : [];
+  return [{ message, ...place, fixes }];
+}
+
+function pair(flags: Flags, one: Group, other: Group, cause: string): ForeignFinding[] {
+  const [first, second] = [gpusOf(flags, one), gpusOf(flags, other)];
+  if (first === undefined || second === undefined) return [];
+  if (first.nodes === second.nodes && first.each === second.each) return [];
+  const place = flags.placed(
+    `${other}.num_gpus_per_node`,
+    `${other}.num_nodes`,
+    `${one}.num_gpus_per_node`,
+    `${one}.num_nodes`,
+    cause,
+  );
+  const message = `With \`${flags.name(cause)}\` the ${spoken[one]} and the ${spoken[other]} share GPUs, and need the same nodes and GPUs: ${shownOf(first)} and ${shownOf(second)}.`;
+  const fixes = [
+    ...(first.nodes === second.nodes ? [] : changes(flags.written(`${other}.num_nodes`), [first.nodes])),
+    ...(first.each === second.each ? [] : changes(flags.written(`${other}.num_gpus_per_node`), [first.each])),
+  ];
+  return [{ message, ...place, fixes }];
+}
+
+const shownOf = ({ nodes, each }: { nodes: number; each: number }): string => `${nodes} × ${each}`;

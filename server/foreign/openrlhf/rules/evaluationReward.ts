@@ -1,0 +1,41 @@
+import { openrlhfRule } from "../openrlhfRule.ts";
+import { paidOutside } from "../cluster.ts";
+
+export const evaluationReward = openrlhfRule({
+  id: "openrlhf-evaluation-reward",
+  severity: "error",
+  title: "Evaluation that nothing scores",
+  why: "Evaluation is scored where samples are generated: by `reward.remote_url` (a server, or a Python file) or by an agent. A reward model of OpenRLHF's own does not score it, and openrlhf/cli/train_ppo_ray.py refuses `eval.dataset` with one, since OpenRLHF 0.11.",
+  check(flags) {
+    const at = flags.written("eval.dataset");
+    if (
+      at === undefined ||
+      flags.lacks("eval.dataset") ||
+      paidOutside(flags) !== false ||
+      !flags.model.since("0.11.0")
+    )
+      return [];
+    const message = `\`${flags.name("eval.dataset")}\` needs \`${flags.name("reward.remote_url")}\` or \`${flags.name("train.agent_func_path")}\`: a reward model does not score evaluation, and OpenRLHF refuses it.`;
+    return [{ at, message }];
+  },
+});
+
+export const evaluationData = openrlhfRule({
+  id: "openrlhf-evaluation-data",
+  severity: "warning",
+  title: "Evaluation on the prompts that train",
+  why: "`eval.split` is `train` by default, and so is `data.prompt_split`. Where `eval.dataset` names a dataset of the prompts, evaluation measures what was learnt by heart: `prepare_datasets` in openrlhf/trainer/ppo_trainer.py.",
+  check(flags) {
+    const at = flags.written("eval.dataset");
+    const [evaluated, trained] = [flags.text("eval.dataset"), flags.text("data.prompt_dataset")];
+    const splits = [flags.text("eval.split"), flags.text("data.prompt_split")];
+    if (at === undefined || evaluated === undefined || trained === undefined || splits[0] !== splits[1])
+      return [];
+    const both = namesIn(evaluated).filter((name) => namesIn(trained).includes(name));
+    if (both.length === 0) return [];
+    const message = `Evaluation uses \`${both.join(", ")}\`, split \`${splits[0]}\`, which trains too: its rewards tell nothing about new prompts. Give \`${flags.name("eval.split")}\` another split.`;
+    return [{ message, ...flags.placed("eval.dataset", "eval.split", "data.prompt_dataset") }];
+  },
+});
+
+const namesIn = (list: string): string[] => list.split(",").map((name) => name.trim());

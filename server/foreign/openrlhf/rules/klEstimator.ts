@@ -1,0 +1,46 @@
+import { changeTo } from "../../fix.ts";
+import type { ForeignFinding } from "../../rule.ts";
+import type { Flags } from "../flags.ts";
+import { openrlhfRule } from "../openrlhfRule.ts";
+
+export const klEstimator = openrlhfRule({
+  id: "openrlhf-kl-estimator",
+  severity: "warning",
+  title: "An estimate of the KL divergence that does not fit its use",
+  why: "Inside of the loss the gradient counts, and that of k1 is zero on average: k2 and k3 are for it. As a penalty of the reward the value counts, where k1 is unbiased. openrlhf/cli/train_ppo_ray.py only recommends it. With `algo.kl.init_coef` 0 there is no reference model, and neither use does anything. (J. Schulman, Approximating KL Divergence).",
+  check(flags) {
+    const coefficient = flags.number("algo.kl.init_coef");
+    if (coefficient === 0) return unused(flags);
+    const estimator = flags.text("algo.kl.estimator");
+    const [loss, unbiased] = [flags.value("algo.kl.use_loss"), flags.on("algo.kl.unbiased_gradient")];
+    if (estimator === undefined || loss === undefined) return [];
+    if (loss === true && estimator === "k1" && !unbiased) return inLoss(flags);
+    return loss === false && estimator !== "k1" ? inReward(flags, estimator) : [];
+  },
+});
+
+function unused(flags: Flags): ForeignFinding[] {
+  const place = flags.placed("algo.kl.use_loss", "algo.kl.init_coef");
+  if (!flags.on("algo.kl.use_loss") || place.at === undefined) return [];
+  const message = `\`${flags.name("algo.kl.use_loss")}\` does nothing: \`${flags.name("algo.kl.init_coef")}\` is 0, so there is no reference model.`;
+  return [{ ...place, message, severity: "info" }];
+}
+
+function inLoss(flags: Flags): ForeignFinding[] {
+  const written = flags.written("algo.kl.estimator");
+  const origin = written === undefined ? ", the default," : "";
+  const message = `With \`${flags.name("algo.kl.use_loss")}\` the estimate k1${origin} has a gradient of zero on average, so it holds nothing back: take \`k3\` or \`k2\`.`;
+  const fix = written === undefined ? undefined : changeTo(written, "k3");
+  return [
+    {
+      ...flags.placed("algo.kl.estimator", "algo.kl.use_loss"),
+      message,
+      fixes: fix === undefined ? [] : [fix],
+    },
+  ];
+}
+
+function inReward(flags: Flags, estimator: string): ForeignFinding[] {
+  const message = `As a penalty of the reward \`${estimator}\` is no unbiased estimate of the KL divergence: \`k1\` is. OpenRLHF recommends it where \`${flags.name("algo.kl.use_loss")}\` is off.`;
+  return [{ ...flags.placed("algo.kl.estimator"), message, severity: "info" }];
+}

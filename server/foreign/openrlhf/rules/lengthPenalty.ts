@@ -1,0 +1,42 @@
+import type { ForeignFinding } from "../../rule.ts";
+import type { Flags } from "../flags.ts";
+import { changes } from "../../multiples.ts";
+import { openrlhfRule } from "../openrlhfRule.ts";
+
+export const lengthPenalty = openrlhfRule({
+  id: "openrlhf-length-penalty",
+  severity: "error",
+  title: "A penalty of length that cannot be computed",
+  why: "DAPO's penalty grows over the last `reward.overlong_buffer_len` tokens before the limit, so the buffer cannot be longer than the limit (`rollout.max_new_tokens`, else `data.max_len`). `reward.stop_properly_penalty_coef` multiplies the reward of a cut answer, by 0 to 1, or replaces it where it is negative. openrlhf/trainer/ppo_utils/length_penalty.py asserts both, after the first generation.",
+  check: (flags) => [...buffer(flags), ...coefficient(flags)],
+});
+
+function buffer(flags: Flags): ForeignFinding[] {
+  const length = flags.number("reward.overlong_buffer_len");
+  const own = flags.number("rollout.max_new_tokens");
+  const limit =
+    own ??
+    (flags.model.since("0.9.8") && flags.lacks("rollout.max_new_tokens")
+      ? flags.number("data.max_len")
+      : undefined);
+  if (length === undefined || limit === undefined || limit >= length) return [];
+  const named = flags.name(own === undefined ? "data.max_len" : "rollout.max_new_tokens");
+  const message = `\`${flags.name("reward.overlong_buffer_len")}\` is ${length}, longer than an answer: \`${named}\` is ${limit}. OpenRLHF refuses it after the first generation.`;
+  return [
+    {
+      message,
+      ...flags.placed(
+        "reward.overlong_buffer_len",
+        own === undefined ? "data.max_len" : "rollout.max_new_tokens",
+      ),
+    },
+  ];
+}
+
+function coefficient(flags: Flags): ForeignFinding[] {
+  const at = flags.written("reward.stop_properly_penalty_coef");
+  const value = flags.number("reward.stop_properly_penalty_coef");
+  if (at === undefined || value === undefined || value <= 1) return [];
+  const message = `\`${flags.name("reward.stop_properly_penalty_coef")}\` is ${value}: a cut answer's reward is multiplied by 0 to 1, or replaced by a number below 0.`;
+  return [{ at, message, fixes: changes(at, [1]) }];
+}

@@ -1,0 +1,45 @@
+import { changeTo } from "../../fix.ts";
+import type { ForeignFinding } from "../../rule.ts";
+import type { Flags } from "../flags.ts";
+import { openrlhfRule } from "../openrlhfRule.ts";
+
+export const packing = openrlhfRule({
+  id: "openrlhf-packing",
+  severity: "warning",
+  title: "Packed samples that another flag asks for or changes",
+  why: "Rings of attention (`ds.ring_attn_size`) and dynamic batches work on packed samples only, so openrlhf/cli/train_ppo_ray.py switches `ds.packing_samples` on for them; packed samples need flash attention, so it replaces any other `ds.attn_implementation`. Both are told in the log alone.",
+  check: (flags) => [...implied(flags), ...attention(flags)],
+});
+
+function implied(flags: Flags): ForeignFinding[] {
+  if (flags.value("ds.packing_samples") !== false) return [];
+  const ring =
+    (flags.number("ds.ring_attn_size") ?? 1) > 1 && flags.model.since("0.8.5")
+      ? flags.written("ds.ring_attn_size")
+      : undefined;
+  const dynamic = flags.on("train.dynamic_batch_enable")
+    ? flags.written("train.dynamic_batch_enable")
+    : undefined;
+  const at = ring ?? dynamic;
+  if (at === undefined) return [];
+  return [
+    {
+      at,
+      severity: "info",
+      message: `\`--${at.key}\` works on packed samples only: OpenRLHF switches \`${flags.name("ds.packing_samples")}\` on.`,
+    },
+  ];
+}
+
+function attention(flags: Flags): ForeignFinding[] {
+  const at = flags.written("ds.attn_implementation");
+  const wanted = flags.text("ds.attn_implementation");
+  const packs =
+    flags.on("ds.packing_samples") ||
+    (flags.number("ds.ring_attn_size") ?? 1) > 1 ||
+    flags.on("train.dynamic_batch_enable");
+  if (at === undefined || wanted === undefined || !packs || wanted.includes("flash_attention")) return [];
+  const fix = changeTo(at, "flash_attention_2");
+  const message = `\`${wanted}\` is never used: packed samples need flash attention, and OpenRLHF takes \`flash_attention_2\` instead.`;
+  return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
+}

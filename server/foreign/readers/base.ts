@@ -1,0 +1,81 @@
+/** What a Hydra file or a launch script builds on: other files of the workspace, or verl's own trees. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+import { composed } from "../composed.ts";
+import type { Json } from "../../../shared/json.ts";
+import { flat, isObject, pythonic } from "../values.ts";
+import { ownTree } from "../verl/programs.ts";
+
+export interface Base {
+  readonly base: ReadonlyMap<string, Json>;
+  /** The tree of verl's own that stands behind. */
+  readonly tree: string | undefined;
+  readonly incomplete: boolean;
+}
+
+/** A configuration is small; anything else is not read. */
+const largest = 1 << 20;
+
+const nothing: Base = { base: new Map(), tree: undefined, incomplete: false };
+
+/** Files are read once for as long as they do not change. */
+const read = new Map<string, { readonly stamp: string; readonly tree: Json }>();
+
+/** The file's tree; undefined where there is none that can be read. */
+export function treeOnDisk(path: string): Json | undefined {
+  if (!existsSync(path)) return undefined;
+  const { mtimeMs, size } = statSync(path);
+  if (size > largest) return undefined;
+  const stamp = `${mtimeMs}:${size}`;
+  const known = read.get(path);
+  if (known?.stamp === stamp) return known.tree;
+  const document = parseDocument(readFileSync(path, "utf8"), { logLevel: "silent", uniqueKeys: false });
+  const tree = document.errors.length > 0 ? undefined : pythonic(composed(document));
+  if (tree !== undefined) read.set(path, { stamp, tree });
+  return tree;
+}
+
+/** Of a primary config: what its `defaults` name. Without any it stands for itself, and its keys are all there are. */
+export function baseOfDefaults(folder: string, tree: unknown, depth = 0): Base {
+  const own = pythonic(tree);
+  const entries = isObject(own) ? own["defaults"] : undefined;
+  if (!Array.isArray(entries) || depth > 4) return nothing;
+  return entries.reduce<Base>((all, entry: Json) => {
+    if (entry === "_self_") return all;
+    const one = typeof entry === "string" ? baseOfName(folder, entry, depth + 1) : ofGroup(entry);
+    return {
+      base: new Map([...all.base, ...one.base]),
+      tree: one.tree ?? all.tree,
+      incomplete: all.incomplete || one.incomplete,
+    };
+  }, nothing);
+}
+
+/** `actor@actor_rollout_ref.actor: dp_actor`: verl's own groups, as its primary configs name them. */
+function ofGroup(entry: Json): Base {
+  const [[group, choice] = ["", null]] = isObject(entry) ? Object.entries(entry) : [];
+  const engine = /^(?:actor@actor_rollout_ref\.actor|model_engine)$/.test(group)
+    ? /^(dp|megatron|veomni|torchtitan)/.exec(String(choice))?.[1]
+    : undefined;
+  if (engine !== undefined) return { ...nothing, tree: treeOfEngine(engine) };
+  const known =
+    /^(override )?hydra\/|^(data|ref|rollout|critic|model|reward|reward_model|algorithm|npu_profile|distillation|transfer_queue)@/;
+  return { ...nothing, incomplete: !known.test(group) };
+}
+
+export const treeOfEngine = (engine: string): string =>
+  engine === "dp" || engine === "fsdp" || engine === "fsdp2" ? "ppo_trainer" : `ppo_${engine}_trainer`;
+
+/** Of `--config-name` or an entry of `defaults`: a file beside, else one of verl's. */
+export function baseOfName(folder: string, name: string, depth = 0): Base {
+  const path = join(folder, /\.ya?ml$/.test(name) ? name : `${name}.yaml`);
+  const tree = treeOnDisk(path);
+  if (isObject(tree)) {
+    const below = baseOfDefaults(folder, tree, depth);
+    const own = flat(tree).filter(([key]) => !/^(defaults|hydra)(\.|$)/.test(key));
+    return { ...below, base: new Map([...below.base, ...own]) };
+  }
+  const own = ownTree.exec(name)?.[1];
+  return own === undefined ? { ...nothing, incomplete: true } : { ...nothing, tree: own };
+}

@@ -1,0 +1,164 @@
+/** `GRPOConfig(…)`, or that of another trainer of TRL's, in a Python file: its keywords as settings. */
+import type { Json } from "../../../shared/json.ts";
+import type { Setting } from "../document.ts";
+import { evaluated, ExpressionReader, type Expression } from "../python/expression.ts";
+import { ownNames } from "../python/ownNames.ts";
+import { tokensOf, type Token } from "../python/tokens.ts";
+import type { Span } from "../shell/traced.ts";
+import { rewarded, trainers, type TrlTrainer } from "../trl/trainers.ts";
+import { Lines } from "./lines.ts";
+import type { Written } from "./written.ts";
+
+export type Call = Extract<Expression, { readonly kind: "call" }>;
+
+export function readPython(_file: string, text: string): Written | undefined {
+  if (!/(GRPO|RLOO|DPO|SFT|KTO|Reward|Distillation)Config\(/.test(text)) return undefined;
+  const tokens = tokensOf(text);
+  const lines = new Lines(text);
+  // Other libraries have classes of these names, and projects their own.
+  const own = ownNames(tokens);
+  const trl = /^\s*(from|import)\s+trl\b/m.test(text);
+  const named = trainers.filter(({ name, config }) => (trl || rewarded.includes(name)) && !own.has(config));
+  const calls = named.flatMap((trainer) =>
+    callsOf(tokens, trainer.config).map((call) => ({ trainer, call })),
+  );
+  const found = givenTo(tokens, named, calls) ?? calls.sort((a, b) => a.call.start - b.call.start).at(-1);
+  if (found === undefined) return undefined;
+  const { trainer, call } = found;
+  const names = assignments(tokens, call.start);
+  const reader = new CallReader(text, lines, names);
+  const { settings, incomplete } = reader.read(call);
+  return {
+    framework: "trl",
+    form: "python",
+    tree: trainer.name,
+    settings,
+    base: new Map<string, Json>(),
+    unset: [],
+    incomplete,
+    head: lines.range({ start: call.start, end: call.start + call.callee.length }),
+  };
+}
+
+interface ConfigCall {
+  readonly trainer: TrlTrainer;
+  readonly call: Call;
+}
+
+/**
+ * The one that the last trainer of the file is given as `args`. Where that cannot be told, the last one counts, as the last
+ * command of a script does; the others are as often examples.
+ */
+function givenTo(
+  tokens: readonly Token[],
+  named: readonly TrlTrainer[],
+  calls: readonly ConfigCall[],
+): ConfigCall | undefined {
+  const used = named
+    .flatMap(({ trainer }) => callsOf(tokens, trainer))
+    .sort((a, b) => a.start - b.start)
+    .at(-1);
+  const args = used?.keywords.find(({ name }) => name === "args")?.value;
+  if (used === undefined || args === undefined) return undefined;
+  const meant = args.kind === "name" ? assignments(tokens, used.start).get(args.name) : args;
+  return calls.find(({ call }) => call.end === meant?.end);
+}
+
+/** Calls of a class, under whatever module it was imported by; not its definition. */
+export function callsOf(tokens: readonly Token[], name: string): Call[] {
+  return tokens.flatMap((token, i) => {
+    const opens = token.kind === "name" && token.text === name && tokens[i + 1]?.text === "(";
+    if (!opens || ["class", "def"].includes(tokens[i - 1]?.text ?? "")) return [];
+    const call = new ExpressionReader(tokens, i).expression();
+    return call.kind === "call" ? [call] : openCall(tokens, i);
+  });
+}
+
+/** A call that is not closed yet, or stands inside of more: only it. */
+function openCall(tokens: readonly Token[], at: number): Call[] {
+  let depth = 0;
+  let end = at + 1;
+  for (; end < tokens.length; end++) {
+    const { kind, text } = tokens[end]!;
+    if (kind !== "operator") continue;
+    if ("([{".includes(text)) depth += 1;
+    else if (")]}".includes(text) && --depth === 0) break;
+  }
+  const call = new ExpressionReader(tokens.slice(at, end + 1)).expression();
+  return call.kind === "call" ? [call] : [];
+}
+
+/** Names that hold one value all along: assigned once, at the beginning of a statement before `end`. */
+export function assignments(tokens: readonly Token[], end: number): Map<string, Expression> {
+  const found = new Map<string, Expression>();
+  const twice = new Set<string>();
+  for (const [i, token] of tokens.entries()) {
+    const start = token.kind === "name" && (tokens[i - 1]?.kind === "line" || tokens[i - 1]?.text === ";");
+    const assigned = assignedAt(tokens, i);
+    if (!start || assigned === undefined || token.start > end) continue;
+    if (found.has(token.text)) twice.add(token.text);
+    found.set(token.text, new ExpressionReader(tokens, assigned).expression());
+  }
+  for (const name of twice) found.delete(name);
+  return found;
+}
+
+/** `name =` and `name: type =`: the index of what is assigned. */
+function assignedAt(tokens: readonly Token[], at: number): number | undefined {
+  const next = tokens[at + 1];
+  if (next?.kind !== "operator") return undefined;
+  if (next.text === "=") return at + 2;
+  if (next.text !== ":") return undefined;
+  const equals = tokens.findIndex(({ kind, text }, i) => i > at && (kind === "line" || text === "="));
+  return tokens[equals]?.text === "=" ? equals + 1 : undefined;
+}
+
+class CallReader {
+  constructor(
+    private readonly text: string,
+    private readonly lines: Lines,
+    private readonly names: ReadonlyMap<string, Expression>,
+  ) {}
+
+  read(call: Call): { settings: Setting[]; incomplete: boolean } {
+    const spreads = call.spreads.map((spread) => this.spread(spread));
+    return {
+      settings: [
+        ...spreads.flatMap(({ settings }) => settings),
+        ...call.keywords.map(({ name, nameSpan, value }) => this.setting(name, nameSpan, value)),
+      ],
+      incomplete: spreads.some(({ incomplete }) => incomplete) || call.positional.length > 1,
+    };
+  }
+
+  /** `**{…}`, `**options` and `**dict(…)`. */
+  private spread(spread: Expression): { settings: Setting[]; incomplete: boolean } {
+    const meant = spread.kind === "name" ? this.names.get(spread.name) : spread;
+    if (meant?.kind === "call" && meant.callee === "dict") return this.read(meant);
+    if (meant?.kind !== "dict") return { settings: [], incomplete: true };
+    const inner = meant.spreads.map((other) => this.spread(other));
+    const own = meant.entries.flatMap(({ key, value }) => {
+      const name = evaluated(key, this.names);
+      const inside = { start: key.start + 1, end: key.end - 1 };
+      return typeof name === "string" ? [this.setting(name, inside, value)] : [];
+    });
+    return {
+      settings: [...inner.flatMap(({ settings }) => settings), ...own],
+      incomplete: own.length < meant.entries.length || inner.some(({ incomplete }) => incomplete),
+    };
+  }
+
+  private setting(key: string, keySpan: Span, value: Expression): Setting {
+    const source = value.kind === "name" ? this.names.get(value.name) : undefined;
+    const known = evaluated(value, this.names);
+    return {
+      key,
+      value: known,
+      text: this.text.slice(value.start, value.end),
+      keyRange: this.lines.range(keySpan),
+      range: this.lines.range(value),
+      ...(source === undefined || known === undefined ? {} : { source: this.lines.range(source) }),
+      sign: "",
+    };
+  }
+}

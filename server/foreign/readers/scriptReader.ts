@@ -1,0 +1,243 @@
+/** A launch script or a bare list of overrides or flags: the settings of the last command that trains. */
+import { dirname, join, resolve } from "node:path";
+import type { Json } from "../../../shared/json.ts";
+import type { Setting, Sign, UnsetVariable } from "../document.ts";
+import { wordsWithin, type LaunchWord } from "../shell/launchWord.ts";
+import { readScript, type Script } from "../shell/script.ts";
+import { isComputed, placeOf, type Span } from "../shell/traced.ts";
+import { editDistance } from "../../config/suggest.ts";
+import { isObject, valueOf } from "../values.ts";
+import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
+import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
+import { Lines } from "./lines.ts";
+import { holdsCommand, programOf, type Program } from "./recognise.ts";
+import { spreadOut, type Written } from "./written.ts";
+
+const override = /^([+~]{0,2})([A-Za-z_][\w./-]*(?:@[\w./-]*)?)(?:=([\s\S]*))?$/;
+const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
+const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
+
+export function readLaunch(file: string, text: string): Written | undefined {
+  const script = readScript(text);
+  const found = together(script.launches.map(({ words }) => words))
+    .flatMap((words) => [words, ...words.filter(({ text }) => holdsCommand(text)).map(wordsWithin)])
+    .flatMap((words) => {
+      const program = programOf(words.map((word) => word.text)) ?? bare(words);
+      return program === undefined ? [] : [{ words, program }];
+    })
+    .at(-1);
+  return found === undefined
+    ? undefined
+    : new LaunchReader(file, text, script).read(found.words, found.program);
+}
+
+/** Settings that stand on lines of their own, without a program, are one launch. */
+function together(launches: readonly (readonly LaunchWord[])[]): (readonly LaunchWord[])[] {
+  const alone = launches.filter(([first]) => first !== undefined && loose.test(first.text));
+  if (alone.length === 0) return [...launches];
+  return [alone.flat(), ...launches.filter((words) => !alone.includes(words))];
+}
+
+/** A list without a program: of verl by its keys, of OpenRLHF by its dotted flags. */
+function bare(words: readonly LaunchWord[]): Program | undefined {
+  const texts = words.map((word) => word.text);
+  if (!loose.test(texts[0] ?? "")) return undefined;
+  if (texts.some((word) => /^[+~]*(actor_rollout_ref|algorithm)\.[\w.]+=/.test(word)))
+    return { framework: "verl", name: "", at: -1 };
+  const flags = texts.filter((word) => /^--(algo|actor|ds|vllm|ckpt|rollout|train|reward)\.\w/.test(word));
+  return flags.length > 1 ? { framework: "openrlhf", name: "", at: -1, tree: "train_ppo_ray" } : undefined;
+}
+
+class LaunchReader {
+  private readonly lines: Lines;
+
+  constructor(
+    private readonly file: string,
+    private readonly text: string,
+    private readonly script: Script,
+  ) {
+    this.lines = new Lines(text);
+  }
+
+  read(words: readonly LaunchWord[], program: Program): Written {
+    const rest = words.slice(program.at + 1);
+    const head = words[Math.max(program.at, 0)]!.span;
+    // What a launcher's option does not take is the next word of its command.
+    const options = this.flags(words.slice(0, Math.max(program.at, 0)), 1);
+    const read = program.framework === "verl" ? this.hydra(rest, program) : this.commandLine(rest, program);
+    return {
+      framework: program.framework,
+      form: "script",
+      ...(program.tree === undefined ? {} : { tree: program.tree }),
+      program: program.name === "" ? undefined : program.name,
+      ...read,
+      processes: options.find(({ key }) => /^(num[_-]processes|nproc[_-]per[_-]node|num[_-]gpus)$/.test(key)),
+      unset: this.unset(words),
+      head: this.lines.range(head),
+    };
+  }
+
+  private hydra(
+    words: readonly LaunchWord[],
+    program: Program,
+  ): Pick<Written, "settings" | "base" | "tree" | "incomplete"> {
+    const settings = words.flatMap((word) => this.override(word) ?? []);
+    const named = this.flags(words);
+    const text = (key: string): string | undefined => {
+      const value = named.find((one) => one.key === key)?.value;
+      return typeof value === "string" ? value : undefined;
+    };
+    const name = text("config-name") ?? verlTreeOf(program.name) ?? "ppo_trainer";
+    const folder = resolve(dirname(this.file), text("config-path") ?? ".");
+    const { base, tree, incomplete } = baseOfName(folder, name);
+    const engine = settings.find(({ key }) =>
+      /^(model_engine|actor@actor_rollout_ref\.actor|engine)$/.test(key),
+    )?.value;
+    // Other folders of configs, and other parts of the tree than the tables have.
+    const regrouped = settings.some(
+      ({ key }) => key === "hydra.searchpath" || /^[\w.]+@(?!actor_rollout_ref\.actor$)/.test(key),
+    );
+    return {
+      settings,
+      base,
+      tree: typeof engine === "string" ? treeWith(tree, engine.replace(/_actor$/, "")) : tree,
+      // A program of someone else's adds keys of its own to verl's tree.
+      incomplete: incomplete || regrouped || (program.name !== "" && verlTreeOf(program.name) === undefined),
+    };
+  }
+
+  private override(word: LaunchWord): Setting[] | undefined {
+    const match = word.text.startsWith("--") ? null : override.exec(word.text);
+    if (match === null) return undefined;
+    const [, sign = "", key = "", value] = match;
+    if (!isSign(sign) || (value === undefined && sign !== "~")) return undefined;
+    const keyRange = this.lines.range(placeOf(word, sign.length, sign.length + key.length).span);
+    if (value === undefined) return [{ key, value: undefined, text: "", keyRange, range: keyRange, sign }];
+    const written = this.value(word, sign.length + key.length + 1);
+    return spreadOut({ key, keyRange, sign, ...written });
+  }
+
+  /** What stands in a word from letter `from` on. */
+  private value(word: LaunchWord, from: number): Pick<Setting, "value" | "text" | "range" | "source"> {
+    const depth = word.trail.length;
+    const { text, offsets, trails } = word;
+    const before = from === 0 ? word.span.start : endOfLetter(word, from - 1, depth);
+    const last = text.length > from ? endOfLetter(word, text.length - 1, depth) : before;
+    const span = this.quoted(from === 0 ? word.span : { start: before, end: last }, from === 0);
+    const known =
+      !offsets.slice(from).some((offset, i) => this.hides(offset, trails[from + i]!)) &&
+      (text.length > from || !this.hidesIn(span));
+    const source = this.source(word, from);
+    return {
+      value: known ? valueOf(text.slice(from)) : undefined,
+      text: this.text.slice(span.start, span.end),
+      range: this.lines.range(span),
+      ...(source === undefined ? {} : { source: this.lines.range(source) }),
+    };
+  }
+
+  /** A span that stops before its closing quote takes it in. */
+  private quoted({ start, end }: Span, whole: boolean): Span {
+    const mark = this.text[start];
+    if (whole || (mark !== '"' && mark !== "'")) return { start, end };
+    if (end === start) return { start, end: this.text[start + 1] === mark ? start + 2 : end };
+    return { start, end: this.text[end] === mark && this.text[end - 1] !== mark ? end + 1 : end };
+  }
+
+  private hides(offset: number, trail: readonly Span[]): boolean {
+    return isComputed(offset, trail) && this.script.unknown.has(offset);
+  }
+
+  private hidesIn({ start, end }: Span): boolean {
+    return [...this.script.unknown].some((at) => at >= start && at < end);
+  }
+
+  /** Where the value's letters stand, when a variable brought all of them in. */
+  private source({ text, offsets, trails, trail }: LaunchWord, from: number): Span | undefined {
+    if (text.length <= from) return undefined;
+    const [depth, first] = [trail.length, trails[from]!];
+    const deep = trails.slice(from).every((other) => other.length > depth && other[depth] === first[depth]);
+    const last = text.length - 1;
+    const [start, end] = [offsets[from]!, offsets[last]! + 1];
+    const written =
+      deep && start >= 0 && !isComputed(start, first) && !isComputed(offsets[last]!, trails[last]!);
+    return written && end - start === text.length - from ? { start, end } : undefined;
+  }
+
+  private commandLine(
+    words: readonly LaunchWord[],
+    program: Program,
+  ): Pick<Written, "settings" | "base" | "incomplete"> {
+    // Transformers takes a flag with dashes as well.
+    const written = this.flags(words);
+    const flags =
+      program.framework === "trl"
+        ? written.map((one) => ({ ...one, key: one.key.replaceAll("-", "_") }))
+        : written;
+    const config = flags.find(({ key }) => key === "config")?.value;
+    if (program.framework !== "trl" || config === undefined)
+      return { settings: flags, base: new Map(), incomplete: program.name.endsWith(".py") };
+    const tree = typeof config === "string" ? treeOnDisk(join(dirname(this.file), config)) : undefined;
+    const base = new Map(isObject(tree) ? Object.entries(tree) : []);
+    return { settings: flags.filter(({ key }) => key !== "config"), base, incomplete: !isObject(tree) };
+  }
+
+  /** `--key value…`, `--key=value` and `--switch`. */
+  private flags(words: readonly LaunchWord[], most = Number.POSITIVE_INFINITY): Setting[] {
+    const found: Setting[] = [];
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at]!;
+      const match = flag.exec(word.text);
+      if (match === null) continue;
+      const [, key = "", value] = match;
+      const keyRange = this.lines.range(placeOf(word, 2, 2 + key.length).span);
+      if (value !== undefined) {
+        found.push({ key, keyRange, sign: "", ...this.value(word, 3 + key.length) });
+        continue;
+      }
+      const values: LaunchWord[] = [];
+      while (values.length < most && at + 1 < words.length && !/^-{1,2}[A-Za-z]/.test(words[at + 1]!.text))
+        values.push(words[++at]!);
+      found.push({ key, keyRange, sign: "", ...this.values(values, keyRange) });
+    }
+    return found;
+  }
+
+  private values(
+    words: readonly LaunchWord[],
+    keyRange: Setting["range"],
+  ): Pick<Setting, "value" | "text" | "range" | "source"> {
+    const [first] = words;
+    if (first === undefined) return { value: true, text: "", range: keyRange };
+    const parts = words.map((word) => this.value(word, 0));
+    if (parts.length === 1) return parts[0]!;
+    const known: Json[] = parts.flatMap(({ value }) => (value === undefined ? [] : [value]));
+    const span = { start: first.span.start, end: words.at(-1)!.span.end };
+    return {
+      value: known.length === parts.length ? known : undefined,
+      text: this.text.slice(span.start, span.end),
+      range: this.lines.range(span),
+    };
+  }
+
+  /** Those that the command itself reads. */
+  private unset(words: readonly LaunchWord[]): UnsetVariable[] {
+    const text = words.map((word) => word.text).join(" ");
+    return [...this.script.unset]
+      .filter(([name]) => text.includes(`$${name}`) && !this.script.set.includes(name))
+      .map(([name, span]) => {
+        const meant = this.script.set.find(
+          (other) => editDistance(name, other) <= (name.length < 5 ? 0 : name.length < 9 ? 1 : 2),
+        );
+        return { name, range: this.lines.range(span), ...(meant === undefined ? {} : { meant }) };
+      });
+  }
+}
+
+const treeWith = (tree: string | undefined, engine: string): string =>
+  tree?.startsWith("sft_trainer") === true ? sftTreeOf(engine) : treeOfEngine(engine);
+
+const isSign = (sign: string): sign is Sign => ["", "+", "++", "~"].includes(sign);
+
+const endOfLetter = ({ offsets, trails }: LaunchWord, i: number, depth: number): number =>
+  trails[i]![depth]?.end ?? offsets[i]! + 1;

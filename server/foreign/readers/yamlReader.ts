@@ -1,0 +1,127 @@
+/** A YAML file of Hydra (verl) or of TRL: its leaves as settings, wherever anchors and merges put them. */
+import { basename, dirname } from "node:path";
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type Node,
+  type Pair,
+} from "yaml";
+import type { Json } from "../../../shared/json.ts";
+import type { Setting } from "../document.ts";
+import { isGrouped, pythonic, valueOf } from "../values.ts";
+import { baseOfDefaults } from "./base.ts";
+import { composed, composedNode } from "../composed.ts";
+import { Lines } from "./lines.ts";
+import { ownerOfKeys } from "./recognise.ts";
+import type { Written } from "./written.ts";
+
+const deepest = 32;
+
+export function readYaml(file: string, text: string): Written | undefined {
+  const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
+  const { contents } = document;
+  if (!isMap(contents)) return undefined;
+  const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  const leaves = new Leaves(document, text);
+  const hints = [basename(file), ...(text.match(/#.*$/gm) ?? [])].join("\n");
+  const owner =
+    ownerOfKeys(tops, hints) ??
+    ownerOfKeys(
+      leaves.collect(contents, "verl").map(({ key }) => key),
+      hints,
+    );
+  if (owner === undefined || owner.framework === "openrlhf") return undefined;
+  const { framework } = owner;
+  const settings = leaves
+    .collect(contents, framework)
+    .filter(({ key }) => !/^(defaults|hydra)(\.|$)/.test(key));
+  const [first] = settings;
+  if (first === undefined) return undefined;
+  const built = framework === "verl" ? baseOfDefaults(dirname(file), composed(document)) : undefined;
+  return {
+    framework,
+    form: "yaml",
+    settings,
+    base: built?.base ?? new Map<string, Json>(),
+    tree: owner.tree ?? built?.tree,
+    unset: [],
+    incomplete: document.errors.length > 0 || built?.incomplete === true,
+    head: first.keyRange,
+  };
+}
+
+class Leaves {
+  private readonly lines: Lines;
+
+  constructor(
+    private readonly document: Document,
+    private readonly text: string,
+  ) {
+    this.lines = new Lines(text);
+  }
+
+  /** TRL's maps are values (`model_init_kwargs`); verl's are sections. */
+  collect(map: Node, framework: "verl" | "trl"): Setting[] {
+    return isMap(map) ? map.items.flatMap((pair) => this.pair(pair, "", framework, 0)) : [];
+  }
+
+  private pair(pair: unknown, before: string, framework: "verl" | "trl", depth: number): Setting[] {
+    if (!isPair(pair) || !isScalar(pair.key) || depth > deepest) return [];
+    const name = String(pair.key.value);
+    const value = isNode(pair.value) ? pair.value : undefined;
+    const target = isAlias(value) ? value.resolve(this.document) : value;
+    if (name === "<<") return this.merged(target, before, framework, depth);
+    const key = `${before}${name}`;
+    if (isMap(target) && target.items.length > 0 && framework === "verl")
+      return target.items.flatMap((item) => this.pair(item, `${key}.`, framework, depth + 1));
+    return [this.leaf(key, pair.key, value, target)];
+  }
+
+  private merged(target: unknown, before: string, framework: "verl" | "trl", depth: number): Setting[] {
+    const maps = isSeq(target) ? target.items : [target];
+    return maps
+      .map((item) => (isAlias(item) ? item.resolve(this.document) : item))
+      .filter((item) => isMap(item))
+      .flatMap(({ items }) => items.flatMap((item: Pair) => this.pair(item, before, framework, depth + 1)))
+      .map((setting) => ({ ...setting, inherited: true as const }));
+  }
+
+  private leaf(key: string, keyNode: Node, value: Node | undefined, target: Node | undefined): Setting {
+    const keyRange = this.rangeOf(keyNode);
+    const empty = value?.range == null || value.range[0] === value.range[1];
+    const [start, end] = value?.range ?? [0, 0];
+    return {
+      key,
+      value: plain(target),
+      text: empty ? "" : this.text.slice(start, end),
+      keyRange,
+      range: empty || value === undefined ? keyRange : this.rangeOf(value),
+      ...(target !== undefined && target !== value ? { source: this.rangeOf(target) } : {}),
+      sign: "",
+    };
+  }
+
+  private rangeOf(node: Node): Setting["range"] {
+    const [start, end] = node.range ?? [0, 0];
+    return this.lines.range({ start, end: start + this.text.slice(start, end).trimEnd().length });
+  }
+}
+
+/** As YAML 1.1, which Python's readers speak: `yes` and `on` are flags, `1e-6` a number in the end. */
+function plain(node: Node | undefined): Json {
+  if (node === undefined) return null;
+  if (isScalar(node) && typeof node.value === "string" && node.type === "PLAIN")
+    return /^(yes|no|on|off)$/i.test(node.value) ? /^(yes|on)$/i.test(node.value) : asNumber(node.value);
+  return pythonic(composedNode(node));
+}
+
+const asNumber = (text: string): Json => {
+  const value = isGrouped(text) ? Number(text.replaceAll("_", "")) : valueOf(text);
+  return typeof value === "number" || typeof value === "boolean" || value === null ? value : text;
+};

@@ -1,0 +1,94 @@
+/** Words as commands get them: put together from what was written, each letter with its place. */
+import { behind, placeOf, traced, Tracing, type Span, type Traced, type Trail } from "./traced.ts";
+import { commandsOf, type Piece, type Word } from "./words.ts";
+
+/** A word as a command gets it. */
+export interface LaunchWord extends Traced {
+  /** As it was written, quotes included, at the place where its least substituted letter stands. */
+  readonly span: Span;
+  /** The substitutions through which the word as a whole came. */
+  readonly trail: Trail;
+}
+/** What a variable holds: one text, or the words of an array. */
+export type Value = LaunchWord | readonly LaunchWord[];
+export const isOne = (value: Value): value is LaunchWord => "text" in value;
+
+export interface Place {
+  readonly span: Span;
+  readonly trail: Trail;
+}
+
+/** A value that no file sets. */
+export const nowhere = (text: string): LaunchWord => ({
+  ...traced(text, -1),
+  offsets: Array.from({ length: text.length }, () => -1),
+  span: { start: -1, end: -1 },
+  trail: [],
+});
+
+export const part = <T extends Traced>(whole: T, from: number, to: number): T => ({
+  ...whole,
+  text: whole.text.slice(from, to),
+  offsets: whole.offsets.slice(from, to),
+  trails: whole.trails.slice(from, to),
+});
+
+/** Where a word stands: from its first piece to its last, at the level of the least substituted. */
+export function hull(word: Word): Place {
+  const depth = Math.min(...word.map(({ trail }) => trail.length));
+  const level = word.find(({ trail }) => trail.length === depth);
+  const spans = word.map(({ span, trail }) => trail[depth] ?? span);
+  return {
+    span: {
+      start: Math.min(...spans.map(({ start }) => start)),
+      end: Math.max(...spans.map(({ end }) => end)),
+    },
+    trail: level?.trail ?? [],
+  };
+}
+
+/** Of a substitution in quotes, its place without them. */
+export const inside = (piece: Piece): Place => placeOf(piece, 0, piece.text.length);
+
+export const inTrail = (word: LaunchWord, span: Span, trail: Trail): LaunchWord => ({
+  ...behind(word, span, trail),
+  trail: [...trail, span, ...word.trail],
+});
+
+/** Words with blanks between them. */
+export function together(words: readonly LaunchWord[]): LaunchWord {
+  const [first] = words;
+  if (first === undefined) return nowhere("");
+  const made = new Tracing();
+  for (const [i, word] of words.entries()) {
+    if (i > 0) made.letter(" ", words[i - 1]!.span.end);
+    made.add(word);
+  }
+  return { ...made.whole, span: first.span, trail: first.trail };
+}
+
+export function appended(before: Value, value: Value): Value {
+  if (!isOne(before) || !isOne(value)) return [before, value].flat();
+  return { ...new Tracing().add(before).add(value).whole, span: value.span, trail: value.trail };
+}
+
+/** The words of a command that stands inside of one word. */
+export const wordsWithin = (word: LaunchWord): LaunchWord[] => split(word);
+
+/** An unquoted variable is split at blanks: its text is read as words, whose operators mean nothing. */
+export function split(whole: LaunchWord): LaunchWord[] {
+  const made = new Tracing();
+  for (let i = 0; i < whole.text.length; i++) {
+    const letter = whole.text[i]!;
+    if (/[;&|()]/.test(letter)) made.letter("\\", whole.offsets[i]!);
+    if (letter === "\n") made.letter(" ", whole.offsets[i]!);
+    else made.add(whole, i, i + 1);
+  }
+  return commandsOf(made.whole).flatMap(({ words }) =>
+    words.map((word) => {
+      const letters = new Tracing();
+      for (const piece of word) letters.add(piece);
+      return { ...letters.whole, ...hull(word) };
+    }),
+  );
+}

@@ -1,0 +1,325 @@
+/**
+ * What a launch script runs: a small reading of the shell, enough for assignments, `${X:-default}`, arrays, arithmetic
+ * and simple tests. Nothing is executed.
+ */
+import { homedir } from "node:os";
+import { whole } from "./arithmetic.ts";
+import { apart, endOf, isName, literal, topLevel, without } from "./blocks.ts";
+import {
+  appended,
+  hull,
+  inside,
+  inTrail,
+  isOne,
+  nowhere,
+  part,
+  split,
+  together,
+  type LaunchWord,
+  type Place,
+  type Value,
+} from "./launchWord.ts";
+import { holds, matches } from "./tests.ts";
+import { placeOf, traced, Tracing, type Span, type Traced } from "./traced.ts";
+import { closingOf, commandsOf, type ScriptCommand, type Word } from "./words.ts";
+
+export interface Launch {
+  readonly words: readonly LaunchWord[];
+  /** 0-based line of its first word. */
+  readonly line: number;
+}
+export interface Script {
+  readonly launches: readonly Launch[];
+  /** Variables that the script reads and nobody sets, with the first place that reads them. */
+  readonly unset: ReadonlyMap<string, Span>;
+  /** Where something begins whose result cannot be known: such a variable, `$(date)`. */
+  readonly unknown: ReadonlySet<number>;
+  /** Variables that the script itself sets. */
+  readonly set: readonly string[];
+}
+
+const assignment = /^([A-Za-z_]\w*)(\+?)=([\s\S]*)$/;
+const skipped = new Set([
+  "export",
+  "local",
+  "declare",
+  "readonly",
+  "exec",
+  "nohup",
+  "time",
+  "command",
+  "then",
+  "do",
+  "!",
+]);
+
+class Shell {
+  readonly launches: Launch[] = [];
+  readonly unset = new Map<string, Span>();
+  readonly unknown = new Set<number>();
+  private readonly variables = new Map<string, Value>([["HOME", nowhere(homedir())]]);
+  private readonly functions = new Map<string, readonly ScriptCommand[]>();
+  private depth = 0;
+
+  get set(): string[] {
+    return [...this.variables.keys()];
+  }
+
+  run(commands: readonly ScriptCommand[]): void {
+    for (let at = 0; at < commands.length;) at = this.step(commands, at);
+  }
+
+  /** Runs the command (or whole block) at `at`; gives the place behind it. */
+  private step(commands: readonly ScriptCommand[], at: number): number {
+    const command = commands[at]!;
+    const head = literal(command.words[0]);
+    if (head === "if") return this.branch(commands, at);
+    if (head === "case") return this.choose(commands, at);
+    if (head === "for") return this.loop(commands, at);
+    if (head === "while" || head === "until") return endOf(commands, at, "done");
+    if (
+      literal(commands[at + 1]?.words[0]) === "(" &&
+      literal(commands[at + 2]?.words[0]) === ")" &&
+      isName(head)
+    )
+      return this.define(head, commands, at + 3);
+    if (head === "function") return this.define(literal(command.words[1]) ?? "", commands, at + 1);
+    this.simple(command.words, command);
+    return at + 1;
+  }
+
+  private branch(commands: readonly ScriptCommand[], at: number): number {
+    const end = endOf(commands, at, "fi");
+    const marks = topLevel(commands, at, end, ["elif", "else", "fi"]);
+    let from = at;
+    for (const mark of marks) {
+      const [test, ...body] = commands.slice(from, mark);
+      const head = literal(test?.words[0]);
+      if (
+        head === "else" ||
+        (test !== undefined && holds(test.words.slice(1).map((word) => this.joined(word).text)))
+      ) {
+        this.run(body);
+        break;
+      }
+      from = mark;
+    }
+    return end;
+  }
+
+  private choose(commands: readonly ScriptCommand[], at: number): number {
+    const end = endOf(commands, at, "esac");
+    const subject = together(this.expand(commands[at]!.words[1] ?? [])).text;
+    let body = commands.slice(at + 1, end - 1);
+    while (body.length > 0) {
+      const close = body.findIndex(({ words }) => literal(words[0]) === ")");
+      if (close < 0) break;
+      const patterns = body
+        .slice(0, close)
+        .flatMap(({ words }) => words.map((word) => this.joined(word).text));
+      const next = body.findIndex(({ words }) => literal(words[0]) === ";;");
+      const stop = next < 0 ? body.length : next;
+      if (patterns.some((pattern) => matches(subject, pattern))) {
+        this.run(body.slice(close + 1, stop));
+        break;
+      }
+      body = body.slice(stop + 1);
+    }
+    return end;
+  }
+
+  /** A sweep: its first round stands for all. */
+  private loop(commands: readonly ScriptCommand[], at: number): number {
+    const end = endOf(commands, at, "done");
+    const [, name, , ...items] = commands[at]!.words;
+    const first = items.flatMap((word) => this.expand(word))[0];
+    if (first !== undefined) this.variables.set(literal(name) ?? "", first);
+    this.run(commands.slice(at + 1, end - 1));
+    return end;
+  }
+
+  private define(name: string, commands: readonly ScriptCommand[], at: number): number {
+    const close = commands.findIndex(({ words }, i) => i >= at && literal(words[0]) === "}");
+    const end = close < 0 ? commands.length : close;
+    this.functions.set(
+      name,
+      commands.slice(at, end).map((command) => without(command, [], "{")[0] ?? command),
+    );
+    return end + 1;
+  }
+
+  private simple(all: readonly Word[], { input, line }: ScriptCommand): void {
+    let words = all;
+    while (words.length > 0) {
+      const head = literal(words[0]);
+      if (head !== undefined && skipped.has(head)) words = words.slice(1);
+      else if (/^-\w+$/.test(head ?? "") && words.length < all.length) words = words.slice(1);
+      else if (this.assign(words[0]!)) words = words.slice(1);
+      else break;
+    }
+    const found = words.flatMap((word) => this.expand(word));
+    const name = found[0]?.text;
+    if (name === undefined) return;
+    const body = this.functions.get(name);
+    if (name === "read") this.fill(found, input);
+    else if (body !== undefined && this.depth < 8) {
+      this.depth += 1;
+      found.slice(1).forEach((word, i) => this.variables.set(String(i + 1), word));
+      this.run(body);
+      this.depth -= 1;
+    } else this.launches.push({ words: found, line });
+  }
+
+  /** `read -r -d '' name <<EOF`: how OpenRLHF's examples write a long command. */
+  private fill(words: readonly LaunchWord[], input: Word | undefined): void {
+    const name = words.at(-1)?.text;
+    if (name !== undefined && input !== undefined) this.variables.set(name, together(this.expand(input)));
+  }
+
+  private assign(word: Word): boolean {
+    const first = word[0];
+    if (first === undefined || first.quoted) return false;
+    const match = assignment.exec(first.text);
+    if (match === null) return false;
+    const [, name = "", append, start = ""] = match;
+    const cut = first.text.length - start.length;
+    const rest: Word = [part(first, cut, first.text.length), ...word.slice(1)];
+    const array = rest.find(({ text, raw, quoted }) => raw && quoted && text.startsWith("("));
+    const value: Value =
+      array === undefined || start !== ""
+        ? this.joined(rest)
+        : commandsOf(part(array, 1, array.text.length - 1)).flatMap(({ words }) =>
+            words.flatMap((item) => this.expand(item)),
+          );
+    const before = this.variables.get(name);
+    this.variables.set(name, append !== "+" || before === undefined ? value : appended(before, value));
+    return true;
+  }
+
+  private joined(word: Word): LaunchWord {
+    const made = new Tracing();
+    for (const piece of word) this.put(piece, made);
+    return { ...made.whole, ...hull(word) };
+  }
+
+  /** A word as the shell hands it over: an array gives many, an unquoted variable is split at blanks. */
+  private expand(word: Word): LaunchWord[] {
+    const [first] = word;
+    const array = word.length === 1 && first!.raw ? /^\$\{(\w+)\[[@*]\]\}$/.exec(first!.text) : null;
+    if (array !== null) {
+      const { span, trail } = inside(first!);
+      return this.list(array[1]!).map((item) => inTrail(item, span, trail));
+    }
+    const whole = this.joined(word);
+    const bare = word.every(({ quoted }) => !quoted) && word.some(({ text }) => text.includes("$"));
+    return bare && !whole.text.includes("$(") ? split(whole) : [whole];
+  }
+
+  private list(name: string): readonly LaunchWord[] {
+    const value = this.variables.get(name);
+    return value === undefined ? [] : isOne(value) ? [value] : value;
+  }
+
+  /** The letters of a piece with its variables put in. */
+  private put(piece: Traced & { readonly raw: boolean }, made: Tracing): void {
+    const { text, raw } = piece;
+    if (!raw) made.add(piece);
+    else
+      for (let at = 0; at < text.length;) {
+        if (text.startsWith("\\$", at)) made.add(piece, at + 1, at + 2);
+        const end = text.startsWith("\\$", at) ? at + 2 : this.substituted(piece, at, made);
+        if (end === at) made.add(piece, at, at + 1);
+        at = end === at ? at + 1 : end;
+      }
+  }
+
+  /** What stands at `at` of the piece, where that is a substitution; gives the place behind it. */
+  private substituted(piece: Traced, at: number, made: Tracing): number {
+    const { text } = piece;
+    if (text[at] !== "$") return at;
+    const open = text[at + 1];
+    if (open === "(" || open === "{") {
+      const end = closingOf(text, at + 1, open, open === "(" ? ")" : "}");
+      const place = placeOf(piece, at, end);
+      if (text.startsWith("$((", at)) this.arithmetic(text.slice(at + 3, end - 2), place, made);
+      else if (open === "(") this.command(text.slice(at, end), place, made);
+      else this.parameter(part(piece, at + 2, end - 1), place, made);
+      return end;
+    }
+    const name = /^\$([A-Za-z_]\w*|\d)/.exec(text.slice(at))?.[1];
+    if (name === undefined) return /[@*#?]/.test(open ?? "") ? at + 2 : at;
+    const end = at + 1 + name.length;
+    this.variable(name, placeOf(piece, at, end), made);
+    return end;
+  }
+
+  private command(inside: string, { span, trail }: Place, made: Tracing): void {
+    const here = inside.replace(/\s/g, "") === "$(pwd)";
+    if (!here) this.unknown.add(span.start);
+    made.computed(here ? "." : inside, span, trail);
+  }
+
+  /** `X`, `X:-default`, `X-default`, `X:=default`, `X[@]`, `X[0]`. */
+  private parameter(inside: Traced, place: Place, made: Tracing): void {
+    const match = /^(\w+)(\[[^\]]*\])?(?:(:?[-=?+])([\s\S]*))?/.exec(inside.text);
+    if (match === null) {
+      this.unknown.add(place.span.start);
+      return void made.computed(`\${${inside.text}}`, place.span, place.trail);
+    }
+    const [, name = "", index, rule, other = ""] = match;
+    const set = this.variables.has(name) && (rule?.startsWith(":") !== true || this.textOf(name) !== "");
+    if (rule?.endsWith("+") === true) {
+      if (set) made.through(this.fallback(inside, other), place.span, place.trail);
+      return;
+    }
+    if (!set && rule !== undefined && !rule.endsWith("?")) {
+      const value = this.fallback(inside, other);
+      if (rule.endsWith("=")) this.variables.set(name, { ...value, ...place });
+      return void made.through(value, place.span, place.trail);
+    }
+    if (index === undefined || /[@*]/.test(index)) return this.variable(name, place, made);
+    const item = this.list(name)[Number(index.slice(1, -1))];
+    if (item !== undefined) made.through(item, place.span, place.trail);
+  }
+
+  /** What stands behind `:-`. */
+  private fallback(inside: Traced, other: string): Traced {
+    const [from, to] = [inside.text.length - other.length, inside.text.length];
+    const quotes = /^(["'])[\s\S]*\1$/.test(other) && other.length > 1 ? 1 : 0;
+    const made = new Tracing();
+    this.put({ ...part(inside, from + quotes, to - quotes), raw: true }, made);
+    return made.whole;
+  }
+
+  private variable(name: string, { span, trail }: Place, made: Tracing): void {
+    const value = this.variables.get(name);
+    if (value !== undefined) return void made.through(isOne(value) ? value : together(value), span, trail);
+    this.unknown.add(span.start);
+    if (/^\d$/.test(name)) return;
+    if (!this.unset.has(name)) this.unset.set(name, span);
+    made.computed(`$${name}`, span, trail);
+  }
+
+  private textOf(name: string): string {
+    return together(this.list(name)).text;
+  }
+
+  /** Whole numbers, + − * / % and brackets; anything else stays as it is written. */
+  private arithmetic(inside: string, { span, trail }: Place, made: Tracing): void {
+    const text = inside.replace(/\$?\{?([A-Za-z_]\w*)\}?/g, (_, name: string) => {
+      const put = new Tracing();
+      this.variable(name, { span, trail }, put);
+      return put.whole.text;
+    });
+    const value = whole(text);
+    if (value === undefined) this.unknown.add(span.start);
+    made.computed(value === undefined ? `$((${inside}))` : String(value), span, trail);
+  }
+}
+
+/** Every command with arguments that the script would run, in order. */
+export function readScript(text: string): Script {
+  const shell = new Shell();
+  shell.run(apart(commandsOf(traced(text.replace(/^\uFEFF/, " ")))));
+  return shell;
+}

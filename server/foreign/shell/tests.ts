@@ -1,0 +1,32 @@
+/** The tests of `if` and the patterns of `case`. */
+
+/** @param words of the test, expanded; a test that is not understood does not hold */
+export function holds(words: readonly string[]): boolean {
+  const found = words.filter((word) => !["[", "[[", "]", "]]", "test"].includes(word));
+  const [a = "", operator = "", b = ""] = found;
+  if (found.length === 1) return a === "true";
+  if (a === "-z") return operator === "" || operator.startsWith("$");
+  if (a === "-n") return operator !== "" && !operator.startsWith("$");
+  if (operator === "=" || operator === "==") return matches(a, b);
+  if (operator === "!=") return !matches(a, b);
+  const [x, y] = [Number(a), Number(b)];
+  const compared = {
+    "-eq": x === y,
+    "-ne": x !== y,
+    "-gt": x > y,
+    "-ge": x >= y,
+    "-lt": x < y,
+    "-le": x <= y,
+  };
+  return Object.entries(compared).find(([name]) => name === operator)?.[1] ?? false;
+}
+
+/** A glob of `*` and `?` over the whole text. */
+export const matches = (text: string, pattern: string): boolean =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replace(/\*/g, ".*")
+      .replace(/\?/g, ".")}$`,
+    "s",
+  ).test(text);

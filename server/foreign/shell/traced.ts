@@ -1,0 +1,99 @@
+/** Text put together from stretches of a file, as a shell puts variables in: each letter knows where it stands. */
+
+/** Offsets into the file, the end exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The substitutions through which a letter came, outermost first: `$ARGS`, then the `$X` inside what ARGS was set to. */
+export type Trail = readonly Span[];
+
+export interface Traced {
+  readonly text: string;
+  /** Of each letter, where it stands in the file; of a computed one, where what computes it begins. */
+  readonly offsets: readonly number[];
+  readonly trails: readonly Trail[];
+}
+
+const outside: Trail = [];
+
+export const traced = (text: string, start = 0): Traced => ({
+  text,
+  offsets: Array.from({ length: text.length }, (_, i) => start + i),
+  trails: new Array<Trail>(text.length).fill(outside),
+});
+
+/** Where letters `from` to `to` stand, told at the level of the least substituted of them. */
+export function placeOf({ offsets, trails }: Traced, from: number, to: number): { span: Span; trail: Trail } {
+  let trail = trails[from] ?? outside;
+  for (let i = from + 1; i < to; i++) if (trails[i]!.length < trail.length) trail = trails[i]!;
+  let [start, end] = [Number.POSITIVE_INFINITY, 0];
+  for (let i = from; i < to; i++) {
+    const outer = trails[i]![trail.length];
+    start = Math.min(start, outer?.start ?? offsets[i]!);
+    end = Math.max(end, outer?.end ?? offsets[i]! + 1);
+  }
+  return { span: from < to ? { start, end } : { start: 0, end: 0 }, trail };
+}
+
+/** Collects letters. */
+export class Tracing {
+  private text = "";
+  private readonly offsets: number[] = [];
+  private readonly trails: Trail[] = [];
+
+  /** Letters `from` to `to` of another text, as they are. */
+  add(source: Traced, from = 0, to = source.text.length): this {
+    this.text += source.text.slice(from, to);
+    for (let i = from; i < to; i++) {
+      this.offsets.push(source.offsets[i]!);
+      this.trails.push(source.trails[i]!);
+    }
+    return this;
+  }
+
+  /** One letter that the file has as another. */
+  letter(text: string, offset: number): this {
+    this.text += text;
+    this.offsets.push(offset);
+    this.trails.push(outside);
+    return this;
+  }
+
+  /** What a substitution puts in. */
+  through(value: Traced, span: Span, trail: Trail): this {
+    return this.add(behind(value, span, trail));
+  }
+
+  /** Text that stands nowhere: a result. */
+  computed(text: string, span: Span, trail: Trail): this {
+    const own = [...trail, span];
+    this.text += text;
+    for (let i = 0; i < text.length; i++) {
+      this.offsets.push(span.start);
+      this.trails.push(own);
+    }
+    return this;
+  }
+
+  get whole(): Traced {
+    return { text: this.text, offsets: this.offsets, trails: this.trails };
+  }
+}
+
+/** The same letters, come in by the substitution at `span`. */
+export function behind<T extends Traced>(value: T, span: Span, trail: Trail): T {
+  const made = new Map<Trail, Trail>();
+  const longer = (old: Trail): Trail => {
+    const known = made.get(old);
+    if (known !== undefined) return known;
+    const fresh = [...trail, span, ...old];
+    made.set(old, fresh);
+    return fresh;
+  };
+  return { ...value, trails: value.trails.map(longer) };
+}
+
+/** Whether a letter is a result rather than written text. */
+export const isComputed = (offset: number, trail: Trail): boolean => trail.at(-1)?.start === offset;

@@ -1,0 +1,102 @@
+/** The reward functions that a configuration of TRL names, however it is written. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Setting } from "../document.ts";
+import type { Expression } from "../python/expression.ts";
+import type { ForeignModel } from "../rule.ts";
+import { functionsOf, type PythonFunction } from "./functions.ts";
+import { trainerOf } from "./python.ts";
+
+export interface NamedReward {
+  /** The name of its metric; undefined where it cannot be known. */
+  readonly name: string | undefined;
+  /** As it is written: a name in Python, a dotted path elsewhere. */
+  readonly written: string;
+}
+export interface NamedRewards {
+  readonly at: Setting;
+  readonly rewards: readonly NamedReward[];
+}
+
+/** Functions that `trl grpo` knows by name: trl/scripts/grpo.py. */
+export const ownRewards = [
+  "accuracy_reward",
+  "reasoning_accuracy_reward",
+  "think_format_reward",
+  "get_soft_overlong_punishment",
+];
+
+/** undefined where they are not named here, or not known how many. */
+export function rewardsOf(model: ForeignModel): NamedRewards | undefined {
+  if (model.document.form === "python") return inPython(model);
+  const functions = model.written("reward_funcs");
+  const judge = model.written("reward_model_name_or_path");
+  const at = functions ?? judge;
+  if (at === undefined) return undefined;
+  const { value } = functions ?? {};
+  if (functions !== undefined && value === undefined) return undefined;
+  const words = Array.isArray(value) ? value.map(String) : typeof value === "string" ? [value] : [];
+  const judged = model.text("reward_model_name_or_path");
+  return {
+    at,
+    rewards: [
+      ...(judged === undefined ? [] : [named(judged, "/")]),
+      ...words.map((word) => named(word, ".")),
+    ],
+  };
+}
+
+const named = (written: string, separator: string): NamedReward => ({
+  written,
+  name: written.split(separator).at(-1),
+});
+
+function inPython(model: ForeignModel): NamedRewards | undefined {
+  const trainer = trainerOf(model);
+  const value = trainer?.get("reward_funcs");
+  if (trainer === undefined || value === undefined) return undefined;
+  const at = trainer.setting("reward_funcs");
+  if (value.kind === "list") return { at, rewards: value.items.map((item) => expressed(item, model)) };
+  // A bare name may be a list that is put together elsewhere.
+  const single = value.kind === "value" || (value.kind === "name" && functionsIn(model).has(value.name));
+  return single ? { at, rewards: [expressed(value, model)] } : undefined;
+}
+
+function expressed(item: Expression, { document }: ForeignModel): NamedReward {
+  const written = document.text.slice(item.start, item.end);
+  if (item.kind === "name") return { written, name: item.name.split(".").at(-1) };
+  if (item.kind === "value" && typeof item.value === "string") return named(item.value, "/");
+  return { written, name: undefined };
+}
+
+/** Functions that the Python file itself defines. */
+export const functionsIn = ({ document }: ForeignModel): ReadonlyMap<string, PythonFunction> =>
+  document.form === "python" ? parsed(document.text) : new Map<string, PythonFunction>();
+
+const largest = 1 << 18;
+const files = new Map<string, { readonly stamp: string; readonly text: string }>();
+
+/** The module of a dotted path, where it lies beside the configuration. */
+export function moduleOf(
+  { document }: ForeignModel,
+  path: string,
+): { file: string; text: string } | undefined {
+  const parts = path.split(".").slice(0, -1);
+  if (parts.length === 0 || parts.some((part) => !/^\w+$/.test(part))) return undefined;
+  const file = join(dirname(document.file), ...parts.slice(0, -1), `${parts.at(-1)!}.py`);
+  if (!existsSync(file)) return undefined;
+  const { mtimeMs, size } = statSync(file);
+  if (size > largest) return undefined;
+  const stamp = `${mtimeMs}:${size}`;
+  const known = files.get(file);
+  const text = known?.stamp === stamp ? known.text : readFileSync(file, "utf8");
+  files.set(file, { stamp, text });
+  return { file, text };
+}
+
+/** Functions are read from a text once for as long as it is the same. */
+let last: { readonly text: string; readonly functions: ReadonlyMap<string, PythonFunction> } | undefined;
+export function parsed(text: string): ReadonlyMap<string, PythonFunction> {
+  if (last?.text !== text) last = { text, functions: functionsOf(text) };
+  return last.functions;
+}

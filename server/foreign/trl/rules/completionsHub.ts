@@ -1,0 +1,23 @@
+import { changeTo } from "../../fix.ts";
+import type { ForeignRule } from "../../rule.ts";
+
+export const completionsHub: ForeignRule = {
+  id: "trl-completions-hub",
+  framework: "trl",
+  severity: "error",
+  title: "Completions that are uploaded but not logged",
+  why: "`log_completions_hub_repo` says where logged completions are uploaded; without `log_completions` there are none, and `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses it since TRL 0.28.",
+  check(model) {
+    const at = model.written("log_completions_hub_repo");
+    const logs = model.flag("log_completions");
+    if (at === undefined || at.value === null || logs !== false || !model.since("0.28.0")) return [];
+    const message =
+      "`log_completions_hub_repo` is set, but `log_completions` is false, which TRL refuses: set `log_completions` to true, or leave the repository out.";
+    const written = model.written("log_completions");
+    const fix =
+      written === undefined
+        ? undefined
+        : changeTo(written, model.document.form === "python" ? "True" : "true");
+    return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
+  },
+};

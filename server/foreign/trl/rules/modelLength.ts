@@ -1,0 +1,21 @@
+import type { ForeignRule } from "../../rule.ts";
+import { placed } from "../../written.ts";
+
+export const modelLength: ForeignRule = {
+  id: "trl-model-length",
+  framework: "trl",
+  severity: "warning",
+  title: "A completion that does not fit into vLLM's context",
+  why: "`vllm_max_model_length` bounds prompt and completion together in the engine that `vllm_mode: colocate` starts (`VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py). Nothing compares it with `max_completion_length`: completions end where the context does, and a prompt as long as the context stops the run at the first generation.",
+  check(model) {
+    const [context, completion] = [
+      model.number("vllm_max_model_length"),
+      model.number("max_completion_length"),
+    ];
+    const colocated = model.flag("use_vllm") === true && model.text("vllm_mode") === "colocate";
+    if (!colocated || context === undefined || completion === undefined || completion < context) return [];
+    const left = context - completion;
+    const message = `\`vllm_max_model_length\` is ${context} for prompt and completion together, and \`max_completion_length\` alone is ${completion}: ${context} − ${completion} leaves ${left} tokens for the prompt, so no completion can be that long.`;
+    return [{ message, ...placed(model, "vllm_max_model_length", "max_completion_length") }];
+  },
+};

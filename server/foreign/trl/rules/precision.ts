@@ -1,0 +1,28 @@
+import { changeTo } from "../../fix.ts";
+import type { ForeignRule } from "../../rule.ts";
+import { placed } from "../../written.ts";
+import { everyTrainer } from "../trainers.ts";
+
+export const precision: ForeignRule = {
+  id: "trl-precision",
+  framework: "trl",
+  trees: everyTrainer,
+  severity: "error",
+  title: "Two precisions, or one that the machine lacks",
+  why: "Transformers trains in bfloat16 or in float16, not in both: `TrainingArguments` refuses them together. TRL switches `bf16` on where `fp16` is off (`_BaseConfig` in trl/trainer/base_config.py), which on a machine without a GPU that has it needs `use_cpu: true` or `bf16: false`.",
+  check(model) {
+    const [half, brain] = [model.flag("fp16"), model.flag("bf16")];
+    const { at, related } = placed(model, "fp16", "bf16");
+    if (half !== true || brain !== true || at === undefined) return [];
+    const fix = changeTo(at, model.document.form === "python" ? "False" : "false");
+    return [
+      {
+        at,
+        related,
+        message:
+          "`fp16` and `bf16` are both on, and Transformers refuses that: keep one, `bf16` where the GPU has it.",
+        fixes: fix === undefined ? [] : [fix],
+      },
+    ];
+  },
+};

@@ -1,0 +1,66 @@
+import { isObject } from "../../values.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
+import type { Setting } from "../../document.ts";
+import { trainerOf } from "../python.ts";
+import { rewarded } from "../trainers.ts";
+
+export const quantization: ForeignRule = {
+  id: "trl-quantization",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "Quantization or an adapter given twice",
+  why: "`GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) makes the quantized model and the adapter itself. It refuses a `quantization_config` both of its own and inside of `model_init_kwargs` (since TRL 1.8; `trl grpo` makes the first one of `load_in_4bit` and `load_in_8bit`), and a `peft_config` for a model that has an adapter already (since TRL 0.27).",
+  check: (model) => [...quantized(model), ...adapted(model), ...bothWidths(model)],
+};
+
+function quantized(model: ForeignModel): ForeignFinding[] {
+  const inside = model.written("model_init_kwargs");
+  const own = ownConfig(model);
+  if (inside === undefined || own === undefined || !holds(inside) || !model.since("1.8.0")) return [];
+  const message = `\`quantization_config\` stands in \`model_init_kwargs\` and follows from \`${own.key}\` as well: TRL takes it in one place only.`;
+  return [{ at: inside, message, related: [own] }];
+}
+
+const holds = ({ value, text }: Setting): boolean =>
+  isObject(value)
+    ? "quantization_config" in value
+    : /["']quantization_config["']\s*:/.test(text) || /\bquantization_config\s*=/.test(text);
+
+function ownConfig(model: ForeignModel): Setting | undefined {
+  const trainer = trainerOf(model);
+  if (trainer !== undefined)
+    return trainer.has("quantization_config") ? trainer.setting("quantization_config") : undefined;
+  return ["load_in_4bit", "load_in_8bit"]
+    .filter((key) => model.flag(key) === true)
+    .map((key) => model.written(key))[0];
+}
+
+function adapted(model: ForeignModel): ForeignFinding[] {
+  const trainer = trainerOf(model);
+  const made = trainer?.get("model");
+  const wrapped =
+    made?.kind === "call" &&
+    /(^|\.)(get_peft_model|PeftModel\.from_pretrained|AutoPeftModelForCausalLM\.from_pretrained)$/.test(
+      made.callee,
+    );
+  if (
+    trainer === undefined ||
+    !wrapped ||
+    trainer.get("peft_config")?.kind !== "call" ||
+    !model.since("0.27.0")
+  )
+    return [];
+  const message = `\`peft_config\` makes an adapter, and the model has one already from \`${made.callee}\`: TRL refuses it. Pass the model without its adapter, or leave \`peft_config\` out.`;
+  return [{ at: trainer.setting("peft_config"), message, related: [trainer.setting("model")] }];
+}
+
+/** `BitsAndBytesConfig` of Transformers takes one of them. */
+function bothWidths(model: ForeignModel): ForeignFinding[] {
+  const [four, eight] = [model.written("load_in_4bit"), model.written("load_in_8bit")];
+  if (model.flag("load_in_4bit") !== true || model.flag("load_in_8bit") !== true || eight === undefined)
+    return [];
+  const message =
+    "`load_in_4bit` and `load_in_8bit` are both on, and only one of them can be: `ModelConfig` refuses it.";
+  return [{ at: eight, message, related: four === undefined ? [] : [four] }];
+}

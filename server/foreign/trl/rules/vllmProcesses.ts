@@ -1,0 +1,40 @@
+import { changes, divisorsAround } from "../../multiples.ts";
+import type { ForeignRule } from "../../rule.ts";
+import { placed } from "../../written.ts";
+import { processesOf } from "../batch.ts";
+
+export const vllmProcesses: ForeignRule = {
+  id: "trl-vllm-processes",
+  framework: "trl",
+  severity: "error",
+  title: "Processes that do not divide into vLLM's groups",
+  why: "With `vllm_mode: colocate` the training processes also hold vLLM's engines, `vllm_tensor_parallel_size` processes each: `VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py refuses another number of them.",
+  check(model) {
+    const [size, processes] = [model.number("vllm_tensor_parallel_size"), processesOf(model)];
+    const colocated = model.flag("use_vllm") === true && model.text("vllm_mode") === "colocate";
+    if (!colocated || size === undefined || size < 1 || size === 1) return [];
+    const at = model.written("vllm_tensor_parallel_size");
+    if (processes === undefined)
+      return [
+        {
+          at,
+          severity: "info",
+          message: `\`vllm_tensor_parallel_size: ${size}\` with \`vllm_mode: colocate\` needs a multiple of ${size} training processes.`,
+        },
+      ];
+    if (processes % size === 0) return [];
+    const message = `${processes} processes do not divide into engines of \`vllm_tensor_parallel_size\` ${size}: ${processes} = ${Math.floor(processes / size)} × ${size} + ${processes % size}.`;
+    const fixes = changes(
+      at,
+      divisorsAround(size, processes),
+      (value) => `${processes} = ${processes / value} × ${value}`,
+    );
+    return [
+      {
+        message,
+        ...placed(model, "vllm_tensor_parallel_size", "vllm_mode"),
+        fixes: fixes.map(({ title, edits }) => ({ title, edits })),
+      },
+    ];
+  },
+};

@@ -1,0 +1,38 @@
+/** Whose reward a configuration trains on: a function of the person's own, or verl's by `data_source`. */
+import type { ForeignModel } from "../rule.ts";
+import { placeOfFile, textOfFile } from "./files.ts";
+
+export interface RewardFunction {
+  /** Where its path is set. */
+  readonly key: string;
+  readonly path: string;
+  readonly name: string;
+  /** Where its file lies and is small: its text. */
+  readonly source: string | undefined;
+}
+
+/** The section moved below `reward` in 0.7.1; the old one has been read by nothing since 0.9. */
+export function rewardFunction(model: ForeignModel): RewardFunction | undefined {
+  const sections = [
+    ...(model.since("0.7.1") ? ["reward.custom_reward_function"] : []),
+    ...(model.since("0.9.0") ? [] : ["custom_reward_function"]),
+  ];
+  for (const section of sections) {
+    const path = model.text(`${section}.path`);
+    if (path === undefined || path === "") continue;
+    const place = placeOfFile(model.document.file, path);
+    return {
+      key: `${section}.path`,
+      path,
+      name: model.text(`${section}.name`) ?? "compute_score",
+      source: place === undefined ? undefined : textOfFile(place),
+    };
+  }
+  return undefined;
+}
+
+/** The key that names the reward manager in this release. */
+export const managerKey = (model: ForeignModel): string =>
+  model.since("0.7.1") && (model.since("0.9.0") || model.written("reward_model.reward_manager") === undefined)
+    ? "reward.reward_manager.name"
+    : "reward_model.reward_manager";

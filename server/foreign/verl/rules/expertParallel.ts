@@ -1,0 +1,65 @@
+import { setTo } from "../mend.ts";
+import { found, rollout, size, verlRule } from "../rule.ts";
+import type { ForeignFinding, ForeignModel } from "../../rule.ts";
+
+const key = (name: string): string => `${rollout}.${name}`;
+const [expert, tensor, data, moe, pipeline, engine] = [
+  key("expert_parallel_size"),
+  key("tensor_model_parallel_size"),
+  key("data_parallel_size"),
+  key("moe_tensor_parallel_size"),
+  key("pipeline_model_parallel_size"),
+  key("name"),
+];
+
+function experts(model: ForeignModel, name: string): ForeignFinding[] {
+  const [experts, tensors, copies] = [size(model, expert), size(model, tensor), size(model, data)];
+  if (experts === undefined || experts === 1 || tensors === undefined || copies === undefined) return [];
+  if (name === "trtllm") return withTensorRt(model, experts, tensors);
+  if (experts === tensors * copies) return [];
+  const message = `\`expert_parallel_size\` ${experts} is not \`tensor_model_parallel_size\` ${tensors} × \`data_parallel_size\` ${copies} = ${tensors * copies}, as ${name} has it.`;
+  return found(model, [expert, tensor, data], message, {
+    fixes: [setTo(model, expert, tensors * copies, `${tensors} × ${copies}`)],
+  });
+}
+
+function withTensorRt(model: ForeignModel, experts: number, tensors: number): ForeignFinding[] {
+  const split = size(model, moe);
+  if (split === undefined || split === 1 || split * experts === tensors) return [];
+  const message = `\`moe_tensor_parallel_size\` ${split} × \`expert_parallel_size\` ${experts} = ${split * experts} is not \`tensor_model_parallel_size\` ${tensors}.`;
+  const fits =
+    tensors % experts === 0 ? [setTo(model, moe, tensors / experts, `${tensors} / ${experts}`)] : [];
+  return found(model, [moe, expert, tensor], message, { fixes: fits });
+}
+
+export const expertParallel = verlRule({
+  id: "verl-expert-parallel",
+  title: "Parallel sizes that the inference engine does not combine",
+  why: "`RolloutConfig.__post_init__` (verl/workers/config/rollout.py) wants `expert_parallel_size` above 1 to be tensor × data parallel size (TensorRT-LLM: `moe_tensor_parallel_size` × `expert_parallel_size` to be the tensor parallel size), knows `moe_tensor_parallel_size` for TensorRT-LLM only, and has no pipeline parallelism.",
+  since: "0.6.0",
+  check(model) {
+    const name = model.text(engine);
+    if (name === undefined || name === "???") return [];
+    const stages = size(model, pipeline) ?? 1;
+    const split = size(model, moe) ?? 1;
+    return [
+      ...experts(model, name),
+      ...(split > 1 && name !== "trtllm"
+        ? found(
+            model,
+            [moe, engine],
+            `\`moe_tensor_parallel_size\` is TensorRT-LLM's: ${name} is refused with it.`,
+            { fixes: [setTo(model, moe, 1)] },
+          )
+        : []),
+      ...(stages > 1 && /^(vllm|sglang|trtllm)$/.test(name)
+        ? found(
+            model,
+            [pipeline, engine],
+            `verl does not run ${name} with \`pipeline_model_parallel_size\` ${stages}: only 1 works.`,
+            { fixes: [setTo(model, pipeline, 1)] },
+          )
+        : []),
+    ];
+  },
+});

@@ -1,0 +1,25 @@
+import { changed } from "../mend.ts";
+import { found, policy, rollout, shortName, size, verlRule } from "../rule.ts";
+
+/** vLLM's `MaxLoRARanks`. */
+const most = 512;
+
+export const loraRank = verlRule({
+  id: "verl-lora-rank",
+  title: "A LoRA rank that vLLM does not load",
+  why: "`validate_config` calls `get_vllm_max_lora_rank` (verl/workers/rollout/vllm_rollout/utils.py): vLLM takes adapters up to rank 512, unless `lora.merge` merges them before.",
+  check(model) {
+    const key = [`${policy}.lora.rank`, `${policy}.lora_rank`].find((one) => (size(model, one) ?? 0) > 0);
+    const rank = key === undefined ? undefined : size(model, key);
+    if (key === undefined || rank === undefined || rank <= most) return [];
+    if (model.text(`${rollout}.name`) !== "vllm" || model.flag(`${policy}.lora.merge`) === true) return [];
+    return found(
+      model,
+      [key],
+      `\`${shortName(key)}\` ${rank} is more than ${most}, the largest that vLLM loads.`,
+      {
+        fixes: [changed(model, key, most)],
+      },
+    );
+  },
+});

@@ -1,0 +1,26 @@
+import { setTo } from "../mend.ts";
+import { found, verlRule } from "../rule.ts";
+
+const [mode, path] = ["trainer.resume_mode", "trainer.resume_from_path"];
+
+export const resumePath = verlRule({
+  id: "verl-resume-path",
+  title: "Nothing to resume from",
+  why: "With `resume_mode=resume_path`, `_load_checkpoint` (verl/trainer/ppo/v1/trainer_base.py, verl/trainer/ppo/ray_trainer.py) asserts that `resume_from_path` is a path with `global_step_` in it, and reads the step from its end. With another mode the path is not read.",
+  check(model) {
+    const [how, where] = [model.text(mode), model.value(path)];
+    if (how === undefined || where === undefined) return [];
+    if (how !== "resume_path") {
+      const message = `\`resume_from_path\` is not read: \`resume_mode\` is \`${how}\`.`;
+      return typeof where === "string" && where !== ""
+        ? found(model, [path], message, { severity: "warning", fixes: [setTo(model, mode, "resume_path")] })
+        : [];
+    }
+    if (typeof where === "string" && where.includes("global_step_")) return [];
+    const missing = typeof where !== "string" || where === "";
+    const message = missing
+      ? "`resume_mode` is `resume_path`, and `resume_from_path` is not set: verl stops after loading the models."
+      : `\`resume_from_path\` names no checkpoint: verl wants one of its folders, \`…/global_step_100\`.`;
+    return found(model, [path, mode], message, { fixes: missing ? [setTo(model, mode, "auto")] : [] });
+  },
+});

@@ -1,0 +1,164 @@
+/** Which release a configuration is judged by. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ForeignVersion, Framework } from "./document.ts";
+import type { PackageName } from "./extract/index.ts";
+import { tableOf } from "./tables/load.ts";
+
+export interface Surroundings {
+  /** The Python that a setting names: before any environment that lies beside the file. */
+  readonly python?: string | undefined;
+  /** Folder of a Python environment that is active. */
+  readonly environment?: string | undefined;
+}
+
+/** Folders above a file that are looked through for environments and requirements. */
+const levels = 8;
+const requirementFiles = ["requirements.txt", "requirements-train.txt", "requirements.in", "pyproject.toml"];
+
+export function versionOf(
+  framework: Framework,
+  file: string,
+  text: string,
+  { python, environment = process.env["VIRTUAL_ENV"] }: Surroundings = {},
+): ForeignVersion {
+  const named = namedIn(text, framework);
+  if (named !== undefined) return judged(framework, named, "file");
+  const folders = foldersAbove(file);
+  const installed = installedIn(framework, folders, { python, environment });
+  if (installed !== undefined)
+    return { ...judged(framework, installed.version, "installed"), folder: installed.folder };
+  const required = folders
+    .map((folder) => requiredIn(folder, framework))
+    .find((version) => version !== undefined);
+  if (required !== undefined) return judged(framework, required, "file");
+  return judged(framework, tableOf(framework).versions.at(-1) ?? "", "newest");
+}
+
+const judged = (
+  framework: PackageName & Framework,
+  text: string,
+  from: ForeignVersion["from"],
+): ForeignVersion => ({
+  text,
+  from,
+  table: nearestVersion(text, tableOf(framework).versions),
+});
+
+/** `pip install trl==1.2`, `verl@v0.7.1` and a comment that says `OpenRLHF 0.9.4`. */
+function namedIn(text: string, framework: Framework): string | undefined {
+  const pinned = new RegExp(
+    `\\b${framework}(?:\\[[\\w, ]*\\])?\\s*(?:===?|~=|@\\s*v?)\\s*(\\d+\\.\\d+(?:\\.\\d+)?)`,
+    "i",
+  );
+  const spoken = new RegExp(
+    `^\\s*#.*\\b${framework}(?:\\s+version:?)?[ :=]+v?(\\d+\\.\\d+(?:\\.\\d+)?)\\b`,
+    "im",
+  );
+  return pinned.exec(text)?.[1] ?? spoken.exec(text)?.[1];
+}
+
+function foldersAbove(file: string): string[] {
+  const found: string[] = [];
+  for (let folder = dirname(file); found.length < levels; folder = dirname(folder)) {
+    found.push(folder);
+    if (existsSync(join(folder, ".git")) || dirname(folder) === folder) break;
+  }
+  return found;
+}
+
+interface Installed {
+  readonly version: string;
+  /** site-packages. */
+  readonly folder: string;
+}
+
+function installedIn(
+  framework: Framework,
+  folders: readonly string[],
+  { python, environment }: Surroundings,
+): Installed | undefined {
+  const near = folders.flatMap((folder) => [".venv", "venv", "env"].map((name) => join(folder, name)));
+  return [...environmentsAt(python), ...near, ...environmentsAt(environment)]
+    .flatMap((place) => sitePackages(place))
+    .map((folder) => installedAt(folder, framework))
+    .find((found) => found !== undefined);
+}
+
+/** An environment may be named by its Python: bin/python. */
+const environmentsAt = (place: string | undefined): string[] =>
+  place === undefined ? [] : [place, dirname(dirname(place))];
+
+function sitePackages(environment: string): string[] {
+  const windows = join(environment, "Lib", "site-packages");
+  if (existsSync(windows)) return [windows];
+  const lib = join(environment, "lib");
+  if (!existsSync(lib)) return [];
+  return readdirSync(lib)
+    .filter((name) => name.startsWith("python3"))
+    .map((name) => join(lib, name, "site-packages"))
+    .filter((folder) => existsSync(folder));
+}
+
+/** Folders of packages are long: read again only when something was installed. */
+const packages = new Map<string, { readonly stamp: number; readonly found: ReadonlyMap<string, string> }>();
+
+function installedAt(folder: string, framework: string): Installed | undefined {
+  const stamp = statSync(folder).mtimeMs;
+  const known = packages.get(folder);
+  const found = known?.stamp === stamp ? known.found : versionsIn(folder);
+  packages.set(folder, { stamp, found });
+  const version = found.get(framework);
+  return version === undefined ? undefined : { version, folder };
+}
+
+/** The version of one more package where the framework is installed: what TRL builds on. */
+export const installedVersion = (folder: string, name: string): string | undefined =>
+  installedAt(folder, name)?.version;
+
+function versionsIn(folder: string): Map<string, string> {
+  return new Map(
+    readdirSync(folder).flatMap((name) => {
+      const match = /^([\w.]+)-(\d[\w.]*?)(?:\+[\w.]+)?\.dist-info$/.exec(name);
+      return match === null ? [] : [[match[1]!.toLowerCase(), match[2]!] as const];
+    }),
+  );
+}
+
+const required = new Map<string, { readonly stamp: number; readonly text: string }>();
+
+function requiredIn(folder: string, framework: Framework): string | undefined {
+  for (const name of requirementFiles) {
+    const path = join(folder, name);
+    if (!existsSync(path)) continue;
+    const { mtimeMs, size } = statSync(path);
+    if (size > 1 << 18) continue;
+    const known = required.get(path);
+    const text = known?.stamp === mtimeMs ? known.text : readFileSync(path, "utf8");
+    required.set(path, { stamp: mtimeMs, text });
+    const version = namedIn(text, framework);
+    if (version !== undefined) return version;
+  }
+  return undefined;
+}
+
+const parts = (version: string): number[] => version.split(/[.\D]+/).map(Number);
+
+/** Below zero where `a` is the older. */
+export function compareVersions(a: string, b: string): number {
+  const [x, y] = [parts(a), parts(b)];
+  for (let i = 0; i < Math.max(x.length, y.length); i++) {
+    const difference = (x[i] ?? 0) - (y[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** The same release; else the last one of the same minor release; else the last one that is not newer. */
+export function nearestVersion(wanted: string, known: readonly string[]): string {
+  if (known.includes(wanted)) return wanted;
+  const minor = parts(wanted).slice(0, 2).join(".");
+  const alike = known.filter((version) => parts(version).slice(0, 2).join(".") === minor);
+  const older = (alike.length > 0 ? alike : known).filter((version) => compareVersions(version, wanted) <= 0);
+  return older.at(-1) ?? alike[0] ?? known[0] ?? wanted;
+}

@@ -1,0 +1,125 @@
+/** What the texts of a config may name, as offers. */
+import { basename, dirname } from "node:path";
+import { metricNamed } from "../../../shared/metrics.ts";
+import { listPresets } from "../../config/index.ts";
+import { child, type SourceNode } from "../../config/node.ts";
+import type { Reference } from "../../config/references.ts";
+import type { Cursor } from "../cursor.ts";
+import { metricFacts } from "../hovers/namedText.ts";
+import type { Step } from "../spot.ts";
+import { filesFor } from "./files.ts";
+import { datasetOf, metricsOf, namesIn, type Names } from "./names.ts";
+import { offerOf, type Offer } from "./offer.ts";
+import type { Field } from "./rows.ts";
+import { userRewards } from "./userRewards.ts";
+
+export interface Surroundings {
+  readonly cursor: Cursor;
+  /** The config as it last resolved. */
+  readonly merged: SourceNode | undefined;
+  /** Path of the config's file. */
+  readonly file: string;
+}
+
+/** Sizes that machines have. */
+const sizes = ["2GiB", "4GiB", "8GiB", "16GiB", "32GiB", "64GiB"];
+
+export function namedAt(around: Surroundings): (reference: Reference) => readonly Offer[] {
+  const { cursor, merged, file } = around;
+  const folder = dirname(file);
+  let known: Names | undefined;
+  const names = (): Names => (known ??= namesIn(cursor.root, merged, folder));
+  return (reference) => {
+    switch (reference.to) {
+      case "metric":
+        return metricsOf(names()).map(metricOffer);
+      case "evaluation metric":
+        return metricsOf(names())
+          .filter(({ name }) => name.startsWith("eval/"))
+          .map(metricOffer);
+      case "model":
+        return unique([...(reference.also ?? []), ...names().models]).map((name) =>
+          offerOf(name, "name", "model"),
+        );
+      case "task":
+        return names().tasks.map((name) => offerOf(name, "name", "task"));
+      case "term":
+        return names().terms.map((name) => offerOf(name, "name", "reward term"));
+      case "stage":
+        return names().stages.map((name) => offerOf(name, "name", "stage"));
+      case "head":
+        return names().heads.map((name) => offerOf(name, "name", "value head"));
+      case "file":
+        return fileOffers(cursor.before, folder, reference.ends);
+      case "field":
+        return fieldsAt(around, reference.fields).map(({ path, example }) => ({
+          kind: "name",
+          text: path,
+          detail: example,
+        }));
+      case "template":
+        return fieldsAt(around, reference.fields).map(({ path, example }) => ({
+          kind: "name",
+          text: `{${path}}`,
+          detail: example,
+        }));
+      case "size":
+        return sizes.map((text) => offerOf(text, "word"));
+    }
+  };
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
+
+function metricOffer({ name, summary }: { readonly name: string; readonly summary: string }): Offer {
+  const metric = metricNamed(name);
+  return {
+    kind: "metric",
+    text: name,
+    detail: metric?.unit ?? "",
+    says: () => (metric === undefined ? summary : `${summary}\n\n${metricFacts(metric)}`.trim()),
+  };
+}
+
+export const fileOffers = (written: string, folder: string, ends: readonly string[]): Offer[] =>
+  filesFor(written, folder, ends).map(({ text, folder: isFolder }) => ({
+    kind: isFolder ? "folder" : "file",
+    text,
+    ...(isFolder ? { rank: 800 } : {}),
+  }));
+
+/** Published methods, and configs that lie near. */
+export const parents = ({ cursor, file }: Surroundings): Offer[] => [
+  ...(/[./]/.test(cursor.before)
+    ? []
+    : listPresets().map(({ id, title, follows, status }): Offer => ({
+        kind: "preset",
+        text: id,
+        detail: title,
+        says: () => `**${title}**\n\n${follows}${status === "exact" ? "" : `\n\n${status}`}`,
+      }))),
+  ...fileOffers(cursor.before, dirname(file), [".yaml", ".yml"]).filter(
+    ({ text }) => basename(text) !== basename(file),
+  ),
+];
+
+/** The fields that the environment makes, or those of the dataset's lines. */
+export function fieldsAt(
+  { cursor, merged, file }: Surroundings,
+  made: readonly string[] | undefined,
+): readonly Field[] {
+  if (made !== undefined) return made.map((path) => ({ path, example: "" }));
+  const task = cursor.path.slice(0, -1);
+  const rows = [cursor.root, merged].map((root) => datasetOf(nodeAt(root, task), dirname(file)));
+  return rows.find((found) => found !== undefined)?.fields ?? [];
+}
+
+export const nodeAt = (root: SourceNode | undefined, path: readonly Step[]): SourceNode | undefined =>
+  path.reduce<SourceNode | undefined>(
+    (node, step) => (node?.kind === "list" ? node.items[Number(step)] : child(node, String(step))),
+    root,
+  );
+
+/** Files with reward functions, and the functions of one that is written down to its colon. */
+export const rewardOffers = ({ cursor, file }: Surroundings): Offer[] =>
+  userRewards(cursor.before, dirname(file));

@@ -1,0 +1,47 @@
+/** Something that may be written at a place: what it says, and what it takes along. */
+import type { z } from "zod";
+
+/** What a key's value looks like: what is opened for it. */
+export type Opens = "map" | "list" | "value";
+
+interface Said {
+  readonly text: string;
+  /** A few words beside it. */
+  readonly detail?: string;
+  /** Markdown, made when somebody looks at it. */
+  readonly says?: () => string;
+  /** Low first. */
+  readonly rank?: number;
+  readonly preselect?: boolean;
+}
+
+export interface KeyOffer extends Said {
+  readonly kind: "key";
+  readonly opens: Opens;
+  readonly required: boolean;
+}
+
+/** With the parameters that it cannot do without; `use` is the key that names it. */
+export interface MethodOffer extends Said {
+  readonly kind: "method";
+  readonly needs: Readonly<Record<string, z.ZodType>>;
+  readonly use: "use" | "env";
+}
+
+export interface WordOffer extends Said {
+  readonly kind: "word" | "name" | "metric" | "preset" | "number" | "file" | "folder" | "export" | "field";
+}
+
+/** YAML in one line, with `${1:…}` places; `text` is the same without them. */
+export interface SnippetOffer extends Said {
+  readonly kind: "snippet";
+  readonly snippet: string;
+}
+
+export type Offer = KeyOffer | MethodOffer | WordOffer | SnippetOffer;
+
+export const offerOf = (text: string, kind: "word" | "name" | "number", detail = ""): Offer => ({
+  text,
+  kind,
+  detail,
+});

@@ -1,0 +1,92 @@
+/** The fields of a dataset, from its first lines: a file is read once until it changes. */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { isParquet, parquetSample } from "../../parquet.ts";
+
+export interface Field {
+  /** `answer`, or `meta.level` for one inside another. */
+  readonly path: string;
+  /** What the first line that has it says, cut short. */
+  readonly example: string;
+}
+
+export interface FileRows {
+  readonly file: string;
+  readonly fields: readonly Field[];
+  /** The different values of a field, in the lines that were read. */
+  values(field: string): readonly string[];
+}
+
+const bytes = 256 * 1024;
+const lines = 200;
+const known = new Map<string, { readonly stamp: string; readonly rows: FileRows }>();
+
+/** undefined where there is no such file. */
+export function rowsOf(path: string, folder: string): FileRows | undefined {
+  const file = resolve(folder, path);
+  try {
+    const { mtimeMs, size } = statSync(file);
+    const stamp = `${mtimeMs} ${size}`;
+    const found = known.get(file);
+    if (found?.stamp === stamp) return found.rows;
+    const rows = read(file, size);
+    known.set(file, { stamp, rows });
+    return rows;
+  } catch {
+    // No file, or none that may be read: another message says so.
+    return undefined;
+  }
+}
+
+function read(file: string, size: number): FileRows {
+  const objects = isParquet(file) ? parquetSample(file, lines) : firstOf(file, size);
+  const fields = new Map<string, string>();
+  for (const object of objects) collect(object, "", fields, 0);
+  return {
+    file,
+    fields: [...fields].map(([path, example]) => ({ path, example })),
+    values: (field) => [...new Set(objects.flatMap((object) => shown(valueAt(object, field)) ?? []))],
+  };
+}
+
+function firstOf(file: string, size: number): Row[] {
+  const buffer = Buffer.alloc(Math.min(bytes, size));
+  const handle = openSync(file, "r");
+  try {
+    readSync(handle, buffer, 0, buffer.length, 0);
+  } finally {
+    closeSync(handle);
+  }
+  const whole = buffer.toString("utf8").split("\n");
+  if (size > bytes) whole.pop();
+  return whole.slice(0, lines).flatMap(objectOf);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+const isRow = (value: unknown): value is Row =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function objectOf(line: string): Row[] {
+  try {
+    const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ""));
+    return isRow(value) ? [value] : [];
+  } catch {
+    // A line that is no JSON has no fields; the run will name it.
+    return [];
+  }
+}
+
+function collect(row: Row, prefix: string, into: Map<string, string>, depth: number): void {
+  for (const [key, value] of Object.entries(row)) {
+    if (!/^[\w-]+$/.test(key) || into.size > 200) continue;
+    const path = `${prefix}${key}`;
+    if (!into.has(path)) into.set(path, (shown(value) ?? "").slice(0, 60));
+    if (isRow(value) && depth < 3) collect(value, `${path}.`, into, depth + 1);
+  }
+}
+
+const valueAt = (row: Row, path: string): unknown =>
+  path.split(".").reduce<unknown>((at, key) => (isRow(at) ? at[key] : undefined), row);
+
+const shown = (value: unknown): string | undefined =>
+  value === undefined ? undefined : typeof value === "string" ? value : JSON.stringify(value);

@@ -1,0 +1,77 @@
+/** What the curriculum of a config would draw over its steps: as blocks above the block, as a picture in its hover. */
+import type { CodeLens } from "vscode-languageserver";
+import { condensed } from "../../../shared/condensed.ts";
+import { blocksOf } from "../../../shared/rescoreText.ts";
+import type { StageConfig } from "../../config/resolved.ts";
+import type { Range } from "../../config/diagnostic.ts";
+import { entry } from "../../config/node.ts";
+import { bands, forecast, forecastNow, type Forecast } from "../../simulate/forecast.ts";
+import { forecastPicture } from "../../simulate/forecastPicture.ts";
+import type { OpenConfig } from "../documents.ts";
+
+const blocks = 12;
+
+/** The `curriculum` key of the file itself, and the first stage that follows it. */
+function written({ root, whole }: OpenConfig): { key: Range; stage: StageConfig; seed: number } | undefined {
+  const key = entry(root, "curriculum")?.key.range;
+  const stage = whole.config?.stages.find(({ kind }) => kind === "rl");
+  return key === undefined || stage === undefined ? undefined : { key, stage, seed: whole.config?.seed ?? 1 };
+}
+
+async function foretold(open: OpenConfig): Promise<{ key: Range; forecast: Forecast } | undefined> {
+  const found = written(open);
+  if (found === undefined) return undefined;
+  const { key, stage, seed } = found;
+  const told = await forecast(stage.body, stage.steps, seed, open.file);
+  return told === undefined || told.length < 2 ? undefined : { key, forecast: told };
+}
+
+/**
+ * `Expected mix: easy ▇▅▂▁ · middling ▂▄▅▅ · hard ▁▁▃▇`. What is not known yet is not waited for.
+ * @param later called when it is known
+ */
+export function forecastLenses(open: OpenConfig, later: () => void): CodeLens[] {
+  const wanted = written(open);
+  const told = wanted && forecastNow(wanted.stage.body, wanted.stage.steps, wanted.seed);
+  if (wanted === undefined) return [];
+  if (told === undefined) {
+    void foretold(open).then((found) => {
+      if (found !== undefined) later();
+    });
+    return [];
+  }
+  const parts = bands.map(
+    (band, i) =>
+      `${band} ${blocksOf(
+        condensed(
+          told.map((shares) => shares[i]!),
+          blocks,
+        ),
+      )}`,
+  );
+  const { line } = wanted.key.start;
+  return [
+    {
+      range: { start: { line, character: 0 }, end: { line, character: 0 } },
+      command: { title: `Expected mix: ${parts.join(" · ")}`, command: "" },
+    },
+  ];
+}
+
+/** Markdown for the hover of the key. */
+export async function forecastHover(
+  open: OpenConfig,
+  { line, character }: { readonly line: number; readonly character: number },
+): Promise<string | undefined> {
+  const key = written(open)?.key;
+  if (key?.start.line !== line || character < key.start.character || character > key.end.character)
+    return undefined;
+  const found = await foretold(open);
+  if (found === undefined) return undefined;
+  const picture = Buffer.from(forecastPicture(found.forecast)).toString("base64");
+  return [
+    "**Expected mix of tasks over the steps**, drawn for a simulated learner on levels of rising difficulty.",
+    `![easy, middling and hard tasks over the steps](data:image/svg+xml;base64,${picture})`,
+    "`gradus curriculum FILE --simulate` compares it with uniform sampling.",
+  ].join("\n\n");
+}

@@ -1,0 +1,25 @@
+/** A computed value behind the line that it follows from. */
+import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
+import type { Position } from "../../config/diagnostic.ts";
+
+export interface Hint {
+  /** The line behind whose text it stands. */
+  readonly line: number;
+  readonly label: string;
+  /** Markdown: how it was computed. */
+  readonly detail: string;
+}
+
+export function toInlayHint({ line, label, detail }: Hint, lines: readonly string[]): InlayHint {
+  const position: Position = { line, character: (lines[line] ?? "").trimEnd().length };
+  return {
+    position,
+    label,
+    kind: InlayHintKind.Type,
+    paddingLeft: true,
+    tooltip: { kind: MarkupKind.Markdown, value: detail },
+  };
+}
+
+/** 10,240, also where it is small or large. */
+export const whole = (value: number): string => Math.round(value).toLocaleString("en-US");

@@ -1,0 +1,27 @@
+/** What names stand for in a config, and which parameters take them. */
+import type { z } from "zod";
+import { referenceOf } from "../../config/references.ts";
+import { kindOf, unwrapped } from "../../config/values.ts";
+
+export type NameKind = "stage" | "task" | "term" | "model" | "head";
+
+/** As messages call them. */
+export const words: Readonly<Record<NameKind, string>> = {
+  stage: "stage",
+  task: "task",
+  term: "reward term",
+  model: "model",
+  head: "value head",
+};
+
+/** What a method's parameter names, alone or in a list: its declaration says so. */
+export function namedBy(schema: z.ZodType): NameKind | undefined {
+  const inner = unwrapped(schema);
+  const kind = kindOf(inner);
+  if (kind.kind === "array") return namedBy(kind.element);
+  const to = referenceOf(inner)?.to;
+  return to === "model" || to === "term" || to === "task" || to === "head" || to === "stage" ? to : undefined;
+}
+
+/** Words for models that every run has. They all come of the policy, and none can be called otherwise. */
+export const policyWords: readonly string[] = ["policy", "reference", "previous", "behaviour"];

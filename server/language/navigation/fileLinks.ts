@@ -1,0 +1,91 @@
+/** The files that a config names: parents, reward functions, datasets, models, texts. */
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import type { Range } from "../../config/diagnostic.ts";
+import { parentFile } from "../../config/extend.ts";
+import { fileReference } from "../../config/method.ts";
+import { textOf, type SourceNode } from "../../config/node.ts";
+import { lastKey, visits, type Visit } from "../walk.ts";
+
+export interface FileLink {
+  readonly range: Range;
+  /** Absolute; it is there. */
+  readonly file: string;
+  /** The function that is meant. */
+  readonly export?: string;
+  readonly tooltip: string;
+}
+
+/** Parameters of methods that take a file. */
+const fileKeys = new Set(["dataset", "corpus", "path"]);
+
+export function fileLinks(root: SourceNode | undefined, file: string, merged?: SourceNode): FileLink[] {
+  if (root === undefined) return [];
+  const found: FileLink[] = [];
+  for (const visit of visits(root, merged)) {
+    const link = visit.node.kind === "scalar" ? linkOf(visit, file) : undefined;
+    if (link !== undefined) found.push(link);
+  }
+  return found;
+}
+
+function linkOf(visit: Visit, by: string): FileLink | undefined {
+  const { node, path } = visit;
+  const text = textOf(node);
+  if (text === undefined || text === "" || text.startsWith("${env:")) return undefined;
+  const { range, folder } = node.origin;
+  if (path[0] === "extends" && path.length <= 2) return parentLink(text, range, by);
+  const reference = isReward(visit) ? fileReference(text) : undefined;
+  if (reference !== undefined) {
+    const name = reference.export ?? (reference.language === "python" ? "compute_score" : "score");
+    return existing(resolve(folder, reference.path), range, `Open ${reference.path}, function ${name}`, name);
+  }
+  return isFile(visit) ? existing(resolve(folder, text), range, `Open ${basename(text)}`) : undefined;
+}
+
+function parentLink(name: string, range: Range, by: string): FileLink | undefined {
+  const parent = parentFile(name, by);
+  if (parent === undefined) return undefined;
+  const tooltip = parent.preset ? `Open the preset ${name}` : `Open ${basename(parent.file)}`;
+  return { range, file: parent.file, tooltip };
+}
+
+/** `use: ./brevity.ts`, or the short form of a term. */
+function isReward({ spot, path }: Visit): boolean {
+  if (spot?.kind === "method") return spot.slot === "reward";
+  return (
+    spot?.kind === "shape" &&
+    spot.shape.kind === "slot" &&
+    spot.shape.slot === "reward" &&
+    path.at(-1) !== "use"
+  );
+}
+
+function isFile({ spot, path, parent }: Visit): boolean {
+  if (spot?.kind === "shape" && spot.shape.kind === "path") return true;
+  // The short form of a model names its base.
+  if (spot?.kind === "shape" && spot.shape.kind === "map" && spot.shape.short === "base") return true;
+  const last = lastKey(path);
+  return (
+    last !== undefined &&
+    fileKeys.has(last) &&
+    parent?.spot?.kind === "shape" &&
+    parent.spot.shape.kind === "slot"
+  );
+}
+
+function existing(file: string, range: Range, tooltip: string, name?: string): FileLink | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  const readable =
+    found?.isDirectory() === true ? describing(file) : found?.isFile() === true ? file : undefined;
+  if (readable === undefined || isBinary(readable)) return undefined;
+  return { range, file: readable, tooltip, ...(name === undefined ? {} : { export: name }) };
+}
+
+/** An editor opens files: of a model's folder, the one that describes the model. */
+const describing = (folder: string): string | undefined =>
+  ["config.json", "adapter_config.json", "state.json"]
+    .map((name) => join(folder, name))
+    .find((file) => existsSync(file));
+
+const isBinary = (file: string): boolean => /\.(gguf|safetensors|bin|parquet)$/.test(file);
