@@ -1,7 +1,7 @@
 /** The converted file: a config in the usual order, with comments, as YAML. */
 import { Document, isMap, isScalar, isSeq, visit, type Node } from "yaml";
 import type { Json, JsonObject } from "../../shared/json.ts";
-import { isObject } from "./settings.ts";
+import { isObject } from "../foreign/values.ts";
 
 const order = [
   "name",

@@ -6,7 +6,8 @@ import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { readForeign } from "./read.ts";
 import { Settings } from "./settings.ts";
 import { convertTrl } from "./trl.ts";
-import { trlDefaults, trlReason } from "./trlDefaults.ts";
+import { trlDefaults, trlPreferenceDefaults, trlReason } from "./trlDefaults.ts";
+import { convertTrlPreference, isPreference } from "./trlPreference.ts";
 import type { Converted, Peer } from "./types.ts";
 import { convertVerl, verlReason } from "./verl.ts";
 import { verlDefaults } from "./verlDefaults.ts";
@@ -32,6 +33,11 @@ const converters: Readonly<Record<Peer, Converter>> = {
     reasonOf: openrlhfReason,
   },
 };
+const preference: Converter = {
+  ...converters.trl,
+  defaults: trlPreferenceDefaults,
+  convert: convertTrlPreference,
+};
 export const peers: readonly Peer[] = ["verl", "trl", "openrlhf"];
 
 /**
@@ -42,7 +48,12 @@ export const peers: readonly Peer[] = ["verl", "trl", "openrlhf"];
  */
 export function convert(file: string, text: string, asked?: Peer): Converted {
   const { peer, settings: written, lost } = readForeign(file, text, asked);
-  const { release, defaults, convert: toDraft, reasonOf } = converters[peer];
+  const {
+    release,
+    defaults,
+    convert: toDraft,
+    reasonOf,
+  } = peer === "trl" && isPreference(written) ? preference : converters[peer];
   const settings = new Settings(written, defaults);
   const draft = toDraft(settings);
   const unmapped = [...lost, ...settings.unmapped(reasonOf)];

@@ -1,5 +1,6 @@
 /** OpenRLHF 0.11 (dotted flags) → Gradus. `rollout.batch_size` counts prompts, `train.batch_size` rollouts. */
 import type { Json, JsonObject } from "../../shared/json.ts";
+import { setCritic } from "./critic.ts";
 import { Draft, fields } from "./draft.ts";
 import { datasetTask, fromHome, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
@@ -19,7 +20,7 @@ export const openrlhfReason = reasonBy(
       "about a cluster of GPUs; Gradus trains on one machine",
     ],
     [/^(logger|ckpt)\.|wandb|tensorboard/, "Gradus records every run in its own store"],
-    [/^critic\./, "the critic is a value head of the policy here: see `advantage.baseline: critic`"],
+    [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
     [/^eval\./, "see the `evaluation` block"],
     [/^train\.async|partial_rollout/, "generation and training take turns in this version"],
     [/image|visual/, "no images in this version"],
@@ -52,7 +53,6 @@ function run(settings: Settings, draft: Draft): void {
     ...(base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base }),
     ...(rank > 0 ? { adapter: { use: "lora", rank, alpha, dropout } } : {}),
   });
-  if (settings.peek(`${chosen}.estimator`) === "gae") draft.set("model.value_heads", ["value"]);
   const [samples, episodes] = [settings.number("data.max_samples"), settings.need("train.num_episodes")];
   const prompts = settings.need("rollout.batch_size");
   if (samples !== undefined) {
@@ -186,5 +186,27 @@ function update(settings: Settings, draft: Draft): void {
     },
     mini_batch: Math.min(mini, prompts * group),
     epochs: settings.need("train.max_epochs"),
+  });
+  if (settings.peek(`${chosen}.estimator`) === "gae")
+    critic(settings, draft, Math.min(mini, prompts * group));
+}
+
+/** Its weights are named, or those of the reward model, or the policy's. */
+function critic(settings: Settings, draft: Draft, rows: number): void {
+  const named = ["critic.model_name_or_path", "reward.model_name_or_path"].find((key) => settings.has(key));
+  const base = modelName(settings, named ?? "actor.model_name_or_path");
+  setCritic(draft, {
+    model: base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base },
+    optimizer: {
+      lr: settings.need("critic.adam.lr"),
+      betas: [...(settings.list("critic.adam.betas") ?? [0.9, 0.95])],
+      epsilon: settings.need("critic.adam.eps"),
+      weight_decay: settings.need("critic.adam.weight_decay"),
+      clip_norm: settings.need("critic.max_norm"),
+    },
+    clip: settings.need("critic.value_clip"),
+    each: "token",
+    rows,
+    rounds: settings.need("train.max_epochs"),
   });
 }

@@ -1,5 +1,6 @@
 /** OpenRLHF's estimators, losses, KL and corrections as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../shared/json.ts";
+import { criticBaseline } from "./critic.ts";
 import { fields, type Draft } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 
@@ -27,7 +28,7 @@ export function advantage(settings: Settings, draft: Draft): void {
     settings.refuse("reward.clip_range", "with a critic nothing bounds the reward itself");
   const table: Readonly<Record<string, () => JsonObject>> = {
     gae: () => ({
-      baseline: { use: "critic", lambda: settings.need(`${chosen}.lambd`) },
+      baseline: criticBaseline(settings.need(`${chosen}.lambd`)),
       scale: "none",
       level: "token",
       gamma,

@@ -46,9 +46,7 @@ export function named(tasks: readonly JsonObject[]): JsonObject[] {
 
 export function datasetTask(settings: Settings, key: string, name: string): JsonObject {
   const path = fromHome(name);
-  if (/\.parquet$/.test(path))
-    settings.refuse(key, "Gradus reads JSONL, one task a line: convert the Parquet file", name);
-  else if (!/\.jsonl?$/.test(path))
-    settings.refuse(key, "Gradus reads JSONL files: export the dataset and name the file", name);
+  if (!/\.(jsonl?|parquet)$/.test(path))
+    settings.refuse(key, "Gradus reads JSONL and Parquet files: export the dataset and name the file", name);
   return { dataset: path };
 }

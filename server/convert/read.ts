@@ -4,13 +4,19 @@ import { dirname, join } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
-import { oldNames, openrlhfDefaults } from "./openrlhfFlags.ts";
+import { oldNames } from "../foreign/facts/openrlhfNames.ts";
+import { frameworkNames } from "../foreign/names.ts";
+import { readWritten } from "../foreign/readers/index.ts";
+import type { Written as Launched } from "../foreign/readers/written.ts";
+import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { readScript, type Launch } from "./script.ts";
-import { flat, isObject, pythonic, valueOf, type Unmapped } from "./settings.ts";
+import { flat, isObject, pythonic, valueOf } from "../foreign/values.ts";
+import type { Unmapped } from "./settings.ts";
 import { trlDefaults } from "./trlDefaults.ts";
+import { preferenceKeys } from "./trlPreference.ts";
 import type { Peer, Written } from "./types.ts";
 
-/** Keys that GRPOConfig and TRL's script arguments have, and the other two do not. */
+/** Keys that GRPOConfig, DPOConfig and TRL's script arguments have, and the other two do not. */
 const trlKeys = new Set([
   ...Object.keys(trlDefaults).filter(
     (key) => !(key in oldNames) && key !== "num_processes" && !key.startsWith("adam_"),
@@ -19,6 +25,7 @@ const trlKeys = new Set([
   "dataset_name",
   "reward_funcs",
   "reward_weights",
+  ...preferenceKeys,
   "epsilon_high",
   "delta",
   "off_policy_mask_threshold",
@@ -28,8 +35,23 @@ const trlKeys = new Set([
   "output_dir",
 ]);
 
-/** @throws UserError where the text is no configuration of verl, TRL or OpenRLHF */
+/** Programs that practise with rewards, and TRL's DPO. */
+const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
+
+/** @throws UserError where the text is no configuration of verl, TRL or OpenRLHF, or one of a program without a counterpart */
 export function readForeign(file: string, text: string, asked?: Peer): Written {
+  const known = readWritten(file, text);
+  if (known?.tree !== undefined && asked === undefined && !converted.test(known.tree))
+    throw new UserError(
+      `this configures \`${known.tree}\` of ${frameworkNames[known.framework]}, which convert does not read`,
+      {
+        file,
+        code: "unknown-program",
+        action:
+          "It reads PPO and GRPO of verl, GRPO and DPO of TRL, and PPO of OpenRLHF: write other stages by hand.",
+      },
+    );
+  if (known?.form === "python") return fromPython(known);
   const tree = /\.(sh|bash)$/.test(file) ? undefined : treeOf(file, text);
   const settings = tree === undefined ? undefined : new Map(flat(resolved(tree)));
   const peer = settings === undefined ? undefined : (asked ?? peerOf([...settings.keys()]));
@@ -42,8 +64,17 @@ export function readForeign(file: string, text: string, asked?: Peer): Written {
     file,
     code: "unknown-config",
     action:
-      "Give a verl Hydra file or launch script, a GRPOConfig YAML, or an OpenRLHF command line; `--from verl|trl|openrlhf` says whose it is.",
+      "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line; `--from verl|trl|openrlhf` says whose it is.",
   });
+}
+
+/** The keywords of `GRPOConfig(…)`; what only the running script knows is lost. */
+function fromPython({ settings }: Pick<Launched, "settings">): Written {
+  const told = settings.flatMap(({ key, value }) => (value === undefined ? [] : [[key, value] as const]));
+  const lost = settings
+    .filter(({ value }) => value === undefined)
+    .map(({ key, text }) => ({ key, value: text, reason: "worked out while the script runs" }));
+  return { peer: "trl", settings: new Map(told), lost };
 }
 
 function treeOf(file: string, text: string): JsonObject | undefined {
@@ -148,7 +179,7 @@ function launched({ words }: Launch, file: string, asked: Peer | undefined): Fou
     return { peer: "openrlhf", settings: modern(flagsOf(words.slice(launcher + 1))), lost: [] };
   const keys = [...flags.keys()];
   const config = flags.get("config");
-  if (words.some((word) => /^trl$|grpo/.test(word)) && typeof config === "string") {
+  if (words.some((word) => /^trl$|grpo|dpo/.test(word)) && typeof config === "string") {
     const path = join(dirname(file), config);
     const tree = existsSync(path) ? treeOf(path, readFileSync(path, "utf8")) : undefined;
     const rest = [...flags].filter(([key]) => key !== "config");

@@ -2,7 +2,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { Draft, fields } from "./draft.ts";
 import { datasetTask, modelName, stoodIn } from "./paths.ts";
-import { isObject, type Settings } from "./settings.ts";
+import { isObject } from "../foreign/values.ts";
+import type { Settings } from "./settings.ts";
 import { advantage, masks, objective } from "./trlAlgorithm.ts";
 import { plural } from "./types.ts";
 
@@ -19,10 +20,12 @@ export function convertTrl(settings: Settings): Draft {
   return draft;
 }
 
-interface Batch {
+export interface Batch {
   readonly generated: number;
   readonly group: number;
   readonly mini: number;
+  /** The longest response. */
+  readonly tokens: number;
 }
 
 function batches(settings: Settings, draft: Draft): Batch {
@@ -63,10 +66,15 @@ function batches(settings: Settings, draft: Draft): Batch {
   });
   if (settings.need("repetition_penalty") !== 1)
     settings.refuse("repetition_penalty", "sampling has no repetition penalty in Gradus");
-  return { generated: prompts * group, group, mini: Math.min(update, prompts * group) };
+  return {
+    generated: prompts * group,
+    group,
+    mini: Math.min(update, prompts * group),
+    tokens: settings.need("max_completion_length"),
+  };
 }
 
-function run(settings: Settings, draft: Draft, { generated, mini }: Batch): void {
+export function run(settings: Settings, draft: Draft, { generated, mini, tokens }: Batch): void {
   const name = settings.text("run_name");
   if (name !== undefined) draft.set("name", name);
   draft.set("seed", settings.need("seed"));
@@ -99,13 +107,13 @@ function run(settings: Settings, draft: Draft, { generated, mini }: Batch): void
       }
     : {};
   draft.set("model", {
-    ...(base === undefined ? stoodIn(512, settings.need("max_completion_length")) : { base }),
+    ...(base === undefined ? stoodIn(512, tokens) : { base }),
     ...adapter,
   });
   if (base === undefined) settings.refuse("model_name_or_path", "no model is named; `tiny` stands in", null);
 }
 
-function tasks(settings: Settings, draft: Draft): void {
+export function tasks(settings: Settings, draft: Draft): void {
   const name = settings.text("dataset_name");
   settings.get("dataset_train_split");
   const shuffle = settings.peek("shuffle_dataset") === false ? { shuffle: false } : {};
@@ -158,7 +166,7 @@ function rewards(settings: Settings, draft: Draft): void {
     settings.refuse("reward_model_name_or_path", "a reward model is no term of this version");
 }
 
-function update(settings: Settings, draft: Draft, { generated, mini }: Batch): void {
+export function update(settings: Settings, draft: Draft, { generated, mini }: Batch): void {
   const warmup = settings.need("warmup_steps");
   const ratio = settings.number("warmup_ratio") ?? (warmup > 0 && warmup < 1 ? warmup : 0);
   const most = settings.need("max_steps");

@@ -52,6 +52,20 @@ export const trlDefaults: JsonObject = {
   lora_dropout: 0.05,
 };
 
+/** What `DPOConfig` has beside that, or otherwise. */
+export const trlPreferenceDefaults: JsonObject = {
+  ...trlDefaults,
+  beta: 0.1,
+  loss_type: ["sigmoid"],
+  label_smoothing: 0,
+  f_divergence_type: "reverse_kl",
+  f_alpha_divergence_coef: 0.5,
+  ld_alpha: 1,
+  use_weighting: false,
+  discopop_tau: 0.05,
+  max_length: 1024,
+};
+
 export const trlReason = reasonBy(
   [
     [/^vllm_|^use_transformers|^transformers_|^ds3_|^cache_impl/, "names or tunes the engine that generates"],

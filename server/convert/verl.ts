@@ -5,6 +5,7 @@ import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage } from "./verlAdvantage.ts";
 import { masks, rejectionNote } from "./verlCorrection.ts";
+import { verlCritic } from "./verlCritic.ts";
 import { aggregateOf, kl, objective } from "./verlLoss.ts";
 import { plural } from "./types.ts";
 
@@ -28,7 +29,7 @@ export const verlReason = reasonBy(
     ],
     [/^trainer\./, "about verl's trainer"],
     [/^(ray_kwargs|ray_init|global_profiler|transfer_queue|hydra)/, "about the cluster that verl runs on"],
-    [/^critic\./, "the critic is a value head of the policy here: see `advantage.baseline: critic`"],
+    [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
     [
       /^(reward_model|reward)\./,
       "Gradus has reward functions, not reward servers of this kind: write a term in `reward.terms`",
@@ -95,8 +96,6 @@ function run(settings: Settings, draft: Draft): void {
     ...(base === undefined ? stoodIn(prompt, response) : { base }),
     ...(rank > 0 ? { adapter: { use: "lora", rank, alpha } } : {}),
   });
-  const critic = settings.text("algorithm.adv_estimator") === "gae";
-  if (critic) draft.set("model.value_heads", ["value"]);
   const every = settings.number("trainer.test_freq");
   if (every !== undefined && every > 0) draft.set("evaluation", { every });
   const save = settings.number("trainer.save_freq");
@@ -250,6 +249,7 @@ function batches(settings: Settings, draft: Draft): void {
     mini_batch: Math.min(mini, prompts) * n,
     epochs: settings.need(`${actor}.ppo_epochs`),
   });
+  if (settings.text("algorithm.adv_estimator") === "gae") verlCritic(settings, draft, { prompts, n, mini });
 }
 
 function course(settings: Settings, optim: string): JsonObject {

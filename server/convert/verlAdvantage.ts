@@ -1,5 +1,6 @@
 /** verl's advantage estimators as baselines, scales and what surrounds them. */
 import type { Json, JsonObject } from "../../shared/json.ts";
+import { criticBaseline } from "./critic.ts";
 import type { Draft } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 import { bounds } from "./verlCorrection.ts";
@@ -48,7 +49,7 @@ const grpo = (settings: Settings): JsonObject => ({ baseline: groupMean, scale: 
 
 const estimators: Readonly<Record<string, (settings: Settings) => JsonObject>> = {
   gae: (settings) => ({
-    baseline: { use: "critic", lambda: settings.need("algorithm.lam") },
+    baseline: criticBaseline(settings.need("algorithm.lam")),
     scale: "none",
     level: "token",
     gamma: gamma(settings),

@@ -1,7 +1,8 @@
 /** verl's losses and KLs as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { fields } from "./draft.ts";
-import { isObject, type Settings } from "./settings.ts";
+import { isObject } from "../foreign/values.ts";
+import type { Settings } from "./settings.ts";
 import type { KlEntry } from "./types.ts";
 import { corrections } from "./verlCorrection.ts";
 

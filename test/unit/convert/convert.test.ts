@@ -197,3 +197,89 @@ describe("converted configurations", () => {
     assert.equal(of("optim.lr=1", "x.sh", "verl").peer, "verl");
   });
 });
+
+describe("TRL's preference pairs", () => {
+  const converted = (text: string): ReturnType<typeof convert> => convert("dpo.yaml", text);
+  it("several losses stand side by side, each with its weight", () => {
+    const { config } = converted("loss_type: [sigmoid, bco_pair, sft]\nloss_weights: [0.8, 0.2, 1.0]\n");
+    assert.match(config, /use: dpo\n {2}beta: 0\.1\n {2}factor: 0\.8/);
+    assert.match(config, /use: bco, beta: 0\.1, factor: 0\.2/);
+    assert.match(config, /use: filtered_likelihood, keep: best, factor: 1/);
+  });
+  it("says what has no counterpart", () => {
+    const { unmapped } = converted(
+      "loss_type: sigmoid\nld_alpha: 0.5\nuse_weighting: true\ndataset_name: pairs\n",
+    );
+    for (const key of ["ld_alpha", "use_weighting", "dataset_name", "reward_funcs"])
+      assert.ok(
+        unmapped.some((one) => one.key === key),
+        key,
+      );
+  });
+  it("counts pairs", () => {
+    const { config } = converted(
+      "loss_type: ipo\nper_device_train_batch_size: 4\ngradient_accumulation_steps: 2\n",
+    );
+    assert.match(config, /prompts: 8, group: 2/);
+    assert.match(config, /mini_batch: 16/);
+  });
+  it("GRPO's own losses stay GRPO's", () => {
+    assert.match(convert("grpo.yaml", "loss_type: dapo\nnum_generations: 4\n").config, /use: clipped/);
+  });
+});
+
+describe("PPO's critic", () => {
+  const learner = { use: "learner", model: "critic", rollouts: "step", each: "token" };
+  it("of verl has its own path, optimiser, clip and mini-batches; what it leaves open is the actor's", () => {
+    const flags =
+      "algorithm.adv_estimator=gae algorithm.lam=0.9 data.train_batch_size=64 actor_rollout_ref.rollout.n=2 actor_rollout_ref.actor.ppo_mini_batch_size=32 actor_rollout_ref.model.path=/m/actor";
+    const { models, advantage, auxiliary } = tree(
+      of(
+        `python3 -m verl.trainer.main_ppo ${flags} critic.optim.lr=2e-5 critic.cliprange_value=0.4 critic.ppo_epochs=3\n`,
+      ),
+    );
+    assert.deepEqual(advantage!["baseline"], { use: "critic", model: "critic", lambda: 0.9 });
+    assert.deepEqual(models!["critic"], {
+      base: "/m/actor",
+      value_heads: ["value"],
+      trains: true,
+      optimizer: { use: "adamw", lr: 2e-5, betas: [0.9, 0.999], weight_decay: 0.01, clip_norm: 1 },
+    });
+    const objective = { use: "value_clipped", clip: 0.4 };
+    assert.deepEqual(auxiliary, [{ ...learner, objective, rows: 64, updates: 3 }]);
+  });
+  it("of OpenRLHF begins as the reward model where it is not named", () => {
+    const flags =
+      "--actor.model_name_or_path /m/actor --reward.model_name_or_path /m/judge --train.batch_size 16";
+    const { models, auxiliary } = tree(
+      of(`python3 -m openrlhf.cli.train_ppo_ray ${flags} --algo.advantage.estimator gae\n`),
+    );
+    assert.equal((models!["critic"] as Record<string, unknown>)["base"], "/m/judge");
+    const objective = { use: "value_clipped", clip: 0.5 };
+    assert.deepEqual(auxiliary, [{ ...learner, objective, rows: 16, updates: 1 }]);
+  });
+});
+
+describe("what is read", () => {
+  it("is GRPOConfig(…) of a Python script, too; what only the running script knows is lost", () => {
+    const result = of(
+      "from trl import GRPOConfig\nargs = GRPOConfig(learning_rate=2e-6, num_generations=4, beta=pick())\n",
+      "train.py",
+    );
+    assert.equal(tree(result)["rollout"]!["group"], 4);
+    assert.equal(reason(result, "beta"), "worked out while the script runs");
+  });
+  it("is no supervised trainer: that would come out as something else", () => {
+    for (const [file, text, tree] of [
+      ["run.sh", "torchrun -m verl.trainer.sft_trainer optim.lr=1e-5\n", "sft_trainer_engine"],
+      ["run.sh", "deepspeed --module openrlhf.cli.train_sft --actor.adam.lr 1e-5\n", "train_sft"],
+      ["sft.yaml", "model_name_or_path: m\npacking: true\nlearning_rate: 1e-5\n", "sft"],
+      ["train.py", "from trl import SFTConfig\nSFTConfig(packing=True)\n", "sft"],
+    ] as const)
+      assert.throws(
+        () => of(text, file),
+        (error) => error instanceof UserError && error.message.includes(tree),
+        file,
+      );
+  });
+});

@@ -98,6 +98,7 @@ function check(one: Case, file: string, set: readonly string[]): void {
 }
 
 const files: readonly (readonly [string, string])[] = [
+  ["trl_dpo-1.16.0", "dpo.yaml"],
   ["verl-0.9.1", "run.sh"],
   ["trl-1.16.0", "grpo.yaml"],
   ["openrlhf-0.11.1", "run.sh"],

@@ -41,7 +41,7 @@ it("the rollouts are those that the script makes", { skip }, () => {
   assert.deepEqual(made(join(folder, "make.py"), ["rollouts", "--print"]), JSON.parse(file));
 });
 
-for (const peer of ["trl", "verl", "openrlhf"])
+for (const peer of ["trl", "trl_dpo", "verl", "openrlhf"])
   it(`the vectors are those that ${peer} makes`, { skip }, (context) => {
     const again = made(join(folder, "make.py"), [peer, "--print"]);
     if (again === undefined) {

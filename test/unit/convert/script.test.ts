@@ -1,7 +1,7 @@
 /** The small reading of the shell that launch scripts need. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { whole } from "../../../server/convert/arithmetic.ts";
+import { whole } from "../../../server/foreign/shell/arithmetic.ts";
 import { readScript } from "../../../server/convert/script.ts";
 
 const words = (text: string): readonly string[] => readScript(text).launches.at(-1)?.words ?? [];
