@@ -11,7 +11,8 @@ function metricOf({ batch }: AdvantageInput, metric: "entropy" | "length"): (row
   const entropy =
     metric === "entropy" ? recordedColumn(batch, "entropy", "advantage.baseline: canon") : undefined;
   return (row) => {
-    let [sum, count] = [0, 0];
+    let sum = 0;
+    let count = 0;
     for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) {
       if (batch.mask[t] !== 1) continue;
       sum += entropy?.[t] ?? 0;

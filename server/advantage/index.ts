@@ -22,6 +22,7 @@ import { optimalTokenBaseline } from "./optimalTokenBaseline.ts";
 import { pairPartner } from "./pairPartner.ts";
 import { passAtK } from "./passAtK.ts";
 import { sign } from "./sign.ts";
+import { stepLead } from "./stepLead.ts";
 import { treeSiblings } from "./treeSiblings.ts";
 import { turnCritic } from "./turnCritic.ts";
 import { whitening } from "./whitening.ts";
@@ -47,6 +48,7 @@ export const baselines: readonly Declaration<"baseline">[] = [
   bestMinusSecond,
   critic,
   turnCritic,
+  stepLead,
   monteCarlo,
   treeSiblings,
   optimalTokenBaseline,

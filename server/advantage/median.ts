@@ -11,6 +11,12 @@ export const median = baseline({
   needs: ["siblings"],
   params: z.object({
     quantile: z.number().min(0).max(1).default(0.5).describe("q; 0.5: the median."),
+    between: z
+      .enum(["linear", "lower"])
+      .default("linear")
+      .describe(
+        "Where the quantile falls between two rewards: linear between them, or the lower one, inf { x : F(x) ≥ q } (QAE).",
+      ),
     among,
     single: single("zero"),
   }),
@@ -21,6 +27,7 @@ export const median = baseline({
         const middle = quantile(
           Array.from(units, (unit) => input.rewards[unit]!),
           params.quantile,
+          params.between,
         );
         for (const unit of units)
           centred[unit] =

@@ -7,5 +7,5 @@ export const noScale = scale({
   formula: "A = A",
   sources: ["Understanding R1-Zero-Like Training: A Critical Perspective"],
   params: z.object({}),
-  create: () => (centred) => centred.slice(),
+  create: () => (centred) => centred,
 });

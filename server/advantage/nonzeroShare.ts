@@ -12,7 +12,8 @@ export const nonzeroShare = scale({
   create:
     ({ norm }) =>
     (centred, { rewards }) => {
-      let [all, nonzero] = [0, 0];
+      let all = 0;
+      let nonzero = 0;
       for (const reward of rewards) {
         if (Number.isNaN(reward)) continue;
         all += 1;

@@ -16,10 +16,12 @@ export const opo = baseline({
       const centred = noAdvantages(input);
       const lengths = trainedTokens(input.units, input.batch.mask);
       for (const units of populations(input)) {
-        let [weighted, weight] = [0, 0];
+        let weighted = 0;
+        let weight = 0;
         for (const unit of units) {
-          weighted += lengths[unit]! * input.rewards[unit]!;
-          weight += lengths[unit]!;
+          const length = lengths?.[unit] ?? 1;
+          weighted += length * input.rewards[unit]!;
+          weight += length;
         }
         for (const unit of units)
           centred[unit] =

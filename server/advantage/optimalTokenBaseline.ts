@@ -35,16 +35,15 @@ function columnsOf(
   how: Importance,
   cap: number,
 ): { returns: Float64Array; energy: Float64Array } {
-  const { batch, units, rewards } = input;
-  const [logp, squares] = [
-    recordedColumn(batch, "logp_old", name),
-    recordedColumn(batch, "sum_pi_squared", name),
-  ];
+  const { batch, units, rewards, stats } = input;
+  const logp = recordedColumn(batch, "logp_old", name);
+  const squares = stats.sum_pi_squared ?? recordedColumn(batch, "sum_pi_squared", name);
   const factors = importance(input, how, cap);
   const [returns, energy] = [new Float64Array(units.count), new Float64Array(units.count)];
   for (let row = 0; row < batch.rows; row++) {
     const [from, to] = [units.offsets[row]!, units.offsets[row + 1]!];
-    let [sum, past] = [0, 0];
+    let sum = 0;
+    let past = 0;
     for (let unit = to - 1; unit >= from; unit--) returns[unit] = sum += rewards[unit]!;
     for (let unit = from; unit < to; unit++) {
       const t = units.start[unit]!;
@@ -58,10 +57,10 @@ export const optimalTokenBaseline = baseline({
   name: "optimal_token_baseline",
   aliases: ["tir_optimal_token_baseline"],
   summary:
-    "A baseline of its own for each place in the response: the group's returns from there on, weighted by how large the gradient of what was written so far is (1 − 2π + Σπ², summed). Needs `sum_pi_squared` and `logp_old` of recorded rollouts.",
+    "A baseline of its own for each place in the response: the group's returns from there on, weighted by how large the gradient of what was written so far is (1 − 2π + Σπ², summed). A run scores `sum_pi_squared` for it; recorded rollouts need it beside `logp_old`.",
   formula: "B_t = Σ_i G_{i,t} W_{i,t} / (Σ_i W_{i,t} + ε), W_{i,t} = Σ_{s≤t} (1 − 2π_s + Σ_v π_v²)",
   sources: ["verl"],
-  needs: ["siblings", "sum_pi_squared"],
+  needs: ["siblings"],
   params: z.object({
     align: z
       .enum(["position", "trained"])
@@ -86,6 +85,7 @@ export const optimalTokenBaseline = baseline({
   create: (params) => ({
     level: "token",
     returns: "own",
+    channels: [{ model: "policy", channel: "sum_pi_squared" }],
     centre(input) {
       const { units, batch } = input;
       const { returns, energy } = columnsOf(input, params.importance, params.cap);

@@ -31,63 +31,114 @@ function lastToken({ records, offsets }: Batch, row: number, level: Level, k: nu
   return (end === undefined ? offsets[row + 1]! : start + end) - 1;
 }
 
+/** What units are paid from. */
+interface Paying {
+  readonly columns: readonly RewardColumn[];
+  readonly units: Units;
+  /** Per row; NaN: it has no reward. */
+  readonly totals: Float64Array;
+  readonly batch: Batch;
+  /** Per token, taken off. */
+  readonly penalty: Float64Array | undefined;
+}
+
 /**
  * What each unit earned of some sources: a value is earned by the last unit that had begun when it was paid, so
  * a whole response's reward falls to its last unit. Values paid before anything was written are nobody's. NaN where
- * `totals` says that the row has none.
+ * `totals` says that the row has none. Of a row at a time, or a column of all.
+ */
+export class Earned {
+  private all: Float64Array | undefined;
+  private near = new Float64Array(0);
+
+  /** @param place where a column is written: all 0 */
+  constructor(
+    private readonly paying: Paying,
+    private readonly place: (size: number) => Float64Array,
+  ) {}
+
+  /** Of a row's units, from the beginning of an array that the next call overwrites. */
+  row(row: number): Float64Array {
+    const { offsets } = this.paying.units;
+    const size = offsets[row + 1]! - offsets[row]!;
+    if (this.near.length < size) this.near = new Float64Array(size);
+    this.near.fill(0, 0, size);
+    payRow(this.paying, row, this.near, offsets[row]!, undefined);
+    return this.near;
+  }
+
+  get column(): Float64Array {
+    const { paying, place } = this;
+    return (this.all ??= rewardsOfUnits(paying, undefined, place(paying.units.count)));
+  }
+}
+
+/**
  * @param into takes each row's sum, where asked for; rows to which no source applies keep what they have
+ * @param rewards where they are written: all 0
  */
 export function rewardsOfUnits(
-  columns: readonly RewardColumn[],
-  units: Units,
-  totals: Float64Array,
-  batch: Batch,
-  penalty: Float64Array | undefined,
+  paying: Paying,
   into?: Float64Array,
+  rewards: Float64Array = new Float64Array(paying.units.count),
 ): Float64Array {
-  const rewards = new Float64Array(units.count);
-  for (let row = 0; row < batch.rows; row++) {
-    const [from, to] = [units.offsets[row]!, units.offsets[row + 1]!];
-    const applying = columns.filter((column) => column.status[row] === status.value);
-    if (Number.isNaN(totals[row]!) || (into !== undefined && applying.length === 0)) {
-      rewards.fill(Number.NaN, from, to);
-      continue;
-    }
-    if (into !== undefined) into[row] = 0;
-    for (const column of applying) pay(column, units, row, batch, rewards, into);
-    if (penalty !== undefined) charge(penalty, units, row, batch, rewards);
-  }
+  for (let row = 0; row < paying.batch.rows; row++) payRow(paying, row, rewards, 0, into);
   return rewards;
+}
+
+/** @param rewards those of the units from `base` on: 0 on the row's */
+function payRow(
+  paying: Paying,
+  row: number,
+  rewards: Float64Array,
+  base: number,
+  into: Float64Array | undefined,
+): void {
+  const { columns, units, totals, penalty } = paying;
+  const applying = columns.filter((column) => column.status[row] === status.value);
+  if (Number.isNaN(totals[row]!) || (into !== undefined && applying.length === 0)) {
+    rewards.fill(Number.NaN, units.offsets[row]! - base, units.offsets[row + 1]! - base);
+    return;
+  }
+  if (into !== undefined) into[row] = 0;
+  for (const column of applying) pay(column, paying, row, rewards, base, into);
+  if (penalty !== undefined) charge(penalty, paying, row, rewards, base);
 }
 
 function pay(
   column: RewardColumn,
-  units: Units,
+  { units, batch }: Paying,
   row: number,
-  batch: Batch,
   rewards: Float64Array,
+  base: number,
   into: Float64Array | undefined,
 ): void {
   // A row that was paid once, in a column that pays places, was paid for the whole.
   const start = column.offsets[row]!;
   const whole = column.offsets[row + 1]! - start === 1;
-  let unit = units.offsets[row]!;
+  let unit = whole ? units.offsets[row + 1]! - 1 : units.offsets[row]!;
   for (let i = start; i < column.offsets[row + 1]!; i++) {
     const value = column.values[i]!;
     if (Number.isNaN(value)) continue;
     if (into !== undefined) into[row]! += value;
     const token = whole ? batch.offsets[row + 1]! - 1 : lastToken(batch, row, column.level, i - start);
     unit = earner(units, row, token, Math.max(unit, units.offsets[row]!));
-    if (unit >= 0) rewards[unit]! += value;
+    if (unit >= 0) rewards[unit - base]! += value;
   }
 }
 
-function charge(penalty: Float64Array, units: Units, row: number, batch: Batch, rewards: Float64Array): void {
+function charge(
+  penalty: Float64Array,
+  { units, batch }: Paying,
+  row: number,
+  rewards: Float64Array,
+  base: number,
+): void {
   let unit = units.offsets[row]!;
   for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) {
     if (penalty[t] === 0) continue;
     unit = earner(units, row, t, unit);
-    if (unit >= 0) rewards[unit]! -= penalty[t]!;
+    if (unit >= 0) rewards[unit - base]! -= penalty[t]!;
   }
 }
 
@@ -115,10 +166,12 @@ export function placed(
   return result;
 }
 
-/** Values of units on the tokens they cover; `none` elsewhere. */
+/** Values of units on the tokens they cover; `none` elsewhere. They themselves where every token is a unit. */
 export function spreadOver(values: Float64Array, units: Units, batch: Batch, none: number): Float64Array {
+  if (units.everyToken === true) return values;
   const tokens = new Float64Array(batch.tokens.length).fill(none);
-  for (let unit = 0; unit < units.count; unit++)
-    tokens.fill(values[unit]!, units.start[unit], units.end[unit]);
+  const { count, start, end } = units;
+  for (let unit = 0; unit < count; unit++)
+    for (let t = start[unit]!; t < end[unit]!; t++) tokens[t] = values[unit]!;
   return tokens;
 }

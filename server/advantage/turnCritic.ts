@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { baseline } from "../config/declaration.ts";
 import type { Channel } from "../seams.ts";
 import { finite, headColumn } from "./columns.ts";
 import { noAdvantages } from "./population.ts";
 
-const heads = z.array(z.string()).min(1);
+const heads = z.array(refers({ to: "head" })).min(1);
 
 export const turnCritic = baseline({
   name: "turn_critic",
@@ -16,7 +17,9 @@ export const turnCritic = baseline({
   params: z.object({
     q: heads.default(["q1", "q2"]).describe("Heads of Q."),
     v: heads.default(["v1", "v2"]).describe("Heads of V."),
-    model: z.string().default("policy").describe("The model that has the heads."),
+    model: refers({ to: "model", also: ["policy"] })
+      .default("policy")
+      .describe("The model that has the heads."),
   }),
   create: ({ q, v, model }) => ({
     level: "turn",

@@ -1,4 +1,5 @@
 /** What baselines and scales work on: the rewards of a batch cut into units, each of which gets one advantage. */
+import type { Moments } from "./moments.ts";
 import type { Batch, Channel, Clock, Model, Stateful, Stats } from "../seams.ts";
 
 /** The unit that baseline and scale see: a whole response, or a part of it. */
@@ -16,12 +17,18 @@ export interface Units {
   readonly end: Int32Array;
   /** The unit's first token that trains: where a critic's value of the unit stands. `start` where none trains. */
   readonly first: Int32Array;
+  /** The units are the batch's tokens, one by one: their columns are columns of tokens. */
+  readonly everyToken?: true;
 }
 
 export interface AdvantageInput {
   readonly units: Units;
   /** Per unit: what it earned, or with `returns: before` what it and those after it did. NaN: the row has no reward. */
   readonly rewards: Float64Array;
+  /** Those of a row's units from the beginning of an array, which the next call may overwrite: no column is made. */
+  readonly rewardsOf?: (row: number) => Float64Array;
+  /** Where all values that a baseline finds are to be summed: it may do so while they are near. */
+  readonly moments?: Moments;
   /** Per row: its whole reward, rollouts of use `estimate` included; NaN where it has none. */
   readonly totals: Float64Array;
   /** Of each group, the rows that train and have a reward. */
@@ -33,9 +40,11 @@ export interface AdvantageInput {
   readonly gamma: number;
   /** Whether untrained tokens between two that train count in discounts. */
   readonly observations: "skip" | "discount";
+  /** A place for so many numbers of a result, by its name; what they are is nobody's. */
+  readonly column: (name: "advantages" | "returns", size: number) => Float64Array;
 }
 
-/** A channel that has to be scored before the advantages: a value head of a model. */
+/** A channel that has to be scored before the advantages: a value head of a model, or what its distribution is like. */
 export interface AdvantageChannel {
   readonly model: Model;
   readonly channel: Channel;
@@ -52,12 +61,16 @@ export interface AdvantageBaseline extends Partial<Stateful> {
   readonly greedy?: boolean;
   /** The run has to write and pay `k` continuations from the beginning of each step; `split` ends one. */
   readonly branches?: { readonly k: number; readonly split: string };
+  /** In an array of its own, or in the input's `column`. */
   centre(input: AdvantageInput): Float64Array;
-  /** What a value head should have said of each unit. */
-  targets?(input: AdvantageInput): Float64Array;
+  /** `centre`, and what a value head should have said of each unit, NaN where that is unknown. */
+  centreWithTargets?(input: AdvantageInput): {
+    readonly centred: Float64Array;
+    readonly targets: Float64Array;
+  };
   /** Learns from a step's rewards, once, after its advantages were computed. */
   observe?(totals: Float64Array, batch: Batch): void;
 }
 
-/** Divides centred rewards by a spread; units without an advantage stay NaN. */
+/** Divides centred rewards by a spread, in another array or in theirs; units without an advantage stay NaN. */
 export type AdvantageScale = (centred: Float64Array, input: AdvantageInput) => Float64Array;

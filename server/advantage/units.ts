@@ -1,5 +1,6 @@
 /** Cutting a batch's rows into the units that have one advantage each. */
 import type { Batch } from "../seams.ts";
+import { hasByte } from "../slices.ts";
 import type { AdvantageLevel, Units } from "./types.ts";
 
 const rowUnits = ({ rows, offsets, mask }: Batch): Units => ({
@@ -18,8 +19,46 @@ export function firstTrained(mask: Uint8Array, start: number, end: number): numb
   return start;
 }
 
+/** 0, 1, 2, …: the same memory at every call. */
+let numbers = new Int32Array(0);
+function wholeNumbers(size: number): Int32Array {
+  if (numbers.length < size) numbers = Int32Array.from({ length: size }, (_, i) => i);
+  return numbers.subarray(0, size);
+}
+
+/** The units of a batch whose every token trains. */
+class EveryToken implements Units {
+  readonly level = "token";
+  readonly everyToken = true;
+  readonly count: number;
+  readonly offsets: Int32Array;
+  readonly start: Int32Array;
+  readonly end: Int32Array;
+  readonly first: Int32Array;
+  private owner: Int32Array | undefined;
+
+  constructor({ mask, offsets }: Batch) {
+    this.count = mask.length;
+    this.offsets = offsets;
+    this.start = wholeNumbers(this.count + 1).subarray(0, this.count);
+    this.end = wholeNumbers(this.count + 1).subarray(1);
+    this.first = this.start;
+  }
+
+  get row(): Int32Array {
+    if (this.owner === undefined) {
+      this.owner = new Int32Array(this.count);
+      for (let row = 0; row + 1 < this.offsets.length; row++)
+        this.owner.fill(row, this.offsets[row], this.offsets[row + 1]);
+    }
+    return this.owner;
+  }
+}
+
 /** Every token that trains is a unit; the others belong to none. */
-function tokenUnits({ rows, offsets, mask }: Batch): Units {
+function tokenUnits(batch: Batch): Units {
+  const { rows, offsets, mask } = batch;
+  if (!hasByte(mask, 0)) return new EveryToken(batch);
   let count = 0;
   for (let t = 0; t < mask.length; t++) if (mask[t] === 1) count++;
   const [row, start, end] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
@@ -84,10 +123,10 @@ function spanUnits(batch: Batch, level: AdvantageLevel): Units {
 export const unitsOf = (batch: Batch, level: AdvantageLevel): Units =>
   level === "response" ? rowUnits(batch) : level === "token" ? tokenUnits(batch) : spanUnits(batch, level);
 
-/** Trained tokens of each unit. */
-export function trainedTokens({ count, start, end, level }: Units, mask: Uint8Array): Int32Array {
+/** Trained tokens of each unit; undefined: every unit is one. */
+export function trainedTokens({ count, start, end, level }: Units, mask: Uint8Array): Int32Array | undefined {
+  if (level === "token") return undefined;
   const counts = new Int32Array(count);
-  if (level === "token") return counts.fill(1);
   for (let unit = 0; unit < count; unit++) {
     let sum = 0;
     for (let t = start[unit]!; t < end[unit]!; t++) sum += mask[t]!;

@@ -1,5 +1,7 @@
 /** Standardising finished advantages over the whole step. */
 import { z } from "zod";
+import { inSlices } from "../slices.ts";
+import { Moments } from "./moments.ts";
 
 const options = z.strictObject({
   over: z
@@ -25,47 +27,72 @@ function divisor(variance: number, epsilon: number, inside: "variance" | "deviat
   return inside === "deviation" ? Math.sqrt(variance) + epsilon : Math.sqrt(Math.max(variance, epsilon));
 }
 
-/** Weighted sums over the units with an advantage. `counts` undefined: each counts once. */
-function momentsOf(
-  values: Float64Array,
-  counts: Int32Array | undefined,
-): { n: number; mean: number; squares: number; equal: boolean } {
-  let [n, sum, first, equal] = [0, 0, Number.NaN, true];
-  for (let unit = 0; unit < values.length; unit++) {
-    const value = values[unit]!;
-    const weight = counts === undefined ? 1 : counts[unit]!;
-    if (weight === 0 || value !== value) continue;
-    n += weight;
-    sum += weight * value;
-    if (first !== first) first = value;
-    else if (value !== first) equal = false;
-  }
-  const mean = sum / n;
-  let squares = 0;
-  for (let unit = 0; unit < values.length; unit++) {
-    const value = values[unit]!;
-    if (value === value)
-      squares += (counts === undefined ? 1 : counts[unit]!) * (value - mean) * (value - mean);
-  }
-  return { n, mean, squares, equal };
+/** Sums over values that count; undefined where none does. */
+function momentsOf(values: Float64Array, counts: Int32Array | undefined): Moments | undefined {
+  const first = values.findIndex((value, unit) => !Number.isNaN(value) && counts?.[unit] !== 0);
+  if (first < 0) return undefined;
+  const moments = new Moments();
+  moments.pivot(values[first]!);
+  inSlices(values.length, (from, to) => {
+    moments.add(values, counts, from, to);
+  });
+  return moments;
 }
 
-/** @param counts trained tokens of each unit; NaN stays where no advantage exists */
-export function whitened(values: Float64Array, counts: () => Int32Array, how: Whiten): Float64Array {
-  if (how === "none") return values;
+/** A ← (A − shift) · factor. */
+export interface ShiftAndScale {
+  readonly shift: number;
+  readonly factor: number;
+  /** Every value is a number. */
+  readonly complete: boolean;
+}
+
+/**
+ * What standardises the values of units.
+ * @param counts trained tokens of each unit; undefined: each is one
+ * @param known sums over all of them, where somebody has looked at every one
+ * @returns undefined where there is nothing to do
+ */
+export function whitening(
+  values: Float64Array,
+  counts: () => Int32Array | undefined,
+  how: Whiten,
+  known?: Moments,
+): ShiftAndScale | undefined {
+  if (how === "none") return undefined;
   const given = typeof how === "string" ? options.parse({ over: how }) : how;
   const { over, center, population } = given;
   const epsilon = given.epsilon ?? (over === "tokens" ? 1e-8 : 1e-4);
   const inside = given.inside ?? (over === "tokens" ? "variance" : "deviation");
-  const { n, mean, squares, equal } = momentsOf(values, over === "tokens" ? counts() : undefined);
-  if (n === 0) return values;
+  const weights = over === "tokens" ? counts() : undefined;
+  const alike = weights === undefined;
+  const moments = alike && known?.seen === values.length && known.n > 0 ? known : momentsOf(values, weights);
+  if (moments === undefined) return undefined;
+  const { n, mean, spread, equal } = moments;
   // Equal values have no spread, which rounding of the mean would hide; they are exactly at their mean.
   const shift = center ? mean : 0;
-  const variance = n < 2 ? 0 : squares / (population ? n : n - 1);
+  const variance = n < 2 ? 0 : spread / (population ? n : n - 1);
   const by = given.scale ? divisor(variance, epsilon, inside) : 1;
   const factor = by === 0 || (equal && center) ? 0 : 1 / by;
-  const result = new Float64Array(values.length);
-  // Not a number times nothing stays one: what has no advantage gets none.
-  for (let unit = 0; unit < values.length; unit++) result[unit] = (values[unit]! - shift) * factor;
-  return result;
+  return { shift, factor, complete: alike && n === values.length && Number.isFinite(variance) };
+}
+
+/** In place; NaN stays where no advantage exists: not a number times nothing stays one. */
+export function standardise(values: Float64Array, { shift, factor }: ShiftAndScale): void {
+  inSlices(values.length, (from, to) => {
+    standardiseInto(values, 0, values, shift, factor, from, to);
+  });
+}
+
+/** into[i − place] = (values[i] − shift) · factor for i in [from, to). */
+export function standardiseInto(
+  into: Float64Array,
+  place: number,
+  values: Float64Array,
+  shift: number,
+  factor: number,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) into[i - place] = (values[i]! - shift) * factor;
 }

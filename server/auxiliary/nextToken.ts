@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { auxiliary } from "../config/declaration.ts";
 
 export const nextToken = auxiliary({
@@ -13,8 +14,7 @@ export const nextToken = auxiliary({
     "Reinforcement Mid-Training",
   ],
   params: z.object({
-    path: z
-      .string()
+    path: refers({ to: "file", ends: [".txt", ".md", ".jsonl"] })
       .min(1)
       .describe("A text file, or .jsonl whose lines have `text`; relative to the config."),
     rows: z.number().int().positive().default(16).describe("Pieces each time."),
@@ -25,5 +25,6 @@ export const nextToken = auxiliary({
     data: { from: "text", path: resolve(folder, path), length },
     rows,
     entropy: 0,
+    gap: 0,
   }),
 });

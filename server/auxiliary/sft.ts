@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { auxiliary } from "../config/declaration.ts";
 import type { AuxiliaryData } from "../seams.ts";
 
@@ -8,10 +9,11 @@ export const sft = auxiliary({
   aliases: ["likelihood", "bc", "behaviour_cloning"],
   summary:
     "Supervised learning beside the reinforcement: the likelihood of demonstrations, of the tasks' written solutions, or of the policy's own successes (rejection sampling), averaged over their tokens.",
-  formula: "L = −Σ_t log π(y_t) / tokens − entropy · H",
+  formula: "L = −Σ_t log π(y_t) / tokens − entropy · H + gap · Σ_t [max log π − log π(y_t)] / tokens",
   sources: [
     "Learning What Reinforcement Learning Can't: Interleaved Online Fine-Tuning for Hardest Questions",
     "RLTF: Reinforcement Learning from Unit Test Feedback",
+    "B-Coder: Value-Based Deep Reinforcement Learning for Program Synthesis",
     "Boosting the Generalization and Reasoning of Vision Language Models with Curriculum Reinforcement Learning",
   ],
   params: z
@@ -20,8 +22,7 @@ export const sft = auxiliary({
         .enum(["solutions", "successes", "file"])
         .default("solutions")
         .describe("solutions: of the tasks; successes: the policy's own; file: demonstrations in `path`."),
-      path: z
-        .string()
+      path: refers({ to: "file", ends: [".jsonl"] })
         .min(1)
         .optional()
         .describe("For `file`: JSON lines, each with `prompt` and `response`, relative to the config."),
@@ -33,17 +34,24 @@ export const sft = auxiliary({
         .default(2048)
         .describe("For `successes`: how many are remembered."),
       entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
+      gap: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe(
+          "Coefficient on what their log-probs lack of the likeliest token's: where logits are a Q, |A| of demonstrations over α (B-Coder).",
+        ),
     })
     .refine(({ data, path }) => (data === "file") === (path !== undefined), {
       message: "`path` is needed for `data: file`, and only for it",
     }),
-  create: ({ data, path, rows, capacity, entropy }, { folder }) => {
+  create: ({ data, path, rows, capacity, entropy, gap }, { folder }) => {
     const from: AuxiliaryData =
       data === "file"
         ? { from: "file", path: resolve(folder, path ?? "") }
         : data === "successes"
           ? { from: "successes", capacity }
           : { from: "solutions" };
-    return { kind: "likelihood", data: from, rows, entropy };
+    return { kind: "likelihood", data: from, rows, entropy, gap };
   },
 });

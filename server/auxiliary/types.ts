@@ -1,4 +1,5 @@
 /** What the auxiliary slot is made of; part of the seams. */
+import type { Model } from "../seams.ts";
 
 /** What an auxiliary loss learns from. */
 export type AuxiliaryData =
@@ -6,6 +7,16 @@ export type AuxiliaryData =
   | { readonly from: "solutions" }
   /** The policy's own successes, the newest `capacity` of them. */
   | { readonly from: "successes"; readonly capacity: number }
+  /** What should have been thought in the rollouts of this step and of earlier ones, the newest `capacity` corrections. */
+  | {
+      readonly from: "corrections";
+      readonly capacity: number;
+      readonly of: "all" | "wrong";
+      /** Of the thought in a response; empty: all of it is. */
+      readonly tag: string;
+      /** Who corrects; absent: the task's written solution. */
+      readonly corrector?: { readonly model: Model; readonly ask: string; readonly max_tokens?: number };
+    }
   /** Recorded rollouts or demonstrations, one JSON object a line. */
   | { readonly from: "file"; readonly path: string }
   /** Plain text, cut into pieces of so many tokens. */
@@ -20,8 +31,27 @@ export type Auxiliary =
       readonly rows: number;
       /** Coefficient of an entropy bonus over the same tokens. */
       readonly entropy: number;
+      /** Coefficient on what the tokens' log-probs lack of the likeliest tokens'. */
+      readonly gap: number;
     }
   /** Weights of all losses of the step, from their own last two windows. */
   | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
+  /**
+   * A model that learns an objective of its own: before the advantages, from rollouts that it remembers, or behind them
+   * from those of the step.
+   */
+  | {
+      readonly kind: "learner";
+      readonly model: string;
+      readonly rollouts: "memory" | "step";
+      /** Rollouts remembered. */
+      readonly capacity: number;
+      /** Rollouts of each update; all that are remembered where they are fewer. */
+      readonly rows: number;
+      /** Updates a step; rounds over the step's rollouts. */
+      readonly updates: number;
+      /** What counts alike in the loss. */
+      readonly each: "rollout" | "turn" | "step" | "token";
+    }
   /** Each sequence's gradient is clipped to a norm; Gaussian noise of `noise` × that norm is added to the sum. */
   | { readonly kind: "privacy"; readonly clip: number; readonly noise: number; readonly delta: number };

@@ -73,7 +73,8 @@ export function gather(
 ): void {
   for (let row = 0; row < batch.rows; row++) {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-    let [sum, count] = [0, 0];
+    let sum = 0;
+    let count = 0;
     for (let i = from; i < to; i++) {
       if (weights[i] === 0) continue;
       sum += values[i]!;
@@ -116,9 +117,11 @@ export const normaliseParam = z
 /** Divides by the mean over tokens, or over rows' values where rows have one. */
 export function normalise(factors: Float64Array, input: CorrectionInput, unit: Unit): void {
   const { batch, weights } = input;
-  let [total, units] = [0, 0];
+  let total = 0;
+  let units = 0;
   for (let row = 0; row < batch.rows; row++) {
-    let [sum, count] = [0, 0];
+    let sum = 0;
+    let count = 0;
     for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) {
       if (weights[i] === 0) continue;
       sum += factors[i]!;
@@ -142,7 +145,9 @@ export function weightMetrics(
   { weights }: CorrectionInput,
   touched: number,
 ): Record<string, number> {
-  let [sum, squares, count] = [0, 0, 0];
+  let sum = 0;
+  let squares = 0;
+  let count = 0;
   for (let i = 0; i < factors.length; i++) {
     if (weights[i] === 0) continue;
     sum += factors[i]!;

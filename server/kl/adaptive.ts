@@ -8,7 +8,11 @@ export const adaptiveSchema = z.strictObject({
   target: z
     .number()
     .positive()
-    .describe("The divergence aimed at: mean over responses of their token means."),
+    .describe("The divergence aimed at: the mean over responses of what `per` makes of their tokens."),
+  per: z
+    .enum(["token", "response"])
+    .default("token")
+    .describe("token: a response's mean over its tokens; response: their sum, e.g. 6 nats."),
   rule: z
     .enum(["proportional", "doubling"])
     .default("proportional")
@@ -40,7 +44,11 @@ export class AdaptiveCoefficient implements Stateful {
   private total = 0;
   private rollouts = 0;
 
-  constructor(private readonly options: AdaptiveOptions) {
+  /** @param passes how often a step goes over its rollouts: each counts once */
+  constructor(
+    readonly options: AdaptiveOptions,
+    private readonly passes = 1,
+  ) {
     this.value = options.initial;
   }
 
@@ -54,7 +62,7 @@ export class AdaptiveCoefficient implements Stateful {
   /** Once a step: moves the coefficient by what was measured in it. */
   advance(): void {
     if (this.rollouts === 0) return;
-    const moved = this.value * this.multiplier(this.total / this.rollouts, this.rollouts);
+    const moved = this.value * this.multiplier(this.total / this.rollouts, this.rollouts / this.passes);
     this.value = Math.min(this.options.most ?? Number.POSITIVE_INFINITY, Math.max(this.options.least, moved));
     this.total = 0;
     this.rollouts = 0;

@@ -1,7 +1,7 @@
 /** The keys of a `kl` entry beside model, direction, estimator and place: where it acts, and how strongly. */
 import { z } from "zod";
 
-export const klRows = z.enum(["all", "right", "wrong", "all_right", "all_wrong", "mixed"]);
+export const klRows = z.enum(["all", "right", "wrong", "all_right", "all_wrong", "mixed", "distilled"]);
 
 export const klWeight = z.strictObject({
   by: z

@@ -44,6 +44,11 @@ function bounded(estimate: Estimate, options: Options): KlPoint {
   const clamp = options.clamp ?? Number.POSITIVE_INFINITY;
   const low = typeof bound === "number" ? -bound : (bound?.low ?? Number.NEGATIVE_INFINITY);
   const high = typeof bound === "number" ? bound : (bound?.high ?? Number.POSITIVE_INFINITY);
+  if (isPlain(options))
+    return {
+      value: (logp, other) => estimate.value(logp - other),
+      slope: (logp, other) => estimate.slope(logp - other),
+    };
   const within = (d: number): number => (d < low ? low : d > high ? high : d);
   return {
     value: (logp, other) => Math.min(clamp, Math.max(-clamp, estimate.value(within(logp - other)))),

@@ -16,6 +16,8 @@ export interface KlColumns {
   readonly coefficient: number;
   /** Derivative by logp, added to. */
   readonly gradient: Float64Array;
+  /** As long as the others; what it holds is nobody's. */
+  readonly scratch: Float64Array;
 }
 
 /** A KL estimator: KL(policy ‖ model) from log-probs of sampled tokens, and KL(model ‖ policy) where it can. */
@@ -31,10 +33,11 @@ export interface KlEstimator extends KlPoint {
 }
 
 /** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
-export type KlRows = "all" | "right" | "wrong" | "all_right" | "all_wrong" | "mixed";
+export type KlRows = "all" | "right" | "wrong" | "all_right" | "all_wrong" | "mixed" | "distilled";
 
 /** One line of the config's `kl` list, ready to use. */
 export interface KlTerm {
+  /** `<model>@<name>` where it is shown something. */
   readonly model: Model;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";
@@ -54,4 +57,6 @@ export interface KlInput {
   readonly weights: ArrayLike<number>;
   /** Per row, see `ObjectiveInput.success`. */
   readonly success?: Uint8Array;
+  /** Per row, see `ObjectiveInput.routes`. */
+  readonly routes?: Uint8Array;
 }

@@ -1,28 +1,23 @@
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { rewardTerm } from "../config/declaration.ts";
 import { outcomeCrossEntropy } from "../objective/outcomeCrossEntropy.ts";
-import type { Batch, Learner, RewardTerm, TermValue } from "../seams.ts";
-import { learnFrom, scoreBy } from "./lesson.ts";
+import type { Batch, RewardTerm, TermValue } from "../seams.ts";
+import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 
 const params = z.object({
-  model: z
-    .string()
+  model: refers({ to: "model" })
     .min(1)
     .describe(
       "The model in `models` that is the process reward model; it has to train unless `update: frozen`.",
     ),
-  reference: z
-    .string()
+  reference: refers({ to: "model", also: ["reference"] })
     .min(1)
     .default("reference")
     .describe("The model it is compared with: `reference`, or a name in `models`."),
   beta: z.number().positive().default(0.05).describe("Factor β on the log-ratio."),
-  update: z
-    .enum(["online", "frozen"])
-    .default("online")
-    .describe("online: before it pays, it learns from the same rollouts which of them are right."),
-  from: z
-    .string()
+  update: updateParam("online", "it learns from the same rollouts which of them are right"),
+  from: refers({ to: "term" })
     .optional()
     .describe("The term whose values say what is right; default: the first that has one."),
   level: z
@@ -63,14 +58,8 @@ export const implicitPrm = rewardTerm({
   create: (options, context): RewardTerm => {
     const { model, reference: anchor, beta, from, update } = options;
     const objective = outcomeCrossEntropy.create({ beta, anchor }, context);
-    const learner: Learner = {
-      model,
-      when: "before_advantage",
-      train: (models, batch, rewards, clock) =>
-        learnFrom({ model, objective, from, who: context.name ?? model }, models, batch, rewards, clock),
-    };
     return {
-      ...(update === "online" ? { learners: [learner] } : {}),
+      ...learning(update, { model, objective, from, who: context.name ?? model }),
       score: (batch, { models }) => paid(options, batch, models),
     };
   },

@@ -1,15 +1,19 @@
 /** Terms whose model learns from the rollouts it pays: which labels it learns from, and one update of it. */
+import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
+import { firstTrained, spansOf } from "../objective/spans.ts";
 import {
   status,
   type Batch,
   type Channel,
   type Clock,
   type Combined,
+  type Learner,
   type Model,
   type Models,
   type Objective,
   type RewardColumn,
+  type RewardTerm,
   type Rewards,
   type Stats,
 } from "../seams.ts";
@@ -52,16 +56,31 @@ function combinedOf(labels: RewardColumn, rows: number): Combined {
   return { sources: [labels], total, errored: new Uint8Array(rows) };
 }
 
-/** Every row with a token that counts has the same share, in equal parts for its tokens. */
-function shares(weights: Float64Array, { rows, offsets }: Batch): Float64Array {
-  const counts = Int32Array.from({ length: rows }, (_, row) =>
-    weights.subarray(offsets[row], offsets[row + 1]).reduce((sum, weight) => sum + weight, 0),
-  );
-  const counted = counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+/** Trained actions of each row: 1, or how many turns, steps or tokens of it train. */
+function actionsOf(weights: Float64Array, batch: Batch, each: Action): Int32Array {
+  const actions = new Int32Array(batch.rows);
+  const { starts, ends, rows } = spansOf(batch, each === "rollout" ? "response" : each);
+  starts.forEach((start, k) => {
+    if (firstTrained(weights, start, ends[k]!) >= 0) actions[rows[k]!]! += 1;
+  });
+  return actions;
+}
+
+type Action = "rollout" | "turn" | "step" | "token";
+
+/** Every action with a token that counts has the same share; a row's shares go in equal parts to its tokens. */
+export function normalised(weights: Float64Array, batch: Batch, each: Action): Float64Array {
+  const { offsets, rows } = batch;
+  const actions = actionsOf(weights, batch, each);
+  const all = actions.reduce((sum, count) => sum + count, 0);
   const result = new Float64Array(weights.length);
-  for (let row = 0; row < rows; row++)
-    for (let t = offsets[row]!; t < offsets[row + 1]!; t++)
-      if (weights[t] !== 0) result[t] = 1 / (counts[row]! * counted);
+  for (let row = 0; row < rows; row++) {
+    const own = weights.subarray(offsets[row], offsets[row + 1]);
+    const tokens = own.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0);
+    own.forEach((weight, t) => {
+      if (weight !== 0) result[offsets[row]! + t] = actions[row]! / (all * tokens);
+    });
+  }
   return result;
 }
 
@@ -74,8 +93,23 @@ export interface Lesson {
   readonly who: string;
 }
 
+/** Whether the model of a term learns. @param does what it then does before it pays */
+export const update = (usual: "online" | "frozen", does: string) =>
+  z.enum(["online", "frozen"]).default(usual).describe(`online: before it pays, ${does}.`);
+
+/** The part of a term that makes its model learn, before the advantages of each step. */
+export function learning(mode: "online" | "frozen", lesson: Lesson): Pick<RewardTerm, "learners"> {
+  if (mode === "frozen") return {};
+  const learner: Learner = {
+    model: lesson.model,
+    when: "before_advantage",
+    train: (models, batch, rewards, clock) => learnFrom(lesson, models, batch, rewards, clock),
+  };
+  return { learners: [learner] };
+}
+
 /** One optimiser step of a term's model on the rows that have a label. */
-export async function learnFrom(
+async function learnFrom(
   { model, objective, from, who }: Lesson,
   models: Models,
   batch: Batch,
@@ -87,7 +121,7 @@ export async function learnFrom(
   for (let row = 0; row < batch.rows; row++)
     if (Number.isNaN(combined.total[row]!)) weights.fill(0, batch.offsets[row]!, batch.offsets[row + 1]!);
   if (weights.every((weight) => weight === 0)) return {};
-  const factors = shares(weights, batch);
+  const factors = normalised(weights, batch, "rollout");
   const old: Partial<Record<Channel, Float64Array>> = {};
   for (const other of objective.models ?? []) {
     const { logp } = await scoreBy(models, other, batch, ["logp"]);

@@ -1,24 +1,20 @@
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { rewardTerm } from "../config/declaration.ts";
 import { bradleyTerry } from "../objective/bradleyTerry.ts";
 import { pairing } from "../objective/pairs.ts";
 import { headChannel, headParam } from "../objective/valueParams.ts";
-import type { Learner, RewardTerm, TermValue } from "../seams.ts";
-import { learnFrom, scoreBy } from "./lesson.ts";
+import type { RewardTerm, TermValue } from "../seams.ts";
+import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 import { failure, none, value } from "../reward/perRow.ts";
 
 const params = z.object({
-  model: z
-    .string()
+  model: refers({ to: "model" })
     .min(1)
     .describe("The model in `models` that has the head; it has to train unless `update: frozen`."),
   head: headParam("reward"),
-  update: z
-    .enum(["online", "frozen"])
-    .default("frozen")
-    .describe("online: before it pays, it learns from pairs of the same rollouts which is the better."),
-  from: z
-    .string()
+  update: updateParam("frozen", "it learns from pairs of the same rollouts which is the better"),
+  from: refers({ to: "term" })
     .optional()
     .describe("The term that ranks the rollouts it learns from; default: the first that has a value."),
   pairs: pairing("all"),
@@ -38,14 +34,8 @@ export const rewardModel = rewardTerm({
   params,
   create: ({ model, head, update, from, pairs, margin }, context): RewardTerm => {
     const objective = bradleyTerry.create({ head, pairs, margin, centre: 0 }, context);
-    const learner: Learner = {
-      model,
-      when: "before_advantage",
-      train: (models, batch, rewards, clock) =>
-        learnFrom({ model, objective, from, who: context.name ?? model }, models, batch, rewards, clock),
-    };
     return {
-      ...(update === "online" ? { learners: [learner] } : {}),
+      ...learning(update, { model, objective, from, who: context.name ?? model }),
       async score(batch, { models }) {
         const channel = headChannel(head);
         const scores = (await scoreBy(models, model, batch, [channel]))[channel]!;

@@ -1,23 +1,8 @@
 import { z } from "zod";
 import { mask } from "../config/declaration.ts";
-import { bySpans, type Span } from "./rows.ts";
+import { sectionsIn } from "../textSpans.ts";
 import { TokenReader, tokensOf } from "../tokenTexts.ts";
-
-/** Character ranges of the sections of a text; one that is not closed goes to the end. */
-function sectionsOf(text: string, open: string, close: string, begun: boolean, tags: boolean): Span[] {
-  const found: Span[] = [];
-  let at = 0;
-  for (let first = begun; ; first = false) {
-    const opened = first ? 0 : text.indexOf(open, at);
-    if (opened < 0) return found;
-    const inner = first ? 0 : opened + open.length;
-    const closed = text.indexOf(close, inner);
-    const end = closed < 0 ? text.length : closed;
-    found.push(tags ? [opened, closed < 0 ? end : closed + close.length] : [inner, end]);
-    if (closed < 0) return found;
-    at = closed + close.length;
-  }
-}
+import { bySpans } from "./rows.ts";
 
 export const section = mask({
   name: "section",
@@ -48,7 +33,9 @@ export const section = mask({
     const reader = new TokenReader(tokenizer, "mask section");
     return bySpans((batch, row) => {
       const texts = reader.row(batch, row);
-      return sectionsOf(texts.text, open, close, begun, tags).map(([from, to]) => tokensOf(texts, from, to));
+      return sectionsIn(texts.text, { open, close, begun, tags }).map(([from, to]) =>
+        tokensOf(texts, from, to),
+      );
     }, keep);
   },
 });

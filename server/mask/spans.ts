@@ -1,27 +1,9 @@
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { mask } from "../config/declaration.ts";
-import { bySpans, type Span } from "./rows.ts";
+import { isPattern, matchesIn } from "../textSpans.ts";
 import { TokenReader, tokensOf } from "../tokenTexts.ts";
-
-function isPattern(pattern: string): boolean {
-  try {
-    new RegExp(pattern);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A pattern's first group where it has one, else the whole match. */
-function matches(text: string, pattern: RegExp): Span[] {
-  return [...text.matchAll(pattern)].flatMap((match): Span[] => {
-    const part = match[1];
-    const start = match.index + (part === undefined ? 0 : match[0].indexOf(part));
-    const length = (part ?? match[0]).length;
-    return length === 0 ? [] : [[start, start + length]];
-  });
-}
+import { bySpans, type Span } from "./rows.ts";
 
 export const spans = mask({
   name: "spans",
@@ -78,5 +60,5 @@ function inText(
   pattern: RegExp,
 ): Span[] {
   const texts = reader.row(batch, row);
-  return matches(texts.text, pattern).map(([from, to]) => tokensOf(texts, from, to));
+  return matchesIn(texts.text, pattern).map(([from, to]) => tokensOf(texts, from, to));
 }

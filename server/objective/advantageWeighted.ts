@@ -19,7 +19,8 @@ const params = z.object({
 function loss(input: ObjectiveInput, { beta, cap, normalise }: z.output<typeof params>): Weighed {
   const { advantages, weights } = input;
   const own = advantages.map((advantage) => Math.min(Math.exp(advantage / beta), cap));
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   if (normalise)
     for (let t = 0; t < own.length; t++)
       if (weights[t] !== 0) {

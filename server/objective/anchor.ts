@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 
 /** Which log-probs a loss compares the policy's with. */
 export const anchorParam = (usual: string, more = "") =>
-  z
-    .string()
+  refers({ to: "model", also: ["reference", "behaviour"] })
     .min(1)
     .default(usual)
     .describe(

@@ -28,7 +28,8 @@ function loss(input: ObjectiveInput, { head, pairs, margin, centre }: z.output<t
   const gradient = new Float64Array(weights.length);
   const read = (row: number): number => lastTrained(weights, batch.offsets[row]!, batch.offsets[row + 1]!);
   const share = better.length === 0 ? 0 : 1 / better.length;
-  let [total, right] = [0, 0];
+  let total = 0;
+  let right = 0;
   for (let k = 0; k < better.length; k++) {
     const [a, b] = [read(better[k]!), read(worse[k]!)];
     for (const t of [a, b])

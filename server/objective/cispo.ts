@@ -1,7 +1,5 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { ObjectiveInput } from "../seams.ts";
-import { column } from "./column.ts";
 import { ratioParams } from "./ratio.ts";
 import { clipMetrics, Rule, surrogate, type Method } from "./surrogate.ts";
 
@@ -11,31 +9,29 @@ interface Cispo {
   readonly one_sided: boolean;
 }
 
-function cispoOn(input: ObjectiveInput, { low, high, one_sided }: Cispo): Method {
-  const { advantages, factors, weights } = input;
-  const now = column(input.now, "logp", "the objective");
-  const [below, above] = [new Rule("clip_low", now.length), new Rule("clip_high", now.length)];
+function cispoOn(size: number, { low, high, one_sided }: Cispo): Method {
+  const [below, above] = [new Rule("clip_low", size), new Rule("clip_high", size)];
   const least = low === null ? 0 : 1 - low;
   const most = high === null ? Number.POSITIVE_INFINITY : 1 + high;
   return {
     by: "logp",
     rules: [below, above],
     metrics: (trained) => clipMetrics(below, above, trained),
-    block: ({ from, to, ratio }, slope) => {
+    loss: ({ place, advantages, factors, weights, gradient, now, ratio }, from, to) => {
       let loss = 0;
       for (let i = from; i < to; i++) {
         if (weights[i] === 0) continue;
-        let weight = ratio[i - from]!;
+        let weight = ratio[i]!;
         if (weight > most && (!one_sided || advantages[i]! > 0)) {
           weight = most;
-          above.act(i);
+          above.act(place + i);
         } else if (weight < least && (!one_sided || advantages[i]! < 0)) {
           weight = least;
-          below.act(i);
+          below.act(place + i);
         }
         if (advantages[i] === 0) continue;
-        slope[i] = -factors[i]! * advantages[i]! * weight;
-        loss += slope[i]! * now[i]!;
+        gradient[i] = -factors[i]! * advantages[i]! * weight;
+        loss += gradient[i]! * now[i]!;
       }
       return loss;
     },
@@ -78,5 +74,5 @@ export const cispo = objective({
       ),
     ...ratioParams,
   }),
-  create: (params) => surrogate(params, (input) => cispoOn(input, params)),
+  create: (params) => surrogate(params, (size) => cispoOn(size, params)),
 });

@@ -3,7 +3,7 @@ import { objective } from "../config/declaration.ts";
 import type { ObjectiveInput, Random } from "../seams.ts";
 import { covarianceOf, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
-import { clipMetrics, Rule, surrogate, type Method } from "./surrogate.ts";
+import { clipMetrics, Rule, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
 interface ClipCov {
   readonly low: number;
@@ -13,10 +13,9 @@ interface ClipCov {
   readonly most: number;
 }
 
-function clipCovOn(input: ObjectiveInput, options: ClipCov, random: Random): Method {
-  const { advantages, factors, weights } = input;
+function clipCovOn(input: ObjectiveInput, options: ClipCov, random: Random): WholeMethod {
   const covariance = covarianceOf(input);
-  const size = weights.length;
+  const size = input.weights.length;
   const rules = [
     new Rule("clip_low", size),
     new Rule("clip_high", size),
@@ -31,11 +30,11 @@ function clipCovOn(input: ObjectiveInput, options: ClipCov, random: Random): Met
       ...clipMetrics(low, high, trained),
       "update/covariance_fraction": chosen.count / trained,
     }),
-    block: ({ from, to, ratio }, slope) => {
+    loss: ({ place, advantages, factors, weights, gradient, ratio }, from, to) => {
       let loss = 0;
       for (let i = from; i < to; i++) {
         if (weights[i] === 0) continue;
-        const [rho, advantage] = [ratio[i - from]!, advantages[i]!];
+        const [rho, advantage] = [ratio[i]!, advantages[i]!];
         const acting =
           advantage > 0 && rho > 1 + options.high
             ? high
@@ -43,13 +42,13 @@ function clipCovOn(input: ObjectiveInput, options: ClipCov, random: Random): Met
               ? low
               : undefined;
         const used = acting === undefined ? rho : acting === high ? 1 + options.high : 1 - options.low;
-        acting?.act(i);
+        acting?.act(place + i);
         const part = advantage === 0 ? 0 : factors[i]! * advantage * used;
         loss -= part;
         if (acting !== undefined) continue;
-        slope[i] = -part;
-        const own = covariance.at(i);
-        if (own > options.least && own < options.most) candidates.push(i);
+        gradient[i] = -part;
+        const own = covariance.at(place + i);
+        if (own > options.least && own < options.most) candidates.push(place + i);
       }
       return loss;
     },
@@ -91,7 +90,7 @@ export const clipCov = objective({
     ...ratioParams,
   }),
   create: (params, { random }) =>
-    surrogate(params, (input) =>
+    surrogateOfWhole(params, (input) =>
       clipCovOn(input, params, random.fork("clip_cov", input.clock?.step ?? 0, input.version ?? 0)),
     ),
 });

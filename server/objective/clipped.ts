@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { ObjectiveInput } from "../seams.ts";
-import type { Block } from "./ratio.ts";
 import { ratioParams } from "./ratio.ts";
-import { clipMetrics, Rule, surrogate, type Method } from "./surrogate.ts";
+import { clipMetrics, Rule, surrogate, type Columns, type Method } from "./surrogate.ts";
 
 interface Clip {
   readonly low: number;
@@ -12,10 +10,30 @@ interface Clip {
   readonly delta: number | null;
 }
 
-function clippedOn(input: ObjectiveInput, clip: Clip): Method {
-  const size = input.weights.length;
+/** Ratios that count, and what says so. */
+interface Bounds {
+  readonly floor: number;
+  /** Gains are held at the ceiling. */
+  readonly gainMost: number;
+  /** Losses grow beyond it where nothing caps them; a cap inside the clip gives it the last word. */
+  readonly lossMost: number;
+}
+
+function boundsOf(clip: Clip): Bounds {
+  const ceiling = 1 + clip.high;
+  const most = clip.delta ?? Number.POSITIVE_INFINITY;
+  return {
+    floor: 1 - clip.low,
+    gainMost: Math.min(ceiling, most),
+    lossMost: Math.min(Math.max(ceiling, most), clip.dual ?? Number.POSITIVE_INFINITY),
+  };
+}
+
+function clippedOn(size: number, clip: Clip): Method {
   const [low, high] = [new Rule("clip_low", size), new Rule("clip_high", size)];
   const dual = new Rule("dual_clip", size);
+  const rules = { low, high, dual };
+  const bounds = boundsOf(clip);
   return {
     by: "log_ratio",
     rules: [low, high, dual],
@@ -23,55 +41,74 @@ function clippedOn(input: ObjectiveInput, clip: Clip): Method {
       ...clipMetrics(low, high, trained),
       ...(clip.dual === null && clip.delta === null ? {} : { "update/dual_clip": dual.count / trained }),
     }),
-    block: (block, slope) => blockLoss(input, clip, block, slope, { low, high, dual }),
+    loss: (columns, from, to) => rowLoss(columns, bounds, rules, from, to),
+    alike: (columns, factor, from, to) => rowLossAlike(columns, factor, bounds, rules, from, to),
   };
 }
 
-function blockLoss(
-  { advantages, factors, weights }: ObjectiveInput,
-  clip: Clip,
-  { from, to, ratio }: Block,
-  slope: Float64Array,
-  rules: { readonly low: Rule; readonly high: Rule; readonly dual: Rule },
+type Rules = Readonly<Record<"low" | "high" | "dual", Rule>>;
+
+/** The rule that holds a token's ratio. */
+function acting(rho: number, advantage: number, { floor, gainMost, lossMost }: Bounds, rules: Rules) {
+  if (advantage > 0) return rho > gainMost ? rules.high : undefined;
+  return rho > lossMost ? rules.dual : rho < floor ? rules.low : undefined;
+}
+
+function rowLoss(
+  { place, advantages, factors, weights, ratio, gradient }: Columns,
+  bounds: Bounds,
+  rules: Rules,
+  from: number,
+  to: number,
 ): number {
-  const [floor, ceiling] = [1 - clip.low, 1 + clip.high];
-  // Gains are held at the ceiling; losses grow with the ratio up to the cap, where one is set.
-  const cap = clip.dual ?? Number.POSITIVE_INFINITY;
-  const most = clip.delta ?? Number.POSITIVE_INFINITY;
-  const gainMost = Math.min(ceiling, most);
+  const { floor, gainMost, lossMost } = bounds;
+  const inner = Math.min(gainMost, lossMost);
   let loss = 0;
   for (let i = from; i < to; i++) {
     if (weights[i] === 0) continue;
-    const rho = ratio[i - from]!;
     const advantage = advantages[i]!;
-    let used = rho;
-    if (advantage > 0) {
-      if (rho > gainMost) {
-        used = gainMost;
-        rules.high.act(i);
-      }
-    } else if (advantage < 0) {
-      if (rho < floor) {
-        used = floor;
-        rules.low.act(i);
-      } else if (rho > most && most >= ceiling) {
-        used = most;
-        rules.dual.act(i);
-      } else if (rho > ceiling && most < ceiling) {
-        // The capped ratio lies inside the clip, which then has the last word.
-        used = ceiling;
-        rules.dual.act(i);
-      }
-      if (used > cap) {
-        used = cap;
-        rules.dual.act(i);
-      }
-    } else continue; // An overflowed ratio times nothing is nothing.
-    const part = factors[i]! * advantage * used;
-    loss -= part;
-    if (used === rho) slope[i] = -part;
+    if (advantage === 0) continue; // An overflowed ratio times nothing is nothing.
+    const rho = ratio[i]!;
+    const factor = factors[i]! * advantage;
+    // Where no bound can act the sign, which is anybody's guess, need not be known.
+    const rule = rho >= floor && rho <= inner ? undefined : acting(rho, advantage, bounds, rules);
+    if (rule === undefined) {
+      loss -= factor * rho;
+      gradient[i] = -factor * rho;
+    } else {
+      loss -= factor * (rule === rules.low ? floor : rule === rules.high ? gainMost : lossMost);
+      rule.act(place + i);
+    }
   }
   return loss;
+}
+
+/** The same where every token trains and counts alike. */
+function rowLossAlike(
+  { place, advantages, ratio, gradient }: Columns,
+  factor: number,
+  bounds: Bounds,
+  rules: Rules,
+  from: number,
+  to: number,
+): number {
+  const { floor, gainMost, lossMost } = bounds;
+  const inner = Math.min(gainMost, lossMost);
+  let gain = 0;
+  for (let i = from; i < to; i++) {
+    const advantage = advantages[i]!;
+    if (advantage === 0) continue;
+    const rho = ratio[i]!;
+    const rule = rho >= floor && rho <= inner ? undefined : acting(rho, advantage, bounds, rules);
+    if (rule === undefined) {
+      gain += advantage * rho;
+      gradient[i] = -factor * advantage * rho;
+    } else {
+      gain += advantage * (rule === rules.low ? floor : rule === rules.high ? gainMost : lossMost);
+      rule.act(place + i);
+    }
+  }
+  return -factor * gain;
 }
 
 export const clipped = objective({
@@ -105,5 +142,5 @@ export const clipped = objective({
       ),
     ...ratioParams,
   }),
-  create: (params) => surrogate(params, (input) => clippedOn(input, params)),
+  create: (params) => surrogate(params, (size) => clippedOn(size, params)),
 });

@@ -11,7 +11,9 @@ export interface Covariance {
 
 export function covarianceOf({ now, advantages, weights }: ObjectiveInput): Covariance {
   const logp = column(now, "logp", "the objective");
-  let [trained, advantage, mean] = [0, 0, 0];
+  let trained = 0;
+  let advantage = 0;
+  let mean = 0;
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0) continue;
     trained += 1;

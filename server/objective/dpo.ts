@@ -2,7 +2,8 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { anchorParam, betaParam } from "./anchor.ts";
-import { logSigmoid, sigmoid } from "./numbers.ts";
+import { divergenceParam, scored } from "./divergence.ts";
+import { linked, linkParams } from "./links.ts";
 import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
 import { anchorModels, rowAdvantages, rowScores, rowSums } from "./rowLevel.ts";
 
@@ -10,16 +11,7 @@ const params = z.object({
   beta: betaParam(0.1),
   anchor: anchorParam("reference", ", or `none`: no reference at all"),
   pairs: pairing(),
-  link: z
-    .enum(["logistic", "hinge", "robust"])
-    .default("logistic")
-    .describe("hinge: max(0, 1 − x); robust: logistic with the bias of flipped labels taken out."),
-  label_smoothing: z
-    .number()
-    .min(0)
-    .lt(0.5)
-    .default(0)
-    .describe("Probability that a label is flipped; of logistic and robust links."),
+  ...linkParams,
   margin: z.number().default(0).describe("Constant taken off the logit: how far apart the two have to be."),
   alpha: z
     .number()
@@ -30,6 +22,7 @@ const params = z.object({
     .enum(["none", "difference"])
     .default("none")
     .describe("difference: a pair counts by the difference of its rewards (weighted DPO)."),
+  divergence: divergenceParam,
   normalise: z
     .boolean()
     .default(false)
@@ -39,21 +32,9 @@ const params = z.object({
 });
 type Params = z.output<typeof params>;
 
-/** Value of the link and its derivative. */
-function linked(x: number, { link, label_smoothing: flipped }: Params): [number, number] {
-  if (link === "hinge") return x < 1 ? [1 - x, -1] : [0, 0];
-  const [right, wrong] = [logSigmoid(x), logSigmoid(-x)];
-  const sign = link === "robust" ? -1 : 1;
-  const scale = link === "robust" ? 1 / (1 - 2 * flipped) : 1;
-  return [
-    -scale * ((1 - flipped) * right + sign * flipped * wrong),
-    -scale * ((1 - flipped) * sigmoid(-x) - sign * flipped * sigmoid(x)),
-  ];
-}
-
 function loss(input: ObjectiveInput, options: Params): Weighed {
-  const { beta, anchor, pairs, margin, alpha, weight, normalise } = options;
-  const sums = rowSums(input, anchor, normalise);
+  const { beta, anchor, pairs, margin, alpha, weight, divergence, normalise } = options;
+  const sums = scored(rowSums(input, anchor), divergence, normalise);
   const advantages = rowAdvantages(input);
   const scores = rowScores(input);
   return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
@@ -73,6 +54,9 @@ export const dpo = objective({
   sources: [
     "Direct Preference Optimization: Your Language Model is Secretly a Reward Model",
     "Asynchronous RLHF: Faster and More Efficient Off-Policy RL for Language Models",
+    "Provably Robust DPO: Aligning Language Models with Noisy Feedback",
+    "Beyond Reverse KL: Generalizing Direct Preference Optimization with Diverse Divergence Constraints",
+    "Discovering Preference Optimization Algorithms with and for Large Language Models",
     "CPL: Critical Plan Step Learning Boosts LLM Generalization in Reasoning Tasks",
   ],
   params,

@@ -1,8 +1,6 @@
 /** What the two forms of DPPO share: a truncated weight without gradient, and a divergence that shuts tokens out. */
 import { z } from "zod";
-import type { ObjectiveInput } from "../seams.ts";
-import { column } from "./column.ts";
-import { anchorColumn, ratioParams, type RatioOptions } from "./ratio.ts";
+import { ratioParams, type RatioOptions } from "./ratio.ts";
 import { clipMetrics, Rule, type Method } from "./surrogate.ts";
 
 export interface Dppo extends RatioOptions {
@@ -20,28 +18,25 @@ export type Open = (
   logpThen: number,
 ) => boolean;
 
-export function dppoOn(input: ObjectiveInput, options: Dppo, open: Open): Method {
-  const { advantages, factors, weights } = input;
-  const now = column(input.now, "logp", "the objective");
-  const anchor = anchorColumn(input, options.anchor);
-  const [low, high] = [new Rule("trust_low", now.length), new Rule("trust_high", now.length)];
+export function dppoOn(size: number, options: Dppo, open: Open): Method {
+  const [low, high] = [new Rule("trust_low", size), new Rule("trust_high", size)];
   const cap = options.cap ?? Number.POSITIVE_INFINITY;
   return {
     by: "logp",
     rules: [low, high],
     metrics: (trained) => clipMetrics(low, high, trained),
-    block: ({ from, to, ratio }, slope) => {
+    loss: ({ place, advantages, factors, weights, gradient, now, anchor, ratio }, from, to) => {
       let loss = 0;
       for (let i = from; i < to; i++) {
         if (weights[i] === 0) continue;
         const gains = advantages[i]! > 0;
         if (!open(gains, Math.exp(now[i]!), Math.exp(anchor[i]!), now[i]!, anchor[i]!)) {
-          (gains ? high : low).act(i);
+          (gains ? high : low).act(place + i);
           continue;
         }
         if (advantages[i] === 0) continue;
-        slope[i] = -factors[i]! * advantages[i]! * Math.min(ratio[i - from]!, cap);
-        loss += slope[i]! * now[i]!;
+        gradient[i] = -factors[i]! * advantages[i]! * Math.min(ratio[i]!, cap);
+        loss += gradient[i]! * now[i]!;
       }
       return loss;
     },

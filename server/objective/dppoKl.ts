@@ -19,8 +19,8 @@ export const dppoKl = objective({
   sources: ["Rethinking the Trust Region in LLM Reinforcement Learning", "verl 0.9.1"],
   params: z.object(dppoParams),
   create: (params) =>
-    surrogate(params, (input) =>
-      dppoOn(input, params, (gains, probability, then, logp, logpThen) => {
+    surrogate(params, (size) =>
+      dppoOn(size, params, (gains, probability, then, logp, logpThen) => {
         if (gains ? probability <= then : probability >= then) return true;
         return binaryKl(probability, then, logp, logpThen) <= (gains ? params.high : params.low);
       }),

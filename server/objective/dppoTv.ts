@@ -11,8 +11,8 @@ export const dppoTv = objective({
   sources: ["Rethinking the Trust Region in LLM Reinforcement Learning", "verl 0.9.1"],
   params: z.object(dppoParams),
   create: (params) =>
-    surrogate(params, (input) =>
-      dppoOn(input, params, (gains, probability, then) =>
+    surrogate(params, (size) =>
+      dppoOn(size, params, (gains, probability, then) =>
         gains ? probability - then <= params.high : probability - then >= -params.low,
       ),
     ),

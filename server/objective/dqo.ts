@@ -33,7 +33,8 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
   const byValue = new Float64Array(weights.length);
   let total = 0;
   for (let row = 0; row < batch.rows; row++) {
-    let [nextValue, nextReturn] = [0, 0];
+    let nextValue = 0;
+    let nextReturn = 0;
     for (let t = batch.offsets[row + 1]! - 1; t >= batch.offsets[row]!; t--) {
       if (weights[t] === 0) continue;
       const target = rewards[t]! + gamma * ((1 - lambda) * nextValue + lambda * nextReturn);

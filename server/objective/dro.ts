@@ -1,22 +1,18 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { ObjectiveInput } from "../seams.ts";
-import { column } from "./column.ts";
 import { ratioParams } from "./ratio.ts";
 import { surrogate, type Method } from "./surrogate.ts";
 
-function droOn(input: ObjectiveInput, beta: number): Method {
-  const { advantages, factors, weights } = input;
-  const now = column(input.now, "logp", "the objective");
+function droOn(beta: number): Method {
   return {
     by: "logp",
-    block: ({ from, to, log }, slope) => {
+    loss: ({ advantages, factors, weights, gradient, now, log }, from, to) => {
       let loss = 0;
       for (let i = from; i < to; i++) {
         if (weights[i] === 0) continue;
-        const x = log[i - from]!;
+        const x = log[i]!;
         loss -= factors[i]! * (advantages[i]! * now[i]! - 0.5 * beta * x * x);
-        slope[i] = factors[i]! * (beta * x - advantages[i]!);
+        gradient[i] = factors[i]! * (beta * x - advantages[i]!);
       }
       return loss;
     },
@@ -33,5 +29,5 @@ export const dro = objective({
     anchor: ratioParams.anchor,
   }),
   create: ({ beta, anchor }) =>
-    surrogate({ ratio: "token", anchor, clamp_log_ratio: null }, (input) => droOn(input, beta)),
+    surrogate({ ratio: "token", anchor, clamp_log_ratio: null }, () => droOn(beta)),
 });

@@ -2,6 +2,9 @@
 import type { Declaration } from "../config/declaration.ts";
 import { advantageWeighted } from "./advantageWeighted.ts";
 import { alol } from "./alol.ts";
+import { aot } from "./aot.ts";
+import { apo } from "./apo.ts";
+import { bco } from "./bco.ts";
 import { bradleyTerry } from "./bradleyTerry.ts";
 import { brain } from "./brain.ts";
 import { copg } from "./copg.ts";
@@ -15,6 +18,7 @@ import { ilql } from "./ilql.ts";
 import { ipo } from "./ipo.ts";
 import { kto } from "./kto.ts";
 import { logRatioRegression } from "./logRatioRegression.ts";
+import { nca } from "./nca.ts";
 import { nft } from "./nft.ts";
 import { oreo } from "./oreo.ts";
 import { orpo } from "./orpo.ts";
@@ -24,6 +28,7 @@ import { pear } from "./pear.ts";
 import { refuel } from "./refuel.ts";
 import { rover } from "./rover.ts";
 import { rrhf } from "./rrhf.ts";
+import { sppo } from "./sppo.ts";
 import { tokenQ } from "./tokenQ.ts";
 import { turnCritic } from "./turnCritic.ts";
 import { valueClipped } from "./valueClipped.ts";
@@ -41,6 +46,11 @@ export const families: readonly Declaration<"objective">[] = [
   dqo,
   dpo,
   exo,
+  nca,
+  bco,
+  sppo,
+  apo,
+  aot,
   orpo,
   kto,
   filteredLikelihood,

@@ -22,10 +22,16 @@ function loss(input: ObjectiveInput, { low, high, anchor: name }: GeoMean): Weig
   const anchor = anchorColumn(input, name);
   const gradient = new Float64Array(now.length);
   const [below, above] = [new Rule("clip_low", now.length), new Rule("clip_high", now.length)];
-  let [total, trained, ratios] = [0, 0, 0];
+  let total = 0;
+  let trained = 0;
+  let ratios = 0;
   for (let row = 0; row < batch.rows; row++) {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-    let [log, count, advantage, factor, correct] = [0, 0, 0, 0, 0];
+    let log = 0;
+    let count = 0;
+    let advantage = 0;
+    let factor = 0;
+    let correct = 0;
     for (let i = from; i < to; i++) {
       if (weights[i] === 0) continue;
       const x = now[i]! - anchor[i]!;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { objective } from "../config/declaration.ts";
 import type { Objective } from "../seams.ts";
 import { anchorParam, betaParam } from "./anchor.ts";
+import { divergenceParam, scored } from "./divergence.ts";
 import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
 import { anchorModels, rowSums } from "./rowLevel.ts";
 
@@ -14,17 +15,18 @@ export const ipo = objective({
     beta: betaParam(0.1),
     anchor: anchorParam("reference"),
     pairs: pairing(),
+    divergence: divergenceParam,
     normalise: z
       .boolean()
       .default(false)
       .describe("Divides each log-ratio by its answer's trained tokens, as TRL's `ipo` does."),
   }),
-  create: ({ beta, anchor, pairs, normalise }): Objective => ({
+  create: ({ beta, anchor, pairs, divergence, normalise }): Objective => ({
     channels: ["logp"],
     unit: unitOf(pairs),
     models: anchorModels(anchor),
     loss(input) {
-      const sums = rowSums(input, anchor, normalise);
+      const sums = scored(rowSums(input, anchor), divergence, normalise);
       return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
         const residual = sums.value[a]! - sums.value[b]! - 1 / (2 * beta);
         return { loss: residual * residual, better: 2 * residual, worse: -2 * residual };

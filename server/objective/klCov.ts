@@ -3,10 +3,10 @@ import { objective } from "../config/declaration.ts";
 import type { ObjectiveInput } from "../seams.ts";
 import { covarianceOf, largest, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
-import { Rule, surrogate, type Method } from "./surrogate.ts";
+import { Rule, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
-function klCovOn(input: ObjectiveInput, share: number, coefficient: number): Method {
-  const { advantages, factors, weights } = input;
+function klCovOn(input: ObjectiveInput, share: number, coefficient: number): WholeMethod {
+  const { weights } = input;
   const covariance = covarianceOf(input);
   const penalised = new Rule("covariance", weights.length);
   const marked = new Uint8Array(weights.length);
@@ -18,14 +18,14 @@ function klCovOn(input: ObjectiveInput, share: number, coefficient: number): Met
     by: "log_ratio",
     rules: [penalised],
     metrics: (trained) => ({ "update/covariance_fraction": penalised.count / trained }),
-    block: ({ from, to, log, ratio }, slope) => {
+    loss: ({ place, advantages, factors, weights: own, gradient, log, ratio }, from, to) => {
       let loss = 0;
       for (let i = from; i < to; i++) {
-        if (weights[i] === 0) continue;
-        const gain = advantages[i] === 0 ? 0 : advantages[i]! * ratio[i - from]!;
-        const penalty = marked[i] === 1 ? coefficient : 0;
-        loss += factors[i]! * (penalty * Math.abs(log[i - from]!) - gain);
-        slope[i] = factors[i]! * (penalty * Math.sign(log[i - from]!) - gain);
+        if (own[i] === 0) continue;
+        const gain = advantages[i] === 0 ? 0 : advantages[i]! * ratio[i]!;
+        const penalty = marked[place + i] === 1 ? coefficient : 0;
+        loss += factors[i]! * (penalty * Math.abs(log[i]!) - gain);
+        gradient[i] = factors[i]! * (penalty * Math.sign(log[i]!) - gain);
       }
       return loss;
     },
@@ -49,5 +49,5 @@ export const klCov = objective({
     coefficient: z.number().min(0).default(1).describe("Factor on the penalty."),
     ...ratioParams,
   }),
-  create: (params) => surrogate(params, (input) => klCovOn(input, params.share, params.coefficient)),
+  create: (params) => surrogateOfWhole(params, (input) => klCovOn(input, params.share, params.coefficient)),
 });

@@ -1,26 +1,33 @@
 import { z } from "zod";
+import { UserError } from "../../shared/errors.ts";
 import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { anchorParam, betaParam } from "./anchor.ts";
 import { sigmoid } from "./numbers.ts";
 import { anchorModels, rowMass, rowSuccess, rowSums, spread, type RowSums } from "./rowLevel.ts";
 
-const params = z.object({
-  beta: betaParam(0.1),
-  anchor: anchorParam("reference"),
-  desirable: z.number().min(0).default(1).describe("Weight of rollouts that succeed."),
-  undesirable: z.number().min(0).default(1).describe("Weight of rollouts that fail."),
-  kl: z
-    .enum(["batch", "none"])
-    .default("batch")
-    .describe(
-      "batch: the point of reference is the batch's mean log-ratio, at least 0, held constant; none: 0 (apo_zero_unpaired).",
-    ),
-});
+const params = z
+  .object({
+    beta: betaParam(0.1),
+    anchor: anchorParam("reference"),
+    desirable: z.number().min(0).default(1).describe("Weight of rollouts that succeed."),
+    undesirable: z.number().min(0).default(1).describe("Weight of rollouts that fail."),
+    kl: z
+      .enum(["mismatched", "batch", "none"])
+      .default("mismatched")
+      .describe(
+        "The point of reference, at least 0, held constant. mismatched: the mean log-ratio of each prompt with another's response (the paper; two forward passes more); batch: that of the responses themselves, an estimate on fresh rollouts alone; none: 0 (apo_zero_unpaired).",
+      ),
+  })
+  .refine(({ kl, anchor }) => kl !== "mismatched" || anchor !== "behaviour", {
+    path: ["kl"],
+    message: "`mismatched` needs an `anchor` that can read other responses: `reference`, or a model",
+  });
 
 /** The mean log-ratio of the rows that train, at least 0. */
 function divergence({ value, count }: RowSums): number {
-  let [sum, rows] = [0, 0];
+  let sum = 0;
+  let rows = 0;
   for (let row = 0; row < value.length; row++) {
     if (count[row] === 0) continue;
     sum += value[row]!;
@@ -29,10 +36,25 @@ function divergence({ value, count }: RowSums): number {
   return rows === 0 ? 0 : Math.max(0, sum / rows);
 }
 
+/** Log-ratios of responses behind the prompts of others; a row that has none does not count. */
+function mismatched({ batch }: ObjectiveInput, { scale, count }: RowSums): RowSums {
+  const value = batch.rowColumns?.mismatched_log_ratio;
+  if (value === undefined)
+    throw new UserError(
+      "kto compares with responses behind the prompts of others, and the rollouts have none",
+      {
+        code: "mismatched-missing",
+        action: "Record `mismatched_log_ratio` with each rollout, or set the objective's `kl: batch`.",
+      },
+    );
+  return { value, scale, count: count.map((tokens, row) => (Number.isNaN(value[row]!) ? 0 : tokens)) };
+}
+
 function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed {
   const { beta, anchor, desirable, undesirable } = options;
   const sums = rowSums(input, anchor);
-  const point = options.kl === "batch" ? divergence(sums) : 0;
+  const point =
+    options.kl === "none" ? 0 : divergence(options.kl === "batch" ? sums : mismatched(input, sums));
   const [success, mass] = [rowSuccess(input), rowMass(input)];
   const slopes = new Float64Array(input.batch.rows);
   let total = 0;
@@ -54,15 +76,15 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
 export const kto = objective({
   name: "kto",
   summary:
-    "Each answer alone is good or bad: prospect theory's value of its log-ratio against the batch's mean.",
-  formula: "ℓ = λ (1 − σ(±β(Δ − z₀))), + where it succeeds, z₀ = max(0, mean Δ) held constant",
+    "Each answer alone is good or bad: prospect theory's value of its log-ratio, against that of answers to other prompts.",
+  formula: "ℓ = λ (1 − σ(±β(Δ − z₀))), + where it succeeds, z₀ = max(0, mean Δ(x_i, y_j≠i)) held constant",
   sources: ["KTO: Model Alignment as Prospect Theoretic Optimization"],
-  status: "approximate",
   params,
   create: (options): Objective => ({
     channels: ["logp"],
     unit: "sequence",
     models: anchorModels(options.anchor),
+    ...(options.kl === "mismatched" && { mismatched: options.anchor }),
     loss: (input) => loss(input, options),
   }),
 });

@@ -2,11 +2,14 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { objective } from "../config/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
+import { exp, log } from "../exponential.ts";
+import { inParts } from "../parts.ts";
+import type { Part, RunningLoss, WholeInput } from "../seams.ts";
 import { column } from "./column.ts";
 import { checkLoss } from "./finite.ts";
-import { clamped } from "./numbers.ts";
+import { atLeast, clamped } from "./numbers.ts";
 import { rowMass, rowSums, spread } from "./rowLevel.ts";
+import { exponentialsInto, logRatiosInto, Scratch } from "./tokenLoops.ts";
 
 const params = z.object({
   weight: z
@@ -40,7 +43,7 @@ type Params = z.output<typeof params>;
 const largest = 10;
 
 /** Per row: the success rate of its group, clamped; NaN where all or none succeed, or nobody knows. */
-function rates({ batch, success }: ObjectiveInput, { low, high }: Params): Float64Array {
+function rates({ batch, success }: WholeInput, { low, high }: Params): Float64Array {
   if (success === undefined || success.every((value) => value === 2))
     throw new UserError("nft needs to know which rollouts succeed, and none of them says", {
       code: "success-missing",
@@ -56,60 +59,142 @@ function rates({ batch, success }: ObjectiveInput, { low, high }: Params): Float
   return result;
 }
 
-/** What the logarithm is taken of: the ratio of a right answer, or the one that a wrong one implies; at least a floor. */
-function floored(log: number, right: boolean, rate: number, options: Params): number {
-  const ratio = Math.exp(Math.min(log, largest));
-  return right
-    ? Math.max(ratio, options.positive_epsilon)
-    : Math.max((1 - rate * ratio) / (1 - rate), options.epsilon);
-}
-const lossOf = (log: number, right: boolean, rate: number, options: Params): number =>
-  -(right ? 1 : options.negative) * Math.log(floored(log, right, rate, options));
-/** Its derivative by the log-ratio; floors have straight-through gradients. */
-function slopeOf(log: number, right: boolean, rate: number, options: Params): number {
-  const slope = log > largest ? 0 : Math.exp(log);
-  const below = floored(log, right, rate, options);
-  return right ? -slope / below : (options.negative * rate * slope) / ((1 - rate) * below);
-}
-
 const priority = (rate: number, { weight }: Params): number =>
   weight === "none" ? 1 : weight === "dr_grpo" ? 1 - rate : Math.sqrt((1 - rate) / rate);
 
-function loss(input: ObjectiveInput, options: Params): Weighed {
-  const { batch, success, weights, factors } = input;
-  const now = column(input.now, "logp", "the objective");
-  const old = column(input.old, "logp", "the objective");
-  const rate = rates(input, options);
-  if (options.ratio === "response") return responseLoss(input, rate, options);
-  const gradient = new Float64Array(weights.length);
-  let total = 0;
-  for (let row = 0; row < batch.rows; row++) {
-    if (Number.isNaN(rate[row]!)) continue;
-    const scale = priority(rate[row]!, options);
-    const right = success![row] === 1;
-    for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) {
-      if (weights[t] === 0) continue;
-      const log = now[t]! - old[t]!;
-      total += scale * factors[t]! * lossOf(log, right, rate[row]!, options);
-      gradient[t] = scale * factors[t]! * slopeOf(log, right, rate[row]!, options);
-    }
-  }
-  checkLoss(total, input, { "the policy's log-prob": now, logp_old: old });
-  return { loss: total, gradients: { logp: gradient } };
+/** An answer of a task whose success rate is `rate`, the task's weight and the answer's factor multiplied. */
+interface Answer {
+  readonly right: boolean;
+  readonly rate: number;
+  readonly weight: number;
+}
+const answerOf = (right: boolean, rate: number, options: Params): Answer => ({
+  right,
+  rate,
+  weight: (right ? 1 : options.negative) * priority(rate, options),
+});
+
+/** By token or by row. */
+interface Terms {
+  /** log R, cut at the largest. */
+  readonly logs: Float64Array;
+  /** Place for R. */
+  readonly ratios: Float64Array;
+  /** Of the loss. */
+  readonly shares: Float64Array;
+  /** Where the derivatives by the log-ratios are written. */
+  readonly slopes: Float64Array;
 }
 
-function responseLoss(input: ObjectiveInput, rate: Float64Array, options: Params): Weighed {
-  const sums = rowSums(input, "behaviour");
-  const mass = rowMass(input);
-  let total = 0;
-  const slopes = mass.map((own, row) => {
-    if (Number.isNaN(rate[row]!) || sums.count[row] === 0) return 0;
-    const share = own * priority(rate[row]!, options);
-    const right = input.success![row] === 1;
-    total += share * lossOf(sums.value[row]!, right, rate[row]!, options);
-    return share * slopeOf(sums.value[row]!, right, rate[row]!, options);
-  });
-  return { loss: total, gradients: { logp: spread(slopes, sums, input) } };
+/** Of terms [from, to). Floors have straight-through gradients; a share of 0 is passed over. */
+const answerLoss = (
+  terms: Terms,
+  { right, rate, weight }: Answer,
+  { positive_epsilon, epsilon }: Params,
+  from: number,
+  to: number,
+): number =>
+  right
+    ? rightLoss(terms, weight, positive_epsilon, from, to)
+    : wrongLoss(terms, weight, rate, epsilon, from, to);
+
+/** Σ share · −log max(floor, R). */
+function rightLoss(
+  { logs, shares, slopes }: Terms,
+  weight: number,
+  floor: number,
+  from: number,
+  to: number,
+): number {
+  const least = Math.log(floor);
+  let loss = 0;
+  for (let i = from; i < to; i++) {
+    const share = weight * shares[i]!;
+    if (share === 0) continue;
+    const x = logs[i]!;
+    loss -= share * Math.max(x, least);
+    slopes[i] = x === largest ? 0 : x < least ? -share * exp(x - least) : -share;
+  }
+  return loss;
+}
+
+/** Σ share · −log max(floor, (1 − rR) / (1 − r)): of the policy that would write only wrong answers. */
+function wrongLoss(
+  { logs, ratios, shares, slopes }: Terms,
+  weight: number,
+  rate: number,
+  floor: number,
+  from: number,
+  to: number,
+): number {
+  const wrong = 1 - rate;
+  exponentialsInto(ratios, logs, from, to);
+  let loss = 0;
+  for (let i = from; i < to; i++) {
+    const share = weight * shares[i]!;
+    if (share === 0) continue;
+    const part = rate * ratios[i]!;
+    const implied = atLeast((1 - part) / wrong, floor);
+    loss -= share * log(implied);
+    slopes[i] = logs[i] === largest ? 0 : (share * part) / (wrong * implied);
+  }
+  return loss;
+}
+
+function start(whole: WholeInput, options: Params): RunningLoss {
+  const rate = rates(whole, options);
+  const add = options.ratio === "response" ? responseLoss : tokenLoss;
+  const space = { logs: new Scratch(), ratios: new Scratch() };
+  return {
+    add: (part) =>
+      add(part, space, (terms, row, from, to) => {
+        const at = part.first + row;
+        if (Number.isNaN(rate[at]!)) return 0;
+        const answer = answerOf(whole.success?.[at] === 1, rate[at]!, options);
+        return answerLoss(terms, answer, options, from, to);
+      }),
+    result: () => ({}),
+  };
+}
+/** The loss of a row's terms. */
+type RowLoss = (terms: Terms, row: number, from: number, to: number) => number;
+
+type Space = Readonly<Record<"logs" | "ratios", Scratch>>;
+
+function tokenLoss(part: Part, { logs, ratios }: Space, rowLoss: RowLoss): number {
+  const { rows, offsets } = part.batch;
+  const now = column(part.now, "logp", "the objective");
+  const old = column(part.old, "logp", "the objective");
+  const terms = {
+    logs: logs.of(now.length),
+    ratios: ratios.of(now.length),
+    shares: part.factors,
+    slopes: part.gradientOf("logp"),
+  };
+  let loss = 0;
+  for (let row = 0; row < rows; row++) {
+    const [from, to] = [offsets[row]!, offsets[row + 1]!];
+    logRatiosInto(terms.logs, now, old, Number.NEGATIVE_INFINITY, largest, from, to);
+    loss += rowLoss(terms, row, from, to);
+  }
+  checkLoss(loss, part, { "the policy's log-prob": now, logp_old: old });
+  return loss;
+}
+
+function responseLoss(part: Part, _: Space, rowLoss: RowLoss): number {
+  const sums = rowSums(part, "behaviour");
+  const shares = rowMass(part);
+  const terms = {
+    logs: sums.value.map((value) => Math.min(value, largest)),
+    ratios: new Float64Array(shares.length),
+    shares,
+    slopes: new Float64Array(shares.length),
+  };
+  let loss = 0;
+  for (let row = 0; row < shares.length; row++)
+    if (sums.count[row] !== 0) loss += rowLoss(terms, row, row, row + 1);
+  spread(terms.slopes, sums, part, part.gradientOf("logp"));
+  return loss;
 }
 
 export const nft = objective({
@@ -120,9 +205,5 @@ export const nft = objective({
     "right: −log R; wrong: −log max(ε, (1 − rR)/(1 − r)); R = π/π_old, r the task's success rate; times the task's weight",
   sources: ["Bridging Supervised Learning and Reinforcement Learning in Math Reasoning"],
   params,
-  create: (options): Objective => ({
-    channels: ["logp"],
-    unit: "group",
-    loss: (input) => loss(input, options),
-  }),
+  create: (options) => inParts({ channels: ["logp"], unit: "group" }, (whole) => start(whole, options)),
 });

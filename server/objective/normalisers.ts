@@ -1,48 +1,33 @@
-/** From weights to factors: the loops behind the aggregates. */
+/** From weights to the factor of each row: the loops behind the aggregates. */
+import { z } from "zod";
 import type { Batch } from "../seams.ts";
-import { rowsThatCount } from "./rows.ts";
 
-export type EmptyRows = "skip" | "count";
+/** Of every aggregate that is a mean over rollouts. */
+export const emptyRows = z
+  .enum(["skip", "count"])
+  .default("skip")
+  .describe("Whether rollouts without a trained token count in the mean; TRL counts them.");
+export type EmptyRows = z.output<typeof emptyRows>;
 
-export function tokenMeans(weights: Float64Array, _: Batch, into?: Float64Array): Float64Array {
-  let count = 0;
-  for (let i = 0; i < weights.length; i++) if (weights[i] !== 0) count += 1;
-  return scaled(weights, count, into);
+/** Rows that a mean over rollouts is over: all, or those with at least one token that trains. */
+export const rowsThatCount = (counts: Int32Array, empty: EmptyRows): number =>
+  empty === "count" ? counts.length : counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+
+export const tokenMeans = (counts: Int32Array, batch: Batch): Float64Array =>
+  alike(
+    batch,
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+
+export function sequenceMeans(counts: Int32Array, empty: EmptyRows): Float64Array {
+  const rows = rowsThatCount(counts, empty);
+  // A weight of 0 stays 0, also where nothing is to be divided by.
+  return Float64Array.from(counts, (count) => 1 / (Math.max(1, count) * Math.max(1, rows)));
 }
 
-export function sequenceMeans(
-  weights: Float64Array,
-  batch: Batch,
-  empty: EmptyRows,
-  result: Float64Array = new Float64Array(weights.length),
-): Float64Array {
-  const { rows, offsets } = batch;
-  const counted = empty === "count" ? rows : rowsThatCount(weights, batch);
-  for (let row = 0; row < rows; row++) {
-    const [from, to] = [offsets[row]!, offsets[row + 1]!];
-    let count = 0;
-    for (let i = from; i < to; i++) if (weights[i] !== 0) count += 1;
-    // A weight of 0 stays 0, also where nothing is to be divided by.
-    const factor = 1 / (Math.max(1, count) * Math.max(1, counted));
-    for (let i = from; i < to; i++) result[i] = weights[i]! * factor;
-  }
-  return result;
-}
+export const sequenceSums = (counts: Int32Array, batch: Batch, empty: EmptyRows): Float64Array =>
+  alike(batch, rowsThatCount(counts, empty));
 
-export const sequenceSums = (
-  weights: Float64Array,
-  batch: Batch,
-  empty: EmptyRows,
-  into?: Float64Array,
-): Float64Array => scaled(weights, empty === "count" ? batch.rows : rowsThatCount(weights, batch), into);
-
-/** Weights over a number; where nothing trains they stay 0. */
-export function scaled(
-  weights: Float64Array,
-  divisor: number,
-  result: Float64Array = new Float64Array(weights.length),
-): Float64Array {
-  const factor = divisor > 0 ? 1 / divisor : 0;
-  for (let i = 0; i < weights.length; i++) result[i] = weights[i]! * factor;
-  return result;
-}
+/** All rows over one number; where nothing trains it is 0, and so are they. */
+export const alike = ({ rows }: Batch, divisor: number): Float64Array =>
+  new Float64Array(rows).fill(divisor > 0 ? 1 / divisor : 0);

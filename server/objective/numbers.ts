@@ -17,6 +17,16 @@ export const log1mexp = (x: number): number =>
 
 export const clamped = (x: number, low: number, high: number): number => Math.min(Math.max(x, low), high);
 
+// Where it is a toss-up which of two numbers is greater, the processor guesses in vain which way a jump goes. These are
+// sums instead.
+
+/** max(x, floor). */
+export const atLeast = (x: number, floor: number): number => floor + 0.5 * (x - floor + Math.abs(x - floor));
+
+/** How far x lies beyond [−reach, reach]: exactly 0 within. */
+export const excess = (x: number, reach: number): number =>
+  0.5 * (x - reach + Math.abs(x - reach)) + 0.5 * (x + reach - Math.abs(x + reach));
+
 /** Replaces logs of weights by weights that sum to 1. Empty: nothing happens. */
 export function softmaxInPlace(logs: Float64Array): void {
   const top = logs.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);

@@ -10,7 +10,9 @@ const params = z.object({ beta: betaParam(0.05), anchor: anchorParam("reference"
 function loss(input: ObjectiveInput, { beta, anchor }: z.output<typeof params>): Weighed {
   const sums = rowSums(input, anchor);
   const [scores, mass] = [rowScores(input), rowMass(input)];
-  let [total, right, rows] = [0, 0, 0];
+  let total = 0;
+  let right = 0;
+  let rows = 0;
   const slopes = scores.map((score, row) => {
     if (Number.isNaN(score) || sums.count[row] === 0) return 0;
     const [logit, label] = [beta * sums.value[row]!, clamped(score, 0, 1)];

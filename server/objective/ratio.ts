@@ -1,9 +1,11 @@
 /** What every surrogate shares: which distribution its ratio is against, over which unit, and how gradients flow back. */
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, Model, ObjectiveInput } from "../seams.ts";
+import { exp } from "../exponential.ts";
+import type { Batch, Model, ObjectiveInput, Part } from "../seams.ts";
 import { column } from "./column.ts";
 import { notFinite } from "./finite.ts";
+import { differencesInto, exponentialsInto, logRatiosInto, Scratch } from "./tokenLoops.ts";
 
 export const anchorParam = z
   .enum(["behaviour", "proximal", "interpolated", "reference", "sampled"])
@@ -120,6 +122,55 @@ export class RatioStats {
   /** Σ (ρ − 1 − log ρ): k3 of KL(anchor ‖ policy). */
   k3 = 0;
 
+  /** Of one row. A loop of its own: sums beside the exponential would be moved out of its way at every token. */
+  add(weights: Float64Array, log: Float64Array, ratio: Float64Array, from: number, to: number): void {
+    let trained = 0;
+    let sum = 0;
+    let squares = 0;
+    let k3 = 0;
+    let least = Number.POSITIVE_INFINITY;
+    let greatest = Number.NEGATIVE_INFINITY;
+    for (let i = from; i < to; i++) {
+      if (weights[i] === 0) continue;
+      const rho = ratio[i]!;
+      trained += 1;
+      sum += rho;
+      squares += rho * rho;
+      k3 += rho - 1 - log[i]!;
+      if (rho < least) least = rho;
+      if (rho > greatest) greatest = rho;
+    }
+    this.trained += trained;
+    this.sum += sum;
+    this.squares += squares;
+    this.k3 += k3;
+    this.least = Math.min(this.least, least);
+    this.greatest = Math.max(this.greatest, greatest);
+  }
+
+  /** Of a row whose tokens all train. */
+  addAll(log: Float64Array, ratio: Float64Array, from: number, to: number): void {
+    let sum = 0;
+    let squares = 0;
+    let k3 = 0;
+    let least = Number.POSITIVE_INFINITY;
+    let greatest = Number.NEGATIVE_INFINITY;
+    for (let i = from; i < to; i++) {
+      const rho = ratio[i]!;
+      sum += rho;
+      squares += rho * rho;
+      k3 += rho - 1 - log[i]!;
+      if (rho < least) least = rho;
+      if (rho > greatest) greatest = rho;
+    }
+    this.trained += to - from;
+    this.sum += sum;
+    this.squares += squares;
+    this.k3 += k3;
+    this.least = Math.min(this.least, least);
+    this.greatest = Math.max(this.greatest, greatest);
+  }
+
   metrics(): Record<string, number> {
     if (this.trained === 0) return {};
     return {
@@ -132,80 +183,74 @@ export class RatioStats {
   }
 }
 
-/** Log-ratios and ratios of some whole rows, at [token − from]; only those of tokens that train are set. */
-export interface Block {
-  readonly from: number;
-  readonly to: number;
+/** A part with the place of its derivative by log π: all 0. */
+export interface PolicyPart extends Part {
+  readonly gradient: Float64Array;
+}
+
+/** Log-ratios and ratios of a part's tokens; only those of tokens that train are set. */
+export interface Ratio {
+  readonly now: Float64Array;
+  readonly anchor: Float64Array;
   readonly log: Float64Array;
   readonly ratio: Float64Array;
 }
 
-/** Tokens that are looked at together: what fits the processor's nearest cache. */
-const blockSize = 2048;
-let scratch = { log: new Float64Array(0), ratio: new Float64Array(0) };
-
 export class Ratios {
   readonly stats = new RatioStats();
-  private readonly now: Float64Array;
-  private readonly anchor: Float64Array;
   private readonly low: number;
   private readonly high: number;
+  private readonly bounded: boolean;
+  private readonly space = { log: new Scratch(), ratio: new Scratch() };
 
-  constructor(
-    private readonly input: ObjectiveInput,
-    private readonly options: RatioOptions,
-  ) {
-    this.now = column(input.now, "logp", "the objective");
-    this.anchor = anchorColumn(input, options.anchor);
+  constructor(private readonly options: RatioOptions) {
     ({ low: this.low, high: this.high } = boundsOf(options.clamp_log_ratio));
+    this.bounded = options.clamp_log_ratio !== null;
   }
 
-  /** Calls with block after block of whole rows. The block's columns are overwritten by the next. */
-  each(visit: (block: Block) => void): void {
-    const { offsets, rows } = this.input.batch;
-    for (let row = 0; row < rows;) {
-      const first = row;
-      const from = offsets[first]!;
-      do row += 1;
-      while (row < rows && offsets[row + 1]! - from <= blockSize);
-      const to = offsets[row]!;
-      if (scratch.log.length < to - from)
-        scratch = { log: new Float64Array(to - from), ratio: new Float64Array(to - from) };
-      if (this.options.ratio === "token") this.tokens(from, to);
-      else for (let r = first; r < row; r++) this.sequence(offsets[r]!, offsets[r + 1]!, from);
-      visit({ from, to, ...scratch });
+  /** Log-ratios and ratios are overwritten by those of the next part. */
+  of(part: Part): Ratio {
+    const { batch, weights } = part;
+    const { rows, offsets } = batch;
+    const columns = {
+      now: this.now(part),
+      anchor: anchorColumn(part, this.options.anchor),
+      log: this.space.log.of(weights.length),
+      ratio: this.space.ratio.of(weights.length),
+    };
+    for (let row = 0; row < rows; row++) {
+      const [from, to] = [offsets[row]!, offsets[row + 1]!];
+      if (this.options.ratio === "token") this.tokens(part, columns, from, to);
+      else this.sequence(part, columns, from, to);
     }
+    if (!Number.isFinite(this.stats.k3)) this.refuse(part, columns);
+    return columns;
   }
 
-  private tokens(from: number, to: number): void {
-    const { now, anchor, low, high, stats } = this;
-    const { weights } = this.input;
-    const { log, ratio } = scratch;
-    let { trained, sum, squares, least, greatest, k3 } = stats;
-    for (let i = from; i < to; i++) {
-      if (weights[i] === 0) continue;
-      let x = now[i]! - anchor[i]!;
-      if (x > high) x = high;
-      else if (x < low) x = low;
-      const rho = Math.exp(x);
-      log[i - from] = x;
-      ratio[i - from] = rho;
-      trained += 1;
-      sum += rho;
-      squares += rho * rho;
-      k3 += rho - 1 - x;
-      if (rho < least) least = rho;
-      if (rho > greatest) greatest = rho;
-    }
-    Object.assign(stats, { trained, sum, squares, least, greatest, k3 });
-    if (!Number.isFinite(k3)) this.refuse(from, to);
+  private now(part: Part): Float64Array {
+    return column(part.now, "logp", "the objective");
+  }
+
+  /** One row: every token has its own value. */
+  private tokens(
+    { weights, alike }: Part,
+    { now, anchor, log, ratio }: Ratio,
+    from: number,
+    to: number,
+  ): void {
+    if (this.bounded) logRatiosInto(log, now, anchor, this.low, this.high, from, to);
+    else differencesInto(log, now, anchor, from, to);
+    exponentialsInto(ratio, log, from, to);
+    if (alike === undefined) this.stats.add(weights, log, ratio, from, to);
+    else this.stats.addAll(log, ratio, from, to);
   }
 
   /** One row: every trained token has the row's value. */
-  private sequence(from: number, to: number, base: number): void {
-    const { now, anchor, low, high, stats } = this;
-    const { weights } = this.input;
-    let [total, count] = [0, 0];
+  private sequence({ weights }: Part, columns: Ratio, from: number, to: number): void {
+    const { low, high, stats } = this;
+    const { now, anchor, log, ratio } = columns;
+    let total = 0;
+    let count = 0;
     for (let i = from; i < to; i++) {
       if (weights[i] === 0) continue;
       total += now[i]! - anchor[i]!;
@@ -214,26 +259,24 @@ export class Ratios {
     if (count === 0) return;
     const raw = this.options.ratio === "sequence_sum" ? total : total / count;
     const x = Math.min(high, Math.max(low, raw));
-    const rho = Math.exp(x);
-    scratch.log.fill(x, from - base, to - base);
-    scratch.ratio.fill(rho, from - base, to - base);
+    const rho = exp(x);
+    log.fill(x, from, to);
+    ratio.fill(rho, from, to);
     stats.trained += count;
     stats.sum += count * rho;
     stats.squares += count * rho * rho;
     stats.k3 += count * (rho - 1 - x);
     stats.least = Math.min(stats.least, rho);
     stats.greatest = Math.max(stats.greatest, rho);
-    if (!Number.isFinite(stats.k3)) this.refuse(from, to);
   }
 
-  /** A sum over the block is not finite: says which token, or which ratio, is at fault. */
-  refuse(from = 0, to = this.now.length): never {
-    const { batch, weights } = this.input;
-    for (let i = from; i < to; i++) {
+  /** A sum over the part is not finite: says which token, or which ratio, is at fault. */
+  refuse({ batch, weights }: Part, { now, anchor }: Ratio): never {
+    for (let i = 0; i < weights.length; i++) {
       if (weights[i] === 0) continue;
-      if (!Number.isFinite(this.now[i]!)) throw notFinite("logp", this.now[i]!, batch, i);
-      if (!Number.isFinite(this.anchor[i]!))
-        throw notFinite(`the log-prob of ${this.options.anchor}`, this.anchor[i]!, batch, i);
+      if (!Number.isFinite(now[i]!)) throw notFinite("logp", now[i]!, batch, i);
+      if (!Number.isFinite(anchor[i]!))
+        throw notFinite(`the log-prob of ${this.options.anchor}`, anchor[i]!, batch, i);
     }
     throw new UserError("a ratio of probabilities is too large for a number", {
       code: "ratio-overflow",
@@ -245,39 +288,44 @@ export class Ratios {
    * From derivatives by the unit's log-ratio, token by token, to those by each token's log π, in place: a row's ratio
    * gathers those of all its tokens.
    */
-  throughRatio(slope: Float64Array): void {
+  through(part: PolicyPart): void {
     const { ratio, clamp_log_ratio } = this.options;
-    if (ratio === "token") {
-      if (clamp_log_ratio !== null) this.closeTokens(slope);
-      return;
-    }
-    const { offsets, rows } = this.input.batch;
-    for (let row = 0; row < rows; row++) this.throughRow(slope, offsets[row]!, offsets[row + 1]!);
+    if (ratio === "token" && clamp_log_ratio === null) return;
+    const columns = { now: this.now(part), anchor: anchorColumn(part, this.options.anchor) };
+    if (ratio === "token") return this.closeTokens(part, columns);
+    const { offsets, rows } = part.batch;
+    for (let row = 0; row < rows; row++) this.throughRow(part, columns, offsets[row]!, offsets[row + 1]!);
   }
 
-  private closeTokens(slope: Float64Array): void {
-    for (let i = 0; i < slope.length; i++) {
-      const x = this.now[i]! - this.anchor[i]!;
-      if (x < this.low || x > this.high) slope[i] = 0;
+  private closeTokens({ gradient }: PolicyPart, { now, anchor }: Pick<Ratio, "now" | "anchor">): void {
+    for (let i = 0; i < gradient.length; i++) {
+      const x = now[i]! - anchor[i]!;
+      if (x < this.low || x > this.high) gradient[i] = 0;
     }
   }
 
-  private throughRow(slope: Float64Array, from: number, to: number): void {
+  private throughRow(
+    { gradient, weights }: PolicyPart,
+    { now, anchor }: Pick<Ratio, "now" | "anchor">,
+    from: number,
+    to: number,
+  ): void {
     const { ratio } = this.options;
-    const { weights } = this.input;
-    let [sum, count, raw] = [0, 0, 0];
+    let sum = 0;
+    let count = 0;
+    let raw = 0;
     for (let i = from; i < to; i++) {
       if (weights[i] === 0) continue;
-      sum += slope[i]!;
-      raw += this.now[i]! - this.anchor[i]!;
+      sum += gradient[i]!;
+      raw += now[i]! - anchor[i]!;
       count += 1;
     }
     if (count === 0) return;
     if (ratio !== "sequence_sum") raw /= count;
-    if (raw < this.low || raw > this.high) slope.fill(0, from, to);
+    if (raw < this.low || raw > this.high) gradient.fill(0, from, to);
     else if (ratio !== "sequence_token") {
       const each = ratio === "sequence" ? sum / count : sum;
-      for (let i = from; i < to; i++) if (weights[i] !== 0) slope[i] = each;
+      for (let i = from; i < to; i++) if (weights[i] !== 0) gradient[i] = each;
     }
   }
 }

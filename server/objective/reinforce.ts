@@ -1,21 +1,35 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
+import { inParts } from "../parts.ts";
+import type { Part } from "../seams.ts";
 import { column } from "./column.ts";
 import { checkLoss } from "./finite.ts";
 
-function loss(input: ObjectiveInput): Weighed {
-  const { advantages, factors, weights } = input;
-  const now = column(input.now, "logp", "the objective");
-  const gradient = new Float64Array(now.length);
+function loss(part: Part): number {
+  const { rows, offsets } = part.batch;
+  const gradient = part.gradientOf("logp");
+  const now = column(part.now, "logp", "the objective");
   let total = 0;
-  for (let i = 0; i < now.length; i++) {
+  for (let row = 0; row < rows; row++)
+    total += rowLoss(part, now, gradient, offsets[row]!, offsets[row + 1]!);
+  checkLoss(total, part, { logp: now });
+  return total;
+}
+
+function rowLoss(
+  { advantages, factors, weights }: Part,
+  now: Float64Array,
+  gradient: Float64Array,
+  from: number,
+  to: number,
+): number {
+  let total = 0;
+  for (let i = from; i < to; i++) {
     if (weights[i] === 0) continue;
     if (advantages[i] !== 0) total -= factors[i]! * advantages[i]! * now[i]!;
     gradient[i] = -factors[i]! * advantages[i]!;
   }
-  checkLoss(total, input, { logp: now });
-  return { loss: total, gradients: { logp: gradient } };
+  return total;
 }
 
 export const reinforce = objective({
@@ -25,5 +39,5 @@ export const reinforce = objective({
   formula: "ℓ = −A log π",
   sources: ["Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning"],
   params: z.object({}),
-  create: (): Objective => ({ channels: ["logp"], unit: "sequence", loss }),
+  create: () => inParts({ channels: ["logp"], unit: "sequence" }, () => ({ add: loss, result: () => ({}) })),
 });

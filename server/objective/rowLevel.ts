@@ -87,7 +87,7 @@ export function spread(
   slopes: Float64Array,
   { scale }: RowSums,
   { batch, weights }: Pick<ObjectiveInput, "batch" | "weights">,
-  into = new Float64Array(weights.length),
+  into: Float64Array = new Float64Array(weights.length),
 ): Float64Array {
   for (let row = 0; row < batch.rows; row++) {
     const slope = slopes[row]! * scale[row]!;
@@ -105,7 +105,8 @@ export function rowAdvantages({
 }: Pick<ObjectiveInput, "batch" | "advantages" | "weights">): Float64Array {
   const result = new Float64Array(batch.rows);
   for (let row = 0; row < batch.rows; row++) {
-    let [sum, count] = [0, 0];
+    let sum = 0;
+    let count = 0;
     for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) {
       if (weights[t] === 0) continue;
       sum += advantages[t]!;

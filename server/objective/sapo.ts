@@ -1,23 +1,22 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { ObjectiveInput } from "../seams.ts";
 import { ratioParams } from "./ratio.ts";
 import { surrogate, type Method } from "./surrogate.ts";
 
-function sapoOn({ advantages, factors, weights }: ObjectiveInput, gains: number, losses: number): Method {
+function sapoOn(gains: number, losses: number): Method {
   return {
     by: "log_ratio",
-    block: ({ from, to, ratio }, slope) => {
+    loss: ({ advantages, factors, weights, gradient, ratio }, from, to) => {
       let loss = 0;
       for (let i = from; i < to; i++) {
         if (weights[i] === 0 || advantages[i] === 0) continue;
         const tau = advantages[i]! > 0 ? gains : losses;
-        const rho = ratio[i - from]!;
+        const rho = ratio[i]!;
         const open = 1 / (1 + Math.exp(-tau * (rho - 1)));
         const part = factors[i]! * advantages[i]! * 4;
         loss -= (part * open) / tau;
         // Far above 1 the gate is shut, however large the ratio.
-        slope[i] = open === 1 ? -0 : -part * open * (1 - open) * rho;
+        gradient[i] = open === 1 ? -0 : -part * open * (1 - open) * rho;
       }
       return loss;
     },
@@ -36,5 +35,5 @@ export const sapo = objective({
     tau_neg: temperature.default(1.05).describe("Steepness of the gate where it is not."),
     ...ratioParams,
   }),
-  create: (params) => surrogate(params, (input) => sapoOn(input, params.tau_pos, params.tau_neg)),
+  create: (params) => surrogate(params, () => sapoOn(params.tau_pos, params.tau_neg)),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import { sequenceMeans } from "./normalisers.ts";
+import { emptyRows, sequenceMeans } from "./normalisers.ts";
 
 export const sequenceMean = aggregate({
   name: "sequence_mean",
@@ -8,14 +8,9 @@ export const sequenceMean = aggregate({
   summary: "Every rollout counts alike: the mean over rollouts of their token means.",
   formula: "L = mean_i (Σ_t w ℓ / number of i's trained tokens)",
   sources: ["DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models"],
-  params: z.object({
-    empty_rows: z
-      .enum(["skip", "count"])
-      .default("skip")
-      .describe("Whether rollouts without a trained token count in the mean; TRL counts them."),
-  }),
+  params: z.object({ empty_rows: emptyRows }),
   create:
     ({ empty_rows }) =>
-    (weights, batch, into) =>
-      sequenceMeans(weights, batch, empty_rows, into),
+    (counts) =>
+      sequenceMeans(counts, empty_rows),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import { sequenceSums } from "./normalisers.ts";
+import { emptyRows, sequenceSums } from "./normalisers.ts";
 
 export const sequenceSum = aggregate({
   name: "sequence_sum",
@@ -8,14 +8,9 @@ export const sequenceSum = aggregate({
   summary: "Token sums, averaged over rollouts: a long response counts for as many tokens as it has.",
   formula: "L = mean_i Σ_t w ℓ",
   sources: ["Length-Unbiased Sequence Policy Optimization", "verl 0.9.1"],
-  params: z.object({
-    empty_rows: z
-      .enum(["skip", "count"])
-      .default("skip")
-      .describe("Whether rollouts without a trained token count in the mean; TRL counts them."),
-  }),
+  params: z.object({ empty_rows: emptyRows }),
   create:
     ({ empty_rows }) =>
-    (weights, batch, into) =>
-      sequenceSums(weights, batch, empty_rows, into),
+    (counts, batch) =>
+      sequenceSums(counts, batch, empty_rows),
 });

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import { scaled } from "./normalisers.ts";
-import { rowsThatCount } from "./rows.ts";
+import { alike, rowsThatCount } from "./normalisers.ts";
 
 export const sequenceSumNorm = aggregate({
   name: "sequence_sum_norm",
@@ -22,8 +21,6 @@ export const sequenceSumNorm = aggregate({
   }),
   create:
     ({ budget, empty_rows }, context) =>
-    (weights, batch, into) => {
-      const rows = empty_rows === "count" ? batch.rows : rowsThatCount(weights, batch);
-      return scaled(weights, rows * (budget ?? context.max_tokens), into);
-    },
+    (counts, batch) =>
+      alike(batch, rowsThatCount(counts, empty_rows) * (budget ?? context.max_tokens)),
 });

@@ -19,14 +19,20 @@ function spansOfRow(
   return level === "step" ? records[row]?.steps : undefined;
 }
 
+function tokenSpans({ tokens, offsets, rows }: Batch): Spans {
+  const size = tokens.length;
+  const [starts, ends, owner] = [new Int32Array(size), new Int32Array(size), new Int32Array(size)];
+  for (let t = 0; t < size; t++) {
+    starts[t] = t;
+    ends[t] = t + 1;
+  }
+  for (let row = 0; row < rows; row++) owner.fill(row, offsets[row]!, offsets[row + 1]!);
+  return { starts, ends, rows: owner };
+}
+
 export function spansOf(batch: Batch, level: Level): Spans {
   const { offsets, rows } = batch;
-  if (level === "token") {
-    const starts = Int32Array.from(batch.tokens, (_, t) => t);
-    const owner = new Int32Array(starts.length);
-    for (let row = 0; row < rows; row++) owner.fill(row, offsets[row]!, offsets[row + 1]!);
-    return { starts, ends: starts.map((t) => t + 1), rows: owner };
-  }
+  if (level === "token") return tokenSpans(batch);
   const found: [number, number, number][] = [];
   for (let row = 0; row < rows; row++) {
     const [start, end] = [offsets[row]!, offsets[row + 1]!];

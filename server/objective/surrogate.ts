@@ -1,6 +1,7 @@
-/** Runs a surrogate: ratios block by block, the method's formula on each, gradients back to the tokens. */
-import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
-import { anchorModels, Ratios, type Block, type RatioOptions } from "./ratio.ts";
+/** Runs a surrogate: the ratios of a part, the method's formula on them, gradients back to the tokens. */
+import { addUp, gradientsOf, inParts, partOf, stretchesOf } from "../parts.ts";
+import type { Objective, ObjectiveInput, Part, RunningLoss, Weighed } from "../seams.ts";
+import { anchorModels, Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.ts";
 
 /** Tokens that one of a method's rules acted on. */
 export class Rule {
@@ -12,12 +13,43 @@ export class Rule {
     private readonly size: number,
   ) {}
 
+  /** @param token its place in the batch */
   act(token: number): void {
     this.count += 1;
     (this.tokens ??= new Uint8Array(this.size))[token] = 1;
   }
   get touched(): Readonly<Record<string, Uint8Array>> {
     return this.tokens === undefined ? {} : { [this.name]: this.tokens };
+  }
+}
+
+/** What a method's formula reads of a part's tokens, and where it writes. A class: compiled loops rely on one shape. */
+export class Columns implements Ratio {
+  /** The place of the part's first token in the batch. */
+  readonly place: number;
+  readonly advantages: Float64Array;
+  readonly factors: Float64Array;
+  /** Tokens of weight 0 are skipped. */
+  readonly weights: Float64Array;
+  readonly now: Float64Array;
+  readonly anchor: Float64Array;
+  readonly log: Float64Array;
+  readonly ratio: Float64Array;
+
+  constructor(
+    { from, advantages, factors, weights }: Part,
+    { now, anchor, log, ratio }: Ratio,
+    /** The derivative per token: all 0. */
+    readonly gradient: Float64Array,
+  ) {
+    this.place = from;
+    this.advantages = advantages;
+    this.factors = factors;
+    this.weights = weights;
+    this.now = now;
+    this.anchor = anchor;
+    this.log = log;
+    this.ratio = ratio;
   }
 }
 
@@ -28,42 +60,95 @@ export interface Method {
    * a weight).
    */
   readonly by: "log_ratio" | "logp";
-  /** Adds up the block's loss, factors included, and writes its derivative per token. Tokens of weight 0 are skipped. */
-  block(block: Block, slope: Float64Array): number;
-  /** After all blocks: what it changes of the loss, with derivatives written anew. */
-  finish?(slope: Float64Array): number;
+  /** The loss of a row, tokens [from, to) of the part, factors included; writes its derivative per token. */
+  loss(columns: Columns, from: number, to: number): number;
+  /** The same of a row whose tokens all train, with one factor. */
+  alike?(columns: Columns, factor: number, from: number, to: number): number;
   readonly rules?: readonly Rule[];
   metrics?(trained: number): Readonly<Record<string, number>>;
 }
 
-function run(
-  input: ObjectiveInput,
-  options: RatioOptions,
-  methodOn: (input: ObjectiveInput) => Method,
-): Weighed {
-  const ratios = new Ratios(input, options);
-  const method = methodOn(input);
-  const slope = input.gradient ?? new Float64Array(input.weights.length);
-  let loss = 0;
-  ratios.each((block) => (loss += method.block(block, slope)));
-  loss += method.finish?.(slope) ?? 0;
-  if (!Number.isFinite(loss)) ratios.refuse();
-  if (method.by === "log_ratio") ratios.throughRatio(slope);
-  const { trained } = ratios.stats;
-  return {
-    loss,
-    gradients: { logp: slope },
-    metrics: { ...ratios.stats.metrics(), ...(trained === 0 ? {} : (method.metrics?.(trained) ?? {})) },
-    touched: Object.assign({}, ...(method.rules ?? []).map(({ touched }) => touched)),
-  };
+/** A method that looks at the whole batch before the first part or after the last. */
+export interface WholeMethod extends Method {
+  /** After all parts: what it changes of the loss, with derivatives written anew. */
+  finish?(slope: Float64Array): number;
 }
 
-/** The objective of a method under a choice of ratio. */
-export const surrogate = (options: RatioOptions, methodOn: (input: ObjectiveInput) => Method): Objective => ({
+const onPolicy = (part: Part): PolicyPart => ({ ...part, gradient: part.gradientOf("logp") });
+
+class Running implements RunningLoss {
+  readonly ratios: Ratios;
+
+  /** @param flows whether a part's derivatives flow on to log π at once */
+  constructor(
+    options: RatioOptions,
+    private readonly method: Method,
+    private readonly flows: boolean,
+  ) {
+    this.ratios = new Ratios(options);
+  }
+
+  add(part: Part): number {
+    const ratio = this.ratios.of(part);
+    const own = onPolicy(part);
+    const columns = new Columns(part, ratio, own.gradient);
+    const { rows, offsets } = part.batch;
+    let loss = 0;
+    const { method } = this;
+    for (let row = 0; row < rows; row++) {
+      const [from, to] = [offsets[row]!, offsets[row + 1]!];
+      loss +=
+        part.alike === undefined || method.alike === undefined
+          ? method.loss(columns, from, to)
+          : method.alike(columns, part.alike[row]!, from, to);
+    }
+    if (!Number.isFinite(loss)) this.ratios.refuse(part, ratio);
+    if (this.flows) this.ratios.through(own);
+    return loss;
+  }
+
+  result(): Pick<Weighed, "metrics" | "touched"> {
+    const { trained } = this.ratios.stats;
+    const { rules = [] } = this.method;
+    return {
+      metrics: {
+        ...this.ratios.stats.metrics(),
+        ...(trained === 0 ? {} : (this.method.metrics?.(trained) ?? {})),
+      },
+      touched: Object.assign({}, ...rules.map(({ touched }) => touched)),
+    };
+  }
+}
+
+const about = (options: RatioOptions): Omit<Objective, "loss"> => ({
   channels: ["logp"],
   unit: "sequence",
   models: anchorModels(options.anchor),
-  loss: (input) => run(input, options, methodOn),
+});
+
+/** The objective of a method under a choice of ratio. @param methodOn the method on a batch of so many tokens */
+export const surrogate = (options: RatioOptions, methodOn: (size: number) => Method): Objective =>
+  inParts(about(options), ({ batch }) => {
+    const method = methodOn(batch.tokens.length);
+    return new Running(options, method, method.by === "log_ratio");
+  });
+
+/** The same for a method whose tokens depend on each other over the whole batch. */
+export const surrogateOfWhole = (
+  options: RatioOptions,
+  methodOn: (input: ObjectiveInput) => WholeMethod,
+): Objective => ({
+  ...about(options),
+  loss(input) {
+    const method = methodOn(input);
+    const running = new Running(options, method, false);
+    const gradients = gradientsOf(input);
+    const loss = addUp(running, input, gradients) + (method.finish?.(gradients.of("logp")) ?? 0);
+    if (method.by === "log_ratio")
+      for (const at of stretchesOf(input.batch))
+        running.ratios.through(onPolicy(partOf(input, at, gradients)));
+    return { loss, gradients: gradients.columns, ...running.result() };
+  },
 });
 
 /** Shares of the trained tokens that the rules of a clip acted on. */

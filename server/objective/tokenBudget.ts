@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import { scaled } from "./normalisers.ts";
+import { alike } from "./normalisers.ts";
 
 export const tokenBudget = aggregate({
   name: "token_budget",
@@ -12,6 +12,6 @@ export const tokenBudget = aggregate({
   }),
   create:
     ({ budget }) =>
-    (weights, _, into) =>
-      scaled(weights, budget, into),
+    (_, batch) =>
+      alike(batch, budget),
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
+import { refers } from "../config/references.ts";
+import type { Channel, Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
 import { checkLoss } from "./finite.ts";
 import { nextTrained, tokenRewards } from "./tokenRewards.ts";
@@ -8,50 +9,63 @@ import { headChannel, headParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
-  alpha: z.number().positive().default(0.1).describe("Factor α from log-probs to advantages."),
+  alpha: z.number().positive().default(0.1).describe("Factor α from logits to advantages."),
   gamma: z.number().min(0).max(1).default(0.999).describe("Discount γ."),
-  conservative: z
-    .number()
-    .min(0)
-    .default(0.01)
+  backup: refers({ to: "model", also: ["reference"] })
+    .min(1)
+    .default("reference")
     .describe(
-      "Factor on the negative log-likelihood of the data, which is |A| of its actions over α as well.",
+      "The model whose likeliest token the backup takes in the next state: a checkpoint that stays as it is.",
     ),
   values_only: z.boolean().default(false).describe("The first stage: only V learns."),
 });
+type Params = z.output<typeof params>;
 
-function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed {
-  const { head, alpha, gamma, conservative, values_only } = options;
+const greedyOf = (model: string): Channel => `greedy:${model}`;
+
+function loss(input: ObjectiveInput, options: Params): Weighed {
+  const { head, alpha, gamma, backup, values_only } = options;
   const { weights, factors } = input;
   const logp = column(input.now, "logp", "token_q");
+  const best = column(input.now, "greedy", "token_q");
+  const backed = column(input.now, greedyOf(backup), "token_q");
   const value = column(input.now, headChannel(head), "token_q");
   const [rewards, next] = [tokenRewards(input), nextTrained(input)];
   const byLogp = new Float64Array(weights.length);
+  const byBest = new Float64Array(weights.length);
   const byValue = new Float64Array(weights.length);
+  /** Of a log-prob at a token: logits differ from log-probs by what max takes away again. */
+  const q = (words: Float64Array, t: number): number => alpha * (words[t]! - best[t]!) + value[t]!;
   let total = 0;
   for (let t = 0; t < weights.length; t++) {
     if (weights[t] === 0) continue;
-    const after = next[t]! < 0 ? 0 : value[next[t]!]!;
-    const error = alpha * logp[t]! + value[t]! - (rewards[t]! + gamma * after);
-    total += factors[t]! * (0.5 * error * error - (values_only ? 0 : conservative * logp[t]!));
+    const after = next[t]! < 0 ? 0 : q(backed, next[t]!);
+    const error = q(logp, t) - (rewards[t]! + gamma * after);
+    total += 0.5 * factors[t]! * error * error;
     byValue[t] = factors[t]! * error;
-    if (!values_only) byLogp[t] = factors[t]! * (alpha * error - conservative);
+    if (values_only) continue;
+    byLogp[t] = factors[t]! * alpha * error;
+    byBest[t] = -factors[t]! * alpha * error;
   }
-  checkLoss(total, input, { "the policy's log-prob": logp, [`the value of head ${head}`]: value });
-  return { loss: total, gradients: { logp: byLogp, [headChannel(head)]: byValue } };
+  checkLoss(total, input, {
+    "the policy's log-prob": logp,
+    "the log-prob of the likeliest token": best,
+    [`the log-prob of ${backup}'s likeliest token`]: backed,
+    [`the value of head ${head}`]: value,
+  });
+  return { loss: total, gradients: { logp: byLogp, greedy: byBest, [headChannel(head)]: byValue } };
 }
 
 export const tokenQ = objective({
   name: "token_q",
   aliases: ["b_coder"],
   summary:
-    "Conservative temporal differences on a Q made of logits: a state's value plus α times the log-prob. Approximate: the log of the sum of exponentials stands where the paper takes the largest logit.",
-  formula: "ℓ = ½(Q − [r + γ sg V(s′)])² − c log π, Q = V(s) + α log π(a∣s)",
+    "Conservative temporal differences on a Q made of logits: what a logit lacks of the largest is the advantage, and the next state counts by the token that a fixed checkpoint finds likeliest. What else its source trains on reference programs is `auxiliary: [{ use: sft, gap: … }]`.",
+  formula: "ℓ = ½(Q(s,a) − [r + γ sg Q(s′, argmax p_backup(·∣s′))])², Q(s,a) = α[ℓ(s,a) − max ℓ(s,·)] + V(s)",
   sources: ["B-Coder: Value-Based Deep Reinforcement Learning for Program Synthesis"],
-  status: "approximate",
   params,
   create: (options): Objective => ({
-    channels: ["logp", headChannel(options.head)],
+    channels: ["logp", "greedy", greedyOf(options.backup), headChannel(options.head)],
     unit: "sequence",
     loss: (input) => loss(input, options),
   }),

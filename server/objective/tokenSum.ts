@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aggregate } from "../config/declaration.ts";
-import { scaled } from "./normalisers.ts";
+import { alike } from "./normalisers.ts";
 
 export const tokenSum = aggregate({
   name: "token_sum",
@@ -9,5 +9,5 @@ export const tokenSum = aggregate({
   formula: "L = Σ w ℓ",
   sources: ["verl 0.9.1"],
   params: z.object({}),
-  create: () => (weights, _, into) => scaled(weights, 1, into),
+  create: () => (_, batch) => alike(batch, 1),
 });

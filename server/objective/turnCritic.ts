@@ -1,33 +1,49 @@
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { objective } from "../config/declaration.ts";
-import type { Channel, Objective, ObjectiveInput, Weighed } from "../seams.ts";
+import type { Channel, HeadOf, Objective, ObjectiveInput, Stats, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
 import { checkFinite } from "./finite.ts";
+import { drawnHead, otherHead } from "./otherHeads.ts";
 import { firstTrained, lastTrained, spanMass, spansOf } from "./spans.ts";
 import { tokenRewards } from "./tokenRewards.ts";
 import { headChannel } from "./valueParams.ts";
 
 const names = (usual: readonly string[], what: string) =>
   z
-    .array(z.string().min(1))
+    .array(refers({ to: "head" }).min(1))
     .min(1)
     .default([...usual])
     .describe(`Heads of ${what}; several are trained alike, and the least of them is the target.`);
-const params = z.object({
-  q: names(["q1", "q2"], "Q(s, turn), read at the turn's last trained token"),
-  v: names(["v1", "v2"], "V(s), read at the turn's first trained token"),
-  gamma: z.number().min(0).max(1).default(0.9).describe("Discount γ from turn to turn."),
-  level: z
-    .enum(["turn", "step"])
-    .default("turn")
-    .describe("What one action is; where none is recorded, the response."),
-  target: z
-    .enum(["now", "before"])
-    .default("now")
-    .describe(
-      "Which values are the targets: the present ones, or those from the start of the step's updates.",
-    ),
-});
+/** Targets that are the policy's own values. */
+const words: readonly string[] = ["now", "before"];
+
+const params = z
+  .object({
+    q: names(["q1", "q2"], "Q(s, turn), read at the turn's last trained token"),
+    v: names(["v1", "v2"], "V(s), read at the turn's first trained token"),
+    gamma: z.number().min(0).max(1).default(0.9).describe("Discount γ from turn to turn."),
+    level: z
+      .enum(["turn", "step"])
+      .default("turn")
+      .describe("What one action is; where none is recorded, the response."),
+    target: refers({ to: "model", also: ["now", "before"] })
+      .min(1)
+      .default("now")
+      .describe(
+        "Whose values are the targets: the present ones (`now`), those from the start of the step's updates (`before`), or those of a model with the same heads, such as a slow copy (`polyak`) in `models`.",
+      ),
+    actions: z
+      .enum(["recorded", "drawn"])
+      .default("recorded")
+      .describe(
+        "Whose Q is V's target: that of the recorded action, or of one that the policy takes now in its place. `drawn` needs a learner of `auxiliary`, and a model as `target`.",
+      ),
+  })
+  .refine(({ actions, target }) => actions === "recorded" || !words.includes(target), {
+    path: ["actions"],
+    message: "`drawn` needs `target` to name a model: its heads value the action",
+  });
 type Params = z.output<typeof params>;
 
 interface Heads {
@@ -35,14 +51,15 @@ interface Heads {
   readonly now: readonly Float64Array[];
   readonly target: readonly Float64Array[];
 }
-const headsOf = ({ now, old }: ObjectiveInput, heads: readonly string[], target: Params["target"]): Heads => {
-  const channels = heads.map(headChannel);
-  return {
-    names: channels,
-    now: channels.map((name) => column(now, name, "the turn critic")),
-    target: channels.map((name) => column(target === "now" ? now : old, name, "the turn critic")),
-  };
-};
+const slow = (heads: readonly string[], model: string): HeadOf[] => heads.map((head) => ({ head, model }));
+
+function headsOf({ now, old }: ObjectiveInput, heads: readonly string[], target: string): Heads {
+  const names = heads.map(headChannel);
+  const others = words.includes(target) ? names : slow(heads, target).map(otherHead);
+  const read = (stats: Stats, channels: readonly Channel[]): Float64Array[] =>
+    channels.map((name) => column(stats, name, "the turn critic"));
+  return { names, now: read(now, names), target: read(target === "now" ? now : old, others) };
+}
 const least = (columns: readonly Float64Array[], t: number): number =>
   columns.reduce((low, values) => Math.min(low, values[t]!), Number.POSITIVE_INFINITY);
 
@@ -68,6 +85,10 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
   const { weights, batch } = input;
   const q = headsOf(input, options.q, options.target);
   const v = headsOf(input, options.v, options.target);
+  const drawn =
+    options.actions === "recorded"
+      ? undefined
+      : slow(options.q, options.target).map((of) => column(input.old, drawnHead(of), "the turn critic"));
   const rewards = tokenRewards(input);
   const gradients = Object.fromEntries(
     [...q.names, ...v.names].map((name): [string, Float64Array] => [name, new Float64Array(weights.length)]),
@@ -83,7 +104,7 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
     let paid = 0;
     for (let t = start; t < end; t++) paid += rewards[t]!;
     regress(q, last, paid + (next < 0 ? 0 : options.gamma * least(v.target, next)), mass);
-    regress(v, first, least(q.target, last), mass);
+    regress(v, first, drawn === undefined ? least(q.target, last) : least(drawn, first), mass);
   }
   if (!Number.isFinite(total))
     for (const heads of [q, v])
@@ -96,14 +117,18 @@ export const turnCritic = objective({
   aliases: ["archer"],
   summary:
     "Fits twin Q and V heads from turn to turn, each to the least of the others: the utterance critic of ArCHer.",
-  formula: "ℓ = (Q(s,a) − [r + γ V̄(s′)])² + (V(s) − Q̄(s,a))², targets held constant; the mean over turns",
+  formula:
+    "ℓ = (Q(s,a) − [r + γ V̄(s′)])² + (V(s) − Q̄(s,a))², targets held constant, a recorded or drawn anew; the mean over turns",
   sources: ["ArCHer: Training Language Model Agents via Hierarchical Multi-Turn RL"],
   params,
   create: (options): Objective => {
-    const heads = [...options.q, ...options.v].map(headChannel);
+    const { q, v, target, actions, level } = options;
+    const heads = [...q, ...v].map(headChannel);
     return {
       channels: heads,
-      before: options.target === "before" ? heads : [],
+      before: target === "before" ? heads : [],
+      heads: words.includes(target) ? [] : slow([...q, ...v], target),
+      ...(actions === "drawn" && { redrawn: { level, heads: slow(q, target) } }),
       unit: "sequence",
       loss: (input) => loss(input, options),
     };

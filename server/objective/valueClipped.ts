@@ -1,11 +1,8 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
-import { column } from "./column.ts";
-import { checkLoss } from "./finite.ts";
-import { clamped } from "./numbers.ts";
-import { returnsOf } from "./tokenRewards.ts";
-import { gammaParam, headChannel, headParam } from "./valueParams.ts";
+import { excess } from "./numbers.ts";
+import { valueLoss, type ValueColumns, type ValueMethod } from "./valueLoss.ts";
+import { gammaParam, headParam, statesParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
@@ -18,47 +15,108 @@ const params = z.object({
       "How far the value may move from what it was before the update; null: no clip. verl: cliprange_value 0.5.",
     ),
   gamma: gammaParam,
+  level: statesParam,
 });
 
-/** Values as they were when the advantages were made; without them there is nothing to clip at. */
-const earlier = ({ old, batch }: ObjectiveInput, head: string): Float64Array | undefined =>
-  old[headChannel(head)] ?? (head === "value" ? batch.columns.values : undefined);
+/** Sums over the tokens that train. */
+class Found {
+  trained = 0;
+  clipped = 0;
+  returns = 0;
+  /** Σ (V − R)². */
+  squares = 0;
 
-function loss(input: ObjectiveInput, { head, clip, gamma }: z.output<typeof params>): Weighed {
-  const { weights, factors } = input;
-  const now = column(input.now, headChannel(head), "the value loss");
-  const old = clip === null ? undefined : earlier(input, head);
-  const returns = returnsOf(input, gamma);
-  const gradient = new Float64Array(weights.length);
-  let [total, clips, count, mean, square] = [0, 0, 0, 0, 0];
-  for (let t = 0; t < weights.length; t++) {
+  metrics(): Readonly<Record<string, number>> {
+    if (this.trained === 0) return {};
+    return {
+      "value/clip_fraction": this.clipped / this.trained,
+      "value/return": this.returns / this.trained,
+      "value/error": this.squares / this.trained,
+    };
+  }
+}
+
+function clippedTo(clip: number | null): ValueMethod {
+  const found = new Found();
+  // Without a clip a value is as near as it can be.
+  const before = (columns: ValueColumns): Float64Array => (clip === null ? columns.now : columns.before);
+  return {
+    loss: (columns, from, to) => rowLoss(columns, before(columns), clip ?? 0, found, from, to),
+    alike: (columns, factor, from, to) =>
+      rowLossAlike(columns, before(columns), clip ?? 0, factor, found, from, to),
+    metrics: () => found.metrics(),
+  };
+}
+
+function rowLoss(
+  { weights, factors, now, returns, gradient }: ValueColumns,
+  before: Float64Array,
+  reach: number,
+  found: Found,
+  from: number,
+  to: number,
+): number {
+  let total = 0;
+  let trained = 0;
+  let clipped = 0;
+  let all = 0;
+  let errors = 0;
+  for (let t = from; t < to; t++) {
     if (weights[t] === 0) continue;
     const error = now[t]! - returns[t]!;
-    const before = old?.[t] ?? Number.NaN;
-    const near = Number.isNaN(before)
-      ? error
-      : clamped(now[t]!, before - clip!, before + clip!) - returns[t]!;
-    const acts = near * near > error * error;
-    total += 0.5 * factors[t]! * (acts ? near * near : error * error);
-    if (!acts) gradient[t] = factors[t]! * error;
-    clips += acts ? 1 : 0;
-    count += 1;
-    mean += returns[t]!;
-    square += error * error;
+    const near = error - excess(now[t]! - before[t]!, reach);
+    trained += 1;
+    all += returns[t]!;
+    errors += error * error;
+    if (near * near > error * error) {
+      clipped += 1;
+      total += 0.5 * factors[t]! * near * near;
+    } else {
+      total += 0.5 * factors[t]! * error * error;
+      gradient[t] = factors[t]! * error;
+    }
   }
-  checkLoss(total, input, { [`the value of head ${head}`]: now, "the return": returns });
-  return {
-    loss: total,
-    gradients: { [headChannel(head)]: gradient },
-    metrics:
-      count === 0
-        ? {}
-        : {
-            "value/clip_fraction": clips / count,
-            "value/return": mean / count,
-            "value/error": square / count,
-          },
-  };
+  found.trained += trained;
+  found.clipped += clipped;
+  found.returns += all;
+  found.squares += errors;
+  return total;
+}
+
+/** The same where every token trains and counts alike. */
+function rowLossAlike(
+  { now, returns, gradient }: ValueColumns,
+  before: Float64Array,
+  reach: number,
+  factor: number,
+  found: Found,
+  from: number,
+  to: number,
+): number {
+  let total = 0;
+  let clipped = 0;
+  let all = 0;
+  let errors = 0;
+  for (let t = from; t < to; t++) {
+    const value = now[t]!;
+    const target = returns[t]!;
+    const error = value - target;
+    const near = error - excess(value - before[t]!, reach);
+    all += target;
+    errors += error * error;
+    if (near * near > error * error) {
+      clipped += 1;
+      total += near * near;
+    } else {
+      total += error * error;
+      gradient[t] = factor * error;
+    }
+  }
+  found.trained += to - from;
+  found.clipped += clipped;
+  found.returns += all;
+  found.squares += errors;
+  return 0.5 * factor * total;
 }
 
 export const valueClipped = objective({
@@ -69,9 +127,5 @@ export const valueClipped = objective({
   formula: "ℓ = ½ max((V − R)², (clip(V, V_old ± c) − R)²)",
   sources: ["Proximal Policy Optimization Algorithms", "HybridFlow: A Flexible and Efficient RLHF Framework"],
   params,
-  create: (options): Objective => ({
-    channels: [headChannel(options.head)],
-    unit: "sequence",
-    loss: (input) => loss(input, options),
-  }),
+  create: ({ clip, ...options }) => valueLoss(options, () => clippedTo(clip)),
 });

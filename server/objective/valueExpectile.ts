@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { objective } from "../config/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
-import { column } from "./column.ts";
-import { checkLoss } from "./finite.ts";
-import { returnsOf } from "./tokenRewards.ts";
-import { gammaParam, headChannel, headParam } from "./valueParams.ts";
+import { valueLoss, type ValueMethod } from "./valueLoss.ts";
+import { gammaParam, headParam, statesParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
@@ -15,23 +12,23 @@ const params = z.object({
     .default(0.7)
     .describe("Expectile τ: above ½, what good continuations bring counts more."),
   gamma: gammaParam,
+  level: statesParam,
 });
 
-function loss(input: ObjectiveInput, { head, tau, gamma }: z.output<typeof params>): Weighed {
-  const { weights, factors } = input;
-  const now = column(input.now, headChannel(head), "the value loss");
-  const returns = returnsOf(input, gamma);
-  const gradient = new Float64Array(weights.length);
-  let total = 0;
-  for (let t = 0; t < weights.length; t++) {
-    if (weights[t] === 0) continue;
-    const gap = returns[t]! - now[t]!;
-    const weight = factors[t]! * (gap >= 0 ? tau : 1 - tau);
-    total += 0.5 * weight * gap * gap;
-    gradient[t] = -weight * gap;
-  }
-  checkLoss(total, input, { [`the value of head ${head}`]: now, "the return": returns });
-  return { loss: total, gradients: { [headChannel(head)]: gradient } };
+function expectile(tau: number): ValueMethod {
+  return {
+    loss({ weights, factors, now, returns, gradient }, from, to) {
+      let total = 0;
+      for (let t = from; t < to; t++) {
+        if (weights[t] === 0) continue;
+        const gap = returns[t]! - now[t]!;
+        const weight = factors[t]! * (gap >= 0 ? tau : 1 - tau);
+        total += 0.5 * weight * gap * gap;
+        gradient[t] = -weight * gap;
+      }
+      return total;
+    },
+  };
 }
 
 export const valueExpectile = objective({
@@ -40,9 +37,5 @@ export const valueExpectile = objective({
   formula: "ℓ = ½ |τ − 1[R < V]| (R − V)²",
   sources: ["Offline Reinforcement Learning with Implicit Q-Learning"],
   params,
-  create: (options): Objective => ({
-    channels: [headChannel(options.head)],
-    unit: "sequence",
-    loss: (input) => loss(input, options),
-  }),
+  create: ({ tau, ...options }) => valueLoss(options, () => expectile(tau)),
 });

@@ -46,7 +46,9 @@ function loss(input: ObjectiveInput, options: Vespo): Weighed {
   const now = column(input.now, "logp", "the objective");
   const anchor = anchorColumn(input, options.anchor);
   const gradient = new Float64Array(now.length);
-  let [total, sum, trained] = [0, 0, 0];
+  let total = 0;
+  let sum = 0;
+  let trained = 0;
   for (let row = 0; row < batch.rows; row++) {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
     const log = rowLog(input, now, anchor, from, to);

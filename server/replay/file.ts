@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { refers } from "../config/references.ts";
 import { replaySource } from "../config/declaration.ts";
 
 export const file = replaySource({
@@ -12,7 +13,9 @@ export const file = replaySource({
     "Improving Language Models with Advantage-based Offline Policy Gradients",
   ],
   params: z.object({
-    path: z.string().min(1).describe("The file, relative to the config that names it."),
+    path: refers({ to: "file", ends: [".jsonl"] })
+      .min(1)
+      .describe("The file, relative to the config that names it."),
   }),
   create: ({ path }, { folder }) => ({ kind: "file", path: resolve(folder, path) }),
 });

@@ -17,6 +17,7 @@ import { rescoreRecalibrated } from "./rescoreRecalibrated.ts";
 import { rescoreRecomputed } from "./rescoreRecomputed.ts";
 import { rescoreRecorded } from "./rescoreRecorded.ts";
 import { selectAll } from "./selectAll.ts";
+import { selectNone } from "./selectNone.ts";
 import { shortLong } from "./shortLong.ts";
 import { window } from "./window.ts";
 
@@ -41,6 +42,7 @@ export const rescores: readonly Declaration<"rescore">[] = [
 ];
 export const selections: readonly Declaration<"selection">[] = [
   selectAll,
+  selectNone,
   bestN,
   bestRandom,
   bestWorst,

@@ -1,7 +1,7 @@
 /** Rollouts kept beyond their step, and the mean rewards of recent groups. Bounded; saved and taken up exactly. */
-import { rowValue } from "../algorithm/rewards.ts";
 import type { Batch, Drawn, Past, ReplayAdmission, RewardColumn, Saved, Stateful } from "../seams.ts";
-import { savedRows, takenUp } from "./saved.ts";
+import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
+import { mean } from "../../shared/mean.ts";
 
 /** One kept rollout. */
 export interface KeptRow {
@@ -18,7 +18,9 @@ export interface KeptRow {
   /** 1, 0, or 2 where unknown. */
   readonly success: number;
   /** Per token; NaN where it has none. */
-  readonly advantages: Float64Array;
+  advantages: Float64Array;
+  /** They were computed anew, and stay. */
+  settled?: boolean;
   /** Left out of its own step's batch. */
   readonly left: boolean;
   draws: number;
@@ -29,9 +31,6 @@ export interface Unit {
   readonly rows: readonly KeptRow[];
   readonly past: Past;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Over the tokens that train. */
 function meanOver({ mask }: Batch, column: Float64Array | undefined): number {
@@ -72,7 +71,7 @@ export class Memory implements Stateful {
   /**
    * @param capacity rollouts
    * @param maxAge steps
-   * @param fixed the rollouts are a file's: of them only how often each was drawn is saved
+   * @param fixed the rollouts are a file's: of them only what a run has added is saved
    */
   constructor(
     readonly capacity: number,
@@ -127,26 +126,17 @@ export class Memory implements Stateful {
   }
 
   save(): Saved {
-    const { json, arrays }: Saved = this.fixed
-      ? { json: this.rows.map(({ draws }) => draws) }
-      : savedRows(this.rows);
+    const { json, arrays }: Saved = this.fixed ? savedOfFile(this.rows) : savedRows(this.rows);
     return {
       json,
       arrays: { ...arrays, means: Float64Array.from(this.means), spreads: Float64Array.from(this.spreads) },
     };
   }
   load(saved: Saved): void {
-    if (this.fixed) this.loadDraws(saved);
+    if (this.fixed) takeUpFile(this.rows, saved);
     else this.rows = takenUp(saved);
     this.means = [...(saved.arrays?.["means"] ?? [])];
     this.spreads = [...(saved.arrays?.["spreads"] ?? [])];
-  }
-  private loadDraws({ json }: Saved): void {
-    if (!Array.isArray(json)) return;
-    json.forEach((draws, i) => {
-      const row = this.rows[i];
-      if (row !== undefined) row.draws = Number(draws);
-    });
   }
 }
 
@@ -185,7 +175,3 @@ export function recalibrated(
   const value = divide ? centred / (level.spread + 1e-6) : centred;
   return new Float64Array(row.batch.tokens.length).fill(value);
 }
-
-/** What each term paid a row, for messages and tests. */
-export const paidBy = ({ terms }: KeptRow): Record<string, number> =>
-  Object.fromEntries(terms.map((term) => [term.name, rowValue(term, 0)]));

@@ -28,6 +28,7 @@ const rowSchema = z.object({
   success: z.number(),
   left: z.boolean(),
   draws: z.number(),
+  settled: z.boolean().optional(),
   terms: z.array(termSchema),
 });
 
@@ -61,7 +62,7 @@ export function savedRows(rows: readonly KeptRow[]): { json: Json; arrays: Array
   );
   const records: Json = JSON.parse(JSON.stringify(rows.map(({ batch }) => batch.records[0]!)));
   const list = Array.isArray(records) ? records : [];
-  const json = rows.map(({ step, group, reward, success, left, draws, terms }, i): Json => ({
+  const json = rows.map(({ step, group, reward, success, left, draws, settled, terms }, i): Json => ({
     record: list[i]!,
     step,
     group,
@@ -69,6 +70,7 @@ export function savedRows(rows: readonly KeptRow[]): { json: Json; arrays: Array
     success,
     left,
     draws,
+    ...(settled === true && { settled }),
     terms: terms.map(plainTerm),
   }));
   const advantages = joined(
@@ -107,8 +109,9 @@ export function takenUp({ json, arrays = {} }: Saved): KeptRow[] {
     rows.map(({ record }) => record),
   );
   const advantages = floats(arrays, "advantages") ?? new Float64Array(batch.tokens.length).fill(Number.NaN);
-  return rows.map(({ record: _, terms, ...row }, i) => ({
+  return rows.map(({ record: _, terms, settled, ...row }, i) => ({
     ...row,
+    ...(settled === true && { settled }),
     terms: terms.map(termOf),
     batch: selectRows(batch, [i]),
     advantages: advantages.slice(batch.offsets[i], batch.offsets[i + 1]),
@@ -149,4 +152,30 @@ function batchOf(arrays: Arrays, records: readonly RolloutRecord[]): Batch {
     groups: records.length,
     records,
   };
+}
+
+const fileSchema = z.array(z.union([z.number(), z.object({ draws: z.number(), settled: z.literal(true) })]));
+
+/** Of a file's rows: how often each was drawn, and the advantages that were computed for good. */
+export function savedOfFile(rows: readonly KeptRow[]): { json: Json; arrays: Arrays } {
+  const settled = rows.filter((row) => row.settled === true).map(({ advantages }) => advantages);
+  const size = settled.reduce((sum, { length }) => sum + length, 0);
+  return {
+    json: rows.map((row) => (row.settled === true ? { draws: row.draws, settled: true } : row.draws)),
+    arrays: settled.length === 0 ? {} : { advantages: joined(settled, new Float64Array(size)) },
+  };
+}
+
+/** Puts it back onto the file's rows, read again. */
+export function takeUpFile(rows: readonly KeptRow[], { json, arrays = {} }: Saved): void {
+  const advantages = floats(arrays, "advantages") ?? new Float64Array();
+  let at = 0;
+  fileSchema.parse(json).forEach((saved, i) => {
+    const row = rows[i];
+    if (row === undefined) return;
+    row.draws = typeof saved === "number" ? saved : saved.draws;
+    if (typeof saved === "number") return;
+    row.settled = true;
+    row.advantages = advantages.slice(at, (at += row.advantages.length));
+  });
 }

@@ -56,8 +56,8 @@ export type ReplayDraw = (
 /** Where the advantages of replayed rollouts come from. */
 export type Rescore =
   | { readonly from: "recorded" }
-  /** By the present config, over whole groups; `again`: the terms score anew. */
-  | { readonly from: "recomputed"; readonly again: boolean }
+  /** By the present config, over whole groups; `again`: the terms score anew; `once`: what was computed stays. */
+  | { readonly from: "recomputed"; readonly again: boolean; readonly once: boolean }
   /** Reward less a quantile of the mean rewards of recent groups. */
   | {
       readonly from: "recalibrated";

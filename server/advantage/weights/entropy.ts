@@ -5,7 +5,8 @@ import { recordedColumn } from "../columns.ts";
 
 /** Rescales the trained tokens of [start, end) to mean 1, where their mean is not 0. */
 function toMeanOne(weights: Float64Array, mask: Uint8Array, start: number, end: number): void {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   for (let t = start; t < end; t++) {
     if (mask[t] !== 1) continue;
     sum += weights[t]!;

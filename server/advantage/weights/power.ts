@@ -22,7 +22,11 @@ export const power = tokenWeight({
   create:
     ({ gamma, on }) =>
     (batch, stats, _advantages, clock) => {
-      const logp = stats.logp ?? recordedColumn(batch, "logp_old", "advantage.token_weights: power");
+      // Of what others wrote only that column is the policy's.
+      const logp =
+        stats["logp:proximal"] ??
+        stats.logp ??
+        recordedColumn(batch, "logp_old", "advantage.token_weights: power");
       const exponent = valueAt(gamma, clock);
       const weights = new Float64Array(batch.mask.length).fill(1);
       batch.records.forEach(({ source }, row) => {

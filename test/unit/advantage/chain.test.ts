@@ -4,22 +4,8 @@ import { test } from "node:test";
 import type { Stats } from "../../../server/seams.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { row } from "../support.ts";
-import { Chain, paid } from "./support.ts";
+import { Chain, close, paid } from "./support.ts";
 
-const close = (
-  actual: readonly number[][],
-  expected: readonly (readonly number[])[],
-  tolerance = 1e-12,
-): void =>
-  expected.forEach((values, i) => {
-    assert.equal(actual[i]!.length, values.length);
-    values.forEach((value, t) =>
-      assert.ok(
-        Math.abs(actual[i]![t]! - value) <= tolerance,
-        `row ${i}: ${actual[i]!.join(", ")} is not ${values.join(", ")}`,
-      ),
-    );
-  });
 const tokenwise = (values: readonly number[]): { level: "token"; values: readonly number[] } => ({
   level: "token",
   values,

@@ -1,4 +1,5 @@
 /** The advantage slot on rows written by hand: one method, or the whole chain of a config. */
+import assert from "node:assert/strict";
 import { Algorithm, columnOf, contextOf, type Advantages, type Scored } from "../../../server/algorithm.ts";
 import type { AdvantageBaseline, AdvantageInput, AdvantageScale } from "../../../server/advantage/types.ts";
 import { unitsOf } from "../../../server/advantage/units.ts";
@@ -32,6 +33,7 @@ export function inputOf(
     clock: start,
     gamma: 1,
     observations: "skip",
+    column: (_, size) => new Float64Array(size),
   };
 }
 
@@ -95,4 +97,20 @@ export const paid = (
     tokens: Array.from({ length }, (_, t) => t + 1),
     rewards: { right },
     ...more,
+  });
+
+/** Rows of numbers, one by one. */
+export const close = (
+  actual: readonly number[][],
+  expected: readonly (readonly number[])[],
+  tolerance = 1e-12,
+): void =>
+  expected.forEach((values, i) => {
+    assert.equal(actual[i]!.length, values.length);
+    values.forEach((value, t) =>
+      assert.ok(
+        Math.abs(actual[i]![t]! - value) <= tolerance,
+        `row ${i}: ${actual[i]!.join(", ")} is not ${values.join(", ")}`,
+      ),
+    );
   });

@@ -30,10 +30,21 @@ describe("losses side by side", () => {
   it("a likelihood with an entropy bonus has the slopes it says", () => {
     const batch = { ...rows(2, 1), mask: Uint8Array.of(1, 0, 1) };
     const now = { logp: Float64Array.of(-1, -5, -2), entropy: Float64Array.of(0.5, 9, 1) };
-    const weigh = demonstrated(0.1);
+    const weigh = demonstrated({ entropy: 0.1, gap: 0 });
     const { loss, gradients } = weigh(now, batch);
     assert.ok(near(loss, (1 + 2) / 2 - (0.1 * (0.5 + 1)) / 2));
     for (const channel of ["logp", "entropy"] as const)
+      slopes(weigh, batch, now, channel).forEach((slope, i) =>
+        assert.ok(near(gradients[channel]![i], slope, 1e-8)),
+      );
+  });
+  it("a gap is what tokens lack of the likeliest ones, with the slopes it says", () => {
+    const batch = { ...rows(2, 1), mask: Uint8Array.of(1, 0, 1) };
+    const now = { logp: Float64Array.of(-1, -5, -2), greedy: Float64Array.of(-0.5, -0.1, -2) };
+    const weigh = demonstrated({ entropy: 0, gap: 0.2 });
+    const { loss, gradients } = weigh(now, batch);
+    assert.ok(near(loss, (1 + 2) / 2 + (0.2 * 0.5) / 2));
+    for (const channel of ["logp", "greedy"] as const)
       slopes(weigh, batch, now, channel).forEach((slope, i) =>
         assert.ok(near(gradients[channel]![i], slope, 1e-8)),
       );
@@ -43,7 +54,7 @@ describe("losses side by side", () => {
       name,
       batch,
       channels: ["logp"],
-      weigh: demonstrated(0),
+      weigh: demonstrated({ entropy: 0, gap: 0 }),
       weight,
     });
     const parts = [part("policy", rows(2), 1), part("sft", rows(1, 3), 0.5)];

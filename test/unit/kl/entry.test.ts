@@ -222,10 +222,16 @@ test("a term's own normaliser", () => {
   assert.ok(near(loss, ((gap[0]! + gap[1]! + gap[2]!) / 3 + (gap[3]! + gap[4]!) / 2 + gap[5]!) / 3));
 });
 
-test("what an adaptive coefficient follows: the mean over rollouts of their token means, in the loss and in the reward", () => {
-  for (const place of ["loss", "reward"]) {
+const places = [
+  ["loss", "token"],
+  ["reward", "token"],
+  ["loss", "response"],
+  ["reward", "response"],
+] as const;
+test("what an adaptive coefficient follows: the mean over rollouts of their token means or sums, in the loss and in the reward", () => {
+  for (const [place, per] of places) {
     const chain = algorithm(
-      `{ place: ${place}, estimator: k2, coefficient: { use: adaptive, initial: 0.5, target: 0.1, gain: 1, error_clip: 100 } }`,
+      `{ place: ${place}, estimator: k2, coefficient: { use: adaptive, initial: 0.5, target: 0.1, per: ${per}, gain: 1, error_clip: 100 } }`,
     );
     const update = {
       old: { logp: behaviour, "logp:reference": reference },
@@ -236,7 +242,8 @@ test("what an adaptive coefficient follows: the mean over rollouts of their toke
     chain.finished();
     const column = place === "loss" ? own : behaviour;
     const k = column.map((value, i) => 0.5 * (value - reference[i]!) ** 2);
-    const mean = ((k[0]! + k[1]! + k[2]!) / 3 + (k[3]! + k[4]!) / 2 + k[5]!) / 3;
+    const [long, short] = per === "token" ? [3, 2] : [1, 1];
+    const mean = ((k[0]! + k[1]! + k[2]!) / long + (k[3]! + k[4]!) / short + k[5]!) / 3;
     assert.ok(near(chain.kl[0]?.coefficient(clock), 0.5 * (mean / 0.1)));
     const again = algorithm(
       `{ place: ${place}, estimator: k2, coefficient: { use: adaptive, initial: 0.5, target: 0.1 } }`,
@@ -244,4 +251,26 @@ test("what an adaptive coefficient follows: the mean over rollouts of their toke
     again.load(chain.save());
     assert.equal(again.kl[0]?.coefficient(clock), chain.kl[0]?.coefficient(clock));
   }
+});
+
+test("PPO with an adaptive coefficient: 6 nats a response, its error bounded at 0.2, over 10000 rollouts", () => {
+  const { top } = configOf(
+    "extends: ppo-adaptive-kl\ntasks: [{ env: countdown }]\nreward: { terms: { right: { use: equation } } }\n",
+  );
+  const chain = new Algorithm(top, contextOf(top, { random: randomStream(1) }));
+  // Each of the three responses is 6.6 nats from the reference, whatever its length: a tenth too far.
+  const off = [2.2, 2.2, 2.2, 3.3, 3.3, 6.6];
+  const update = {
+    old: { logp: behaviour, "logp:reference": behaviour.map((value, i) => value - off[i]!) },
+    advantages: zero,
+    weights: new Float64Array(6).fill(1),
+  };
+  // Four passes over them are still three rollouts.
+  for (let epoch = 0; epoch < 4; epoch++)
+    chain.weigh(update, clock)(
+      { logp: behaviour, "head:value": zero },
+      { ...batch, columns: { ...batch.columns, returns: zero } },
+    );
+  chain.finished();
+  assert.ok(near(chain.kl[0]?.coefficient(clock), 0.2 * (1 + (0.1 * 3) / 10000)));
 });

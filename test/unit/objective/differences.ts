@@ -6,10 +6,13 @@
 import assert from "node:assert/strict";
 import { UserError } from "../../../shared/errors.ts";
 import { randomStream } from "../../../server/random.ts";
+import { countsOf } from "../../../server/algorithm/perRow.ts";
+import { everything, factorsInto } from "../../../server/parts.ts";
 import { sequenceMean } from "../../../server/objective/sequenceMean.ts";
 import { tokenMean } from "../../../server/objective/tokenMean.ts";
 import {
   origin,
+  type Aggregate,
   type Batch,
   type Channel,
   type Combined,
@@ -37,6 +40,8 @@ const headChannels: readonly Channel[] = [
   "head:q",
   "head:q1",
   "head:q2",
+  "head:q1:logp",
+  "head:q2:logp",
   "head:v",
   "head:v1",
   "head:v2",
@@ -100,6 +105,16 @@ function rewardsOf(random: Random, batch: Batch): Combined {
   };
 }
 
+/** What a normaliser makes of the weights, token by token. */
+export const factorsOf = (aggregate: Aggregate, weights: Float64Array, batch: Batch): Float64Array =>
+  factorsInto(
+    new Float64Array(weights.length),
+    weights,
+    aggregate(countsOf(weights, batch), batch),
+    batch,
+    everything(batch),
+  );
+
 /** One input to an objective, every column filled in. */
 export function randomInput(seed: number, wishes: Wishes = {}): ObjectiveInput {
   const random = randomStream(seed, "objective");
@@ -131,11 +146,25 @@ export function randomInput(seed: number, wishes: Wishes = {}): ObjectiveInput {
     entropy: column(() => between(random, 0, 2)),
     logsumexp: column(() => between(random, 0, 3)),
     mean_logp: column(() => between(random, -6, -2)),
+    greedy: column(() => between(random, -0.1, 0)),
+    "greedy:reference": column(() => between(random, -3, -0.1)),
   });
+  const others = (): Stats =>
+    Object.fromEntries(
+      ["q1@slow", "q2@slow", "v1@slow", "v2@slow", "q1@slow~drawn", "q2@slow~drawn"].map((name) => [
+        `head:${name}`,
+        column(() => between(random, -1, 1)),
+      ]),
+    );
   return {
     batch: {
       ...batch,
       mask: trains,
+      rowColumns: {
+        mismatched_log_ratio: Float64Array.from({ length: batch.rows }, (_, row) =>
+          row % 4 === 1 ? Number.NaN : 0.4 - (row % 3) * 0.2,
+        ),
+      },
       columns: {
         ...batch.columns,
         logp_old: moved(0.5),
@@ -144,13 +173,13 @@ export function randomInput(seed: number, wishes: Wishes = {}): ObjectiveInput {
       },
     },
     now: { ...own(), logp },
-    old: { ...own(), logp: moved(0.5), "logp:reference": moved(1) },
+    old: { ...own(), logp: moved(0.5), "logp:reference": moved(1), ...others() },
     advantages: Float64Array.from(rowOf, (r) => advantage[r]!),
     rewards,
     success: Uint8Array.from(rewards.total, (value) => (Number.isNaN(value) ? 2 : value >= 1 ? 1 : 0)),
     clock: { step: 3, stageStep: 3 },
     weights,
-    factors: aggregate(weights, batch),
+    factors: factorsOf(aggregate, weights, batch),
   };
 }
 

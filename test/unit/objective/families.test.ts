@@ -11,6 +11,7 @@ import { dpg } from "../../../server/objective/dpg.ts";
 import { dpo } from "../../../server/objective/dpo.ts";
 import { dqo } from "../../../server/objective/dqo.ts";
 import { filteredLikelihood } from "../../../server/objective/filteredLikelihood.ts";
+import { ilql } from "../../../server/objective/ilql.ts";
 import { ipo } from "../../../server/objective/ipo.ts";
 import { logRatioRegression } from "../../../server/objective/logRatioRegression.ts";
 import { nft } from "../../../server/objective/nft.ts";
@@ -19,90 +20,18 @@ import { pacs } from "../../../server/objective/pacs.ts";
 import { refuel } from "../../../server/objective/refuel.ts";
 import { reinforce } from "../../../server/objective/reinforce.ts";
 import { rrhf } from "../../../server/objective/rrhf.ts";
+import { tokenQ } from "../../../server/objective/tokenQ.ts";
 import { turnCritic } from "../../../server/objective/turnCritic.ts";
 import { valueClipped } from "../../../server/objective/valueClipped.ts";
 import { valueExpectile } from "../../../server/objective/valueExpectile.ts";
 import { weightedLikelihood } from "../../../server/objective/weightedLikelihood.ts";
 import { sequenceMean } from "../../../server/objective/sequenceMean.ts";
 import { leaveOneOut } from "../../../server/advantage/leaveOneOut.ts";
-import type { Declaration } from "../../../server/config/declaration.ts";
-import type { ObjectiveInput, Weighed } from "../../../server/seams.ts";
+import type { ObjectiveInput } from "../../../server/seams.ts";
 import { UserError } from "../../../shared/errors.ts";
-import { batchOf, made, near, row } from "../support.ts";
-import { randomInput } from "./differences.ts";
-
-interface Row {
-  /** Per token: log-ratio to the reference and to the old weights, where 0 is −1 in both. */
-  readonly ratios: readonly number[];
-  readonly reward?: number;
-  readonly advantage?: number;
-  readonly group?: string;
-  readonly pair?: string;
-  readonly values?: readonly number[];
-  readonly turns?: readonly (readonly [number, number])[];
-}
-
-function inputOf(rows: readonly Row[], more: Partial<ObjectiveInput> = {}): ObjectiveInput {
-  const batch = batchOf(
-    rows.map(({ ratios, group = "g", pair, turns }, index) =>
-      row(group, index, {
-        tokens: ratios.map(() => 1),
-        ...(pair === undefined ? {} : { pair }),
-        ...(turns === undefined
-          ? {}
-          : { turns: turns.map(([start, end]) => ({ role: "assistant", start, end })) }),
-      }),
-    ),
-  );
-  const total = Float64Array.from(rows, ({ reward, advantage }) => reward ?? advantage ?? 0);
-  const weights = new Float64Array(batch.tokens.length).fill(1);
-  const old = weights.map(() => -1);
-  return {
-    batch,
-    now: {
-      logp: Float64Array.from(rows.flatMap(({ ratios }) => ratios.map((ratio) => ratio - 1))),
-      "head:value": Float64Array.from(rows.flatMap(({ values, ratios }) => values ?? ratios.map(() => 0))),
-    },
-    old: { logp: old, "logp:reference": old },
-    advantages: Float64Array.from(
-      rows.flatMap(({ ratios, advantage, reward }) => ratios.map(() => advantage ?? reward ?? 0)),
-    ),
-    rewards: {
-      total,
-      errored: new Uint8Array(rows.length),
-      sources: [
-        {
-          name: "total",
-          level: "response",
-          status: new Uint8Array(rows.length),
-          offsets: Int32Array.from({ length: rows.length + 1 }, (_, i) => i),
-          values: total,
-          errors: new Map(),
-        },
-      ],
-    },
-    success: Uint8Array.from(total, (value) => (value >= 1 ? 1 : 0)),
-    clock: { step: 0, stageStep: 0 },
-    weights,
-    factors: made(sequenceMean, {})(weights, batch),
-    ...more,
-  };
-}
-
-const weigh = <Params extends z.ZodObject>(
-  declaration: Declaration<"objective", Params>,
-  params: z.input<Params>,
-  input: ObjectiveInput,
-): Weighed => made(declaration, params).loss(input);
-const close = (
-  actual: ArrayLike<number> | undefined,
-  expected: ArrayLike<number>,
-  tolerance = 1e-12,
-): void => {
-  assert.equal(actual?.length, expected.length);
-  for (let i = 0; i < expected.length; i++)
-    assert.ok(near(actual![i], expected[i]!, tolerance), `${actual![i]} and not ${expected[i]} at ${i}`);
-};
+import { made, near } from "../support.ts";
+import { factorsOf, randomInput } from "./differences.ts";
+import { close, inputOf, weigh } from "./support.ts";
 
 test("direct advantage: A 0.3, β 0.1 and a log-ratio of 1 give 2", () => {
   const { loss, gradients } = weigh(
@@ -144,6 +73,49 @@ test("an expectile of 0.7 at V = 0.5: 0.0875 for a return of 1, 0.0375 for one o
     assert.ok(
       near(weigh(valueExpectile, {}, inputOf([{ ratios: [0], values: [0.5], reward }])).loss, expected),
     );
+});
+
+test("ilql: two Qs, the least of their slow copies above and below V, and the cross-entropy of both, by hand", () => {
+  const columns = (q1: number[], q2: number[], end = "") => ({
+    [`head:q1${end}`]: Float64Array.from(q1),
+    [`head:q2${end}`]: Float64Array.from(q2),
+  });
+  const input = inputOf([{ ratios: [0, 0], values: [0.3, 1], reward: 1 }]);
+  const now = { ...columns([0.5, 1.2], [0.7, 0.8]), ...columns([-1, -2], [-0.5, -1.5], ":logp") };
+  const { loss, gradients } = weigh(
+    ilql,
+    { target: "slow", gamma: 0.9, tau: 0.7, cql: 0.1 },
+    {
+      ...input,
+      now: { ...input.now, ...now },
+      old: { ...input.old, ...columns([0.4, 1], [0.6, 0.9], "@slow") },
+    },
+  );
+  // Targets 0.9 · 1 and 1. First token: 0.08 + 0.02 + 0.7 · 0.1²/2 + 0.15; second: 0.02 + 0.02 + 0.3 · 0.1²/2 + 0.35.
+  assert.ok(near(loss, (0.2535 + 0.3915) / 2));
+  close(gradients["head:q1"], [-0.2, 0.1]);
+  close(gradients["head:q2"], [-0.1, -0.1]);
+  close(gradients["head:value"], [-0.035, 0.015]);
+  for (const head of ["head:q1:logp", "head:q2:logp"] as const) close(gradients[head], [-0.05, -0.05]);
+});
+
+test("token_q: Q is α times what a logit lacks of the largest plus V, backed up by the reference's likeliest token", () => {
+  const input = inputOf([{ ratios: [0, 0.8], values: [0.5, 0.8], reward: 1 }]);
+  const now = {
+    ...input.now,
+    greedy: Float64Array.of(-0.4, -0.2),
+    "greedy:reference": Float64Array.of(-0.7, -0.9),
+  };
+  // Q = 0.5 · (−1 + 0.4) + 0.5 and 0.8; targets 0.9 · (0.5 · (−0.9 + 0.2) + 0.8) and 1.
+  const both = weigh(tokenQ, { alpha: 0.5, gamma: 0.9 }, { ...input, now });
+  assert.ok(near(both.loss, (0.5 * 0.205 ** 2 + 0.5 * 0.2 ** 2) / 2));
+  close(both.gradients["head:value"], [-0.1025, -0.1]);
+  close(both.gradients.logp, [-0.05125, -0.05]);
+  close(both.gradients.greedy, [0.05125, 0.05]);
+  const first = weigh(tokenQ, { alpha: 0.5, gamma: 0.9, values_only: true }, { ...input, now });
+  assert.ok(near(first.loss, both.loss));
+  close(first.gradients["head:value"], [-0.1025, -0.1]);
+  for (const channel of ["logp", "greedy"] as const) close(first.gradients[channel], [0, 0]);
 });
 
 test("the value clip takes the larger of two errors, and no gradient where that is the clipped one", () => {
@@ -190,8 +162,7 @@ test("PACS on policy: σ = ½, and the gradient is β times that of RLOO", () =>
     const counted = [...Array(batch.rows).keys()].filter((own) =>
       random.weights.subarray(batch.offsets[own], batch.offsets[own + 1]).some((weight) => weight !== 0),
     );
-    const mean = made(sequenceMean, {});
-    const factors = mean(ones.weights, batch);
+    const factors = factorsOf(made(sequenceMean, {}), ones.weights, batch);
     const groups = Array.from({ length: batch.groups }, (_, group) =>
       counted.filter((own) => batch.group[own] === group),
     );

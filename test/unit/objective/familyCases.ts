@@ -1,6 +1,6 @@
 /** The other families with parts that no gradient flows through: the loss that their derivatives are those of. */
 import { sigmoid } from "../../../server/objective/numbers.ts";
-import type { Channel, ObjectiveInput } from "../../../server/seams.ts";
+import type { Channel, ObjectiveInput, Stats } from "../../../server/seams.ts";
 import type { LossAt } from "./differences.ts";
 import type { Case } from "./surrogateCases.ts";
 
@@ -32,17 +32,23 @@ const weighted =
 
 const clip = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
 
-const ktoAt: LossAt = (moved, here) => {
-  const known = rows(here);
-  const point = Math.max(0, sum(known.map((row) => rowRatio(here, row, "logp:reference"))) / known.length);
-  return sum(
-    known.map((row) => {
-      const mass = sum(rowTokens(here, row).map((t) => here.factors[t]!));
-      const sign = here.success![row] === 1 ? 1 : -1;
-      return mass * (1 - sigmoid(sign * 0.1 * (rowRatio(moved, row, "logp:reference") - point)));
-    }),
-  );
-};
+const ownRatio = (here: ObjectiveInput, row: number): number => rowRatio(here, row, "logp:reference");
+const mismatchedRatio = ({ batch }: ObjectiveInput, row: number): number =>
+  batch.rowColumns!.mismatched_log_ratio![row]!;
+const ktoAt =
+  (of: typeof ownRatio): LossAt =>
+  (moved, here) => {
+    const known = rows(here);
+    const seen = known.map((row) => of(here, row)).filter((value) => !Number.isNaN(value));
+    const point = Math.max(0, sum(seen) / seen.length);
+    return sum(
+      known.map((row) => {
+        const mass = sum(rowTokens(here, row).map((t) => here.factors[t]!));
+        const sign = here.success![row] === 1 ? 1 : -1;
+        return mass * (1 - sigmoid(sign * 0.1 * (rowRatio(moved, row, "logp:reference") - point)));
+      }),
+    );
+  };
 
 const pearAt = (log: (input: ObjectiveInput, token: number) => number): LossAt =>
   weighted((here, t) => Math.exp(clip(log(here, t), -10, 5)));
@@ -119,66 +125,85 @@ const dqoAt: LossAt = (moved, here) => {
 };
 
 const ilqlAt =
-  (alpha: number): LossAt =>
-  (moved, here) => {
-    const q = (input: ObjectiveInput, t: number): number =>
-      alpha * (at(input, "logp", t) + at(input, "logsumexp", t));
-    return sum(
+  (least: (here: ObjectiveInput, t: number) => number, cql: number): LossAt =>
+  (moved, here) =>
+    sum(
       trained(here).map((t) => {
         const n = next(here, t);
         const goal = reward(here, t) + (n < 0 ? 0 : 0.99 * at(here, "head:value", n));
-        const gap = q(here, t) - at(moved, "head:value", t);
+        const gap = least(here, t) - at(moved, "head:value", t);
+        const qs = (["head:q1", "head:q2"] as const).map(
+          (q) => 0.5 * (at(moved, q, t) - goal) ** 2 - (cql === 0 ? 0 : cql * at(moved, `${q}:logp`, t)),
+        );
+        return here.factors[t]! * (sum(qs) + 0.5 * (gap < 0 ? 0.3 : 0.7) * gap ** 2);
+      }),
+    );
+const leastNow = (here: ObjectiveInput, t: number): number =>
+  Math.min(at(here, "head:q1", t), at(here, "head:q2", t));
+const leastSlow = ({ old }: ObjectiveInput, t: number): number =>
+  Math.min(old["head:q1@slow"]![t]!, old["head:q2@slow"]![t]!);
+
+const tokenQAt: LossAt = (moved, here) => {
+  const q = (input: ObjectiveInput, words: Channel, t: number): number =>
+    0.1 * (at(input, words, t) - at(input, "greedy", t)) + at(input, "head:value", t);
+  return sum(
+    trained(here).map((t) => {
+      const n = next(here, t);
+      const goal = reward(here, t) + (n < 0 ? 0 : 0.999 * q(here, "greedy:reference", n));
+      return here.factors[t]! * 0.5 * (q(moved, "logp", t) - goal) ** 2;
+    }),
+  );
+};
+
+/** Turns of `randomInput` are the halves of a row; one-token rows are one turn. */
+const leastOf = (columns: Stats, kind: string, t: number, of = ""): number =>
+  Math.min(columns[`head:${kind}1${of}`]![t]!, columns[`head:${kind}2${of}`]![t]!);
+interface Targets {
+  readonly v: (here: ObjectiveInput, first: number) => number;
+  /** Of a turn with its first and last trained token. */
+  readonly q: (here: ObjectiveInput, first: number, last: number) => number;
+}
+const present: Targets = {
+  v: ({ now }, first) => leastOf(now, "v", first),
+  q: ({ now }, _, last) => leastOf(now, "q", last),
+};
+const slow: Targets = {
+  v: ({ old }, first) => leastOf(old, "v", first, "@slow"),
+  q: ({ old }, _, last) => leastOf(old, "q", last, "@slow"),
+};
+const drawn: Targets = { v: slow.v, q: ({ old }, first) => leastOf(old, "q", first, "@slow~drawn") };
+
+const turnCriticAt =
+  (targets: Targets): LossAt =>
+  (moved, here) => {
+    const twice = (kind: "q" | "v", t: number, goal: number): number =>
+      sum([1, 2].map((i) => (at(moved, `head:${kind}${i}`, t) - goal) ** 2)) / 2;
+    return sum(
+      rows(here).map((row) => {
+        const [start, end] = [here.batch.offsets[row]!, here.batch.offsets[row + 1]!];
+        const half = end - start < 2 ? end : start + Math.ceil((end - start) / 2);
+        const turns = [
+          rowTokens(here, row).filter((t) => t < half),
+          rowTokens(here, row).filter((t) => t >= half),
+        ].filter((tokens) => tokens.length > 0);
+        const mass = sum(rowTokens(here, row).map((t) => here.factors[t]!)) / turns.length;
         return (
-          here.factors[t]! *
-          (0.5 * (q(moved, t) - goal) ** 2 +
-            0.5 * (gap < 0 ? 0.3 : 0.7) * gap ** 2 -
-            0.01 * at(moved, "logp", t))
+          mass *
+          sum(
+            turns.map((tokens, k) => {
+              const following = turns[k + 1]?.[0];
+              const goal =
+                following === undefined ? here.rewards!.total[row]! : 0.9 * targets.v(here, following);
+              return (
+                twice("q", tokens.at(-1)!, goal) +
+                twice("v", tokens[0]!, targets.q(here, tokens[0]!, tokens.at(-1)!))
+              );
+            }),
+          )
         );
       }),
     );
   };
-
-const tokenQAt: LossAt = (moved, here) =>
-  sum(
-    trained(here).map((t) => {
-      const n = next(here, t);
-      const goal = reward(here, t) + (n < 0 ? 0 : 0.999 * at(here, "head:value", n));
-      const error = 0.1 * at(moved, "logp", t) + at(moved, "head:value", t) - goal;
-      return here.factors[t]! * (0.5 * error ** 2 - 0.01 * at(moved, "logp", t));
-    }),
-  );
-
-/** Turns of `randomInput` are the halves of a row; one-token rows are one turn. */
-const turnCriticAt: LossAt = (moved, here) => {
-  const least = (input: ObjectiveInput, kind: "q" | "v", t: number): number =>
-    Math.min(at(input, `head:${kind}1`, t), at(input, `head:${kind}2`, t));
-  const twice = (kind: "q" | "v", t: number, goal: number): number =>
-    sum([1, 2].map((i) => (at(moved, `head:${kind}${i}`, t) - goal) ** 2)) / 2;
-  return sum(
-    rows(here).map((row) => {
-      const [start, end] = [here.batch.offsets[row]!, here.batch.offsets[row + 1]!];
-      const half = end - start < 2 ? end : start + Math.ceil((end - start) / 2);
-      const turns = [
-        rowTokens(here, row).filter((t) => t < half),
-        rowTokens(here, row).filter((t) => t >= half),
-      ].filter((tokens) => tokens.length > 0);
-      const mass = sum(rowTokens(here, row).map((t) => here.factors[t]!)) / turns.length;
-      return (
-        mass *
-        sum(
-          turns.map((tokens, k) => {
-            const following = turns[k + 1]?.[0];
-            const goal =
-              following === undefined ? here.rewards!.total[row]! : 0.9 * least(here, "v", following);
-            return (
-              twice("q", tokens.at(-1)!, goal) + twice("v", tokens[0]!, least(here, "q", tokens.at(-1)!))
-            );
-          }),
-        )
-      );
-    }),
-  );
-};
 
 export const familyCases: Readonly<Record<string, readonly Case[]>> = {
   log_ratio_regression: [
@@ -195,10 +220,26 @@ export const familyCases: Readonly<Record<string, readonly Case[]>> = {
     { params: { link: "hinge", beta: 1 } },
     { params: { link: "robust", label_smoothing: 0.1, alpha: 0.5 } },
     { params: { normalise: true, anchor: "none", margin: 0.5, beta: 2, weight: "difference", pairs: "all" } },
+    { params: { link: "discopop", beta: 1, tau: 0.5, divergence: "jensen_shannon" } },
+    { params: { divergence: "forward_kl" } },
+    { params: { divergence: { alpha: 0.5 }, beta: 1, normalise: true } },
   ],
-  exo: [{}, { params: { beta: 1, label_smoothing: 0.1 } }],
+  exo: [
+    {},
+    { params: { beta: 1, label_smoothing: 0.1 } },
+    { params: { over: "group", beta: 0.5, reward_beta: 0.3 } },
+  ],
+  nca: [{ params: { beta: 1 } }],
+  bco: [{ params: { beta: 1 } }],
+  sppo: [{}],
+  apo: [{ params: { beta: 1 } }, { params: { beta: 1, variant: "down" } }],
+  aot: [{ params: { beta: 1, label_smoothing: 0.1 } }, { params: { compare: "answers" } }],
   orpo: [{}, { params: { pairs: "all", lambda: 1 } }],
-  kto: [{ lossAt: ktoAt }, { params: { kl: "none", undesirable: 0.5, beta: 1 } }],
+  kto: [
+    { lossAt: ktoAt(mismatchedRatio) },
+    { params: { kl: "batch" }, lossAt: ktoAt(ownRatio) },
+    { params: { kl: "none", undesirable: 0.5, beta: 1 } },
+  ],
   rrhf: [{}, { params: { length_normalise: false, margin: 0.3, sft: 0 } }],
   filtered_likelihood: [{}, { params: { keep: "best" } }, { params: { keep: "shortest", normalise: "all" } }],
   advantage_weighted: [{}, { params: { beta: 0.1, normalise: true } }],
@@ -244,10 +285,20 @@ export const familyCases: Readonly<Record<string, readonly Case[]>> = {
   rover: [{ lossAt: roverAt }, { params: { bootstrap: 0, rho: 2 } }],
   oreo: [{ lossAt: oreoAt }],
   dqo: [{ params: { gamma: 0.9, lambda: 0.5 }, lossAt: dqoAt }],
-  ilql: [{ lossAt: ilqlAt(1) }, { params: { alpha: 0.3 }, lossAt: ilqlAt(0.3) }],
+  ilql: [
+    { lossAt: ilqlAt(leastNow, 0.01) },
+    { params: { target: "slow" }, lossAt: ilqlAt(leastSlow, 0.01) },
+    { params: { target: "slow", cql: 0 }, lossAt: ilqlAt(leastSlow, 0) },
+  ],
   token_q: [{ lossAt: tokenQAt }],
-  turn_critic: [{ lossAt: turnCriticAt }],
+  turn_critic: [
+    { lossAt: turnCriticAt(present) },
+    { params: { target: "slow" }, lossAt: turnCriticAt(slow) },
+    { params: { target: "slow", actions: "drawn" }, lossAt: turnCriticAt(drawn) },
+  ],
   brain: [{}, { params: { gamma: 0.3 } }],
   dpg: [{}, { params: { over: "batch", baseline: false, beta: 0.3 } }],
-  value_clipped: [{}, { params: { clip: null } }],
+  value_clipped: [{}, { params: { clip: null } }, { params: { clip: null, level: "response" } }],
+  value_expectile: [{}, { params: { level: "turn" } }],
+  value_cross_entropy: [{}, { params: { level: "step" } }],
 };

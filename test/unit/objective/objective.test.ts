@@ -10,6 +10,7 @@ import { sequenceMean } from "../../../server/objective/sequenceMean.ts";
 import { sequenceSumNorm } from "../../../server/objective/sequenceSumNorm.ts";
 import { tokenMean } from "../../../server/objective/tokenMean.ts";
 import { batchOf, configOf, made, near, row } from "../support.ts";
+import { factorsOf } from "./differences.ts";
 
 const clock = { step: 0, stageStep: 0 };
 const batch = batchOf(
@@ -18,19 +19,22 @@ const batch = batchOf(
 const weights = Float64Array.of(1, 1, 0, 1, 0, 0);
 
 test("aggregates, by hand", () => {
-  assert.deepEqual([...made(tokenMean, {})(weights, batch)], [1 / 3, 1 / 3, 0, 1 / 3, 0, 0]);
-  assert.deepEqual([...made(sequenceMean, {})(weights, batch)], [1 / 4, 1 / 4, 0, 1 / 2, 0, 0]);
+  assert.deepEqual([...factorsOf(made(tokenMean, {}), weights, batch)], [1 / 3, 1 / 3, 0, 1 / 3, 0, 0]);
+  assert.deepEqual([...factorsOf(made(sequenceMean, {}), weights, batch)], [1 / 4, 1 / 4, 0, 1 / 2, 0, 0]);
   assert.deepEqual(
-    [...made(sequenceMean, { empty_rows: "count" })(weights, batch)],
+    [...factorsOf(made(sequenceMean, { empty_rows: "count" }), weights, batch)],
     [1 / 8, 1 / 8, 0, 1 / 4, 0, 0],
   );
-  assert.deepEqual([...made(sequenceSumNorm, {})(weights, batch)], [1 / 40, 1 / 40, 0, 1 / 40, 0, 0]);
   assert.deepEqual(
-    [...made(sequenceSumNorm, { budget: 5 })(weights, batch)],
+    [...factorsOf(made(sequenceSumNorm, {}), weights, batch)],
+    [1 / 40, 1 / 40, 0, 1 / 40, 0, 0],
+  );
+  assert.deepEqual(
+    [...factorsOf(made(sequenceSumNorm, { budget: 5 }), weights, batch)],
     [1 / 20, 1 / 20, 0, 1 / 20, 0, 0],
   );
   for (const method of [tokenMean, sequenceMean])
-    assert.ok(made(method, {})(new Float64Array(6), batch).every((factor) => factor === 0));
+    assert.ok(factorsOf(made(method, {}), new Float64Array(6), batch).every((factor) => factor === 0));
 });
 
 const single = batchOf([row("g", 0, { tokens: [1, 1, 1, 1] })]);

@@ -13,6 +13,7 @@ import { sequenceMean } from "../../../server/objective/sequenceMean.ts";
 import { valueClipped } from "../../../server/objective/valueClipped.ts";
 import type { Channel, Objective, ObjectiveInput } from "../../../server/seams.ts";
 import { batchOf, made, row } from "../support.ts";
+import { factorsOf } from "./differences.ts";
 
 const ragged = z.array(z.array(z.number()));
 const result = z.object({ loss: z.number(), gradients: ragged });
@@ -56,7 +57,7 @@ const base: ObjectiveInput = {
   advantages: Float64Array.from(peers.now.flatMap((tokens, index) => tokens.map(() => right[index]!))),
   success: Uint8Array.from(right),
   weights: ones,
-  factors: made(sequenceMean, {})(ones, batch),
+  factors: factorsOf(made(sequenceMean, {}), ones, batch),
 };
 
 function agrees(
@@ -107,7 +108,7 @@ for (const framework of ["verl", "openrlhf"] as const)
       ...base,
       batch: { ...batch, columns: { values: flat(old), returns: flat(returns) } },
       now: { "head:value": flat(now) },
-      factors: made(tokenMean, {})(ones, batch),
+      factors: factorsOf(made(tokenMean, {}), ones, batch),
     };
     agrees(made(valueClipped, { clip: 0.3 }), input, "head:value", peers.values[framework]);
   });

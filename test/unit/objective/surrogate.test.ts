@@ -17,7 +17,7 @@ import { randomStream } from "../../../server/random.ts";
 import type { ObjectiveInput, Weighed } from "../../../server/seams.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { batchOf, configOf, made, near, row } from "../support.ts";
-import { randomInput } from "./differences.ts";
+import { factorsOf, randomInput } from "./differences.ts";
 
 const clock = { step: 0, stageStep: 0 };
 const batch = batchOf([3, 2, 0, 1].map((length, i) => row("g", i, { tokens: Array(length).fill(1) })));
@@ -39,17 +39,23 @@ const close = (actual: readonly number[], expected: readonly number[]): void =>
 
 test("aggregates: sums over rollouts, tokens or a budget; empty rows count or not", () => {
   const weights = Float64Array.of(1, 0, 1, 1, 0.5, 0);
-  assert.deepEqual([...made(sequenceSum, {})(weights, batch)], [...weights.map((value) => value / 2)]);
   assert.deepEqual(
-    [...made(sequenceSum, { empty_rows: "count" })(weights, batch)],
+    [...factorsOf(made(sequenceSum, {}), weights, batch)],
+    [...weights.map((value) => value / 2)],
+  );
+  assert.deepEqual(
+    [...factorsOf(made(sequenceSum, { empty_rows: "count" }), weights, batch)],
     [...weights.map((value) => value / 4)],
   );
   close(
-    [...made(sequenceSumNorm, { budget: 5, empty_rows: "skip" })(weights, batch)],
+    [...factorsOf(made(sequenceSumNorm, { budget: 5, empty_rows: "skip" }), weights, batch)],
     [...weights.map((value) => value / 10)],
   );
-  assert.deepEqual([...made(tokenSum, {})(weights, batch)], [...weights]);
-  close([...made(tokenBudget, { budget: 8 })(weights, batch)], [...weights.map((value) => value / 8)]);
+  assert.deepEqual([...factorsOf(made(tokenSum, {}), weights, batch)], [...weights]);
+  close(
+    [...factorsOf(made(tokenBudget, { budget: 8 }), weights, batch)],
+    [...weights.map((value) => value / 8)],
+  );
 });
 
 test("the dual clip caps what a token of negative advantage can cost", () => {

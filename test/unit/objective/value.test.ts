@@ -43,6 +43,35 @@ test("corrections weigh the policy's tokens and not the value's; the wider unit 
   assert.equal(withValue(made(dpo, {}), value, () => 1).unit, "group");
 });
 
+test("a value before the response, a turn or a step: only its first trained token learns, with its share of the row", () => {
+  for (const level of ["response", "turn", "step"] as const) {
+    const loss = made(valueClipped, { clip: null, level });
+    for (let seed = 0; seed < 6; seed++) {
+      const input = randomInput(seed);
+      const { batch, weights, factors, now } = input;
+      const gradient = loss.loss(input).gradients["head:value"]!;
+      let total = 0;
+      for (let row = 0; row < batch.rows; row++) {
+        const [start, end] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+        const tokens = Array.from({ length: end - start }, (_, t) => start + t);
+        // `randomInput` halves its rows into turns and steps.
+        const half = level === "response" || tokens.length < 2 ? end : start + Math.ceil(tokens.length / 2);
+        const firsts = [tokens.filter((t) => t < half), tokens.filter((t) => t >= half)].flatMap((part) => {
+          const first = part.find((t) => weights[t] !== 0);
+          return first === undefined ? [] : [first];
+        });
+        const mass = tokens.reduce((sum, t) => sum + factors[t]!, 0) / firsts.length;
+        for (const t of tokens) {
+          const error = now["head:value"]![t]! - batch.columns.returns![t]!;
+          assert.ok(near(gradient[t], firsts.includes(t) ? mass * error : 0));
+          if (firsts.includes(t)) total += 0.5 * mass * error * error;
+        }
+      }
+      assert.ok(near(loss.loss(input).loss, total));
+    }
+  }
+});
+
 test("the config names a value loss with its coefficient; none by default", () => {
   const common =
     "tasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\nmodel: { value_heads: [value] }\n";

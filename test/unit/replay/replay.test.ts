@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { rowValue } from "../../../server/algorithm/rewards.ts";
 import { randomStream } from "../../../server/random.ts";
 import { bestN } from "../../../server/replay/bestN.ts";
 import { bestRandom } from "../../../server/replay/bestRandom.ts";
@@ -14,7 +15,6 @@ import { keepReward } from "../../../server/replay/keepReward.ts";
 import { keepSuccesses } from "../../../server/replay/keepSuccesses.ts";
 import {
   Memory,
-  paidBy,
   pastOf,
   quantileOf,
   recalibrated,
@@ -26,6 +26,8 @@ import type { Candidate, Past, RewardColumn } from "../../../server/seams.ts";
 import { batchOf, task, type RowSpec } from "../../support/batch.ts";
 import { made, near } from "../support.ts";
 
+const paidBy = ({ terms }: KeptRow): Record<string, number> =>
+  Object.fromEntries(terms.map((term) => [term.name, rowValue(term, 0)]));
 const column = (value: number): RewardColumn => ({
   name: "correct",
   level: "response",

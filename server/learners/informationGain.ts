@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { refers } from "../config/references.ts";
+import { rewardTerm } from "../config/declaration.ts";
+import { raggedOf } from "../batch.ts";
+import { failure, none, value } from "../reward/perRow.ts";
+import { origin, type Batch, type Models, type Policy, type RewardTerm, type TermValue } from "../seams.ts";
+import { scoreBy } from "./lesson.ts";
+import { hasEnded } from "../ends.ts";
+
+/** Texts to be read behind what stands in front of them: what a likelihood is asked of. */
+interface Reading {
+  readonly row: number;
+  readonly context: readonly number[];
+  readonly text: Int32Array;
+}
+
+/** The readings as a batch: every token of the texts counts. */
+function readingBatch(readings: readonly Reading[], { records }: Batch): Batch {
+  const { offsets, values } = raggedOf(readings.map(({ text }) => text));
+  return {
+    rows: readings.length,
+    offsets,
+    tokens: values,
+    columns: {},
+    origin: new Uint8Array(values.length).fill(origin.written),
+    mask: new Uint8Array(values.length).fill(1),
+    context: raggedOf(readings.map(({ context }) => context)),
+    group: Int32Array.from(readings.keys()),
+    groups: readings.length,
+    records: readings.map(({ row }) => records[row]!),
+  };
+}
+
+/** Σ_t log p(text_t | context, text_<t) of each reading. */
+async function likelihoods(
+  readings: readonly Reading[],
+  of: Batch,
+  models: Models,
+  model: string,
+): Promise<Float64Array> {
+  if (readings.length === 0) return new Float64Array(0);
+  const batch = readingBatch(readings, of);
+  const { logp } = await scoreBy(models, model, batch, ["logp"]);
+  return Float64Array.from(readings, (_, row) =>
+    logp!.subarray(batch.offsets[row]!, batch.offsets[row + 1]!).reduce((sum, one) => sum + one, 0),
+  );
+}
+
+const slice = ({ offsets, values }: Batch["context"], row: number): Int32Array =>
+  values.subarray(offsets[row], offsets[row + 1]);
+
+/** The thought of a row, without the token that ended it. */
+function thoughtOf(batch: Batch, row: number, { tokenizer }: Pick<Policy, "tokenizer">): Int32Array {
+  const tokens = batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]);
+  const ended = hasEnded(tokens, tokenizer);
+  return ended ? tokens.subarray(0, -1) : tokens;
+}
+
+const params = z.object({
+  model: refers({ to: "model", also: ["reference"] })
+    .min(1)
+    .default("no_think")
+    .describe(
+      "The model that reads the text without the thought: an average that follows the policy, in the paper.",
+    ),
+  between: z.string().default("").describe("What stands between a thought and the text, e.g. `</think>`."),
+  per: z
+    .enum(["text", "token"])
+    .default("text")
+    .describe("text: nats of the whole text that follows; token: the mean over its tokens."),
+});
+
+async function score(
+  batch: Batch,
+  models: Models,
+  { model, between, per }: z.output<typeof params>,
+): Promise<TermValue[]> {
+  const policy = models.get("policy");
+  const { tokenizer, context: room } = policy;
+  const bridge = tokenizer.encode(between);
+  const results: TermValue[] = batch.records.map(() => none);
+  const [thought, plain]: [Reading[], Map<string, Reading>] = [[], new Map()];
+  batch.records.forEach(({ task }, row) => {
+    if (task.answer === undefined) {
+      results[row] = failure(
+        `information_gain needs the text that follows, and task ${task.id} has none: use a \`corpus\``,
+      );
+      return;
+    }
+    const text = tokenizer.encode(task.answer);
+    const asked = slice(batch.context, row);
+    const context = [...asked, ...thoughtOf(batch, row, policy), ...bridge];
+    if (context.length + text.length > room) {
+      results[row] = failure(
+        `prompt, thought and text are ${context.length + text.length} tokens, more than the model's context of ${room}`,
+      );
+      return;
+    }
+    if (text.length === 0) return;
+    thought.push({ row, context, text });
+    plain.set(`${batch.group[row]!}`, { row, context: [...asked], text });
+  });
+  const withThought = await likelihoods(thought, batch, models, "policy");
+  const bases = await likelihoods([...plain.values()], batch, models, model);
+  const base = new Map([...plain.keys()].map((group, i) => [group, bases[i]!]));
+  thought.forEach(({ row, text }, i) => {
+    const gain = withThought[i]! - base.get(`${batch.group[row]!}`)!;
+    results[row] = Number.isFinite(gain)
+      ? value(per === "token" ? gain / text.length : gain)
+      : failure(`the gain in likelihood is ${gain}`);
+  });
+  return results;
+}
+
+export const informationGain = rewardTerm({
+  name: "information_gain",
+  summary:
+    "What a thought adds to the likelihood of the text that follows, against a copy of the policy that reads on without it.",
+  formula: "r = log p_θ(x_t | x_<t, c) − log p_φ(x_t | x_<t), φ ← 0.999 φ + 0.001 θ",
+  sources: ["RLP: Reinforcement as a Pretraining Objective"],
+  judges: "answer",
+  params,
+  create: (options): RewardTerm => ({ score: (batch, { models }) => score(batch, models, options) }),
+});
