@@ -1,21 +1,35 @@
+/** Reading saved state back: what does not have the form that was saved is left out. */
+import { z } from "zod";
 import type { Json } from "../../shared/json.ts";
 import type { Saved } from "../seams.ts";
 
-const isRecord = (value: Json): value is { readonly [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const lists = z.array(z.tuple([z.number().int(), z.array(z.number())]));
 
-/** The numbers that an estimator saved by arm. */
-export const numbersOf = (saved: Saved): [string, number][] =>
-  isRecord(saved.json)
-    ? Object.entries(saved.json).flatMap(([arm, value]): [string, number][] =>
-        typeof value === "number" ? [[arm, value]] : [],
-      )
-    : [];
+const parts = z.record(z.string(), z.json());
 
-/** The lists of numbers that an estimator saved by arm. */
-export const listsOf = (saved: Saved): [string, number[]][] =>
-  isRecord(saved.json)
-    ? Object.entries(saved.json).flatMap(([arm, value]): [string, number[]][] =>
-        Array.isArray(value) ? [[arm, value.map(Number)]] : [],
-      )
-    : [];
+/** Lists of numbers by arm. */
+export const listsByArm = (json: Json): readonly (readonly [number, number[]])[] =>
+  lists.safeParse(json).data ?? [];
+
+/** Several parts' state as one: their arrays are named `<part>/<name>`. */
+export const joined = (parts: Readonly<Record<string, Saved | undefined>>): Saved => ({
+  json: Object.fromEntries(Object.entries(parts).map(([name, saved]) => [name, saved?.json ?? null])),
+  arrays: Object.fromEntries(
+    Object.entries(parts).flatMap(([name, saved]) =>
+      Object.entries(saved?.arrays ?? {}).map(([array, values]) => [`${name}/${array}`, values]),
+    ),
+  ),
+});
+
+/** One part of what `joined` made. */
+export function partOf({ json, arrays }: Saved, name: string): Saved {
+  const own = parts.safeParse(json).data?.[name];
+  return {
+    json: own ?? null,
+    arrays: Object.fromEntries(
+      Object.entries(arrays ?? {}).flatMap(([array, values]) =>
+        array.startsWith(`${name}/`) ? [[array.slice(name.length + 1), values]] : [],
+      ),
+    ),
+  };
+}

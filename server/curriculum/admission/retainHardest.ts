@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { admission } from "../../config/declaration.ts";
+import type { Clock, Group, Saved } from "../../seams.ts";
+import type { Admission, Verdict } from "../types.ts";
+import { unscored, yes } from "./verdicts.ts";
+
+interface Options {
+  readonly keep: number;
+  readonly every: number;
+}
+
+interface Tally {
+  readonly successes: number;
+  readonly rollouts: number;
+}
+
+class RetainHardest implements Admission {
+  /** Of the present phase, by arm that it has drawn. */
+  private readonly tried = new Map<number, Tally>();
+  /** Arms that are left; undefined: all of them. */
+  private kept: Set<number> | undefined;
+  private steps = 0;
+
+  constructor(private readonly options: Options) {}
+
+  admit({ rewards }: Group): Verdict {
+    return rewards.length === 0 ? unscored : yes;
+  }
+  left(): ReadonlySet<number> | undefined {
+    return this.kept;
+  }
+
+  remember(groups: readonly Group[], arms: readonly number[], _clock: Clock): void {
+    groups.forEach(({ successes, rewards }, i) => {
+      if (arms[i]! < 0) return;
+      const before = this.tried.get(arms[i]!);
+      this.tried.set(arms[i]!, {
+        successes: (before?.successes ?? 0) + successes,
+        rollouts: (before?.rollouts ?? 0) + rewards.length,
+      });
+    });
+    this.steps += 1;
+    if (this.steps % this.options.every === 0) this.narrow();
+  }
+
+  /** Only arms that the phase has tried can be called hard; if it tried too few of them, nothing is taken away. */
+  private narrow(): void {
+    const rates = [...this.tried]
+      .filter(([, { rollouts }]) => rollouts > 0)
+      .map(([arm, { successes, rollouts }]) => ({ arm, rate: successes / rollouts }));
+    if (rates.length < this.options.keep) return;
+    const hardest = rates
+      .filter(({ arm }) => this.kept?.has(arm) ?? true)
+      .sort((a, b) => a.rate - b.rate || a.arm - b.arm);
+    this.kept = new Set(hardest.slice(0, this.options.keep).map(({ arm }) => arm));
+    this.tried.clear();
+  }
+
+  save(): Saved {
+    return {
+      json: { steps: this.steps, all: this.kept === undefined },
+      arrays: {
+        kept: Int32Array.from(this.kept ?? []),
+        tried: Float64Array.from(
+          [...this.tried].flatMap(([arm, { successes, rollouts }]) => [arm, successes, rollouts]),
+        ),
+      },
+    };
+  }
+  load({ json, arrays }: Saved): void {
+    const state = saved.safeParse(json).data;
+    this.steps = state?.steps ?? 0;
+    this.kept = (state?.all ?? true) ? undefined : new Set(arrays?.["kept"]);
+    this.tried.clear();
+    const tried = arrays?.["tried"] ?? [];
+    for (let i = 0; i + 2 < tried.length; i += 3)
+      this.tried.set(tried[i]!, { successes: tried[i + 1]!, rollouts: tried[i + 2]! });
+  }
+}
+const saved = z.object({ steps: z.number(), all: z.boolean() });
+
+export const retainHardest = admission({
+  name: "retain_hardest",
+  summary: "After every phase only the arms of the lowest success rates stay to be drawn.",
+  formula:
+    "every `every` steps: the `keep` arms of least successes/rollouts, of those that the phase has drawn",
+  sources: [
+    "DRIVE: Data Curation Best Practices for Reinforcement Learning with Verifiable Reward in Competitive Code Generation",
+  ],
+  params: z.object({
+    keep: z
+      .number()
+      .int()
+      .positive()
+      .default(64)
+      .describe("Arms that stay; at least `rollout.prompts` with `arms: prompt`."),
+    every: z.number().int().positive().default(16).describe("Steps of a phase."),
+  }),
+  create: (options) => new RetainHardest(options),
+});

@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { UserError } from "../../../shared/errors.ts";
+import { arms, valueAt } from "../../config/declaration.ts";
+import type { Arm, Clock, Knob, Random, Saved, Task } from "../../seams.ts";
+import { NamedArms } from "../armSet.ts";
+import { fromUnit } from "../points.ts";
+import type { ArmSet, Division, SourceOf } from "../types.ts";
+
+/** Points by number, named `<task>/<knob>=<value>,…`. */
+class PointArms implements ArmSet {
+  readonly points: (readonly number[])[] = [];
+  private readonly named = new NamedArms([]);
+
+  constructor(
+    private readonly source: string,
+    readonly box: readonly Knob[],
+  ) {}
+
+  get size(): number {
+    return this.named.size;
+  }
+  name(arm: number): Arm {
+    return this.named.name(arm);
+  }
+  find(name: Arm): number {
+    return this.named.find(name);
+  }
+  point(arm: number): readonly number[] {
+    return this.points[arm]!;
+  }
+  /** The point's arm, brought into the box, whole where it must be, and to six places: a name says all of it. */
+  place(point: readonly number[]): number {
+    const inside = this.box.map(({ low, high, whole }, i) => {
+      const value = Math.min(high, Math.max(low, point[i]!));
+      return whole ? Math.round(value) : Number(value.toFixed(6));
+    });
+    const name = this.box.map((knob, i) => `${knob.name}=${inside[i]!}`).join(",");
+    const arm = this.named.add(`${this.source}/${name}`);
+    if (arm === this.points.length) this.points.push(inside);
+    return arm;
+  }
+}
+
+class BoxDivision implements Division {
+  readonly arms: PointArms;
+  private readonly tasks = new WeakMap<Task, number>();
+
+  constructor(
+    private readonly one: SourceOf & { readonly drawAt: NonNullable<SourceOf["source"]["drawAt"]> },
+    readonly box: readonly Knob[],
+    start: readonly (readonly number[])[],
+  ) {
+    this.arms = new PointArms(one.config.name, box);
+    for (const point of start) this.place(point);
+  }
+
+  get families(): readonly Arm[] {
+    return [this.one.config.name];
+  }
+  familyOf(task: Task): Arm {
+    return task.source;
+  }
+  armOf(task: Task): number {
+    return this.tasks.get(task) ?? -1;
+  }
+  prior(_arm: number, clock: Clock): number {
+    return valueAt(this.one.config.weight, clock);
+  }
+  place(point: readonly number[]): number {
+    return this.arms.place(point);
+  }
+  draw(arm: number, random: Random): Task | null {
+    const point = this.arms.point(arm);
+    const at = Object.fromEntries(this.box.map(({ name }, i) => [name, point[i]!]));
+    const task = this.one.drawAt(at, "train", random);
+    if (task !== null) this.tasks.set(task, arm);
+    return task;
+  }
+
+  save(): Saved {
+    return { json: null, arrays: { points: Float64Array.from(this.arms.points.flat()) } };
+  }
+  load({ arrays }: Saved): void {
+    const flat = Array.from(arrays?.["points"] ?? []);
+    for (let at = 0; at < flat.length; at += this.box.length)
+      this.place(flat.slice(at, at + this.box.length));
+  }
+}
+
+type Ranges = Readonly<Record<string, readonly [number, number]>>;
+
+/** The knobs that are named, within what the source allows; none named: the first, which is its difficulty. */
+function boxOf(name: string, knobs: readonly Knob[], ranges: Ranges): Knob[] {
+  const chosen = Object.entries(ranges);
+  if (chosen.length === 0) return knobs.slice(0, 1);
+  return chosen.map(([key, [low, high]]) => {
+    const knob = knobs.find((one) => one.name === key);
+    if (knob !== undefined && low < high && low >= knob.low && high <= knob.high)
+      return { ...knob, low, high };
+    const known = knobs.map((one) => `${one.name} (${one.low} to ${one.high})`).join(", ");
+    throw new UserError(
+      knob === undefined
+        ? `${name} has no parameter ${key} that could vary`
+        : `the range of ${key}, ${low} to ${high}, does not lie in what ${name} can make`,
+      { code: "arms-parameters", action: `It has: ${known}.` },
+    );
+  });
+}
+
+export const byParameters = arms({
+  name: "parameters",
+  aliases: ["box"],
+  summary:
+    "Arms are points of a box: numbers that an environment makes its tasks from. A sampler may choose new ones.",
+  sources: [
+    "Teacher algorithms for curriculum learning of Deep RL in continuously parameterized environments",
+  ],
+  gives: ["points"],
+  params: z.object({
+    box: z
+      .record(z.string(), z.tuple([z.number(), z.number()]))
+      .default({})
+      .describe(
+        "From and to of each parameter that varies, e.g. `{ numbers: [2, 5], high: [5, 50] }`; default: the difficulty alone.",
+      ),
+    start: z
+      .number()
+      .int()
+      .positive()
+      .default(16)
+      .describe("Points, anywhere in the box, that are arms from the start."),
+  }),
+  create:
+    ({ box: ranges, start }, { random }) =>
+    (sources) => {
+      const [one, ...others] = sources;
+      const { box: knobs } = one?.source ?? {};
+      const drawAt = one?.source.drawAt?.bind(one.source);
+      if (one === undefined || others.length > 0 || knobs === undefined || drawAt === undefined)
+        throw new UserError(
+          others.length > 0
+            ? `parameters of one environment can be arms, and there are ${sources.length} tasks`
+            : `${one?.config.name ?? "the tasks"}: there are no parameters that could vary`,
+          {
+            code: "arms-parameters",
+            action:
+              "Leave one task whose environment makes its tasks (countdown, arithmetic, reverse_text), or choose other arms.",
+          },
+        );
+      const box = boxOf(one.config.name, knobs, ranges);
+      const points = Array.from({ length: start }, (_, i) => {
+        const stream = random.fork("box", i);
+        return fromUnit(
+          box,
+          box.map(() => stream.next()),
+        );
+      });
+      return new BoxDivision({ ...one, drawAt }, box, points);
+    },
+});

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { estimator } from "../../config/declaration.ts";
+import type { Saved } from "../../seams.ts";
+import { Column } from "../column.ts";
+import type { Estimator, Observation } from "../types.ts";
+
+class Ema implements Estimator {
+  /** As they were when the arm was last observed, and the steps that had gone by then. */
+  private readonly values = new Column(0);
+  private readonly since = new Column(0);
+  private steps = 0;
+  readonly alike: readonly Column[] | undefined;
+
+  constructor(
+    private readonly alpha: number,
+    private readonly decays: boolean,
+  ) {
+    this.alike = decays ? [this.values, this.since] : undefined;
+  }
+
+  observe({ arm, mean }: Observation): void {
+    this.values.set(arm, (1 - this.alpha) * this.estimate(arm) + this.alpha * mean);
+    // The step itself does not pull what it has shown.
+    if (this.decays) this.since.set(arm, this.steps + 1);
+  }
+
+  estimate(arm: number): number {
+    const missed = this.decays ? Math.max(0, this.steps - this.since.get(arm)) : 0;
+    return this.values.get(arm) * (1 - this.alpha) ** missed;
+  }
+
+  advance(): "all" | [] {
+    this.steps += 1;
+    return this.decays ? "all" : [];
+  }
+
+  save(): Saved {
+    const { values, since } = this;
+    return { json: this.steps, arrays: { values: values.save(), since: since.save() } };
+  }
+
+  load({ json, arrays }: Saved): void {
+    this.steps = Number(json);
+    this.values.load(arrays?.["values"]);
+    this.since.load(arrays?.["since"]);
+  }
+}
+
+export const ema = estimator({
+  name: "ema",
+  summary: "Exponential moving average that starts at 0; arms that are not drawn keep their value.",
+  formula: "Q ← (1 − α) Q + α s, once per arm and step, s the mean over all the arm's rollouts of that step",
+  sources: ["Self-Evolving Curriculum for LLM Reasoning"],
+  gives: ["estimate"],
+  params: z.object({
+    alpha: z.number().gt(0).max(1).default(0.5).describe("Weight of the new observation."),
+    decay_unsampled: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not.",
+      ),
+  }),
+  create: ({ alpha, decay_unsampled }) => new Ema(alpha, decay_unsampled),
+});

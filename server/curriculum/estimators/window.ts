@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { estimator } from "../../config/declaration.ts";
+import type { Saved } from "../../seams.ts";
+import type { Estimator, Observation } from "../types.ts";
+import { listsByArm } from "../saved.ts";
+import { mean } from "../../../shared/mean.ts";
+
+class Window implements Estimator {
+  private readonly kept = new Map<number, number[]>();
+
+  constructor(
+    private readonly size: number,
+    private readonly of: "steps" | "rollouts",
+  ) {}
+
+  observe({ arm, mean: now, values }: Observation): void {
+    const more = this.of === "steps" ? [now] : values;
+    this.kept.set(arm, [...(this.kept.get(arm) ?? []), ...more].slice(-this.size));
+  }
+
+  estimate(arm: number): number {
+    return mean(this.kept.get(arm) ?? []);
+  }
+
+  save(): Saved {
+    return { json: [...this.kept].map(([arm, values]) => [arm, [...values]]) };
+  }
+
+  load({ json }: Saved): void {
+    this.kept.clear();
+    for (const [arm, values] of listsByArm(json)) this.kept.set(arm, values);
+  }
+}
+
+export const window = estimator({
+  name: "window",
+  summary: "Mean of an arm's last observations: of its steps, or of its rollouts.",
+  formula: "Q = mean of the last n values of s",
+  sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
+  gives: ["estimate"],
+  params: z.object({
+    size: z.number().int().positive().default(10).describe("Values kept per arm; 300 rollouts in DUMP."),
+    of: z
+      .enum(["steps", "rollouts"])
+      .default("steps")
+      .describe("Whether a value is the mean of a step, or what the signal says of one rollout."),
+  }),
+  create: ({ size, of }) => new Window(size, of),
+});

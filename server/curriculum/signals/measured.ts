@@ -1,0 +1,15 @@
+/** Forms that most signals have. */
+import type { Group } from "../../seams.ts";
+import type { Signal } from "../types.ts";
+
+/** A number for each rollout that counts. */
+export const byRollout = (measure: (group: Group) => ArrayLike<number>): Signal => ({ measure });
+
+/** One number for the group; NaN: it says nothing. */
+export const byGroup = (measure: (group: Group) => number): Signal => ({
+  measure: (group) => [measure(group)],
+});
+
+/** 1 for each success of the group, 0 for each other rollout; their order is not the rollouts'. */
+export const outcomes = ({ rewards, successes }: Group): Float64Array =>
+  new Float64Array(rewards.length).fill(1, 0, successes);

@@ -1,0 +1,43 @@
+/** One kind of evidence: what it looks for in a run, and what it says of which value. One file each. */
+import type { RunView } from "./view.ts";
+
+/** What a sighting holds for: gone when the config's value is no longer the run's, back when it is again. */
+export interface Read {
+  /** As `--set` addresses it, at top level; a stage's own value is meant where it writes one. */
+  readonly path: string;
+  /** Keys of the value that change nothing of what was seen. */
+  readonly except?: readonly string[];
+}
+
+interface Seen {
+  /** The value it is about. */
+  readonly at: string;
+  readonly reads: readonly Read[];
+  /** The reward term whose file must be as it was, too. */
+  readonly term?: string;
+  /** Sentences. */
+  readonly message: string;
+  /** Its course is drawn in the hover. */
+  readonly metric?: string;
+}
+/** Something to do something about. */
+export interface Finding extends Seen {
+  readonly level: "finding";
+  readonly rollouts?: { readonly step: number; readonly where: string };
+}
+/** Something to know. */
+export interface Note extends Seen {
+  readonly level: "note";
+  /** Stands behind the line. */
+  readonly label: string;
+}
+export type Sighting = Finding | Note;
+
+export interface EvidenceKind {
+  /** Rule id: `run-…`. */
+  readonly id: string;
+  see(view: RunView): readonly Sighting[];
+}
+
+/** Fewer steps say nothing yet. */
+export const enough = 20;

@@ -1,0 +1,71 @@
+/** The arms that a history speaks of. */
+import { UserError } from "../../shared/errors.ts";
+import type { StageBody } from "../config/resolved.ts";
+import { nearest } from "../config/suggest.ts";
+import { NamedArms } from "../curriculum/armSet.ts";
+import type { Curriculum } from "../algorithm.ts";
+import type { Division } from "../seams.ts";
+import type { HistoryGroup } from "./read.ts";
+
+/**
+ * Where each arm is one task, and the history's tasks are not those that the config's sources hold (an environment
+ * makes others each time), the arms are those of the history: its arms, where each has one task, else its tasks.
+ * undefined: the config's own division knows them.
+ */
+export function divisionOf(
+  body: StageBody,
+  own: Curriculum,
+  history: readonly HistoryGroup[],
+): Division | undefined {
+  if (own.division.once === undefined) return undefined;
+  if (history.every(({ arm }) => own.arms.find(arm) >= 0)) return undefined;
+  const source = body.tasks[0]?.name ?? "";
+  const names = new NamedArms(history.map((group) => promptArm(group, history)));
+  return {
+    arms: names,
+    once: true,
+    draw: (arm) => ({ id: names.name(arm), source, env: "", prompt: "", data: {} }),
+    armOf: () => -1,
+    prior: () => 1,
+    familyOf: () => source,
+    families: body.tasks.map(({ name }) => name),
+  };
+}
+
+const singles = new WeakMap<readonly HistoryGroup[], boolean>();
+
+/** The arm that a group's task is. */
+export function promptArm({ arm, task }: HistoryGroup, history: readonly HistoryGroup[]): string {
+  return eachArmOneTask(history) ? arm : `${arm.split("/")[0]}/${task}`;
+}
+
+function eachArmOneTask(history: readonly HistoryGroup[]): boolean {
+  const known = singles.get(history);
+  if (known !== undefined) return known;
+  const tasks = new Map<string, string>();
+  const single = history.every(({ arm, task }) => {
+    const first = tasks.get(arm) ?? task;
+    tasks.set(arm, first);
+    return first === task;
+  });
+  // A single task would be its arm's only one whatever the arm stands for.
+  const answer = single && tasks.size > 1;
+  singles.set(history, answer);
+  return answer;
+}
+
+/** @throws UserError for a group of an arm that the curriculum has not */
+export function checkArm({ arm, place }: HistoryGroup, { arms }: Curriculum): void {
+  if (arms.find(arm) >= 0) return;
+  const names = Array.from({ length: Math.min(arms.size, 50) }, (_, number) => arms.name(number));
+  const near = nearest(arm, names);
+  throw new UserError(
+    `the config has no arm ${JSON.stringify(arm)}${near === undefined ? "" : `: did you mean ${JSON.stringify(near)}?`}`,
+    {
+      ...place,
+      character: 0,
+      code: "history-arm",
+      action: `Its arms are ${names.slice(0, 12).join(", ")}${arms.size > 12 ? ", …" : ""}: name the history's arms so, or choose other \`tasks\` or \`curriculum.arms\`.`,
+    },
+  );
+}

@@ -1,0 +1,125 @@
+/** A history: what became of each group of a run, one JSON object a line. */
+import { z } from "zod";
+import { UserError, messageOf } from "../../shared/errors.ts";
+import { fromWire, type RowPlace } from "../../shared/rollouts.ts";
+import { jsonLines } from "../jsonLines.ts";
+
+const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
+const lineSchema = z.object({
+  step: z.number().int().nonnegative(),
+  task: z.union([z.string(), z.number()]).transform(String),
+  arm: z.string().min(1),
+  rewards: z.array(wire.nullable()),
+  advantages: z.array(wire.nullable()).optional(),
+  /** Whether it trained then. What the replayed config admits is its own affair. */
+  admitted: z.boolean().optional(),
+  /** Tokens of each rollout. */
+  lengths: z.array(z.number().nonnegative()).optional(),
+});
+
+/** A group of rollouts of one task. */
+export interface HistoryGroup {
+  readonly step: number;
+  readonly task: string;
+  readonly arm: string;
+  /** Combined reward of each rollout that has one. */
+  readonly rewards: readonly number[];
+  /** Absent where none were recorded. */
+  readonly advantages?: readonly number[];
+  readonly admitted?: boolean;
+  readonly lengths?: readonly number[];
+  readonly place: RowPlace;
+}
+
+/**
+ * The groups of a file, by step ascending and otherwise in the file's order; blank lines are skipped.
+ * @throws UserError with the line that is no group, or whose numbers are not finite
+ */
+export async function readHistory(file: string): Promise<HistoryGroup[]> {
+  const groups = await jsonLines(file, parseGroup, {
+    what: "history",
+    code: "history-missing",
+    action: "Check the path given to --history.",
+  });
+  if (groups.length === 0)
+    throw new UserError("there is no group in the file", {
+      file,
+      code: "history-empty",
+      action: 'Write one object a line: {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}.',
+    });
+  return groups.sort((a, b) => a.step - b.step);
+}
+
+function parseGroup(text: string, place: RowPlace): HistoryGroup {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw refusal(place, `not JSON: ${messageOf(error)}`);
+  }
+  const parsed = lineSchema.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw refusal(place, told(issue));
+  }
+  const { rewards, advantages, ...rest } = parsed.data;
+  return {
+    ...withoutUndefined(rest),
+    rewards: finite(rewards, "rewards", place),
+    ...(advantages === undefined ? {} : { advantages: finite(advantages, "advantages", place) }),
+    place,
+  };
+}
+
+const withoutUndefined = ({
+  admitted,
+  lengths,
+  ...rest
+}: Omit<z.output<typeof lineSchema>, "rewards" | "advantages">): Omit<
+  HistoryGroup,
+  "rewards" | "advantages" | "place"
+> => ({
+  ...rest,
+  ...(admitted === undefined ? {} : { admitted }),
+  ...(lengths === undefined ? {} : { lengths }),
+});
+
+/** In words: what a group has, and does not have here. */
+function told(issue: z.core.$ZodIssue | undefined): string {
+  const [key, index] = issue?.path ?? [];
+  if (key === undefined) return "a line must be a JSON object";
+  const what = {
+    step: "a whole number from 0",
+    task: "a text or a number",
+    arm: "a text",
+    rewards: "a list of numbers",
+    advantages: "a list of numbers",
+    lengths: "a list of numbers",
+    admitted: "true or false",
+  };
+  const name = String(key);
+  return `${JSON.stringify(name)}${index === undefined ? "" : `, entry ${String(index)},`} must be ${Object.entries(what).find(([one]) => one === name)?.[1] ?? "left out"}`;
+}
+
+/** null: the rollout has none. */
+function finite(
+  values: readonly z.output<typeof wire>[] | readonly (z.output<typeof wire> | null)[],
+  key: string,
+  place: RowPlace,
+): number[] {
+  return values.flatMap((value, i) => {
+    if (value === null) return [];
+    const number = fromWire(value);
+    if (!Number.isFinite(number)) throw refusal(place, `${key}[${i}] is ${number}`);
+    return [number];
+  });
+}
+
+const refusal = (place: RowPlace, message: string): UserError =>
+  new UserError(message, {
+    ...place,
+    character: 0,
+    code: "history-line",
+    action:
+      'A group is {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}; `null` stands for a rollout without a reward.',
+  });

@@ -1,0 +1,81 @@
+/** A config's curriculum, told step by step what became of the groups of a recorded run. */
+import { toWire, type WireNumber } from "../../shared/rollouts.ts";
+import type { Curriculum } from "../algorithm.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import type { Clock } from "../seams.ts";
+import { checkArm, promptArm } from "./arms.ts";
+import { Curricula } from "./curricula.ts";
+import { HistoryGroups } from "./groups.ts";
+import type { HistoryGroup } from "./read.ts";
+import { StageClock } from "./stageClock.ts";
+
+/** Where the curriculum stands behind a step's outcomes. */
+export interface ReplayedStep {
+  readonly step: number;
+  /** By arm, what the estimator believes; null: nothing yet. */
+  readonly estimates: Readonly<Record<string, WireNumber | null>>;
+  /** By arm, of the next draw. */
+  readonly probabilities: Readonly<Record<string, number>>;
+  /** Tasks of the groups that admission lets train. */
+  readonly admitted: readonly string[];
+  readonly stage: string;
+}
+
+/**
+ * Groups that admission would have rejected count as observations, as they do in a run.
+ * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute
+ */
+export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Generator<ReplayedStep> {
+  const groups = new HistoryGroups(config);
+  const curricula = new Curricula(history, config.seed);
+  const clock = new StageClock(config);
+  for (const recorded of byStep(history)) {
+    const { step } = recorded[0]!;
+    const { stage, now } = clock.at(step);
+    const curriculum = curricula.of(stage);
+    const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
+    for (const group of armed) checkArm(group, curriculum);
+    const seen = groups.of(armed);
+    const verdicts = seen.map((group) => curriculum.admit(group));
+    curriculum.observe(seen, verdicts, now);
+    clock.saw(seen);
+    yield {
+      step,
+      ...standing(curriculum, { step: now.step + 1, stageStep: now.stageStep + 1 }),
+      admitted: seen.flatMap(({ task }, i) => (verdicts[i]!.admitted ? [task.id] : [])),
+      stage: stage.name,
+    };
+  }
+}
+
+/** The arm of a group in this curriculum. */
+export const nameIn = (
+  { arms, division }: Curriculum,
+  group: HistoryGroup,
+  history: readonly HistoryGroup[],
+): string => (!division.once || arms.find(group.arm) >= 0 ? group.arm : promptArm(group, history));
+
+function standing(curriculum: Curriculum, next: Clock): Pick<ReplayedStep, "estimates" | "probabilities"> {
+  const { arms } = curriculum;
+  const p = curriculum.probabilities(next);
+  const numbers = Array.from({ length: arms.size }, (_, arm) => arm);
+  return {
+    estimates: Object.fromEntries(
+      numbers.map((arm) => {
+        const estimate = curriculum.estimate(arm);
+        return [arms.name(arm), Number.isNaN(estimate) ? null : toWire(estimate)];
+      }),
+    ),
+    probabilities: Object.fromEntries(numbers.map((arm) => [arms.name(arm), p[arm]!])),
+  };
+}
+
+function byStep(history: readonly HistoryGroup[]): HistoryGroup[][] {
+  const steps = new Map<number, HistoryGroup[]>();
+  for (const group of history) {
+    const known = steps.get(group.step);
+    if (known === undefined) steps.set(group.step, [group]);
+    else known.push(group);
+  }
+  return [...steps.values()];
+}

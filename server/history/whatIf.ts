@@ -1,0 +1,140 @@
+/**
+ * What another curriculum would have drawn, had every arm been as hard as the history shows it at that time. What it
+ * would have taught otherwise is not in any history: the further its draws are from those recorded, the wider the band.
+ */
+import type { RunConfig } from "../config/resolved.ts";
+import { randomStream } from "../random.ts";
+import { Play } from "../simulate/simulate.ts";
+import type { Group, Random } from "../seams.ts";
+import { Curricula } from "./curricula.ts";
+import type { HistoryGroup } from "./read.ts";
+import { believe, Recollection, type Seen } from "./recollection.ts";
+import { nameIn } from "./replay.ts";
+import { StageClock } from "./stageClock.ts";
+import { mean } from "../../shared/mean.ts";
+
+/** Mean, and the band between the 10th and the 90th of a hundred replays. */
+export interface Band {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface WhatIfStep {
+  readonly step: number;
+  readonly stage: string;
+  /** By arm, its share of the groups. */
+  readonly shares: ByArm<Band>;
+  /** By arm, rollouts that tell how hard it was near this step. */
+  readonly support: ByArm<number>;
+  /** Success rate of what is drawn. */
+  readonly success: Band;
+  /** Share of groups that admission keeps from training. */
+  readonly rejected: Band;
+}
+type ByArm<Value> = { readonly [arm: string]: Value };
+
+interface Replay {
+  readonly stage: string;
+  readonly arms: readonly string[];
+  readonly groups: readonly Group[];
+  readonly rejected: number;
+}
+
+/** @param replays ways that things may have been */
+export async function whatIf(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  replays = 20,
+): Promise<WhatIfStep[]> {
+  const steps = [...new Set(history.map(({ step }) => step))];
+  const reach = reachOf(steps);
+  const seen = seenOf(config, history);
+  const all: Replay[][] = [];
+  for (let one = 0; one < replays; one++) {
+    const random = randomStream(config.seed, "what-if", one);
+    all.push(await replayOnce(config, history, steps, new Recollection(seen, reach, random), random));
+  }
+  return steps.map((step, at) => {
+    const now = all.map((replay) => replay[at]!);
+    const { stage, arms } = now[0]!;
+    return {
+      step,
+      stage,
+      shares: byArm(arms, (arm) =>
+        bandOf(now.map(({ groups }) => share(groups.filter((group) => group.arm === arm).length, groups))),
+      ),
+      support: byArm(arms, (arm) => believe(seen.get(arm) ?? [], step, reach).support),
+      success: bandOf(now.map(({ groups }) => mean(groups.flatMap(rateOf)))),
+      rejected: bandOf(now.map(({ groups, rejected }) => share(rejected, groups))),
+    };
+  });
+}
+
+const share = (count: number, of: readonly Group[]): number => (of.length === 0 ? 0 : count / of.length);
+const rateOf = ({ rewards, successes }: Group): number[] =>
+  rewards.length === 0 ? [] : [successes / rewards.length];
+const byArm = <Value>(arms: readonly string[], of: (arm: string) => Value): ByArm<Value> =>
+  Object.fromEntries(arms.map((arm) => [arm, of(arm)]));
+
+/** Steps over which an arm's difficulty is taken to be much the same. */
+const reachOf = (steps: readonly number[]): number =>
+  Math.max(3, 0.1 * ((steps.at(-1) ?? 0) - (steps[0] ?? 0)));
+
+function bandOf(values: readonly number[]): Band {
+  const known = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  const at = (quantile: number): number => known[Math.round(quantile * (known.length - 1))] ?? Number.NaN;
+  return { mean: mean(known), low: at(0.1), high: at(0.9) };
+}
+
+/** By the arm's name in the config's curriculum, what was seen of it. */
+function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string, Seen[]> {
+  const curricula = new Curricula(history, config.seed);
+  const clock = new StageClock(config);
+  const seen = new Map<string, Seen[]>();
+  for (const group of history) {
+    const { stage } = clock.at(group.step);
+    const arm = nameIn(curricula.of(stage), group, history);
+    const least = stage.body.reward.success.at_least;
+    const one = {
+      step: group.step,
+      successes: group.rewards.filter((reward) => reward >= least).length,
+      rollouts: group.rewards.length,
+    };
+    const known = seen.get(arm);
+    if (known === undefined) seen.set(arm, [one]);
+    else known.push(one);
+  }
+  return seen;
+}
+
+async function replayOnce(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  steps: readonly number[],
+  recollection: Recollection,
+  random: Random,
+): Promise<Replay[]> {
+  const curricula = new Curricula(history, config.seed);
+  const clock = new StageClock(config);
+  const plays = new Map<string, Play>();
+  const replayed: Replay[] = [];
+  for (const step of steps) {
+    const { stage, now } = clock.at(step);
+    const curriculum = curricula.of(stage);
+    const play =
+      plays.get(stage.name) ?? new Play(stage.body, curriculum, recollection, random.fork(stage.name));
+    plays.set(stage.name, play);
+    recollection.goTo(step);
+    const { groups, verdicts } = await play.step(now);
+    clock.saw(groups);
+    const { arms } = curriculum;
+    replayed.push({
+      stage: stage.name,
+      arms: Array.from({ length: arms.size }, (_, arm) => arms.name(arm)),
+      groups,
+      rejected: verdicts.filter((verdict) => !verdict.admitted).length,
+    });
+  }
+  return replayed;
+}

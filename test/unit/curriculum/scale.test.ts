@@ -1,0 +1,38 @@
+/** A pool of a million tasks: bytes for each, and the time of a step. Bounds are generous: the machine may be busy. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { curriculumOfMany, held, timedStep } from "./largePool.ts";
+
+const size = 1_000_000;
+
+for (const text of [
+  "{ signal: success_rate, estimator: beta, sampler: thompson }",
+  "{ signal: success_rate, estimator: beta, sampler: nearest }",
+  "{ signal: success_rate, estimator: beta, sampler: band }",
+  "{ sampler: uniform }",
+  "{ estimator: ema, sampler: boltzmann }",
+  "{ estimator: { use: ema, decay_unsampled: true }, sampler: boltzmann }",
+  "{ estimator: ema, sampler: ucb_softmax }",
+  "{ signal: failure_ratio, estimator: last, sampler: proportional }",
+  "{ signal: success_rate, estimator: beta, sampler: sorted }",
+  "{ signal: success_rate, estimator: rasch, sampler: sorted }",
+  "{ signal: success_rate, estimator: ema, sampler: tiers }",
+  "{ signal: success_rate, estimator: beta, sampler: expected_improvement }",
+  "{ estimator: ema, sampler: { use: self_repellent, temperature: 0.5 } }",
+  "{ estimator: last, sampler: greedy }",
+  "{ estimator: { use: static, by: field, field: score }, sampler: gaussian_window }",
+  "{ estimator: { use: static, by: field, field: score }, sampler: boltzmann }",
+])
+  test(`a million tasks, ${text}`, async () => {
+    const before = held();
+    const curriculum = curriculumOfMany(text.replace("{", "{ arms: prompt,"), size);
+    const times: number[] = [];
+    for (let step = 0; step < 10; step++) times.push(await timedStep(curriculum, step));
+    const time = Math.min(...times);
+    assert.ok(time < 25, `${time.toFixed(1)} ms for a step`);
+    const arrays = Object.values(curriculum.save().arrays ?? {});
+    const bytes = arrays.reduce((sum, array) => sum + array.byteLength, 0);
+    assert.ok(bytes < 60 * size, `${bytes / size} bytes saved for each task`);
+    const each = (held() - before) / size;
+    assert.ok(each < 100, `${each.toFixed(0)} bytes held for each task`);
+  });

@@ -1,0 +1,116 @@
+/** What a group says of its arm, against the definitions. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { NamedArms } from "../../../server/curriculum/armSet.ts";
+import { accuracyVariance } from "../../../server/curriculum/signals/accuracyVariance.ts";
+import { bestMinusMean } from "../../../server/curriculum/signals/bestMinusMean.ts";
+import { label } from "../../../server/curriculum/signals/label.ts";
+import { learningProgress } from "../../../server/curriculum/signals/learningProgress.ts";
+import { nearestProgress } from "../../../server/curriculum/signals/nearestProgress.ts";
+import { neverLearned } from "../../../server/curriculum/signals/neverLearned.ts";
+import { regret } from "../../../server/curriculum/signals/regret.ts";
+import { rewardRange } from "../../../server/curriculum/signals/rewardRange.ts";
+import { rewardStd } from "../../../server/curriculum/signals/rewardStd.ts";
+import type { ArmSet, Signal } from "../../../server/curriculum/types.ts";
+import { made, near } from "../support.ts";
+import { group, task } from "./support.ts";
+
+const arms: ArmSet = new NamedArms(["a", "b"]);
+const says = (signal: Signal, rewards: readonly number[], arm = 0, of = arms): number => {
+  const values = Array.from(signal.measure(group(rewards), arm, of));
+  signal.remember?.(group(rewards), arm, of);
+  return values.length === 0 ? Number.NaN : values.reduce((sum, x) => sum + x, 0) / values.length;
+};
+
+test("range, best minus mean and standard deviation of a group's rewards", () => {
+  assert.equal(says(made(rewardRange, {}), [0.25, 1, -0.5]), 1.5);
+  assert.ok(near(says(made(bestMinusMean, {}), [0.25, 1, -0.5]), 0.75));
+  assert.ok(near(says(made(rewardStd, {}), [1, 0, 0, 1]), 0.5));
+  assert.ok(near(says(made(rewardStd, { sample: true }), [1, 0, 0, 1]), Math.sqrt(1 / 3)));
+});
+
+test("regret is against the best that the arm ever earned, each arm for itself", () => {
+  const signal = made(regret, {});
+  assert.equal(says(signal, [0, 0.8]), 0.4);
+  assert.ok(near(says(signal, [0.2, 0.2]), 0.6));
+  assert.equal(says(signal, [0.2, 0.2], 1), 0);
+});
+
+test("the variance of success rates over the visits is that of all of them", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 12 }), (counts) => {
+      const signal = made(accuracyVariance, {});
+      const rates = counts.map((right) => right / 4);
+      const said = counts
+        .map((right) =>
+          says(
+            signal,
+            [0, 1, 2, 3].map((i) => Number(i < right)),
+          ),
+        )
+        .at(-1);
+      const centre = rates.reduce((sum, p) => sum + p, 0) / rates.length;
+      return near(said, rates.reduce((sum, p) => sum + (p - centre) ** 2, 0) / rates.length);
+    }),
+  );
+});
+
+test("never learned: low and not rising", () => {
+  const course = (rates: readonly number[]): number =>
+    rates.reduce(
+      ({ signal }, rate) => ({
+        signal,
+        said: says(
+          signal,
+          [0, 1, 2, 3].map((i) => Number(i < 4 * rate)),
+        ),
+      }),
+      { signal: made(neverLearned, {}), said: Number.NaN },
+    ).said;
+  assert.equal(course([0, 0, 0]), 1);
+  assert.equal(course([0.25, 0, 0]), 1);
+  assert.equal(course([0, 0.25, 0.25]), 0, "it rises");
+  assert.equal(course([0.5, 0, 0]), 0, "it was learned once");
+});
+
+test("learning progress is the change since the arm's last group; the first says nothing", () => {
+  const signal = made(learningProgress, {});
+  assert.equal(says(signal, [1, 0]), Number.NaN);
+  assert.equal(says(signal, [0, 0]), 0.5);
+  assert.equal(says(made(learningProgress, { absolute: false }), [1]), Number.NaN);
+});
+
+test("progress against the nearest past task, once there are more than five, distances within the box", () => {
+  const points = [
+    [0, 0],
+    [10, 0],
+    [0, 1000],
+    [10, 1000],
+    [5, 500],
+    [5, 400],
+    [1, 900],
+  ];
+  const box: ArmSet = {
+    size: points.length,
+    name: String,
+    find: Number,
+    point: (arm) => points[arm]!,
+    box: [
+      { name: "a", low: 0, high: 10, whole: true },
+      { name: "b", low: 0, high: 1000, whole: true },
+    ],
+  };
+  const signal = made(nearestProgress, {});
+  const said = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6].map((reward, arm) => says(signal, [reward], arm, box));
+  assert.deepEqual(said, [0, 0, 0, 0, 0, 0]);
+  assert.ok(near(says(signal, [1], 6, box), 0.7), "nearest to (0, 1000), which earned 0.3");
+});
+
+test("a label is a number of the task, and its lack is named", () => {
+  const signal = made(label, { field: "level.now" });
+  const of = (data: typeof task.data): number =>
+    Array.from(signal.measure(group([0], { task: { ...task, data } }), 0, arms))[0]!;
+  assert.equal(of({ level: { now: "2.5" } }), 2.5);
+  assert.throws(() => of({ level: 3 }), /the task t has no number in its field level.now/);
+});

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { UserError } from "../../../shared/errors.ts";
+import { readHistory, type HistoryGroup } from "../../../server/history/read.ts";
+import { replay, type ReplayedStep } from "../../../server/history/replay.ts";
+import { configOf, near, temporary } from "../support.ts";
+
+const base = "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward: { terms: { right: equation } }\n";
+const sec = `extends: sec\n${base}`;
+const place = { file: "h.jsonl", line: 0 };
+const group = (
+  step: number,
+  arm: string,
+  rewards: readonly number[],
+  more: Partial<HistoryGroup> = {},
+): HistoryGroup => ({
+  step,
+  task: `t${step}`,
+  arm,
+  rewards,
+  place,
+  ...more,
+});
+const played = (text: string, history: readonly HistoryGroup[]): ReplayedStep[] => [
+  ...replay(configOf(text), history),
+];
+
+test("SEC: binary rewards give 2√(p(1−p)), by the sample deviation, through the EMA and the softmax", () => {
+  const [first, second] = played(sec, [
+    group(0, "countdown/3", [1, 1, 0, 0, 0, 0, 0, 0]),
+    group(1, "countdown/4", [1, 0, 0, 0, 0, 0, 0, 0]),
+  ]);
+  const signal = (p: number): number => 2 * Math.sqrt(p * (1 - p)) * Math.sqrt(7 / 8);
+  const q = 0.5 * signal(0.25);
+  // The deviation has 1e-4 added to it.
+  assert.ok(near(Number(first!.estimates["countdown/3"]), q, 3e-4));
+  assert.equal(first!.estimates["countdown/4"], 0);
+  const [a, b] = [first!.estimates["countdown/3"], first!.estimates["countdown/4"]].map(Number);
+  assert.ok(near(first!.probabilities["countdown/3"], 1 / (1 + Math.exp((b! - a!) / 0.4))));
+  assert.equal(
+    second!.estimates["countdown/3"],
+    first!.estimates["countdown/3"],
+    "arms that are not drawn stay",
+  );
+  assert.ok(near(Number(second!.estimates["countdown/4"]), 0.5 * signal(0.125), 3e-4));
+});
+
+test("recorded advantages are taken as they are", () => {
+  const [step] = played(sec, [group(0, "countdown/3", [1, 0], { advantages: [0.5, -0.1] })]);
+  assert.ok(near(Number(step!.estimates["countdown/3"]), 0.5 * 0.3));
+});
+
+test("rejected groups are observations; admission is the config's own, whatever was recorded", () => {
+  const [step] = played(
+    `${base}curriculum: { signal: success_rate, estimator: last, admission: { use: success_band, low: 0.2, high: 0.8 } }\n`,
+    [
+      group(0, "countdown/3", [1, 1, 1, 1], { task: "all", admitted: true }),
+      group(0, "countdown/4", [1, 0, 0, 0], { task: "some", admitted: false }),
+    ],
+  );
+  assert.deepEqual(step!.admitted, ["some"]);
+  assert.deepEqual(step!.estimates, { "countdown/3": 1, "countdown/4": 0.25 });
+});
+
+test("stages: steps of supervised stages count where the history counts them, and each stage has its arms", () => {
+  const text = `extends: sec\n${base}stages:\n  - { name: warm, kind: sft, steps: 5 }\n  - { name: easy, steps: 2, tasks: { countdown: { numbers: [3] } } }\n  - { name: full, steps: 5 }\n`;
+  for (const offset of [0, 5]) {
+    const steps = played(
+      text,
+      [0, 1, 2, 3].map((step) => group(step + offset, "countdown/3", [1, 0])),
+    );
+    assert.deepEqual(
+      steps.map(({ stage }) => stage),
+      ["easy", "easy", "full", "full"],
+    );
+    assert.deepEqual(Object.keys(steps[0]!.probabilities), ["countdown/3"]);
+    assert.deepEqual(Object.keys(steps[3]!.probabilities), ["countdown/3", "countdown/4"]);
+  }
+});
+
+test("where each arm is one task, the history's tasks are the arms", () => {
+  const text = `${base}curriculum: { arms: prompt, signal: success_rate, estimator: last, sampler: { use: proportional, floor: 0 } }\n`;
+  const [step] = played(text, [
+    group(0, "countdown/3", [1, 0], { task: "x" }),
+    group(0, "countdown/3", [1, 1], { task: "y" }),
+  ]);
+  assert.deepEqual(step!.estimates, { "countdown/x": 0.5, "countdown/y": 1 });
+  assert.ok(near(step!.probabilities["countdown/y"], 2 / 3));
+  const named = played(text, [group(0, "x", [1, 0], { task: "1" }), group(0, "y", [1, 1], { task: "2" })]);
+  assert.deepEqual(named[0]!.estimates, { x: 0.5, y: 1 });
+});
+
+test("an unknown arm, a line that is no group and numbers that are none are named with their line", async () => {
+  assert.throws(
+    () => played(sec, [group(0, "countdown/33", [1, 0])]),
+    (error) =>
+      error instanceof UserError && /no arm "countdown\/33": did you mean "countdown\/3"/.test(error.message),
+  );
+  const file = join(temporary(), "h.jsonl");
+  for (const [text, message] of [
+    ['{"step": 0, "arm": "a", "rewards": [1]}', /task/],
+    ["[", /not JSON/],
+    ['{"step": 0, "task": "t", "arm": "a", "rewards": [1, "NaN"]}', /rewards\[1\] is NaN/],
+    ["", /no group in the file/],
+  ] as const) {
+    writeFileSync(file, `\n${text}\n`);
+    await assert.rejects(
+      readHistory(file),
+      (error) =>
+        error instanceof UserError && message.test(error.message) && (text === "" || error.detail.line === 1),
+    );
+  }
+  await assert.rejects(readHistory(`${file}.none`), /can't be read/);
+});
+
+test("null stands for a rollout without a reward, and steps are put in order", async () => {
+  const file = join(temporary(), "h.jsonl");
+  writeFileSync(
+    file,
+    '{"step": 1, "task": 7, "arm": "a", "rewards": [1, null]}\n{"step": 0, "task": "t", "arm": "a", "rewards": []}\n',
+  );
+  const groups = await readHistory(file);
+  assert.deepEqual(
+    groups.map(({ step, task, rewards }) => [step, task, rewards]),
+    [
+      [0, "t", []],
+      [1, "7", [1]],
+    ],
+  );
+});
