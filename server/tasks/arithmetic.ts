@@ -1,8 +1,11 @@
 import { z } from "zod";
+import { template } from "../config/references.ts";
 import { taskSource } from "../config/declaration.ts";
 import type { Random, Task } from "../seams.ts";
-import { fill, generated } from "./generated.ts";
+import { fill, generated, unfill, wholeKnob } from "./generated.ts";
 
+/** What a template may take. */
+const places = ["left", "operator", "right"] as const;
 const params = z.object({
   digits: z
     .array(z.number().int().min(1).max(9))
@@ -14,12 +17,10 @@ const params = z.object({
     .min(1)
     .default(["+"])
     .describe("What is asked for."),
-  prompt: z
-    .string()
+  prompt: template(...places)
     .default("{left}{operator}{right}=")
     .describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
-  begin: z
-    .string()
+  begin: template(...places)
     .optional()
     .describe("Template of how the answer begins: given to the model, the rest is its own to write."),
 });
@@ -37,6 +38,18 @@ function make(name: string, chosen: Params, digits: number, random: Random): Tas
   const short = random.integer(10 ** digits);
   const [left, right] = random.integer(2) === 0 ? [long, short] : [short, long];
   const operator = chosen.operators[random.integer(chosen.operators.length)]!;
+  return taskOf(name, chosen, { left, right, operator, digits });
+}
+
+/** What is asked: both operands, and the digits of the longer. */
+interface Sum {
+  readonly left: number;
+  readonly right: number;
+  readonly operator: Params["operators"][number];
+  readonly digits: number;
+}
+
+function taskOf(name: string, chosen: Params, { left, right, operator, digits }: Sum): Task {
   const parts = { left: String(left), right: String(right), operator };
   const answer = String(apply[operator](left, right));
   // Swapped operands of + and * are the same task, and must fall on the same side of the split.
@@ -53,6 +66,15 @@ function make(name: string, chosen: Params, digits: number, random: Random): Tas
   };
 }
 
+function read(name: string, chosen: Params, prompt: string): Task | null {
+  const number = "\\d{1,9}";
+  const found = unfill(chosen.prompt, prompt, { left: number, operator: "[-+*]", right: number });
+  const operator = chosen.operators.find((one) => one === found?.["operator"]);
+  if (found === null || operator === undefined) return null;
+  const [left, right] = [Number(found["left"]), Number(found["right"])];
+  return taskOf(name, chosen, { left, right, operator, digits: String(Math.max(left, right)).length });
+}
+
 export const arithmetic = taskSource({
   name: "arithmetic",
   summary: "Sums, differences or products of whole numbers of a given length.",
@@ -65,6 +87,10 @@ export const arithmetic = taskSource({
       name,
       values: [...new Set(chosen.digits)].map(String),
       make: (value, random) => make(name, chosen, Number(value), random),
+      box: [wholeKnob("digits", [1], 9)],
+      makeAt: ({ digits = 1 }, random) => make(name, chosen, digits, random),
+      range: [1, 9],
+      read: (prompt) => read(name, chosen, prompt),
       valueOf: (task) => (typeof task.data["digits"] === "number" ? String(task.data["digits"]) : undefined),
     });
   },

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { template } from "../config/references.ts";
 import { UserError } from "../../shared/errors.ts";
 import { taskSource } from "../config/declaration.ts";
 import type { Random, Task } from "../seams.ts";
 import { eachExpression, operators, write, type Operator } from "./countdownExpressions.ts";
-import { fill, generated } from "./generated.ts";
+import { fill, generated, unfill, wholeKnob } from "./generated.ts";
 
 const params = z.object({
   numbers: z
@@ -19,8 +20,7 @@ const params = z.object({
     .default(["+", "-", "*"])
     .describe("Operators a solution may need."),
   limit: z.number().int().min(2).default(100).describe("Targets are whole numbers from 1 to below this."),
-  prompt: z
-    .string()
+  prompt: template("numbers", "target")
     .default("{numbers}={target}:")
     .describe("Template of the prompt: `{numbers}` (separated by spaces) and `{target}`."),
 });
@@ -47,6 +47,8 @@ function solutions(
   return found;
 }
 
+const most = 6;
+
 function make(name: string, chosen: Params, count: number, random: Random): Task | null {
   const numbers = Array.from(
     { length: count },
@@ -55,7 +57,18 @@ function make(name: string, chosen: Params, count: number, random: Random): Task
   const reached = solutions(numbers, chosen, random);
   const targets = [...reached.keys()].sort((a, b) => a - b);
   const target = targets.length === 0 ? undefined : targets[random.integer(targets.length)];
-  if (target === undefined) return null;
+  return target === undefined ? null : taskOf(name, chosen, { numbers, target }, reached, random);
+}
+
+/** The task that asks for a target, where it can be reached. */
+function taskOf(
+  name: string,
+  chosen: Params,
+  { numbers, target }: { readonly numbers: number[]; readonly target: number },
+  reached: ReadonlyMap<number, Way[]>,
+  random: Random,
+): Task | null {
+  if (!reached.has(target)) return null;
   const texts = [...new Set(reached.get(target)!.map(({ order, signs }) => write(order, signs)))];
   return {
     id: `countdown:${[...numbers].sort((a, b) => a - b).join(",")}=${target}`,
@@ -65,6 +78,17 @@ function make(name: string, chosen: Params, count: number, random: Random): Task
     data: { numbers, target },
     solution: texts[random.integer(texts.length)]!,
   };
+}
+
+/** A prompt of this template, its numbers and target within the parameters, and solvable. */
+function read(name: string, chosen: Params, prompt: string, random: Random): Task | null {
+  const found = unfill(chosen.prompt, prompt, { numbers: "\\d+(?: +\\d+)*", target: "\\d+" });
+  if (found === null) return null;
+  const numbers = (found["numbers"] ?? "").split(/ +/).map(Number);
+  const target = Number(found["target"]);
+  const fits = numbers.every((number) => number >= chosen.low && number <= chosen.high);
+  if (!fits || numbers.length < 2 || numbers.length > most) return null;
+  return taskOf(name, chosen, { numbers, target }, solutions(numbers, chosen, random), random);
 }
 
 export const countdown = taskSource({
@@ -85,6 +109,15 @@ export const countdown = taskSource({
       name,
       values: [...new Set(chosen.numbers)].map(String),
       make: (value, random) => make(name, chosen, Number(value), random),
+      box: [
+        wholeKnob("numbers", [2], 6),
+        wholeKnob("high", [chosen.low], Math.max(chosen.high, 100)),
+        wholeKnob("limit", [2], Math.max(chosen.limit, 1000)),
+      ],
+      makeAt: ({ numbers = 2, high = chosen.high, limit = chosen.limit }, random) =>
+        make(name, { ...chosen, high, limit }, numbers, random),
+      range: [2, most],
+      read: (prompt, random) => read(name, chosen, prompt, random),
       valueOf: (task) =>
         Array.isArray(task.data["numbers"]) ? String(task.data["numbers"].length) : undefined,
     });

@@ -1,30 +1,35 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
-import type { Json, JsonObject } from "../../shared/json.ts";
+import { UserError } from "../../shared/errors.ts";
 import { taskSource, type MethodContext } from "../config/declaration.ts";
-import type { Random, Saved, Task, TaskSource } from "../seams.ts";
+import { refers, template } from "../config/references.ts";
+import type { Random, Saved, Task, TaskPool, TaskSource } from "../seams.ts";
 import { shuffled } from "./countdownExpressions.ts";
+import { fillFrom, isObject, rowsOf, type Row } from "./datasetRows.ts";
 import { splitOf, type Split } from "./split.ts";
 
 const params = z.object({
-  dataset: z.string().min(1).describe("JSONL file, one task a line; relative to this config."),
-  prompt: z
-    .string()
+  dataset: refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] })
+    .min(1)
+    .describe("JSONL file, one task a line, or Parquet file, one a row; relative to this config."),
+  prompt: template()
     .default("{prompt}")
-    .describe("Template of the prompt; `{field}` takes a field of the line."),
-  begin: z
-    .string()
+    .describe(
+      "Template of the prompt; `{field}` takes a field of the line, `{a.b}` one inside another, `{list.0}` an item. A conversation stands for its messages' texts.",
+    ),
+  begin: template()
     .optional()
     .describe("Template of how the response begins: given to the model, the rest is its own to write."),
-  answer: z.string().optional().describe("Template of the reference answer, e.g. `{answer}`."),
-  solution: z
-    .string()
+  answer: template().optional().describe("Template of the reference answer, e.g. `{answer}`."),
+  solution: template()
     .optional()
     .describe("Template of a written solution, for warm-up; default: the answer."),
-  difficulty: z.string().optional().describe("Field whose value is the task's arm."),
+  chosen: template()
+    .optional()
+    .describe("Template of the better of two answers, for stages that learn from pairs."),
+  rejected: template().optional().describe("Template of the worse of two answers; only with `chosen`."),
+  difficulty: refers({ to: "field" }).optional().describe("Field whose value is the task's arm."),
   shuffle: z.boolean().default(true).describe("A new order each epoch; else the file's."),
   epochs: z
     .number()
@@ -39,71 +44,12 @@ const params = z.object({
 });
 type Params = z.output<typeof params>;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
-
-/** `{field}` and `{field.inner}` places; a field the line lacks is an error that names the line. */
-function fillFrom(template: string, row: JsonObject, file: string, line: number): string {
-  return template.replace(/\{([\w.-]+)\}/g, (_, path: string) => {
-    const value = path
-      .split(".")
-      .reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), row);
-    if (value !== undefined) return textOf(value);
-    throw new UserError(`the line has no field "${path}"; it has ${Object.keys(row).join(", ") || "none"}`, {
-      file,
-      line,
-      character: 0,
-      code: "dataset-field",
-      action: "Change the template in the config, or add the field to every line.",
-    });
-  });
-}
-
-function parse(text: string, file: string, line: number): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new UserError(`not JSON: ${messageOf(error)}`, {
-      file,
-      line,
-      character: 0,
-      code: "dataset-line",
-      action: "Mend or remove the line: a dataset has one JSON object a line.",
-    });
-  }
-  if (!isObject(value))
-    throw new UserError("a line must be a JSON object", {
-      file,
-      line,
-      character: 0,
-      code: "dataset-line",
-      action: 'Write {"prompt": …} on each line.',
-    });
-  return value;
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UserError(`the dataset can't be read: ${readFailure(error)}`, {
-      file,
-      code: "dataset-missing",
-      cause: error,
-      action: "Check the path; it is relative to the config's folder.",
-    });
-  }
-}
-
 /** Keeps the last tokens of a prompt, drops the task, or refuses it; undefined: dropped. */
 function fitted(
   prompt: string,
   chosen: Params,
   context: MethodContext,
-  file: string,
-  line: number,
+  { name, place }: Row,
 ): string | undefined {
   const { max_prompt: most, overlong } = chosen;
   if (most === undefined) return prompt;
@@ -113,10 +59,8 @@ function fitted(
   if (length <= most) return prompt;
   if (overlong === "filter") return undefined;
   if (overlong === "error") {
-    throw new UserError(`the prompt has ${length} tokens, more than max_prompt = ${most}`, {
-      file,
-      line,
-      character: 0,
+    throw new UserError(`the prompt of ${name} has ${length} tokens, more than max_prompt = ${most}`, {
+      ...place,
       code: "dataset-overlong",
       action: "Shorten it, raise max_prompt, or set overlong: filter or left_truncate.",
     });
@@ -133,35 +77,10 @@ interface Entry {
 
 function load(chosen: Params, context: MethodContext, name: string, file: string): Entry[] {
   const entries: Entry[] = [];
-  read(file)
-    .split("\n")
-    .forEach((text, line) => {
-      if (text.trim() === "") return;
-      const row = parse(text.replace(/^\uFEFF/, ""), file, line);
-      const prompt = fitted(fillFrom(chosen.prompt, row, file, line), chosen, context, file, line);
-      if (prompt === undefined) return;
-      const answer = chosen.answer === undefined ? undefined : fillFrom(chosen.answer, row, file, line);
-      const solution = chosen.solution === undefined ? answer : fillFrom(chosen.solution, row, file, line);
-      const value =
-        chosen.difficulty === undefined ? undefined : fillFrom(`{${chosen.difficulty}}`, row, file, line);
-      const digest = createHash("sha256")
-        .update(JSON.stringify([prompt, answer ?? null]))
-        .digest("hex")
-        .slice(0, 24);
-      entries.push({
-        task: {
-          id: `dataset:${digest}`,
-          source: name,
-          env: "dataset",
-          prompt,
-          ...(chosen.begin === undefined ? {} : { begin: fillFrom(chosen.begin, row, file, line) }),
-          data: row,
-          ...(answer === undefined ? {} : { answer }),
-          ...(solution === undefined ? {} : { solution }),
-        },
-        value,
-      });
-    });
+  for (const row of rowsOf(file)) {
+    const prompt = fitted(fillFrom(chosen.prompt, row), chosen, context, row);
+    if (prompt !== undefined) entries.push(entryOf(chosen, name, prompt, row));
+  }
   if (entries.length === 0)
     throw new UserError("the dataset gives no task", {
       file,
@@ -169,6 +88,34 @@ function load(chosen: Params, context: MethodContext, name: string, file: string
       action: "Add lines, or raise max_prompt if they were all filtered.",
     });
   return entries;
+}
+
+function entryOf(chosen: Params, source: string, prompt: string, row: Row): Entry {
+  const fill = (template: string | undefined): string | undefined =>
+    template === undefined ? undefined : fillFrom(template, row);
+  const answer = fill(chosen.answer);
+  const [better, worse] = [fill(chosen.chosen), fill(chosen.rejected)];
+  const solution = fill(chosen.solution) ?? answer ?? better;
+  const digest = createHash("sha256")
+    .update(
+      JSON.stringify([prompt, answer ?? null, ...(better === undefined ? [] : [better, worse ?? null])]),
+    )
+    .digest("hex")
+    .slice(0, 24);
+  return {
+    task: {
+      id: `dataset:${digest}`,
+      source,
+      env: "dataset",
+      prompt,
+      ...(chosen.begin === undefined ? {} : { begin: fillFrom(chosen.begin, row) }),
+      data: row.value,
+      ...(answer === undefined ? {} : { answer }),
+      ...(solution === undefined ? {} : { solution }),
+      ...(better === undefined || worse === undefined ? {} : { pair: { chosen: better, rejected: worse } }),
+    },
+    value: chosen.difficulty === undefined ? undefined : fillFrom(`{${chosen.difficulty}}`, row),
+  };
 }
 
 interface Cursor {
@@ -204,6 +151,16 @@ class Dataset implements TaskSource {
     const passed = cursor.epoch + cursor.at / lane.length;
     if (split === "train" && this.chosen.epochs !== undefined && passed >= this.chosen.epochs) return null;
     return this.order(key, lane, cursor.epoch)[cursor.at++]?.task ?? null;
+  }
+
+  pool(): TaskPool {
+    // Two lines of one task are one arm.
+    const lane = [
+      ...new Map(
+        this.lane(JSON.stringify(["train", null]), "train", undefined).map(({ task }) => [task.id, task]),
+      ).values(),
+    ];
+    return { size: lane.length, task: (number) => lane[number]! };
   }
 
   valueOf(task: Task): string | undefined {
@@ -248,7 +205,7 @@ class Dataset implements TaskSource {
 
 export const dataset = taskSource({
   name: "dataset",
-  summary: "Tasks from a JSONL file.",
+  summary: "Tasks from a JSONL or Parquet file.",
   sources: ["TRL", "verl"],
   params,
   create: (chosen, context) => {

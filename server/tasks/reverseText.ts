@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { template } from "../config/references.ts";
 import { taskSource } from "../config/declaration.ts";
-import { fill, generated } from "./generated.ts";
+import type { Random, Task } from "../seams.ts";
+import { fill, generated, unfill, wholeKnob } from "./generated.ts";
 
 const params = z.object({
   lengths: z
@@ -13,7 +15,7 @@ const params = z.object({
     .min(2)
     .default("abcdefghijklmnopqrstuvwxyz")
     .describe("Characters the text is drawn from."),
-  prompt: z.string().default("{text}>").describe("Template of the prompt: `{text}`."),
+  prompt: template("text").default("{text}>").describe("Template of the prompt: `{text}`."),
 });
 
 export const reverseText = taskSource({
@@ -25,21 +27,32 @@ export const reverseText = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "reverse_text";
     const letters = [...new Set(chosen.alphabet)];
+    const taskOf = (text: readonly string[]): Task => {
+      const answer = [...text].reverse().join("");
+      return {
+        id: `reverse_text:${text.join("")}`,
+        source: name,
+        env: "reverse_text",
+        prompt: fill(chosen.prompt, { text: text.join("") }),
+        answer,
+        data: { text: text.join("") },
+        solution: answer,
+      };
+    };
+    const make = (length: number, from: readonly string[], random: Random): Task =>
+      taskOf(Array.from({ length }, () => from[random.integer(from.length)]!));
     return generated({
       name,
       values: [...new Set(chosen.lengths)].map(String),
-      make: (value, random) => {
-        const text = Array.from({ length: Number(value) }, () => letters[random.integer(letters.length)]!);
-        const answer = [...text].reverse().join("");
-        return {
-          id: `reverse_text:${text.join("")}`,
-          source: name,
-          env: "reverse_text",
-          prompt: fill(chosen.prompt, { text: text.join("") }),
-          answer,
-          data: { text: text.join("") },
-          solution: answer,
-        };
+      make: (value, random) => make(Number(value), letters, random),
+      box: [wholeKnob("length", [1], 64), wholeKnob("letters", [2], letters.length)],
+      makeAt: ({ length = 1, letters: few = letters.length }, random) =>
+        make(length, letters.slice(0, few), random),
+      range: [1, 64],
+      read: (prompt) => {
+        const text = [...(unfill(chosen.prompt, prompt, { text: ".+" })?.["text"] ?? "")];
+        const fits = text.length >= 1 && text.length <= 64 && text.every((one) => letters.includes(one));
+        return fits ? taskOf(text) : null;
       },
       valueOf: (task) =>
         typeof task.data["text"] === "string" ? String([...task.data["text"]].length) : undefined,
