@@ -1,3 +1,4 @@
-import type { Declaration } from "../config/declaration.ts";
-
-export const guidances: readonly Declaration<"guidance">[] = [];
+export { guidanceAmounts } from "./amount/index.ts";
+export { guidanceRatios } from "./ratio/index.ts";
+export { guidanceSources } from "./source/index.ts";
+export { guidanceTriggers } from "./trigger/index.ts";

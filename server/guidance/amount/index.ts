@@ -1,0 +1,14 @@
+import type { Declaration } from "../../config/declaration.ts";
+import { fixed } from "./fixed.ts";
+import { groupGradient } from "./groupGradient.ts";
+import { irt } from "./irt.ts";
+import { ladder } from "./ladder.ts";
+import { uniform } from "./uniform.ts";
+
+export const guidanceAmounts: readonly Declaration<"guidance_amount">[] = [
+  fixed,
+  ladder,
+  uniform,
+  groupGradient,
+  irt,
+];

@@ -1,0 +1,16 @@
+import type { Declaration } from "../../config/declaration.ts";
+import { mixture } from "./mixture.ts";
+import { multipleImportance } from "./multipleImportance.ts";
+import { recomputed } from "./recomputed.ts";
+import { sameContext } from "./sameContext.ts";
+import { shaped } from "./shaped.ts";
+import { trueBehaviour } from "./trueBehaviour.ts";
+
+export const guidanceRatios: readonly Declaration<"guidance_ratio">[] = [
+  sameContext,
+  trueBehaviour,
+  recomputed,
+  shaped,
+  multipleImportance,
+  mixture,
+];
