@@ -7,7 +7,8 @@ import { UserError } from "../shared/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../shared/rollouts.ts";
 import { Scorer } from "./scoring.ts";
 import { stageAt } from "./explain/stageAt.ts";
-import { status, type Batch, type Models, type Random, type RewardColumn, type Tokenizer } from "./seams.ts";
+import { noModels, noTokenizer } from "./rescore/noModels.ts";
+import { status, type Batch, type Random, type RewardColumn } from "./seams.ts";
 
 export interface RescoredRollout {
   readonly type: "rollout";
@@ -42,32 +43,6 @@ export interface RescoredSummary {
   };
 }
 export type Rescored = RescoredRollout | RescoredSummary;
-
-/** A model-free context: rewards that score with a model or count tokens by text have none here. */
-const noModel = (name: string): never => {
-  throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, {
-    code: "rescore-model",
-    action: "Score such a term in a run.",
-  });
-};
-const noModels: Models = { names: [], get: noModel, perceptron: noModel };
-const noTokenizer: Tokenizer = {
-  size: 0,
-  eos: 0,
-  pad: 0,
-  encode: () => {
-    throw new UserError("a reward asked for a tokenizer, and re-scoring has none", {
-      code: "rescore-tokenizer",
-      action: "Score such a term in a run.",
-    });
-  },
-  decode: () => {
-    throw new UserError("a reward asked for a tokenizer, and re-scoring has none", {
-      code: "rescore-tokenizer",
-      action: "Score such a term in a run.",
-    });
-  },
-};
 
 const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -30,11 +30,15 @@ function refusal(file: string, term: string, error: unknown): UserError {
   });
 }
 
-async function build(file: string, term: string): Promise<string> {
+async function build(file: string, term: string, text: string | undefined): Promise<string> {
   const { build: bundle }: typeof esbuild = nativeRequire()("esbuild");
   try {
     const { outputFiles } = await bundle({
-      entryPoints: [file],
+      ...(text === undefined
+        ? { entryPoints: [file] }
+        : {
+            stdin: { contents: text, sourcefile: file, resolveDir: dirname(file), loader: loaderOf(file) },
+          }),
       absWorkingDir: dirname(file),
       bundle: true,
       write: false,
@@ -57,14 +61,17 @@ async function build(file: string, term: string): Promise<string> {
   }
 }
 
-export async function bundleReward(file: string, term: string): Promise<Bundle> {
+const loaderOf = (file: string): "ts" | "js" => (/\.[cm]?ts$/.test(file) ? "ts" : "js");
+
+/** @param unsaved the file's text as it stands in an editor */
+export async function bundleReward(file: string, term: string, unsaved?: string): Promise<Bundle> {
   if (!existsSync(file))
     throw new UserError(`reward term "${term}": there is no file ${file}`, {
       file,
       code: "reward-missing",
       action: "Check the path in `use`; it is relative to the config that writes it.",
     });
-  const text = await build(realpathSync(file), term);
+  const text = await build(realpathSync(file), term, unsaved);
   const folder = mkdtempSync(join(tmpdir(), "gradus-reward-"));
   const path = join(folder, "reward.mjs");
   writeFileSync(path, text, { mode: 0o600 });

@@ -43,6 +43,8 @@ export const equation = rewardTerm({
   formula:
     "r = 1 if numbers(expression) = numbers(task) and value = target; partial if only the numbers are right; else 0",
   sources: ["TinyZero"],
+  judges: "answer",
+  range: ({ partial }) => [Math.min(0, partial), Math.max(1, partial)],
   params: z.object({
     extract: z
       .enum(["all", "last_line", "answer_tag"])

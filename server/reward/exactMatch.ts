@@ -7,6 +7,8 @@ export const exactMatch = rewardTerm({
   summary: "1 where the response equals the task's answer.",
   formula: "r = 1[response = answer]",
   sources: [],
+  judges: "answer",
+  range: () => [0, 1],
   params: z.object({
     strip: z.boolean().default(true).describe("Ignore white space at both ends."),
     ignore_case: z.boolean().default(false).describe("Compare without case."),

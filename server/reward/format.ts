@@ -38,6 +38,8 @@ export const format = rewardTerm({
   summary: "1 where the response has the wanted form: a pattern over all of it, tags in order, or both.",
   formula: "r = 1[response matches ^pattern$ and every tag occurs once, in order]",
   sources: ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"],
+  judges: "form",
+  range: () => [0, 1],
   params: z.object({
     pattern: z.string().optional().describe("Regular expression that the whole response must match."),
     tags: z.array(z.string().min(1)).optional().describe("Tags, e.g. [think, answer]."),

@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { TermValue } from "../seams.ts";
+import type { TermValue, TextSpans } from "../seams.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 
 type Score = (input: ScoreInput) => unknown;
@@ -32,32 +32,67 @@ const isFunction = (value: unknown): value is Score => typeof value === "functio
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A returned value as a term's value; whatever else it is becomes an error that shows it. */
-export function checked(result: unknown): TermValue {
-  if (result === null) return { kind: "none" };
-  if (typeof result === "number")
-    return Number.isFinite(result)
-      ? { kind: "value", value: result }
-      : failed(`returned ${result}, which is not a finite number`);
-  if (isObject(result) && Array.isArray(result["values"])) {
-    const level = levels.find((known) => known === result["level"]);
-    if (level === undefined)
-      return failed(
-        `returned the level ${JSON.stringify(result["level"])}; it must be one of ${levels.join(", ")}`,
-      );
-    const values: unknown[] = result["values"];
-    const wrong = values.findIndex((value) => typeof value !== "number" || !Number.isFinite(value));
-    if (wrong >= 0)
-      return failed(
-        `returned ${shown(values[wrong])} as value ${wrong} of its list, where only finite numbers may stand`,
-      );
-    return { kind: "values", level, values: values.map(Number) };
-  }
+const forms = "a number, null, { value, spans } or { level, values }";
+
+/** A returned value as a term's value; whatever else it is becomes an error that shows it. @param length of the response */
+export function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue {
   if (result === undefined)
+    return failed(`returned nothing: is a \`return\` missing? It must return ${forms}`);
+  if (!isObject(result)) return plain(result);
+  const spans = result["spans"] === undefined ? {} : spansOf(result["spans"], length);
+  if (typeof spans === "string") return failed(spans);
+  if (Array.isArray(result["values"])) {
+    const several = listed(result["level"], result["values"]);
+    return several.kind === "values" ? { ...several, ...spans } : several;
+  }
+  if (!("value" in result)) return failed(`returned ${shown(result)}; it must return ${forms}`);
+  const one = plain(result["value"]);
+  return one.kind === "error" ? one : { ...one, ...spans };
+}
+
+function plain(result: unknown): TermValue {
+  if (result === null) return { kind: "none" };
+  if (typeof result !== "number") return failed(`returned ${shown(result)}; it must return ${forms}`);
+  return Number.isFinite(result)
+    ? { kind: "value", value: result }
+    : failed(`returned ${result}, which is not a finite number`);
+}
+
+function listed(name: unknown, values: readonly unknown[]): TermValue {
+  const level = levels.find((known) => known === name);
+  if (level === undefined)
+    return failed(`returned the level ${JSON.stringify(name)}; it must be one of ${levels.join(", ")}`);
+  const wrong = values.findIndex((value) => typeof value !== "number" || !Number.isFinite(value));
+  if (wrong >= 0)
     return failed(
-      "returned nothing: is a `return` missing? It must return a number, null, or { level, values }",
+      `returned ${shown(values[wrong])} as value ${wrong} of its list, where only finite numbers may stand`,
     );
-  return failed(`returned ${shown(result)}; it must return a number, null, or { level, values }`);
+  return { kind: "values", level, values: values.map(Number) };
+}
+
+const isSpan = (span: unknown, length: number): span is [number, number] =>
+  Array.isArray(span) &&
+  span.length === 2 &&
+  span.every((end) => Number.isInteger(end) && end >= 0 && end <= length) &&
+  span[0] <= span[1];
+
+/** What is wrong with returned spans, or the spans. */
+function spansOf(spans: unknown, length: number): string | { readonly spans: TextSpans } {
+  if (!isObject(spans))
+    return `returned ${shown(spans)} as \`spans\`, which must be { name: [[from, to], …] }`;
+  const checkedSpans: Record<string, [number, number][]> = {};
+  for (const [name, list] of Object.entries(spans)) {
+    if (!Array.isArray(list))
+      return `returned ${shown(list)} as \`spans.${name}\`, which must be a list of [from, to]`;
+    const own: [number, number][] = [];
+    for (const span of list) {
+      if (!isSpan(span, length))
+        return `returned ${shown(span)} in \`spans.${name}\`: a span is [from, to], characters of the response, which has ${length}`;
+      own.push([span[0], span[1]]);
+    }
+    checkedSpans[name] = own;
+  }
+  return { spans: checkedSpans };
 }
 
 const thrown = (error: unknown): string => {
@@ -93,7 +128,7 @@ async function load(bundle: string, name: string): Promise<FromHost> {
 async function judge(input: ScoreInput): Promise<TermValue> {
   if (score === undefined) return failed("was called before it was loaded");
   try {
-    return checked(await score(input));
+    return checked(await score(input), input.response.length);
   } catch (error) {
     return failed(thrown(error));
   }

@@ -7,8 +7,12 @@ import { length } from "./length.ts";
 import { numeric } from "./numeric.ts";
 import { product } from "./product.ts";
 import { python } from "./python.ts";
+import { informationGain } from "../learners/informationGain.ts";
 import { rewardModel } from "../learners/rewardModel.ts";
+import { rubric } from "./rubric/rubric.ts";
+import { segmentMatch } from "./segmentMatch.ts";
 import { sum } from "./sum.ts";
+import { verdict } from "./verdict.ts";
 import { user } from "./user.ts";
 
 /** `use: PATH[:export]` in the config chooses `user` (.ts, .mts, .js, .mjs) or `python` (.py), with `file` and `export` filled in. */
@@ -19,6 +23,10 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   format,
   length,
   rewardModel,
+  informationGain,
+  segmentMatch,
+  rubric,
+  verdict,
   implicitPrm,
   user,
   python,

@@ -11,6 +11,13 @@ export const shapes = {
     length <= limit - cache ? 0 : length <= limit && cache > 0 ? (limit - cache - length) / cache : -1,
 } as const;
 
+const ranges = {
+  linear: [0, 1],
+  limit: [-1, 0],
+  soft_overlong: [-1, 0],
+  group_relative: [-0.5, 0.5],
+} as const;
+
 /** 0.5 for the shortest response of a group, −0.5 for the longest; 0 where all are as long. */
 function relative(lengths: readonly number[], { group, groups }: Batch): number[] {
   const low = new Float64Array(groups).fill(Number.POSITIVE_INFINITY);
@@ -34,6 +41,8 @@ export const length = rewardTerm({
     "DAPO: An Open-Source LLM Reinforcement Learning System at Scale",
     "Kimi k1.5: Scaling Reinforcement Learning with LLMs",
   ],
+  judges: "form",
+  range: ({ shape }) => ranges[shape],
   params: z.object({
     shape: z
       .enum(["linear", "limit", "soft_overlong", "group_relative"])

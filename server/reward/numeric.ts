@@ -15,6 +15,8 @@ export const numeric = rewardTerm({
   summary: "1 where the last number of the response equals the answer's within a tolerance.",
   formula: "r = 1[|x − y| ≤ tolerance · max(1, |y|)]",
   sources: [],
+  judges: "answer",
+  range: () => [0, 1],
   params: z.object({
     tolerance: z
       .number()

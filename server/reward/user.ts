@@ -11,8 +11,9 @@ export const user = rewardTerm({
   name: "user",
   aliases: ["typescript", "javascript"],
   summary:
-    "A reward function in a TypeScript or JavaScript file of the workspace, run in a process of its own.",
-  formula: "r = score({ prompt, response, task, … }): number | null | { level, values }",
+    "A reward function in a TypeScript or JavaScript file of the workspace, run in a process of its own. `spans` name characters of the response that masks read: `{ executed: [[0, 12]], error: [[4, 9]] }`.",
+  formula:
+    "r = score({ prompt, response, task, … }): number | null | { value, spans } | { level, values, spans }",
   sources: [],
   params: z.object({
     file: z.string().min(1).describe("The file, relative to the config that names it."),

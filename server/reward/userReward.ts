@@ -1,11 +1,27 @@
 import { dirname } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import type { Batch, RewardContext, RewardTerm, TermValue } from "../seams.ts";
+import type { Batch, RewardContext, RewardTerm, TermValue, Tokenizer } from "../seams.ts";
 import { bundleReward, type Bundle } from "./bundle.ts";
 import { HostProcess, NoAnswer } from "./hostProcess.ts";
 import { failure } from "./perRow.ts";
 import type { ScoreInput } from "./wire.ts";
+import { textWithoutEnds } from "../ends.ts";
+
+function stepsOf(batch: Batch, row: number, tokenizer: Tokenizer): readonly string[] | undefined {
+  const start = batch.offsets[row]!;
+  return batch.records[row]!.steps?.map(([from, to]) =>
+    textWithoutEnds(batch.tokens.subarray(start + from, start + to), tokenizer),
+  );
+}
+
+function turnsOf(batch: Batch, row: number, tokenizer: Tokenizer): ScoreInput["turns"] {
+  const first = batch.offsets[row]!;
+  return batch.records[row]!.turns?.map(({ role, start, end }) => ({
+    role,
+    text: textWithoutEnds(batch.tokens.subarray(first + start, first + end), tokenizer),
+  }));
+}
 
 /** Seconds for importing the module: its own top-level code may be slow, but not for ever. */
 const loadSeconds = 20;
@@ -18,6 +34,35 @@ export interface UserRewardOptions {
   readonly args: JsonObject;
   /** Seconds for one rollout. */
   readonly timeout: number;
+}
+
+/** What of a run, beside its rollouts, the function is told. */
+export interface ScoreSetting {
+  readonly step: number;
+  readonly args: JsonObject;
+  /** Reads the steps and turns of responses that were divided; without it they are not told. */
+  readonly tokenizer?: Tokenizer | undefined;
+}
+
+/** What the function is given of a row. */
+export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: ScoreSetting): ScoreInput {
+  const { task, prompt, response, finish, index, group } = batch.records[row]!;
+  const { id, source, env, answer, data } = task;
+  const steps = tokenizer && stepsOf(batch, row, tokenizer);
+  const turns = tokenizer && turnsOf(batch, row, tokenizer);
+  return {
+    prompt,
+    response,
+    finish,
+    index,
+    group,
+    task: { id, source, env, prompt: task.prompt, data, ...(answer === undefined ? {} : { answer }) },
+    ...(steps && { steps }),
+    ...(turns && { turns }),
+    length: batch.offsets[row + 1]! - batch.offsets[row]!,
+    step,
+    args,
+  };
 }
 
 /**
@@ -64,26 +109,12 @@ export class UserReward implements RewardTerm {
   }
 
   private async scoreRows(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const { clock, tokenizer, signal } = context;
+    const setting = { step: clock.step, args: this.options.args, tokenizer };
     const values: TermValue[] = [];
     for (let row = 0; row < batch.rows; row++)
-      values.push(await this.scoreRow(this.input(batch, row, context), context.signal));
+      values.push(await this.scoreRow(inputOf(batch, row, setting), signal));
     return values;
-  }
-
-  private input(batch: Batch, row: number, context: RewardContext): ScoreInput {
-    const { task, prompt, response, finish, index, group } = batch.records[row]!;
-    const { id, source, env, answer, data } = task;
-    return {
-      prompt,
-      response,
-      finish,
-      index,
-      group,
-      task: { id, source, env, prompt: task.prompt, data, ...(answer === undefined ? {} : { answer }) },
-      length: batch.offsets[row + 1]! - batch.offsets[row]!,
-      step: context.clock.step,
-      args: this.options.args,
-    };
   }
 
   private async scoreRow(input: ScoreInput, signal: AbortSignal | undefined): Promise<TermValue> {

@@ -15,6 +15,10 @@ export interface ScoreInput {
     readonly data: JsonObject;
   };
   readonly finish: "stop" | "length" | "error";
+  /** The texts of the response's steps, where they are known (`rollout.steps`): `{ level: "step", values }` has one for each. */
+  readonly steps?: readonly string[];
+  /** The turns of a conversation, where there is one: `{ level: "turn", values }` has one value for each. */
+  readonly turns?: readonly { readonly role: string; readonly text: string }[];
   /** Place among the task's rollouts of this step, and the group they form. */
   readonly index: number;
   readonly group: string;

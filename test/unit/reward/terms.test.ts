@@ -13,6 +13,7 @@ import { equals, parseExpression } from "../../../server/reward/expression.ts";
 import { format } from "../../../server/reward/format.ts";
 import { length } from "../../../server/reward/length.ts";
 import { numeric } from "../../../server/reward/numeric.ts";
+import { verdict } from "../../../server/reward/verdict.ts";
 import { python } from "../../../server/reward/python.ts";
 import { batchOf, configOf, made } from "../support.ts";
 
@@ -166,6 +167,20 @@ test("exact match, numeric and format", async () => {
   );
   assert.throws(() => made(format, {}), /neither/);
   assert.throws(() => made(format, { pattern: "(" }), /not a regular expression/);
+});
+
+test("verdict: the last one counts; a response without one is worth 0", async () => {
+  const rows = ["It adds up. T", "T at first, but no: F", "True", "t"].map((text) => rowOf(text));
+  const batch = batchOf(rows);
+  const answered = {
+    ...batch,
+    records: batch.records.map((record) => ({ ...record, task: { ...record.task, answer: "T" } })),
+  };
+  assert.deepEqual(await scores(made(verdict, {}), rows, answered), [1, 0, 0, 0]);
+  assert.deepEqual(await scores(made(verdict, { ignore_case: true }), rows, answered), [1, 0, 0, 1]);
+  const boxed = made(verdict, { pattern: "(?:verdict: )(true|false|t)", ignore_case: true });
+  assert.deepEqual(await scores(boxed, rows, answered), [0, 0, 0, 0]);
+  assert.match(String((await scores(made(verdict, {}), [rowOf("T")]))[0]), /needs an answer/);
 });
 
 test("length shapes: linear, limit, soft overlong as in DAPO, relative to the group", async () => {

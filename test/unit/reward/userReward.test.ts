@@ -258,3 +258,70 @@ test("closing ends the process, and an aborted batch ends it too", async () => {
   await reward.close?.();
   assert.notEqual(spawnSync("kill", ["-0", String(value.value)]).status, 0);
 });
+
+test("spans of a response come with a value, with values and with none; what is no span is an error", async () => {
+  const source = `export const score = ({ response, turns }) => ({
+    one: { value: 0.5, spans: { error: [[1, 3]], executed: [] } },
+    each: { level: "token", values: [1, 2], spans: { executed: [[0, 2], [3, 4]] } },
+    none: { value: null, spans: { error: [[0, 4]] } },
+    far: { value: 1, spans: { error: [[0, 9]] } },
+    back: { value: 1, spans: { error: [[2, 1]] } },
+    flat: { value: 1, spans: { error: [1, 3] } },
+    list: { value: 1, spans: [[1, 3]] },
+    text: { value: "1", spans: {} },
+  })[response];`;
+  await using(term(source), async (reward) => {
+    assert.deepEqual(await reward.score(rows("one", "each", "none"), context), [
+      { kind: "value", value: 0.5, spans: { error: [[1, 3]], executed: [] } },
+      {
+        kind: "values",
+        level: "token",
+        values: [1, 2],
+        spans: {
+          executed: [
+            [0, 2],
+            [3, 4],
+          ],
+        },
+      },
+      { kind: "none", spans: { error: [[0, 4]] } },
+    ]);
+  });
+  const wrong = await told(source, {}, "far", "back", "flat", "list", "text");
+  assert.match(
+    String(wrong[0]),
+    /\[0,9\] in `spans.error`: a span is \[from, to\], characters of the response, which has 3/,
+  );
+  assert.match(String(wrong[1]), /\[2,1\]/);
+  assert.match(String(wrong[2]), /number 1 in `spans.error`/);
+  assert.match(String(wrong[3]), /must be \{ name: \[\[from, to\], …\] \}/);
+  assert.match(String(wrong[4]), /the string "1"; it must return a number/);
+});
+
+test("the turns of a conversation are told as texts, and each may be paid", async () => {
+  const conversation = batchOf([
+    {
+      step: 0,
+      group: "g",
+      index: 0,
+      prompt: "p",
+      response: "abc",
+      tokens: [1, 2, 3],
+      turns: [
+        { role: "assistant", start: 0, end: 1 },
+        { role: "user", start: 1, end: 3 },
+      ],
+    },
+  ]);
+  const tokenizer = {
+    ...context.tokenizer,
+    decode: (tokens: ArrayLike<number>) => Array.from(tokens).join("-"),
+  };
+  const source = `export const score = ({ turns }) =>
+    ({ level: "turn", values: turns.map(({ role, text }) => text.length + (role === "user" ? 10 : 0)) });`;
+  await using(term(source), async (reward) =>
+    assert.deepEqual(await reward.score(conversation, { ...context, tokenizer }), [
+      { kind: "values", level: "turn", values: [1, 13] },
+    ]),
+  );
+});
