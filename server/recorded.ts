@@ -1,6 +1,5 @@
 /** Recorded rollouts as the algorithm reads them: rows from a file, and rows as a batch. */
-import { open } from "node:fs/promises";
-import { UserError, readFailure } from "../shared/errors.ts";
+import { UserError } from "../shared/errors.ts";
 import {
   fromWire,
   parseRollout,
@@ -11,6 +10,7 @@ import {
 } from "../shared/rollouts.ts";
 import { numbered, offsetsOf, raggedOf } from "./batch.ts";
 import type { TaskConfig } from "./config/resolved.ts";
+import { jsonLines } from "./jsonLines.ts";
 import { origin, type Batch, type RolloutRecord, type TermValue, type TokenColumns } from "./seams.ts";
 
 export interface RecordedRow {
@@ -20,22 +20,11 @@ export interface RecordedRow {
 
 /** Every row of a JSONL file, in order; blank lines are skipped. */
 export async function readRollouts(file: string): Promise<RecordedRow[]> {
-  const rows: RecordedRow[] = [];
-  let line = 0;
-  try {
-    for await (const text of (await open(file)).readLines({ encoding: "utf8" })) {
-      const place = { file, line: line++ };
-      if (text.trim() !== "") rows.push({ row: parseRollout(text.replace(/^\uFEFF/, ""), place), place });
-    }
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(`the rollouts can't be read: ${readFailure(error)}`, {
-      file,
-      code: "rollouts-missing",
-      cause: error,
-      action: "Check the path given to --rollouts.",
-    });
-  }
+  const rows = await jsonLines(file, (text, place) => ({ row: parseRollout(text, place), place }), {
+    what: "rollouts",
+    code: "rollouts-missing",
+    action: "Check the path given to --rollouts.",
+  });
   if (rows.length === 0)
     throw new UserError("there is no rollout in the file", {
       file,
@@ -71,8 +60,9 @@ export function sourceNameOf({ task }: RolloutRow, tasks: readonly TaskConfig[])
 export const groupKey = ({ run, step, group }: RolloutRow): string =>
   JSON.stringify([run ?? "", step, String(group)]);
 
-function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
-  const { task, prompt = "", turns, steps, spans, parent, pair } = row;
+/** What a row is, apart from its tokens. */
+export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
+  const { task, prompt = "", turns, steps, spans, parent, pair, help, shown } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
   const answer = task?.data?.["answer"];
   return {
@@ -97,6 +87,8 @@ function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord 
     ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
+    ...(help === undefined ? {} : { help }),
+    ...(shown === undefined ? {} : { shown }),
   };
 }
 
@@ -105,6 +97,7 @@ type NumberKey =
   | "logp_sampled"
   | "logp_new"
   | "logp_ref"
+  | "logp_proximal"
   | "entropy"
   | "values"
   | "sum_pi_squared"
@@ -136,6 +129,18 @@ function columnsOf(rows: readonly RolloutRow[], offsets: Int32Array): TokenColum
   );
 }
 
+/** Numbers of whole rows, as far as any row has them. */
+function rowColumnsOf(rows: readonly RolloutRow[]): Pick<Batch, "rowColumns"> {
+  const known = (["reward_baseline", "mismatched_log_ratio"] as const).filter((key) =>
+    rows.some((row) => row[key] !== undefined),
+  );
+  if (known.length === 0) return {};
+  const columns = known.map(
+    (key) => [key, Float64Array.from(rows, (row) => fromWire(row[key] ?? null))] as const,
+  );
+  return { rowColumns: Object.fromEntries(columns) };
+}
+
 /** The rows as one batch. The mask is the recorded one, else the written tokens. */
 export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskConfig[]): Batch {
   const offsets = offsetsOf(rows.map(lengthOf));
@@ -161,13 +166,7 @@ export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskCon
     origin: origins,
     mask,
     columns: columnsOf(rows, offsets),
-    ...(rows.every(({ reward_baseline }) => reward_baseline === undefined)
-      ? {}
-      : {
-          rowColumns: {
-            reward_baseline: Float64Array.from(rows, (row) => fromWire(row.reward_baseline ?? null)),
-          },
-        }),
+    ...rowColumnsOf(rows),
     context: raggedOf(rows.map(({ context }) => context ?? [])),
     ...(rows.some(({ train_context }) => train_context !== undefined)
       ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context ?? [])) }

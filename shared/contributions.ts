@@ -8,11 +8,14 @@ export const commands = {
   runResume: "gradus.run.resume",
   runDelete: "gradus.run.delete",
   runOpen: "gradus.run.open",
+  runOpenChart: "gradus.run.openChart",
   runOpenLog: "gradus.run.openLog",
   runOpenConfig: "gradus.run.openConfig",
   runCopyId: "gradus.run.copyId",
   runRefresh: "gradus.run.refresh",
   rolloutsOpen: "gradus.rollouts.open",
+  rescoreOpen: "gradus.rescore.open",
+  rescoreSweep: "gradus.rescore.sweep",
   configValidate: "gradus.config.validate",
   configCreate: "gradus.config.create",
   daemonStatus: "gradus.daemon.status",
@@ -28,13 +31,17 @@ export type CommandId = (typeof commands)[keyof typeof commands];
 
 export const views = { container: "gradus", runs: "gradus.runs", configs: "gradus.configs" } as const;
 export const panels = { run: "gradus.runPanel" } as const;
-export const schemes = { rollouts: "gradus-rollouts", log: "gradus-log" } as const;
+export const schemes = { rollouts: "gradus-rollouts", log: "gradus-log", rescore: "gradus-rescore" } as const;
 export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;
 
 export const settings = {
   nodePath: "gradus.nodePath",
+  pythonPath: "gradus.pythonPath",
   daemonIdleMinutes: "gradus.daemon.idleMinutes",
   codeLensEnabled: "gradus.codeLens.enabled",
+  evidenceEnabled: "gradus.evidence.enabled",
+  evidenceWindow: "gradus.evidence.window",
+  inlayHintsEnabled: "gradus.inlayHints.enabled",
   notificationsRunEnded: "gradus.notifications.runEnded",
   traceServer: "gradus.trace.server",
 } as const;

@@ -13,7 +13,7 @@ export function formatNumber(value: number | null | undefined): string {
   if (size >= 1e6) return signed(value.toExponential(2).replace("e+", "e"));
   if (size >= 100 || Number.isInteger(value)) return signed(Math.round(value).toLocaleString("en-US"));
   if (size >= 10) return signed(value.toFixed(1));
-  if (size >= 0.01) return signed(value.toFixed(size >= 1 ? 2 : 3));
+  if (size >= 0.001) return signed(value.toFixed(size >= 1 ? 2 : size >= 0.01 ? 3 : 4));
   return signed(value.toExponential(1));
 }
 

@@ -145,6 +145,12 @@ export const metrics: readonly Metric[] = [
     summary: "What the estimator thinks of the arm after the step.",
   },
   {
+    name: "curriculum/<arm>/spread",
+    unit: "",
+    better: null,
+    summary: "Standard deviation of that belief, of estimators that have one.",
+  },
+  {
     name: "eval/pass@k",
     unit: "fraction",
     better: "higher",
@@ -177,7 +183,7 @@ export const metrics: readonly Metric[] = [
     unit: "fraction",
     better: "higher",
     range: [0, 1],
-    summary: "pass@k of one arm's held-out tasks.",
+    summary: "pass@k of one arm's held-out tasks; as a stage ends, of one stage's (`evaluation.matrix`).",
   },
   {
     name: "eval/<arm>/greedy",
@@ -187,10 +193,24 @@ export const metrics: readonly Metric[] = [
     summary: "Success of the greedy answer on one arm's held-out tasks.",
   },
   {
+    name: "merge/moved",
+    unit: "",
+    better: null,
+    summary:
+      "How far a merge moved the policy's weights, or what its adapter adds to them, relative to their norm.",
+  },
+  {
+    name: "merge/lost",
+    unit: "fraction",
+    better: "lower",
+    summary: "Part of the norm of the mean of low-rank adapters that their rank leaves out.",
+  },
+  {
     name: "time/<phase>",
     unit: "seconds",
     better: "lower",
-    summary: "Wall time of one phase of the step: generate, reward, score, update, evaluate, log, total.",
+    summary:
+      "Wall time of one phase of the step: choose (what the curriculum draws and learns), generate, reward, score, update, evaluate, log, total.",
     aliases: { verl: ["timing_s/*"], trl: ["step_time"] },
   },
   { name: "tokens/generated", unit: "tokens", better: null, summary: "Tokens written in the step." },
@@ -223,6 +243,54 @@ export const metrics: readonly Metric[] = [
     unit: "count",
     better: null,
     summary: "Values alive on the device at the end of the step: level when nothing leaks.",
+  },
+  {
+    name: "guidance/groups",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary: "Groups of which some rollout was helped.",
+  },
+  {
+    name: "guidance/rollouts",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary: "Rollouts of the step that had help.",
+  },
+  {
+    name: "guidance/share",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary: "Mean share of the help that helped rollouts got.",
+  },
+  {
+    name: "guidance/success",
+    unit: "fraction",
+    better: "higher",
+    range: [0, 1],
+    summary: "Helped rollouts that succeeded.",
+  },
+  {
+    name: "guidance/plain_success",
+    unit: "fraction",
+    better: "higher",
+    range: [0, 1],
+    summary: "Plain rollouts that succeeded before any was replaced: what the policy can do without help.",
+  },
+  {
+    name: "guidance/given_tokens",
+    unit: "tokens",
+    better: null,
+    summary: "Tokens that were put into responses.",
+  },
+  {
+    name: "guidance/extra_tokens",
+    unit: "tokens",
+    better: "lower",
+    summary:
+      "Tokens of rollouts that were replaced and of what models wrote as help: cost that no rollout of the step shows.",
   },
   {
     name: "replay/size",
@@ -280,3 +348,17 @@ const patterns = metrics.map((metric) => ({
 export const metricNamed = (name: string): Metric | undefined =>
   metrics.find((metric) => metric.name === name) ??
   patterns.find(({ pattern }) => pattern.test(name))?.metric;
+
+/** The list with its holes filled: each name once for each value of each `<…>` and `@k` in it. */
+export function expandedMetrics(
+  fill: Readonly<Record<string, readonly string[]>>,
+): { name: string; summary: string }[] {
+  const expand = (name: string): string[] => {
+    const hole = Object.keys(fill).find((key) => name.includes(key));
+    return hole === undefined
+      ? [name]
+      : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
+  };
+  const found = metrics.flatMap(({ name, summary }) => expand(name).map((full) => ({ name: full, summary })));
+  return found.filter(({ name }) => !/<\w+>/.test(name));
+}

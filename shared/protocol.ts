@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "./json.ts";
+import type { Rescored, Sweep } from "./rescore.ts";
 import type { RolloutRow } from "./rollouts.ts";
 import type { RunStatus } from "./runStatus.ts";
 import type { Why } from "./why.ts";
@@ -189,9 +190,117 @@ export interface GroupRow {
   readonly successes: number;
   readonly size: number;
 }
+/** What a question about a part of a run's steps may say: one step, or a first and a last. */
+const stepRange = {
+  step: z.number().int().optional(),
+  from: z.number().int().optional(),
+  to: z.number().int().optional(),
+};
+/** What lanes of the curriculum stand for. A family is a set of arms where arms are many: else the arm itself. */
+const lane = z.enum(["arm", "task", "family"]);
+export type Lane = z.output<typeof lane>;
 export const groupsQuery = request<{ readonly groups: readonly GroupRow[] }>()(
   "gradus/groups",
-  run.extend({ step: z.number().int() }),
+  run.extend({
+    ...stepRange,
+    /** Only groups of these arms, tasks or families; empty: of all. */
+    by: lane.default("arm"),
+    names: z.array(z.string()).default([]),
+    limit: z.number().int().positive().max(100_000).default(10_000),
+  }),
+);
+/** What came of a number of groups. Tokens are those of their rollouts, as far as these have been read. */
+export interface GroupTally {
+  readonly groups: number;
+  readonly admitted: number;
+  /** Groups of which no rollout was right, and of which all were. */
+  readonly dead: number;
+  readonly exhausted: number;
+  readonly successes: number;
+  readonly rollouts: number;
+  readonly tokens: number;
+  readonly deadTokens: number;
+  readonly exhaustedTokens: number;
+  /** Groups whose rollouts have not been read yet: their tokens are not counted. */
+  readonly unmeasured: number;
+}
+/** Where a task that the run has made comes from. */
+export interface TaskOrigin {
+  readonly source: string;
+  /** Ids of tasks, made or not. */
+  readonly parents: readonly string[];
+  /** 1 for a child of a task that was not made. */
+  readonly generation: number;
+  readonly step: number;
+  readonly transform: string;
+  readonly author: string;
+  /** Where its answer comes from. */
+  readonly answered: string;
+  /** What came of the rollouts that tried it before it was taken in. */
+  readonly tried: { readonly successes: number; readonly rollouts: number } | null;
+}
+/** A task that the run has made. */
+export interface MadeTask extends TaskOrigin {
+  readonly id: string;
+  readonly prompt: string;
+  readonly answer: string | null;
+  /** What came of it in training. */
+  readonly seen: { readonly groups: number; readonly successes: number; readonly rollouts: number };
+}
+/** In the order in which they were made. */
+export const tasksQuery = request<{ readonly tasks: readonly MadeTask[] }>()(
+  "gradus/tasks",
+  run.extend({
+    source: z.string().optional().describe("Only tasks of this task source."),
+    limit: z.number().int().positive().max(100_000).default(10_000).describe("The last so many."),
+  }),
+);
+/** An arm, a family or a task over the steps. The arrays are as long as each other: one entry a column in which it was drawn. */
+export interface CurriculumLane extends GroupTally {
+  readonly name: string;
+  /** Different tasks that were drawn of it. */
+  readonly tasks: number;
+  /** Where it is a single task that the run has made. */
+  readonly made?: TaskOrigin;
+  readonly columns: readonly number[];
+  readonly drawn: readonly number[];
+  readonly admittedIn: readonly number[];
+  /** Share of right rollouts, 0 to 1; null where none was judged. */
+  readonly rates: readonly (number | null)[];
+}
+export interface CurriculumOverview {
+  readonly by: Lane;
+  /** Only groups of this arm; null: of all. */
+  readonly arm: string | null;
+  /** Only groups of this family of arms; null: of all. */
+  readonly family: string | null;
+  readonly from: number;
+  readonly to: number;
+  /** Steps in a column; column i begins at step from + i · width. */
+  readonly width: number;
+  /** Most drawn first. */
+  readonly lanes: readonly CurriculumLane[];
+  /** Arms, families or tasks that are not among the lanes. */
+  readonly more: number;
+  readonly columns: readonly (GroupTally & { readonly column: number })[];
+  /** Why groups were left out, most frequent first. */
+  readonly reasons: readonly { readonly reason: string; readonly groups: number }[];
+}
+/** The groups of a run, counted by arm, family or task and by steps. */
+export const curriculumQuery = request<CurriculumOverview>()(
+  "gradus/curriculum",
+  run.extend({
+    by: z
+      .enum([...lane.options, "auto"])
+      .default("arm")
+      .describe("auto: families, where arms have such, else arms."),
+    arm: z.string().optional().describe("Only groups of this arm."),
+    family: z.string().optional().describe("Only groups of arms of this family."),
+    from: z.number().int().nonnegative().default(0),
+    to: z.number().int().nonnegative().optional(),
+    columns: z.number().int().positive().max(2_000).default(240),
+    lanes: z.number().int().positive().max(500).default(40),
+  }),
 );
 export const rolloutsQuery = request<{
   readonly rollouts: readonly RolloutRow[];
@@ -200,7 +309,7 @@ export const rolloutsQuery = request<{
 }>()(
   "gradus/rollouts",
   run.extend({
-    step: z.number().int().optional(),
+    ...stepRange,
     /** e.g. `reward > 0.5 && finish == "length"`; see docs/protocol.md. */
     where: z.string().optional(),
     /** Per-token arrays too. */
@@ -238,6 +347,15 @@ export const evaluationsQuery = request<{ readonly evaluations: readonly Evaluat
   "gradus/evaluations",
   run,
 );
+
+/** What became of every stage's held-out tasks as one stage ended: `eval/<stage>/pass@k` (`evaluation.matrix`). */
+export interface StageEnd {
+  readonly step: number;
+  /** The stage that ended. */
+  readonly stage: string;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+export const matrixQuery = request<{ readonly ends: readonly StageEnd[] }>()("gradus/matrix", run);
 
 // ─────────────────────────────────────────────── live changes
 
@@ -279,6 +397,51 @@ export interface ConfigLens {
 /** The last run of a config file, for its lens. */
 export const configLens = request<ConfigLens>()("gradus/config/lens", z.object({ uri: z.string() }));
 
+/** An edit of a config's text. */
+export interface StageSteps {
+  readonly file: string;
+  readonly range: {
+    readonly start: { readonly line: number; readonly character: number };
+    readonly end: { readonly line: number; readonly character: number };
+  };
+  readonly newText: string;
+}
+/** How a stage of a run gets another number of steps in its config; refused where the text is not the run's any more. */
+export const stageSteps = request<StageSteps>()(
+  "gradus/config/stageSteps",
+  run.extend({
+    text: z.string(),
+    stage: z.string(),
+    /** As the run had it. */
+    was: z.number().int().positive(),
+    steps: z.number().int().positive(),
+  }),
+);
+
+const edited = z.object({
+  /** The config's file, as a path or a `file:` URI. */
+  uri: z.string(),
+  /** Its text as it stands in an editor; default: as it is on disk. */
+  text: z.string().optional(),
+  /** Texts of reward files that are open in an editor, by their paths. */
+  unsaved: z.record(z.string(), z.string()).optional(),
+  /** Whether functions of the workspace may be run: else their recorded values stand. */
+  trusted: z.boolean().default(false),
+});
+/** What a config's edits would have changed over the rollouts of its last run; null where it has none. */
+export const rescore = request<{ readonly rescored: Rescored | null }>()(
+  "gradus/rescore",
+  edited.extend({
+    /** The last step only, or as many of the run's as two seconds allow. */
+    scope: z.enum(["step", "run"]).default("step"),
+  }),
+);
+/** What a term's weight would change, over a range: 0 to twice the weight, where none is given. */
+export const rescoreSweep = request<{ readonly sweep: Sweep | null }>()(
+  "gradus/rescore/sweep",
+  edited.extend({ term: z.string(), from: z.number().optional(), to: z.number().optional() }),
+);
+
 export const requests = {
   hello,
   daemonStatus,
@@ -292,13 +455,19 @@ export const requests = {
   metricsNames,
   metricsSeries,
   groupsQuery,
+  curriculumQuery,
+  tasksQuery,
   rolloutsQuery,
   rolloutsWhy,
   eventsQuery,
   evaluationsQuery,
+  matrixQuery,
   subscribe,
   unsubscribe,
   configLens,
+  stageSteps,
+  rescore,
+  rescoreSweep,
 } as const;
 export const notifications = { changed } as const;
 

@@ -38,6 +38,7 @@ export interface RolloutRow {
   readonly logp_sampled?: readonly MaybeNumber[];
   readonly logp_new?: readonly MaybeNumber[];
   readonly logp_ref?: readonly MaybeNumber[];
+  readonly logp_proximal?: readonly MaybeNumber[];
   readonly entropy?: readonly MaybeNumber[];
   readonly values?: readonly MaybeNumber[];
   readonly sum_pi_squared?: readonly MaybeNumber[];
@@ -55,11 +56,41 @@ export interface RolloutRow {
   readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
+  /** How it was helped. */
+  readonly help?: {
+    /** The method of `guidance.source`, or of the start state. */
+    readonly use: string;
+    /** Whose words they are: a model's name, a field's, a file's. */
+    readonly by?: string;
+    /** Share of the help that was given. */
+    readonly share?: number;
+    /** Round of help in its group, from 0. */
+    readonly round: number;
+    /** What was asked in the place of the task's prompt. */
+    readonly prompt?: string;
+    /** Tokens put into the response, and as text. */
+    readonly given?: number;
+    readonly text?: string;
+    /** It trains behind the task's own prompt. */
+    readonly stripped?: boolean;
+    /** Share of its group that failed before. */
+    readonly error_rate?: number;
+    /** Success by share of help, as fitted: chance + (1 − chance) / (1 + exp(−slope (share − middle))). */
+    readonly curve?: { readonly chance: number; readonly slope: number; readonly middle: number };
+    /** Of its given and its written tokens, how many there are and how many train. */
+    readonly trains?: Readonly<
+      Record<"given" | "written", { readonly tokens: number; readonly trained: number }>
+    >;
+  };
+  /** What models were shown beside the prompt before they judged it, by what it is called. */
+  readonly shown?: Readonly<Record<string, string>>;
   readonly rewards?: Readonly<Record<string, WireReward>>;
   readonly errors?: Readonly<Record<string, string>>;
   readonly reward?: MaybeNumber;
   /** Reward of a reference answer to the same task, e.g. the greedy one. */
   readonly reward_baseline?: MaybeNumber;
+  /** Log-ratio to the anchor of another task's response behind this prompt: what KTO compares with. */
+  readonly mismatched_log_ratio?: MaybeNumber;
   readonly advantage?: MaybeNumber;
   readonly advantages?: readonly MaybeNumber[];
   readonly admitted?: boolean;
@@ -84,6 +115,7 @@ export const tokenKeys = [
   "logp_sampled",
   "logp_new",
   "logp_ref",
+  "logp_proximal",
   "entropy",
   "values",
   "sum_pi_squared",
@@ -151,6 +183,7 @@ const elementChecks: Readonly<
   logp_sampled: { ok: isMaybeNumber, what: "numbers or null" },
   logp_new: { ok: isMaybeNumber, what: "numbers or null" },
   logp_ref: { ok: isMaybeNumber, what: "numbers or null" },
+  logp_proximal: { ok: isMaybeNumber, what: "numbers or null" },
   entropy: { ok: isMaybeNumber, what: "numbers or null" },
   values: { ok: isMaybeNumber, what: "numbers or null" },
   sum_pi_squared: { ok: isMaybeNumber, what: "numbers or null" },
@@ -205,25 +238,23 @@ function checkReward(name: string, value: unknown, place: RowPlace): void {
 const isSpan = (value: unknown): boolean =>
   Array.isArray(value) && value.length === 2 && value.every((end) => Number.isInteger(end) && end >= 0);
 
-function checkTouched(value: unknown, place: RowPlace): void {
-  const known =
-    isObject(value) && Object.values(value).every((spans) => Array.isArray(spans) && spans.every(isSpan));
-  if (!known)
-    throw refusal(
-      place,
-      `"touched" must hold, by rule, a list of [start, end] pairs of token places`,
-      "Mend the row, or leave the key out.",
-    );
-}
+/** Keys that hold lists of [start, end] by name, and what to say where they do not. */
+const spanKeys = {
+  spans: {
+    message: '"spans" must have lists of [start, end] by their names',
+    action: 'Write e.g. {"spans": {"executed": [[0, 12]]}}; places count tokens from 0.',
+  },
+  touched: {
+    message: '"touched" must hold, by rule, a list of [start, end] pairs of token places',
+    action: "Mend the row, or leave the key out.",
+  },
+} as const;
 
-function checkSpans(spans: unknown, place: RowPlace): void {
-  if (spans === undefined || spans === null) return;
-  if (!isObject(spans) || !Object.values(spans).every((list) => Array.isArray(list) && list.every(isSpan)))
-    throw refusal(
-      place,
-      '"spans" must have lists of [start, end] by their names',
-      'Write e.g. {"spans": {"executed": [[0, 12]]}}; places count tokens from 0.',
-    );
+function checkSpans(key: keyof typeof spanKeys, value: unknown, place: RowPlace): void {
+  if (value === undefined || value === null) return;
+  const { message, action } = spanKeys[key];
+  if (!isObject(value) || !Object.values(value).every((list) => Array.isArray(list) && list.every(isSpan)))
+    throw refusal(place, message, action);
 }
 
 function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): void {
@@ -248,7 +279,7 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
   for (const key of ["rewards", "errors", "task"])
     if (row[key] !== undefined && row[key] !== null && !isObject(row[key]))
       throw refusal(place, `"${key}" must be an object`, "Mend the row.");
-  checkSpans(row["spans"], place);
+  checkSpans("spans", row["spans"], place);
   for (const key of ["reward", "advantage"])
     if (row[key] !== undefined && !isMaybeNumber(row[key]))
       throw refusal(
@@ -258,7 +289,7 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
       );
   if (row["admitted"] !== undefined && row["admitted"] !== null && typeof row["admitted"] !== "boolean")
     throw refusal(place, `"admitted" must be true or false`, "Mend the row.");
-  if (row["touched"] !== undefined && row["touched"] !== null) checkTouched(row["touched"], place);
+  checkSpans("touched", row["touched"], place);
   if (isObject(row["rewards"]))
     for (const [name, value] of Object.entries(row["rewards"])) checkReward(name, value, place);
 }

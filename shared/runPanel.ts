@@ -1,5 +1,6 @@
 /** What the run panel's webview and its host in the extension say to each other. */
-import type { EvaluationRow, RunSummary, Series } from "./protocol.ts";
+import type { CurriculumOverview, EvaluationRow, Lane, RunSummary, Series } from "./protocol.ts";
+import type { ResponsePart } from "./responseParts.ts";
 import type { Why } from "./why.ts";
 
 /** Grows when a change is not additive; a message of another version is dropped, and the host reloads the webview. */
@@ -30,6 +31,8 @@ export interface RolloutPlace {
 
 /** A group of a step, as the panel lists it: numbers are null where there is none. */
 export interface PanelGroup {
+  /** Where the list is of several steps. */
+  readonly step?: number;
   readonly group: string;
   readonly task: string;
   readonly arm: string;
@@ -42,6 +45,28 @@ export interface PanelGroup {
     /** Nothing that it was paid by failed. */
     readonly sound: boolean;
   }[];
+}
+
+/** Which family of arms is opened on the lanes, and which arm; null: none. */
+export interface LanesPath {
+  readonly family: string | null;
+  readonly arm: string | null;
+}
+/** What part of the groups the curriculum's lanes show. */
+export interface CurriculumView extends LanesPath {
+  /** auto: families, where arms have such, else arms. */
+  readonly by: Lane | "auto";
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Groups that a person has marked on the lanes. */
+export interface Brush {
+  readonly by: Lane;
+  readonly from: number;
+  readonly to: number;
+  /** Arms, families or tasks; empty: all. */
+  readonly names: readonly string[];
 }
 
 export type LinkState =
@@ -75,6 +100,8 @@ export type ToPanel = { readonly version: number } & (
     }
   /** Answers `range`: the same metrics in finer detail over a part of the run. */
   | { readonly type: "range"; readonly id: number; readonly series: readonly Series[] }
+  /** Answers `curriculum`. */
+  | { readonly type: "curriculum"; readonly id: number; readonly overview: CurriculumOverview }
   /** Answers `rollouts`. */
   | {
       readonly type: "rollouts";
@@ -83,11 +110,31 @@ export type ToPanel = { readonly version: number } & (
       /** Rollouts of the step that are not listed. */
       readonly more: number;
     }
+  /** Answers `brush`. */
+  | {
+      readonly type: "brushed";
+      readonly id: number;
+      readonly groups: readonly PanelGroup[];
+      readonly more: number;
+    }
   /** Answers `why`. */
-  | { readonly type: "why"; readonly why: Why; readonly prompt: string; readonly response: string }
+  | {
+      readonly type: "why";
+      readonly why: Why;
+      readonly prompt: string;
+      readonly response: string;
+      /** What it is made of, where it was helped. */
+      readonly parts?: readonly ResponsePart[];
+      /** How it was helped, and what of it trains. */
+      readonly help?: string;
+      /** What models were shown beside the prompt, by what it is called. */
+      readonly shown?: Readonly<Record<string, string>>;
+    }
   /** In the place of either: why there is no answer. */
-  | { readonly type: "unanswered"; readonly to: "rollouts" | "why"; readonly message: string }
+  | { readonly type: "unanswered"; readonly to: "curriculum" | "rollouts" | "why"; readonly message: string }
   | { readonly type: "link"; readonly link: LinkState }
+  /** Brings a chart into view and to the person's eye. */
+  | { readonly type: "focus"; readonly chart: ChartId }
   | { readonly type: "gone"; readonly message: string }
 );
 
@@ -113,7 +160,16 @@ export type FromPanel = { readonly version: number } & (
       readonly from: number;
       readonly to: number;
     }
+  | { readonly type: "curriculum"; readonly id: number; readonly view: CurriculumView }
   | { readonly type: "rollouts"; readonly step: number }
+  | { readonly type: "brush"; readonly id: number; readonly brush: Brush }
+  /** The end of a stage was dragged: its config shall give it this many steps. */
+  | {
+      readonly type: "moveStage";
+      readonly stage: string;
+      readonly was: number;
+      readonly steps: number;
+    }
   | { readonly type: "why"; readonly place: RolloutPlace }
   | { readonly type: "failed"; readonly message: string }
 );
@@ -128,6 +184,9 @@ export interface PanelState {
   readonly tables: readonly string[];
   /** The rollout that is explained, or null. */
   readonly rollout: RolloutPlace | null;
+  /** What is opened on the curriculum's lanes, and what is marked there. */
+  readonly lanes: LanesPath;
+  readonly brush: Brush | null;
 }
 
 const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -136,7 +195,7 @@ const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** A state that some version of the panel has left behind, or null where it is none. */
 export function readPanelState(value: unknown): PanelState | null {
   if (!record(value)) return null;
-  const { run, range, scroll, tables, rollout } = value;
+  const { run, range, scroll, tables, rollout, lanes, brush } = value;
   if (typeof run !== "string" || run === "") return null;
   const ends = Array.isArray(range) ? range.filter((end) => typeof end === "number") : [];
   const [from, to] = ends;
@@ -146,7 +205,24 @@ export function readPanelState(value: unknown): PanelState | null {
     scroll: typeof scroll === "number" ? scroll : 0,
     tables: Array.isArray(tables) ? tables.filter((table) => typeof table === "string") : [],
     rollout: readPlace(rollout),
+    lanes: readPath(lanes),
+    brush: readBrush(brush),
   };
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+function readPath(value: unknown): LanesPath {
+  const { family, arm } = record(value) ? value : {};
+  return { family: textOrNull(family), arm: textOrNull(arm) };
+}
+
+function readBrush(value: unknown): Brush | null {
+  if (!record(value)) return null;
+  const { by, from, to, names } = value;
+  if (by !== "arm" && by !== "task" && by !== "family") return null;
+  if (typeof from !== "number" || typeof to !== "number" || !Array.isArray(names)) return null;
+  return { by, from, to, names: names.filter((name) => typeof name === "string") };
 }
 
 function readPlace(value: unknown): RolloutPlace | null {
@@ -159,6 +235,40 @@ function readPlace(value: unknown): RolloutPlace | null {
 
 /** Every metric that the panel's charts and tiles read, of those that a run has recorded. */
 export const wantedMetric = (name: string): boolean =>
-  /^(reward\/|groups\/|curriculum\/.*\/share$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm|clip_fraction|clip_low|clip_high|ess|anchor_kl)$|policy\/kl\/|mismatch\/|tokens\/generated$|memory\/(rss|peak|predicted)$)/.test(
+  /^(reward\/|groups\/|curriculum\/.*\/(share|estimate|spread)$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm|clip_fraction|clip_low|clip_high|ess|anchor_kl)$|policy\/kl\/|mismatch\/|tokens\/generated$|memory\/(rss|peak|predicted)$)/.test(
     name,
   );
+
+export type ChartId =
+  | "reward"
+  | "groups"
+  | "curriculum"
+  | "estimate"
+  | "admission"
+  | "spent"
+  | "entropy"
+  | "length"
+  | "time"
+  | "update"
+  | "clip"
+  | "divergence"
+  | "memory";
+
+const chartsOfMetrics: readonly (readonly [RegExp, ChartId])[] = [
+  [/^(reward\/|eval\/pass@1$)/, "reward"],
+  [/^groups\/(all_right|mixed|all_wrong)$/, "groups"],
+  [/^curriculum\/.+\/share$/, "curriculum"],
+  [/^curriculum\/.+\/(estimate|spread)$/, "estimate"],
+  [/^groups\/(drawn|admitted)$/, "admission"],
+  [/^policy\/entropy$/, "entropy"],
+  [/^rollout\/(length|truncated)$/, "length"],
+  [/^time\//, "time"],
+  [/^update\/(loss|grad_norm)$/, "update"],
+  [/^update\/(clip_\w+|ess)$/, "clip"],
+  [/^(policy\/kl\/reference$|update\/anchor_kl$|mismatch\/)/, "divergence"],
+  [/^memory\/(rss|peak|predicted)$/, "memory"],
+];
+
+/** The chart that shows a metric; undefined where none does. */
+export const chartOf = (metric: string): ChartId | undefined =>
+  chartsOfMetrics.find(([pattern]) => pattern.test(metric))?.[1];

@@ -164,4 +164,25 @@ export const updateMetrics: readonly Metric[] = [
     better: null,
     summary: "Where mismatch/k3 stayed under when the run began: four standard errors above its mean.",
   },
+  {
+    name: "update/pairs",
+    unit: "count",
+    better: null,
+    summary: "Pairs of answers that a pairwise loss compared.",
+  },
+  {
+    name: "update/pair_accuracy",
+    unit: "fraction",
+    better: "higher",
+    range: [0, 1],
+    summary: "Pairs in which the better answer already scored higher, before the update.",
+  },
+  {
+    name: "route/<place>",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary:
+      "Share of the update's rollouts that a rule of `route` sent there: distil, pair, mask, drop, policy.",
+  },
 ];

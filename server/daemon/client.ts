@@ -17,7 +17,7 @@ import {
 import { asResponse, checked } from "./failure.ts";
 import { Subscription, type ReadChanges } from "./feed.ts";
 import type { Handlers } from "./handlers.ts";
-import { serveLanguage } from "./language.ts";
+import { serveLanguage, type LanguageSources } from "./language.ts";
 
 /** A connection that has not said hello by then is closed. */
 const helloWithin = 10_000;
@@ -30,6 +30,7 @@ export interface ClientContext {
   readonly describe: () => HelloResult;
   readonly changes: ReadChanges;
   readonly version: string;
+  readonly sources: LanguageSources;
   readonly log: (text: string) => void;
   readonly closed: (client: Client) => void;
 }
@@ -119,6 +120,7 @@ export class Client {
         this.context.version,
         () => this.close(),
         (error) => this.context.log(messageOf(error)),
+        this.context.sources,
       );
     return this.context.describe();
   }

@@ -21,7 +21,9 @@ import { UserError, messageOf } from "../../shared/errors.ts";
 import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shared/protocol.ts";
 import { RemoteStore } from "../store/remote.ts";
 import { Client } from "./client.ts";
+import { OpenFileRuns } from "./fileRuns.ts";
 import { handlersOf } from "./handlers.ts";
+import { Rescorer } from "./rescorer.ts";
 import { Supervisor } from "./supervisor.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";
@@ -68,6 +70,8 @@ class StoreDaemon {
   private readonly server: Server;
   private readonly remote: RemoteStore;
   private readonly supervisor: Supervisor;
+  private readonly fileRuns: OpenFileRuns;
+  private readonly rescorer: Rescorer;
   private readonly delay = monitorEventLoopDelay({ resolution: 5 });
   private idleSince = Date.now();
   private end: () => void = () => undefined;
@@ -93,12 +97,17 @@ class StoreDaemon {
     };
     this.ended = new Promise((resolve) => (this.end = resolve));
     this.remote = new RemoteStore(paths.store, {
-      onChanged: (cursor) => this.clients.forEach((client) => client.grown(cursor)),
+      onChanged: (cursor) => {
+        this.clients.forEach((client) => client.grown(cursor));
+        this.fileRuns.grown();
+      },
       onProblem: (text) => log(text),
       onExit: (error) => this.fail(`the store's thread ended: ${messageOf(error)}`),
     });
+    this.fileRuns = new OpenFileRuns(this.remote, log);
+    this.rescorer = new Rescorer(this.remote, log);
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
-    const handlers = handlersOf(this.remote, this.supervisor, {
+    const handlers = handlersOf(this.remote, this.supervisor, this.rescorer, {
       status: () => this.status(),
       shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
     });
@@ -109,6 +118,7 @@ class StoreDaemon {
         describe: () => this.describe(),
         changes: (parameters) => this.remote.call("changes", parameters),
         version: options.version,
+        sources: { runs: this.fileRuns, remote: this.remote, rescorer: this.rescorer },
         log,
         closed: (gone) => this.clients.delete(gone),
       });
@@ -143,10 +153,12 @@ class StoreDaemon {
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.supervisor.close();
+    this.fileRuns.close();
     removeDiscovery(this.paths.discovery, this.discovery.instance);
     this.server.close();
     for (const client of [...this.clients]) client.close();
     if (process.platform !== "win32") rmSync(this.discovery.socketPath, { force: true });
+    await this.rescorer.close();
     await this.watcher?.close();
     await this.remote.close().catch((error: unknown) => log(`closing the store: ${messageOf(error)}`));
     this.owner.release();

@@ -6,6 +6,9 @@ import type { ParamsOf, ResultOf } from "../../shared/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { explain } from "./explain.ts";
 import { checked } from "./failure.ts";
+import { rescoreOnce, sweepOnce } from "./rescoreOnce.ts";
+import type { Rescorer } from "./rescorer.ts";
+import { stageSteps } from "./stageSteps.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { z } from "zod";
 
@@ -30,7 +33,12 @@ const answers = <R extends Descriptor>(
     answer(checked<ParamsOf<R>>(request.params as unknown as z.ZodType<ParamsOf<R>>, request.method, value)),
 });
 
-export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: Daemon): Handlers {
+export function handlersOf(
+  remote: RemoteStore,
+  supervisor: Supervisor,
+  rescorer: Rescorer,
+  daemon: Daemon,
+): Handlers {
   return {
     ...answers(protocol.daemonStatus, () => daemon.status()),
     ...answers(protocol.daemonShutdown, async ({ force }) => {
@@ -54,10 +62,18 @@ export function handlersOf(remote: RemoteStore, supervisor: Supervisor, daemon: 
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),
+    ...answers(protocol.curriculumQuery, (parameters) => remote.call("curriculum", parameters)),
     ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
     ...answers(protocol.rolloutsWhy, (parameters) => explain(remote, parameters)),
     ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),
     ...answers(protocol.evaluationsQuery, (parameters) => remote.call("evaluations", parameters)),
+    ...answers(protocol.tasksQuery, (parameters) => remote.call("tasks", parameters)),
+    ...answers(protocol.matrixQuery, (parameters) => remote.call("matrix", parameters)),
+    ...answers(protocol.rescore, (parameters) => rescoreOnce(remote, rescorer, parameters)),
+    ...answers(protocol.rescoreSweep, (parameters) => sweepOnce(remote, rescorer, parameters)),
+    ...answers(protocol.stageSteps, async ({ run, ...change }) =>
+      stageSteps(await remote.call("show", { run }), change),
+    ),
     ...answers(protocol.configLens, async ({ uri }) => {
       const file = uri.startsWith("file:") ? fileURLToPath(uri) : uri;
       return { uri, line: firstLine(file), ...(await remote.call("lens", file)) };

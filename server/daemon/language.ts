@@ -5,6 +5,18 @@
 import { watch, type FSWatcher } from "chokidar";
 import { createConnection, type ProtocolConnection, type WatchDog } from "vscode-languageserver";
 import { attachLanguage } from "../language/index.ts";
+import { StoreEvidence } from "./evidence.ts";
+import type { OpenFileRuns } from "./fileRuns.ts";
+import { StoreRescoring } from "./liveRescore.ts";
+import type { Rescorer } from "./rescorer.ts";
+import type { RemoteStore } from "../store/remote.ts";
+
+/** What the language server of the daemon knows beside the text. */
+export interface LanguageSources {
+  readonly runs: OpenFileRuns;
+  readonly remote: Pick<RemoteStore, "call">;
+  readonly rescorer: Rescorer;
+}
 
 /**
  * @param listening a connection that listens already: its hello has been answered
@@ -16,6 +28,7 @@ export function serveLanguage(
   version: string,
   leave: () => void,
   failed: (error: unknown) => void,
+  { runs, remote, rescorer }: LanguageSources,
 ): () => void {
   const watchDog: WatchDog = {
     shutdownReceived: false,
@@ -25,13 +38,29 @@ export function serveLanguage(
   };
   const connection = createConnection(() => ({ ...listening, listen: () => undefined }), watchDog);
   const files = new ConfigFiles(() => attached.revalidate(), failed);
+  const evidence = new StoreEvidence(runs);
+  const rescoring = new StoreRescoring(
+    runs,
+    remote,
+    rescorer,
+    evidence.rewardFiles,
+    () => evidence.enabled,
+    failed,
+  );
   const attached = attachLanguage(connection, {
     version,
-    onDocuments: (configs) => files.follow(configs.flatMap((config) => config.files)),
+    evidence,
+    rescoring,
+    onDocuments: (configs) => {
+      files.follow(configs.flatMap((config) => config.files));
+      evidence.follow(configs.map(({ file }) => file));
+    },
   });
   connection.listen();
   return () => {
     files.close();
+    evidence.dispose();
+    rescoring.dispose();
     attached.dispose();
   };
 }

@@ -92,6 +92,8 @@ export class Apply {
           record.stage_kind,
         );
         return this.changes.add(run.id, "status", record.step);
+      case "task":
+        return this.rows.task(run.id, attempt, record);
       case "acknowledge":
         return this.acknowledge(run, folder, record);
       case "end":

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Statements } from "./statements.ts";
 
-type Numbered = "grp" | "rollout" | "event" | "evaluation" | "checkpoint" | "stage";
+type Numbered = "grp" | "rollout" | "event" | "evaluation" | "checkpoint" | "stage" | "task";
 
 export class Ids {
   private readonly seriesIds = new Map<string, number>();

@@ -36,16 +36,26 @@ export class MetricQueries {
     maxPoints,
   }: ParamsOf<typeof metricsSeries>): ResultOf<typeof metricsSeries> {
     const run = this.runs.known(id);
-    const attempts = rows<Attempt>(
-      this.statements
-        .of("SELECT attempt, superseded_from FROM attempt WHERE run = ? ORDER BY attempt")
-        .all(id),
-    );
+    const attempts = this.attempts(id);
     const series = metrics.map((metric): Series => {
       const points = this.points(id, metric, attempts, from, to === undefined ? never : to + 1);
       return { metric, ...reduce(points, maxPoints), total: points.steps.length };
     });
     return { series, step: run.step };
+  }
+
+  /** Every point of each metric after a step, as it was recorded. */
+  whole(run: string, metrics: readonly string[], after: number): readonly PointArrays[] {
+    const attempts = this.attempts(run);
+    return metrics.map((metric) => this.points(run, metric, attempts, after, never));
+  }
+
+  private attempts(run: string): readonly Attempt[] {
+    return rows<Attempt>(
+      this.statements
+        .of("SELECT attempt, superseded_from FROM attempt WHERE run = ? ORDER BY attempt")
+        .all(run),
+    );
   }
 
   /** Of all attempts, each up to where a later one began again. */

@@ -2,11 +2,14 @@
  * Answers to every question of the protocol. A run's rows are those of all its attempts, each up to where a later
  * attempt began again.
  */
+import { CurriculumQueries } from "./curriculumQueries.ts";
 import type { Database } from "./database.ts";
+import { EvidenceQueries } from "./evidenceQueries.ts";
 import { FeedQueries } from "./feedQueries.ts";
 import { MetricQueries } from "./metricQueries.ts";
 import { RecordQueries } from "./recordQueries.ts";
 import { RunQueries } from "./runQueries.ts";
+import { TaskQueries } from "./taskQueries.ts";
 import { Statements } from "./statements.ts";
 import type { UnreadRollouts } from "./unreadRollouts.ts";
 
@@ -18,6 +21,9 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
   const runs = new RunQueries(statements, store);
   const metrics = new MetricQueries(statements, runs);
   const records = new RecordQueries(statements, runs, store, unread);
+  const tasks = new TaskQueries(statements, runs);
+  const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
+  const evidence = new EvidenceQueries(statements, runs, metrics, records, unread);
   const feed = new FeedQueries(statements, runs);
   return {
     list: runs.list.bind(runs),
@@ -28,9 +34,16 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     names: metrics.names.bind(metrics),
     series: metrics.series.bind(metrics),
     groups: records.groups.bind(records),
+    curriculum: curriculum.overview.bind(curriculum),
+    tasks: tasks.tasks.bind(tasks),
     rollouts: records.rollouts.bind(records),
     events: records.events.bind(records),
     evaluations: records.evaluations.bind(records),
+    matrix: records.matrix.bind(records),
+    fileRuns: evidence.fileRuns.bind(evidence),
+    fileStamps: evidence.fileStamps.bind(evidence),
+    rolloutSteps: evidence.rolloutSteps.bind(evidence),
+    rolloutPlaces: evidence.rolloutPlaces.bind(evidence),
     head: feed.head.bind(feed),
     changes: feed.changes.bind(feed),
   };

@@ -8,6 +8,7 @@ import type {
   ParamsOf,
   ResultOf,
   evaluationsQuery,
+  matrixQuery,
   eventsQuery,
   groupsQuery,
   rolloutsQuery,
@@ -18,6 +19,7 @@ import { rowOf } from "./rolloutRow.ts";
 import { runFolder } from "./files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { row, rows, textOf, wholeText, type Statements, type WholeText } from "./statements.ts";
+import { boundsOf, isWhole, laneColumns } from "./steps.ts";
 import type { UnreadRollouts } from "./unreadRollouts.ts";
 import { compileWhere } from "./where.ts";
 
@@ -29,31 +31,32 @@ export class RecordQueries {
     private readonly unread: UnreadRollouts,
   ) {}
 
-  groups({ run, step }: ParamsOf<typeof groupsQuery>): ResultOf<typeof groupsQuery> {
+  groups({ run, by, names, limit, ...part }: ParamsOf<typeof groupsQuery>): ResultOf<typeof groupsQuery> {
     this.runs.known(run);
+    const among = names.length === 0 ? "" : ` AND ${laneColumns[by]} IN (SELECT value FROM json_each(?))`;
     const found = rows<GroupRow & { admitted: number | boolean }>(
       this.statements
         .of(
-          `SELECT r.step, r.name AS "group", r.task, r.arm, r.admitted, r.reason, r.successes, r.size FROM grp r ${effective} WHERE r.run = ? AND r.step = ? ORDER BY r.attempt, r.ordinal`,
+          `SELECT r.step, r.name AS "group", r.task, r.arm, r.admitted, r.reason, r.successes, r.size FROM grp r ${effective} WHERE r.run = ? AND r.step BETWEEN ? AND ?${among} ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
         )
-        .all(run, step),
+        .all(run, ...boundsOf(part), ...(names.length === 0 ? [] : [JSON.stringify(names)]), limit),
     );
     return { groups: found.map((group) => ({ ...group, admitted: Boolean(group.admitted) })) };
   }
 
   rollouts({
     run,
-    step,
     where,
     tokens,
     limit,
     after,
+    ...part
   }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
     this.runs.known(run);
-    while (this.unread.next(run, step));
+    while (this.unread.next(run, part));
     const condition = where === undefined || where.trim() === "" ? undefined : compileWhere(where);
-    const filter = `r.run = ?${step === undefined ? "" : " AND r.step = ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
-    const values = [run, ...(step === undefined ? [] : [step]), ...(condition?.parameters ?? [])];
+    const filter = `r.run = ?${isWhole(part) ? "" : " AND r.step BETWEEN ? AND ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
+    const values = [run, ...(isWhole(part) ? [] : boundsOf(part)), ...(condition?.parameters ?? [])];
     const from = `FROM rollout r ${effective} LEFT JOIN prompt p ON p.id = r.prompt WHERE ${filter}`;
     const total =
       row<{ n: number }>(this.statements.once(`SELECT count(*) AS n ${from}`).get(...values))?.n ?? 0;
@@ -113,7 +116,7 @@ export class RecordQueries {
     const found = rows<{ step: number; role: EvaluationRow["role"]; metrics: string }>(
       this.statements
         .of(
-          `SELECT r.step, r.role, r.metrics FROM evaluation r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step, r.ordinal`,
+          `SELECT r.step, r.role, r.metrics FROM evaluation r ${effective} WHERE r.run = ? AND r.role <> 'matrix' ORDER BY r.attempt, r.step, r.ordinal`,
         )
         .all(run),
     );
@@ -121,6 +124,25 @@ export class RecordQueries {
       evaluations: found.map(({ step, role, metrics }) => ({
         step,
         role,
+        metrics: parse<Record<string, number>>(metrics),
+      })),
+    };
+  }
+
+  /** What became of every stage's tasks, in the order in which the stages ended. */
+  matrix({ run }: ParamsOf<typeof matrixQuery>): ResultOf<typeof matrixQuery> {
+    this.runs.known(run);
+    const found = rows<{ step: number; stage: string; metrics: string }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.stage, r.metrics FROM evaluation r ${effective} WHERE r.run = ? AND r.role = 'matrix' ORDER BY r.attempt, r.step, r.ordinal`,
+        )
+        .all(run),
+    );
+    return {
+      ends: found.map(({ step, stage, metrics }) => ({
+        step,
+        stage,
         metrics: parse<Record<string, number>>(metrics),
       })),
     };

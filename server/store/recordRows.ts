@@ -1,5 +1,11 @@
 /** Records of a step that become rows as they are. Inside a transaction only. */
-import type { EvaluationRecord, EventRecord, GroupRecord, MetricsRecord } from "../../shared/log/records.ts";
+import type {
+  EvaluationRecord,
+  EventRecord,
+  GroupRecord,
+  MetricsRecord,
+  TaskRecord,
+} from "../../shared/log/records.ts";
 import type { RolloutHead } from "../../shared/log/codec.ts";
 import type { RecordPlace } from "../../shared/log/recordAt.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
@@ -7,7 +13,7 @@ import type { Changes } from "./changes.ts";
 import type { Ids } from "./ids.ts";
 import { PointWriter } from "./points.ts";
 import type { RunState } from "./runState.ts";
-import type { Statements } from "./statements.ts";
+import { rows, type Statements } from "./statements.ts";
 
 const headlineNames = ["reward/total", "eval/pass@1"];
 
@@ -52,9 +58,9 @@ export class RecordRows {
   }
 
   group(run: string, attempt: number, record: GroupRecord): void {
-    const { step, group, task, arm, admitted, reason, successes, size, signal } = record;
+    const { step, group, task, arm, family, admitted, reason, successes, size, signal } = record;
     this.statements.run(
-      "INSERT INTO grp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO grp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
       run,
       attempt,
       step,
@@ -67,13 +73,62 @@ export class RecordRows {
       successes,
       size,
       real(signal),
+      family ?? null,
     );
   }
 
-  rollout(run: string, place: RecordPlace, { step, row, lengths }: RolloutHead): void {
+  task(run: string, attempt: number, record: TaskRecord): void {
+    const { step, source, id, prompt, answer, parents, generation, transform, author, answered, tried } =
+      record;
+    this.statements.run(
+      "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      run,
+      attempt,
+      step,
+      this.ids.ordinal("task", run, attempt, step),
+      source,
+      id,
+      prompt,
+      answer,
+      JSON.stringify(parents),
+      generation,
+      transform,
+      author,
+      answered,
+      tried?.successes ?? null,
+      tried?.rollouts ?? null,
+    );
+  }
+
+  /** Once the rollouts of a step are rows: what its groups have cost. Evaluations are no part of them. */
+  groupTokens(run: string, attempt: number, step: number): void {
+    this.statements.run(
+      `UPDATE grp SET tokens = spent.tokens FROM (
+        SELECT name, sum(tokens) AS tokens FROM rollout WHERE run = ? AND attempt = ? AND step = ? AND use IS NOT 'evaluate' GROUP BY name
+      ) AS spent WHERE grp.run = ? AND grp.attempt = ? AND grp.step = ? AND grp.name = spent.name`,
+      run,
+      attempt,
+      step,
+      run,
+      attempt,
+      step,
+    );
+  }
+
+  /** By group of a step: the family of its arm, where that is not the arm itself. */
+  families(run: string, attempt: number, step: number): ReadonlyMap<string, string> {
+    const found = rows<{ name: string; family: string }>(
+      this.statements
+        .of("SELECT name, family FROM grp WHERE run = ? AND attempt = ? AND step = ? AND family IS NOT NULL")
+        .all(run, attempt, step),
+    );
+    return new Map(found.map(({ name, family }) => [name, family]));
+  }
+
+  rollout(run: string, place: RecordPlace, { step, row, lengths }: RolloutHead, family?: string): void {
     const { rewards, errors } = row;
     this.statements.run(
-      "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       run,
       place.attempt,
       step,
@@ -95,6 +150,7 @@ export class RecordRows {
       flag(row.admitted),
       lengths.tokens ?? null,
       JSON.stringify({ rewards, errors }),
+      family ?? null,
     );
   }
 
@@ -119,7 +175,7 @@ export class RecordRows {
   evaluation(run: RunState, attempt: number, record: EvaluationRecord): void {
     const metrics = JSON.stringify(record.metrics);
     this.statements.run(
-      "INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       run.id,
       attempt,
       record.step,
@@ -127,6 +183,7 @@ export class RecordRows {
       record.time,
       record.role,
       metrics,
+      record.stage ?? null,
     );
     if (record.role === "first") run.first = metrics;
     if (record.role === "last") run.last = metrics;

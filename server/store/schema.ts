@@ -105,8 +105,39 @@ ${["prompt", "point", "packed", "series", "clock", "grp", "event", "evaluation",
 UPDATE attempt SET superseded_from = NULL, last_step = -1, ended = NULL, segment = 0, offset = 0, stopped = 0;
 `;
 
+/** A measurement of every stage's tasks is made as a stage ends: of which. */
+const fifth = `
+ALTER TABLE evaluation ADD COLUMN stage TEXT;
+`;
+
+/** What a group has cost: the tokens of its rollouts, counted as these become rows. An older store is read again. */
+const sixth = `
+DROP TABLE grp;
+CREATE TABLE grp(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  name TEXT NOT NULL, task TEXT NOT NULL, arm TEXT NOT NULL, admitted INTEGER NOT NULL, reason TEXT, successes REAL NOT NULL, size REAL NOT NULL, signal REAL, tokens INTEGER,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+${["rollout", "unread", "prompt", "point", "packed", "series", "clock", "event", "evaluation", "checkpoint", "stage"].map((table) => `DELETE FROM ${table};`).join("\n")}
+UPDATE attempt SET superseded_from = NULL, last_step = -1, ended = NULL, segment = 0, offset = 0, stopped = 0;
+`;
+
+/** Tasks that a run has made of others; and the family of an arm, where arms are many (NULL: the arm itself). */
+const seventh = `
+ALTER TABLE grp ADD COLUMN family TEXT;
+ALTER TABLE rollout ADD COLUMN family TEXT;
+CREATE TABLE task(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  source TEXT NOT NULL, id TEXT NOT NULL, prompt TEXT NOT NULL, answer TEXT, parents TEXT NOT NULL, generation INTEGER NOT NULL,
+  transform TEXT NOT NULL, author TEXT NOT NULL, answered TEXT NOT NULL, successes REAL, rollouts REAL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX task_id ON task(run, id);
+CREATE INDEX grp_family ON grp(run) WHERE family IS NOT NULL;
+`;
+
 /** Migration n brings a store from version n to n + 1. */
-const migrations: readonly string[] = [first, second, third, fourth];
+const migrations: readonly string[] = [first, second, third, fourth, fifth, sixth, seventh];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [
@@ -119,6 +150,7 @@ export const runTables = [
   "evaluation",
   "checkpoint",
   "stage",
+  "task",
   "series",
   "attempt",
 ] as const;

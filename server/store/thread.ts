@@ -87,7 +87,7 @@ class StoreThread {
   private async rollouts(
     parameters: Parameters<StoreCalls["rollouts"]>[0],
   ): Promise<ReturnType<StoreCalls["rollouts"]>> {
-    while (this.store.ingest.rollouts.next(parameters.run, parameters.step)) await setImmediate();
+    while (this.store.ingest.rollouts.next(parameters.run, parameters)) await setImmediate();
     return this.store.queries.rollouts(parameters);
   }
 

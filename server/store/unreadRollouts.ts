@@ -5,6 +5,7 @@ import { segmentPath } from "../../shared/log/writer.ts";
 import type { Apply } from "./apply.ts";
 import type { Database, Statement } from "./database.ts";
 import { runFolder } from "./files.ts";
+import { boundsOf, isWhole, type StepRange } from "./steps.ts";
 
 interface UnreadStep {
   readonly attempt: number;
@@ -14,7 +15,7 @@ interface UnreadStep {
 
 export class UnreadRollouts {
   private readonly first: Statement;
-  private readonly firstOfStep: Statement;
+  private readonly firstOfPart: Statement;
   private readonly done: Statement;
 
   constructor(
@@ -24,15 +25,15 @@ export class UnreadRollouts {
   ) {
     const select = "SELECT attempt, segment, offset FROM unread WHERE run = ?";
     this.first = database.prepare(`${select} LIMIT 1`);
-    this.firstOfStep = database.prepare(`${select} AND step = ? LIMIT 1`);
+    this.firstOfPart = database.prepare(`${select} AND step BETWEEN ? AND ? LIMIT 1`);
     this.done = database.prepare(
       "DELETE FROM unread WHERE run = ? AND attempt = ? AND segment = ? AND offset = ?",
     );
   }
 
-  /** Makes the rows of one step that has none yet, of a given number where one is given; false when there is none left. */
-  next(run: string, step?: number): boolean {
-    const found = step === undefined ? this.first.get(run) : this.firstOfStep.get(run, step);
+  /** Makes the rows of one step that has none yet, of a part of the run where one is named; false when there is none left. */
+  next(run: string, part: StepRange = {}): boolean {
+    const found = isWhole(part) ? this.first.get(run) : this.firstOfPart.get(run, ...boundsOf(part));
     if (found === undefined) return false;
     this.read(run, asUnread(found));
     return true;
@@ -45,10 +46,13 @@ export class UnreadRollouts {
     if (step === undefined) throw this.lost(segmentPath(folder, attempt, segment), problems[0]);
     try {
       this.database.transaction(() => {
+        const families = this.apply.rows.families(run, attempt, step.step);
         step.records.forEach((record, index) => {
           const place = { attempt, segment, offset: step.offsets[index] ?? offset };
-          if (record.kind === "rollout") this.apply.rows.rollout(run, place, record);
+          if (record.kind === "rollout")
+            this.apply.rows.rollout(run, place, record, families.get(record.row.group));
         });
+        this.apply.rows.groupTokens(run, attempt, step.step);
         for (const problem of problems) this.apply.problem(run, attempt, step.step, problem);
         this.done.run(run, attempt, segment, offset);
       });

@@ -18,6 +18,7 @@ const columns: Readonly<Record<string, string>> = {
   advantage: "r.advantage",
   finish: "r.finish",
   arm: "r.arm",
+  family: "coalesce(r.family, r.arm)",
   group: "r.name",
   index: "r.idx",
   step: "r.step",
@@ -31,7 +32,18 @@ const columns: Readonly<Record<string, string>> = {
   response: "r.response",
   prompt: "p.text",
 };
-const texts = new Set(["response", "prompt", "finish", "arm", "group", "task", "env", "source", "use"]);
+const texts = new Set([
+  "response",
+  "prompt",
+  "finish",
+  "arm",
+  "family",
+  "group",
+  "task",
+  "env",
+  "source",
+  "use",
+]);
 const names = `${Object.keys(columns).join(", ")}, rewards.<term>, errors.<term>, length(response), length(prompt)`;
 const comparisons = new Set(["==", "=", "!=", "<", "<=", ">", ">=", "contains"]);
 

@@ -8,13 +8,20 @@ type QueryName =
   | "names"
   | "series"
   | "groups"
+  | "curriculum"
+  | "tasks"
   | "rollouts"
   | "events"
   | "evaluations"
+  | "matrix"
   | "changes"
   | "summary"
   | "byStartKey"
   | "lens"
+  | "fileRuns"
+  | "fileStamps"
+  | "rolloutSteps"
+  | "rolloutPlaces"
   | "head";
 
 export interface StoreCalls extends Pick<Queries, QueryName> {

@@ -21,11 +21,11 @@ VERSION = 1
 SEGMENT_BYTES = 64 * 1024 * 1024
 KINDS = {
     "start": 1, "metrics": 2, "group": 3, "rollout": 4, "event": 5, "evaluation": 6,
-    "checkpoint": 7, "stage": 8, "acknowledge": 9, "end": 10, "commit": 11,
+    "checkpoint": 7, "stage": 8, "acknowledge": 9, "end": 10, "commit": 11, "task": 12,
 }
 COLUMNS = (
-    "tokens", "origin", "mask", "versions", "logp_old", "logp_sampled", "logp_new", "logp_ref", "entropy",
-    "values", "advantages", "context", "train_context",
+    "tokens", "origin", "mask", "versions", "logp_old", "logp_sampled", "logp_new", "logp_ref",
+    "logp_proximal", "entropy", "values", "sum_pi_squared", "advantages", "context", "train_context",
 )
 FORMATS = {"int32": "i", "float32": "f", "float64": "d", "uint8": "B"}
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -28,6 +28,7 @@ export const kinds = {
   acknowledge: 9,
   end: 10,
   commit: 11,
+  task: 12,
 } as const;
 export type Kind = keyof typeof kinds;
 
@@ -64,6 +65,8 @@ export interface GroupRecord {
   readonly group: string;
   readonly task: string;
   readonly arm: string;
+  /** The set of arms that the arm belongs to, where arms are single tasks or points; absent where it is the arm itself. */
+  readonly family?: string;
   readonly admitted: boolean;
   readonly reason: string | null;
   readonly successes: number;
@@ -89,8 +92,10 @@ export type ColumnName =
   | "logp_sampled"
   | "logp_new"
   | "logp_ref"
+  | "logp_proximal"
   | "entropy"
   | "values"
+  | "sum_pi_squared"
   | "advantages"
   | "context"
   | "train_context";
@@ -109,8 +114,10 @@ export interface EvaluationRecord {
   readonly kind: "evaluation";
   readonly step: number;
   readonly time: number;
-  /** first: at the start of the first rl stage; last: at the end. */
-  readonly role: "first" | "periodic" | "last";
+  /** first: at the start of the first rl stage; last: at the end; matrix: of every stage's tasks, as one stage ended. */
+  readonly role: "first" | "periodic" | "last" | "matrix";
+  /** matrix: the stage that ended. */
+  readonly stage?: string;
   readonly metrics: Readonly<Record<string, number>>;
 }
 export interface CheckpointRecord {
@@ -144,6 +151,26 @@ export interface EndRecord {
   readonly seconds: number;
   readonly ended_at: string;
 }
+/** A task that the run has made of others, as it was taken in: it stands here even if no rollout of it is ever kept. */
+export interface TaskRecord {
+  readonly kind: "task";
+  readonly step: number;
+  /** The task source that made it: a name of the config's `tasks`. */
+  readonly source: string;
+  readonly id: string;
+  readonly prompt: string;
+  readonly answer: string | null;
+  /** Ids of tasks, made or not. */
+  readonly parents: readonly string[];
+  /** 1 for a child of a task that was not made. */
+  readonly generation: number;
+  readonly transform: string;
+  readonly author: string;
+  /** Where its answer comes from. */
+  readonly answered: string;
+  /** What came of the rollouts that tried it, where gates asked for them. */
+  readonly tried: { readonly successes: number; readonly rollouts: number } | null;
+}
 export interface CommitRecord {
   readonly kind: "commit";
   /** Global step, sft steps included, counted from 0 over the whole run; −1 closes what precedes the first step. */
@@ -160,4 +187,5 @@ export type LogRecord =
   | StageRecord
   | AcknowledgeRecord
   | EndRecord
+  | TaskRecord
   | CommitRecord;

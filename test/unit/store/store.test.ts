@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { groupsQuery } from "../../../shared/protocol.ts";
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
 import { openDatabase } from "../../../server/store/driver.ts";
 import { runFolder } from "../../../server/store/files.ts";
@@ -66,7 +67,7 @@ test("a run enters the store once, whatever the number of reads, and is shown as
     total: 4,
   });
   assert.equal(store.queries.rollouts({ run: "a", tokens: false, limit: 100 }).total, 8);
-  assert.deepEqual(store.queries.groups({ run: "a", step: 1 }).groups, [
+  assert.deepEqual(store.queries.groups(groupsQuery.params.parse({ run: "a", step: 1 })).groups, [
     {
       step: 1,
       group: "task-1",

@@ -1,0 +1,109 @@
+/** The last runs of the configs that are open in some editor, kept as the store grows. Shared by all connections. */
+import { realpathSync } from "node:fs";
+import { messageOf } from "../../shared/errors.ts";
+import type { FileRuns } from "../store/evidenceQueries.ts";
+import type { RemoteStore } from "../store/remote.ts";
+
+/** Milliseconds between two looks: a live run's steps are told together. */
+const pace = 2_000;
+
+interface Known {
+  readonly stamp: string;
+  readonly runs: FileRuns;
+}
+
+export class OpenFileRuns {
+  private readonly known = new Map<string, Known>();
+  private readonly followers = new Map<object, readonly string[]>();
+  private readonly listeners = new Set<(file: string) => void>();
+  private timer: NodeJS.Timeout | undefined;
+  private looking = false;
+  private again = false;
+
+  constructor(
+    private readonly remote: Pick<RemoteStore, "call">,
+    private readonly failed: (text: string) => void,
+    private readonly milliseconds = pace,
+  ) {}
+
+  /** undefined: not looked for yet. */
+  of(file: string): FileRuns | undefined {
+    return this.known.get(file)?.runs;
+  }
+
+  /** What one connection has open. */
+  follow(who: object, files: readonly string[]): void {
+    const before = this.files();
+    this.followers.set(who, files);
+    if (files.some((file) => !before.has(file))) void this.look();
+  }
+
+  leave(who: object): void {
+    this.followers.delete(who);
+    const files = this.files();
+    for (const file of this.known.keys()) if (!files.has(file)) this.known.delete(file);
+  }
+
+  onChange(listener: (file: string) => void): { dispose(): void } {
+    this.listeners.add(listener);
+    return { dispose: () => void this.listeners.delete(listener) };
+  }
+
+  /** The store has grown. */
+  grown(): void {
+    if (this.followers.size > 0)
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        void this.look();
+      }, this.milliseconds).unref();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.listeners.clear();
+    this.followers.clear();
+  }
+
+  private files(): Set<string> {
+    return new Set([...this.followers.values()].flat());
+  }
+
+  private async look(): Promise<void> {
+    if (this.looking) {
+      this.again = true;
+      return;
+    }
+    this.looking = true;
+    try {
+      do {
+        this.again = false;
+        await this.compare([...this.files()]);
+      } while (this.again);
+    } catch (error) {
+      this.failed(`evidence: ${messageOf(error)}`);
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  /** Only what has a new stamp is read whole. */
+  private async compare(files: readonly string[]): Promise<void> {
+    if (files.length === 0) return;
+    const stamps = await this.remote.call("fileStamps", files.map(pathsOf));
+    for (const [index, file] of files.entries()) {
+      const stamp = stamps[index]!;
+      if (this.known.get(file)?.stamp === stamp) continue;
+      this.known.set(file, { stamp, runs: await this.remote.call("fileRuns", pathsOf(file)) });
+      for (const tell of this.listeners) tell(file);
+    }
+  }
+}
+
+/** As it was opened, and with links resolved: a run may have been started by either. */
+export function pathsOf(file: string): readonly string[] {
+  try {
+    return [...new Set([file, realpathSync(file)])];
+  } catch {
+    return [file]; // not on disk yet
+  }
+}

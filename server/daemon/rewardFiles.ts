@@ -1,0 +1,43 @@
+/** Whether the files of a user's rewards are those that a run was scored with, by the hash that the run recorded. */
+import { statSync } from "node:fs";
+import { bundleReward } from "../reward/bundle.ts";
+
+interface Hashed {
+  readonly changedAt: number;
+  /** undefined: being bundled, or it cannot be. */
+  sha256: string | undefined;
+}
+
+export class RewardFiles {
+  private readonly hashes = new Map<string, Hashed>();
+
+  /** @param changed told when a hash has become known: answers may differ now */
+  constructor(private readonly changed: () => void) {}
+
+  /**
+   * A file that was not touched since the run began is the run's. Another is bundled, which runs none of it, and
+   * counts as another until its hash is known.
+   */
+  same(file: string, sha256: string, began: number): boolean {
+    const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (changedAt === undefined) return false;
+    if (changedAt < began) return true;
+    const known = this.hashes.get(file);
+    if (known?.changedAt === changedAt) return known.sha256 === sha256;
+    const hashed: Hashed = { changedAt, sha256: undefined };
+    this.hashes.set(file, hashed);
+    void this.hash(file, hashed);
+    return false;
+  }
+
+  private async hash(file: string, hashed: Hashed): Promise<void> {
+    try {
+      const bundle = await bundleReward(file, "");
+      bundle.remove();
+      hashed.sha256 = bundle.sha256;
+      this.changed();
+    } catch {
+      return; // half-written: it is another file than the run's
+    }
+  }
+}

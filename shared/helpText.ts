@@ -1,0 +1,24 @@
+import { formatNumber, plural } from "./format.ts";
+import { trainingText } from "./responseParts.ts";
+import type { RolloutRow } from "./rollouts.ts";
+
+/**
+ * How a rollout was helped, in one line: what was given, the rest being written, what of it trains, and behind what.
+ * @param beside the response is marked beside it: what was given is not said again
+ */
+export function helpText(help: NonNullable<RolloutRow["help"]>, beside = false): string {
+  const training = trainingText(help);
+  const { use, by, share, round, given, text, prompt, stripped } = help;
+  const what = [use, ...(by === undefined || by === use ? [] : [`(${by})`])].join(" ");
+  const parts = [
+    share === undefined ? what : `${what}, ${formatNumber(100 * share)} %`,
+    ...(round > 0 ? [`round ${round + 1}`] : []),
+    ...(given === undefined || beside
+      ? []
+      : [`${plural(given, "token")} given: ${JSON.stringify(text ?? "")}`]),
+    ...(prompt === undefined ? [] : [`asked ${JSON.stringify(prompt)}`]),
+    ...(training === undefined || training === "" ? [] : [training]),
+    ...(stripped === true ? ["trains behind the task's own prompt"] : []),
+  ];
+  return `helped by ${parts.join(" · ")}`;
+}

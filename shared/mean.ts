@@ -1,0 +1,6 @@
+/** The arithmetic mean; NaN of none. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum / values.length;
+}

@@ -1,0 +1,97 @@
+/** What an edit would have changed, in words: labels behind lines, and Markdown behind the labels. */
+import { formatChange, formatFraction, formatNumber, plural } from "./format.ts";
+import type { BeforeNow, ChangedRollout, Rescored, Sweep, SweepPoint } from "./rescore.ts";
+import { fromWire, type MaybeNumber } from "./rollouts.ts";
+
+const number = (value: MaybeNumber): string => formatNumber(fromWire(value));
+export const fromTo = ({ before, now }: BeforeNow): string => `${number(before)} → ${number(now)}`;
+
+/** Everything in one line: what a person decides by. */
+export function changeLabel({ change }: Rescored): string {
+  const { mean, rankFlips, signFlips, gained, lost } = change;
+  const groups = [gained > 0 ? `+${gained}` : "", lost > 0 ? `−${lost}` : ""].filter((part) => part !== "");
+  return [
+    `reward ${fromTo(mean)}`,
+    `${plural(rankFlips, "rank")}, ${plural(signFlips, "sign")} flipped`,
+    ...(groups.length === 0 ? [] : [`${groups.join(" ")} groups`]),
+  ].join(" · ");
+}
+
+/** As much of it as fits behind a line of any language, where editors cut hints off at 43 characters. */
+export function shortLabel({ change: { mean, signFlips } }: Rescored): string {
+  const flips = signFlips === 0 ? "no sign flips" : `${plural(signFlips, "sign")} flip`;
+  return `reward ${fromTo(mean)} · ${flips}`;
+}
+
+export function coverage({ from, to, steps, of, name }: Rescored): string {
+  const which = from === to ? `step ${to}` : `steps ${from} to ${to}`;
+  return `${name}, ${which}${steps < of ? ` (${steps} of ${of} with rollouts)` : ""}`;
+}
+
+export function changeText(rescored: Rescored): string {
+  const { change, most, notes, milliseconds } = rescored;
+  const { rollouts, groups, mean, rankFlips, pairs, signFlips, signed, gained, lost, terms } = change;
+  const share = (part: number, all: number): string => (all === 0 ? "–" : formatFraction(part / all, 1));
+  return [
+    `**This edit, over the last run's rollouts** (${coverage(rescored)})`,
+    [
+      "| | was | is | |",
+      "|---|---:|---:|---|",
+      `| reward | ${number(mean.before)} | ${number(mean.now)} | |`,
+      ...terms.map(
+        ({ term, before, now, changed, errors }) =>
+          `| \`${cell(term)}\` | ${number(before)} | ${number(now)} | ${errors > 0 ? plural(errors, "error") : changed > 0 ? "" : "as recorded"} |`,
+      ),
+    ].join("\n"),
+    `${rankFlips.toLocaleString("en-US")} of ${plural(pairs, "pair")} of siblings change places (${share(rankFlips, pairs)}), ${signFlips.toLocaleString("en-US")} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} begin to teach, ${lost} cease to.`,
+    ...(most.length === 0 ? [] : [`Changed most:\n\n${most.map(rolloutLine).join("\n")}`]),
+    ...notes,
+    `${plural(rollouts, "rollout")} in ${Math.max(1, Math.round(milliseconds))} ms`,
+  ].join("\n\n");
+}
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+function rolloutLine({ step, group, index, advantage, reward, response }: ChangedRollout): string {
+  const said = response.replace(/\s+/g, " ").trim().replaceAll("`", "ˋ").slice(0, 60);
+  return `- ${step}/${group}#${index}: advantage ${fromTo(advantage)}, reward ${fromTo(reward)} \`${said === "" ? "(empty)" : said}\``;
+}
+
+const bars = "▁▂▃▄▅▆▇█";
+/** Parts of one as blocks. */
+export const blocksOf = (parts: readonly number[]): string =>
+  parts.map((part) => bars[Math.round(Math.min(1, Math.max(0, part)) * (bars.length - 1))] ?? "").join("");
+
+const flips = ({ signFlips }: SweepPoint, signed: number): number => (signed === 0 ? 0 : signFlips / signed);
+
+/** A sentence where no weight would change anything. */
+export const stillText = ({ points }: Pick<Sweep, "points">): string | undefined =>
+  points.every(({ share, signFlips, rankFlips }) => share === 0 && signFlips === 0 && rankFlips === 0)
+    ? "It pays all rollouts of a group alike: no weight of it changes an advantage."
+    : undefined;
+
+/** @param picture whether the editor draws images in Markdown */
+export function sweepText(sweep: Sweep, picture: boolean): string {
+  const { term, points, signed, weight, from, to, rollouts, notes } = sweep;
+  const most = Math.max(...points.map((point) => flips(point, signed)));
+  const image = `![weight of ${term}](data:image/svg+xml;base64,${Buffer.from(sweep.picture).toString("base64")})`;
+  const title = `**The weight of \`${term}\`** over ${plural(rollouts, "rollout")} of steps ${from} to ${to}`;
+  const still = stillText(sweep);
+  if (still !== undefined) return [title, still, ...notes].join("\n\n");
+  return [
+    title,
+    ...(picture ? [image] : []),
+    `share of the spread \`${blocksOf(points.map(({ share }) => share))}\` from ${formatNumber(points[0]?.weight)} to ${formatNumber(points.at(-1)?.weight)}, ${formatFraction(points.find((point) => point.weight === weight)?.share)} at ${formatNumber(weight)}`,
+    `signs flipped \`${blocksOf(points.map((point) => flips(point, signed)))}\` up to ${formatFraction(most, 1)}`,
+    ...notes,
+  ].join("\n\n");
+}
+
+/** The change of one term, for its own line. */
+export function termLabel(rescored: Rescored, term: string): string | undefined {
+  const change = rescored.change.terms.find((each) => each.term === term);
+  if (change === undefined || (change.changed === 0 && change.errors === 0)) return undefined;
+  const moved = fromWire(change.now) - fromWire(change.before);
+  const errors = change.errors > 0 ? `, ${plural(change.errors, "error")}` : "";
+  return `${term} ${fromTo(change)}${Number.isFinite(moved) ? ` (${formatChange(moved)})` : ""}${errors}`;
+}

@@ -1,0 +1,55 @@
+/** A helped response as the pieces it is made of: what was given, what the policy had written before, and what behind it. */
+import { plural } from "./format.ts";
+import type { RolloutRow } from "./rollouts.ts";
+
+export type PartKind = "given" | "written";
+export interface ResponsePart {
+  readonly kind: PartKind;
+  readonly text: string;
+}
+
+/** The pieces, in order; one, where nothing was given. */
+export function responseParts({
+  response = "",
+  help,
+  spans,
+}: Pick<RolloutRow, "response" | "help" | "spans">): ResponsePart[] {
+  const given = help?.text ?? "";
+  // What goes on from an attempt was given behind it.
+  const from = given === "" ? -1 : response.indexOf(given, spans?.["attempt"] === undefined ? 0 : 1);
+  if (from < 0) return response === "" ? [] : [{ kind: "written", text: response }];
+  const parts: ResponsePart[] = [
+    { kind: "written", text: response.slice(0, from) },
+    { kind: "given", text: given },
+    { kind: "written", text: response.slice(from + given.length) },
+  ];
+  return parts.filter(({ text }) => text !== "");
+}
+
+export const isMarked = (parts: readonly ResponsePart[]): boolean =>
+  parts.some(({ kind }) => kind === "given");
+
+/** How many tokens of each kind a rollout has, and how many of them train; undefined: it is not recorded. */
+export interface TokenTally {
+  readonly tokens: number;
+  readonly trained: number;
+}
+
+/** "4 given tokens do not train", "all 12 written tokens train", "2 of 4 given tokens train". */
+export function trainsText(kind: PartKind, { tokens, trained }: TokenTally): string {
+  const all = plural(tokens, `${kind} token`);
+  const verb = tokens === 1 ? "trains" : "train";
+  if (trained === 0) return `${all} ${tokens === 1 ? "does" : "do"} not train`;
+  return trained === tokens ? `${tokens === 1 ? "" : "all "}${all} ${verb}` : `${trained} of ${all} train`;
+}
+
+/** What of a helped rollout trains, as a sentence without its end; undefined where it is not recorded. */
+export function trainingText(help: NonNullable<RolloutRow["help"]>): string | undefined {
+  const { trains } = help;
+  if (trains === undefined) return undefined;
+  const { given, written } = trains;
+  return [
+    ...(given.tokens > 0 ? [trainsText("given", given)] : []),
+    ...(written.tokens > 0 ? [trainsText("written", written)] : []),
+  ].join(", ");
+}
