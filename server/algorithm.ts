@@ -11,6 +11,7 @@ import type {
   Clock,
   Combined,
   Group,
+  HeadOf,
   KlTerm,
   Model,
   RewardColumn,
@@ -26,21 +27,20 @@ import {
   describeRewards,
   describeRollouts,
 } from "./algorithm/describe.ts";
+import { withGiven } from "./algorithm/givenAdvantages.ts";
+import { helps } from "./config/guidanceFacts.ts";
 import { groupsOf } from "./algorithm/groups.ts";
 import { klTerms } from "./algorithm/kl.ts";
 import { LossChain, type Update } from "./algorithm/loss.ts";
+import { tokensOf, type TokenColumn } from "./algorithm/perRow.ts";
 import { RewardChain, type Scored } from "./algorithm/rewards.ts";
 
 export type { Advantages, Scored, Update };
-export {
-  Curriculum,
-  openSources,
-  starvation,
-  type DrawnTask,
-  type SourceOf,
-} from "./algorithm/curriculum.ts";
+export { Curriculum, openSources, type DrawnTask } from "./algorithm/curriculum.ts";
+export { starvation } from "./algorithm/curriculumFaults.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
 export { describeMismatch } from "./algorithm/describe.ts";
+export { advantagesOfRows, columnOfAdvantages } from "./algorithm/advantageColumns.ts";
 export { withReturns } from "./algorithm/advantages.ts";
 export { create } from "./algorithm/create.ts";
 
@@ -52,6 +52,7 @@ export const contextOf = (
   ...outside,
   max_tokens: body.rollout.max_tokens,
   group: body.rollout.group,
+  asking: { chat: body.rollout.chat, system: body.rollout.system },
   timeout: body.reward.timeout,
 });
 
@@ -68,7 +69,7 @@ export class Algorithm implements Stateful {
     readonly body: StageBody,
     context: CreateContext,
   ) {
-    const kl = klTerms(body.kl, context);
+    const kl = klTerms(body.kl, context, body.update.epochs * body.replay.updates);
     this.kl = kl;
     this.rewardChain = new RewardChain(body.reward, context);
     this.advantageChain = new AdvantageChain(
@@ -98,6 +99,10 @@ export class Algorithm implements Stateful {
   get advantageChannels(): readonly AdvantageChannel[] {
     return this.advantageChain.channels;
   }
+  /** Advantages come with `returns`: what the critic that they are computed with should have said. */
+  get targets(): boolean {
+    return this.advantageChain.targets;
+  }
   /** Channels that `policy.update` must build. */
   channels(clock: Clock): Channel[] {
     return this.lossChain.channels(clock);
@@ -106,9 +111,25 @@ export class Algorithm implements Stateful {
   get before(): readonly Channel[] {
     return this.lossChain.before;
   }
+  /** The objective reads `mismatched_log_ratio` to this model. */
+  get mismatched(): Model | undefined {
+    return this.lossChain.mismatched;
+  }
+  /** Heads of other models that the objective reads (`old["head:<head>@<model>"]`). */
+  get heads(): readonly HeadOf[] {
+    return this.lossChain.heads;
+  }
   /** Models whose log-probs the step needs (`old["logp:<model>"]`), for the reward and for the loss. */
   models(clock: Clock): Model[] {
     return this.lossChain.models(clock);
+  }
+  /** Those of them that only helped rows are compared with. */
+  get guided(): readonly Model[] {
+    return this.lossChain.guidedModels;
+  }
+  /** Of the tokens that train, those that count against the log-probs of whoever wrote them. */
+  unhelped(batch: Batch, trained: Uint8Array): Uint8Array {
+    return this.lossChain.unhelped(batch, trained);
   }
   /** Models whose entropy at each token the step needs (`old["entropy:<model>"]`). */
   entropies(clock: Clock): Model[] {
@@ -127,9 +148,14 @@ export class Algorithm implements Stateful {
   rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
     return this.rewardChain.rewards(terms, batch, clock);
   }
-  /** `stats`: columns of generation, `logp` and `logp:<model>` for a KL penalty on the reward, and `advantageChannels`. */
-  advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
-    return this.advantageChain.advantages(combined, batch, stats, clock);
+  /**
+   * @param stats columns of generation, `logp` and `logp:<model>` for a KL penalty on the reward, and `advantageChannels`
+   * @param reuse the caller is done with them before it asks so again: they may be written to the same place
+   */
+  advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock, reuse = false): Advantages {
+    const found = this.advantageChain.advantages(combined, batch, stats, clock, reuse);
+    const { guidance } = this.body;
+    return helps(guidance) && guidance.given_advantage === "own" ? withGiven(found, combined, batch) : found;
   }
   /** Recorded advantages per token; NaN where a token has none. */
   recorded(values: Float64Array, batch: Batch): Advantages {
@@ -150,9 +176,23 @@ export class Algorithm implements Stateful {
   groups(batch: Batch, scored: Scored, advantages?: Advantages): Group[] {
     return groupsOf(batch, scored, advantages);
   }
-  /** Per token: mask × token weighting, 0 where nothing trains. */
+  /** Mask × token weighting, 0 where nothing trains. A column, if there has to be one, is `into` where that is given. */
+  tokenWeights(
+    batch: Batch,
+    advantages: Advantages,
+    stats: Stats = {},
+    clock = beginning,
+    into?: Float64Array,
+  ): TokenColumn {
+    return this.lossChain.weights(batch, advantages, stats, clock, into);
+  }
+  /** Per row, which losses it moves, by the config's routes; undefined: all the objective. */
+  routes(batch: Batch, success: Uint8Array | undefined, advantages: Advantages): Uint8Array | undefined {
+    return this.lossChain.routes(batch, success, advantages);
+  }
+  /** The same as a column of its own. */
   weights(batch: Batch, advantages: Advantages, stats: Stats = {}, clock = beginning): Float64Array {
-    return this.lossChain.weights(batch, advantages, stats, clock);
+    return tokensOf(this.tokenWeights(batch, advantages, stats, clock));
   }
   /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
   weigh(update: Update, clock: Clock): Weigh {

@@ -2,6 +2,7 @@
 import {
   origin,
   type Batch,
+  type Lead,
   type Ragged,
   type RolloutRecord,
   type Sample,
@@ -18,6 +19,39 @@ export interface SampledRow {
   readonly train_context?: Int32Array;
   /** Tokens at the row's start that were given, not written; they are not in `sample`. */
   readonly given?: Int32Array;
+  /** What help put behind them, before what the sample says. */
+  readonly lead?: readonly Lead[];
+  /** Which tokens of a helped row train; default: those the policy wrote. */
+  readonly trains?: "written" | "given" | "all";
+}
+
+type Column = Float64Array | Int32Array | Uint8Array;
+
+/** A stretch of a row with an origin of its own. */
+interface Piece {
+  readonly origin: number;
+  readonly trains: boolean;
+  readonly values: Partial<SampledRow["sample"]> & { readonly tokens: Int32Array };
+}
+
+function piecesOf({ given, lead = [], sample, trains = "written" }: SampledRow): Piece[] {
+  const own = (values: Piece["values"]): Piece => ({
+    origin: origin.written,
+    trains: trains !== "given",
+    values,
+  });
+  const helped = lead.map((part): Piece => {
+    if (part.kind === "own") return own(part.sample);
+    const { tokens, logp } = part;
+    return {
+      origin: origin.given,
+      trains: trains !== "written",
+      values: { tokens, ...(logp && { logp_old: logp }) },
+    };
+  });
+  const begin: Piece[] =
+    given === undefined ? [] : [{ origin: origin.given, trains: false, values: { tokens: given } }];
+  return [...begin, ...helped, own(sample)];
 }
 
 /** `rows + 1` offsets of rows with these lengths. */
@@ -45,26 +79,30 @@ export function numbered(keys: readonly string[]): { readonly group: Int32Array;
   return { group, groups: known.size };
 }
 
-/** A batch of fresh samples. Given tokens stand before the written ones, with NaN where a sample has no value for them. */
+/** A batch of fresh samples. Given tokens stand before the written ones, with NaN where nobody knows a value for them. */
 export function batchOfSamples(rows: readonly SampledRow[]): Batch {
-  const given = rows.map((row) => row.given?.length ?? 0);
-  const offsets = offsetsOf(rows.map((row, i) => given[i]! + row.sample.tokens.length));
+  const pieces = rows.map(piecesOf);
+  const offsets = offsetsOf(
+    pieces.map((row) => row.reduce((sum, { values }) => sum + values.tokens.length, 0)),
+  );
   const size = offsets.at(-1)!;
   const tokens = new Int32Array(size);
-  const origins = new Uint8Array(size);
+  const [origins, mask] = [new Uint8Array(size), new Uint8Array(size)];
   const column = (): Float64Array => new Float64Array(size).fill(Number.NaN);
-  const [logpOld, logpSampled, entropy] = [column(), column(), column()];
+  const floats = { logp_old: column(), logp_sampled: column(), entropy: column() };
   const versions = new Int32Array(size).fill(-1);
-  rows.forEach(({ sample, given: prefix }, row) => {
-    const start = offsets[row]!;
-    const written = start + given[row]!;
-    if (prefix !== undefined) tokens.set(prefix, start);
-    origins.fill(origin.given, start, written);
-    tokens.set(sample.tokens, written);
-    logpOld.set(sample.logp_old, written);
-    logpSampled.set(sample.logp_sampled, written);
-    entropy.set(sample.entropy, written);
-    versions.set(sample.versions, written);
+  pieces.forEach((row, i) => {
+    let at = offsets[i]!;
+    for (const { origin: kind, trains, values } of row) {
+      const end = at + values.tokens.length;
+      tokens.set(values.tokens, at);
+      origins.fill(kind, at, end);
+      mask.fill(trains ? 1 : 0, at, end);
+      for (const key of ["logp_old", "logp_sampled", "entropy"] as const)
+        if (values[key] !== undefined) floats[key].set(values[key], at);
+      if (values.versions !== undefined) versions.set(values.versions, at);
+      at = end;
+    }
   });
   const groups = numbered(rows.map(({ record }) => record.group));
   return {
@@ -72,8 +110,8 @@ export function batchOfSamples(rows: readonly SampledRow[]): Batch {
     offsets,
     tokens,
     origin: origins,
-    mask: Uint8Array.from(origins, (kind) => (kind === origin.written ? 1 : 0)),
-    columns: { logp_old: logpOld, logp_sampled: logpSampled, entropy, versions },
+    mask,
+    columns: { ...floats, versions },
     context: raggedOf(rows.map(({ context }) => context)),
     ...(rows.some(({ train_context }) => train_context !== undefined)
       ? { trainContext: raggedOf(rows.map(({ context, train_context }) => train_context ?? context)) }
@@ -82,8 +120,6 @@ export function batchOfSamples(rows: readonly SampledRow[]): Batch {
     records: rows.map(({ record }) => record),
   };
 }
-
-type Column = Float64Array | Int32Array | Uint8Array;
 
 /** Token ranges of the chosen rows, one after the other. */
 function gathered<T extends Column>(values: T, offsets: Int32Array, rows: readonly number[], result: T): T {
@@ -98,9 +134,15 @@ function gathered<T extends Column>(values: T, offsets: Int32Array, rows: readon
 const sizeOf = (offsets: Int32Array, rows: readonly number[]): number =>
   rows.reduce((sum, row) => sum + offsets[row + 1]! - offsets[row]!, 0);
 
-/** A per-token column of a batch, for some of its rows. */
+/** Whether the rows are all of the batch's, in their order. */
+export const areAll = (rows: readonly number[], batch: Pick<Batch, "rows">): boolean =>
+  rows.length === batch.rows && rows.every((row, i) => row === i);
+
+/** A per-token column of a batch, for some of its rows; the column itself, for all in their order. */
 export const selectTokens = (values: Float64Array, batch: Batch, rows: readonly number[]): Float64Array =>
-  gathered(values, batch.offsets, rows, new Float64Array(sizeOf(batch.offsets, rows)));
+  areAll(rows, batch)
+    ? values
+    : gathered(values, batch.offsets, rows, new Float64Array(sizeOf(batch.offsets, rows)));
 
 /** A per-row column, for some of the rows. */
 export const selectValues = (values: Float64Array, rows: readonly number[]): Float64Array =>
@@ -110,6 +152,12 @@ const selectRagged = ({ offsets, values }: Ragged, rows: readonly number[]): Rag
   offsets: offsetsOf(rows.map((row) => offsets[row + 1]! - offsets[row]!)),
   values: gathered(values, offsets, rows, new Int32Array(sizeOf(offsets, rows))),
 });
+
+const selectContexts = (
+  contexts: NonNullable<Batch["contexts"]>,
+  rows: readonly number[],
+): NonNullable<Batch["contexts"]> =>
+  Object.fromEntries(Object.entries(contexts).map(([name, one]) => [name, selectRagged(one, rows)]));
 
 function selectColumns(columns: TokenColumns, batch: Batch, rows: readonly number[]): TokenColumns {
   const { versions, ...floats } = columns;
@@ -141,6 +189,7 @@ export function selectRows(batch: Batch, rows: readonly number[]): Batch {
       : { rowColumns: { reward_baseline: selectValues(batch.rowColumns.reward_baseline, rows) } }),
     context: selectRagged(batch.context, rows),
     ...(batch.trainContext === undefined ? {} : { trainContext: selectRagged(batch.trainContext, rows) }),
+    ...(batch.contexts === undefined ? {} : { contexts: selectContexts(batch.contexts, rows) }),
     ...numbered(rows.map((row) => String(batch.group[row]))),
     ...(batch.pair === undefined ? {} : { pair: Int32Array.from(rows, (row) => batch.pair![row]!) }),
     records: rows.map((row) => batch.records[row]!),
@@ -244,11 +293,24 @@ export function joinBatches(batches: readonly Batch[], groups: readonly string[]
     ...joinedRows(batches),
     context: joinedRagged(batches.map(({ context }) => context)),
     ...(batches.some(({ trainContext }) => trainContext !== undefined)
-      ? { trainContext: joinedRagged(batches.map(({ context, trainContext }) => trainContext ?? context)) }
+      ? { trainContext: joinedRagged(batches.map(trainedBehind)) }
       : {}),
+    ...joinedContexts(batches),
     ...numbered(groups),
     records: batches.flatMap(({ records }) => records),
   };
+}
+
+/** What stands in front of the rows where they train. */
+export const trainedBehind = ({ context, trainContext }: Pick<Batch, "context" | "trainContext">): Ragged =>
+  trainContext ?? context;
+
+function joinedContexts(batches: readonly Batch[]): Pick<Batch, "contexts"> {
+  const names = [...new Set(batches.flatMap(({ contexts = {} }) => Object.keys(contexts)))];
+  if (names.length === 0) return {};
+  const of = (name: string): Ragged =>
+    joinedRagged(batches.map((batch) => batch.contexts?.[name] ?? trainedBehind(batch)));
+  return { contexts: Object.fromEntries(names.map((name) => [name, of(name)])) };
 }
 
 /** Columns with a number per row. */

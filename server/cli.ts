@@ -14,7 +14,7 @@ const commands: Readonly<
     load: () => import("./cli/init.ts"),
   },
   run: { summary: "start a run and follow it", load: () => import("./cli/run.ts") },
-  validate: { summary: "check configs before anything runs", load: () => import("./cli/validate.ts") },
+  validate: { summary: "check configs before anything runs", load: () => import("./cli/validate/index.ts") },
   resolve: {
     summary: "print the resolved config, each value with where it came from",
     load: () => import("./cli/resolve.ts"),
@@ -37,6 +37,7 @@ const commands: Readonly<
   evaluate: { summary: "measure a checkpoint", load: () => import("./cli/evaluate.ts") },
   methods: { summary: "every method of every slot", load: () => import("./cli/methods.ts") },
   presets: { summary: "published methods as choices of options", load: () => import("./cli/presets.ts") },
+  rules: { summary: "every kind of finding; with an id, its page", load: () => import("./cli/rules.ts") },
   schema: { summary: "the JSON Schema of a config", load: () => import("./cli/schema.ts") },
   daemon: {
     summary: "status, stop or logs of the daemon of this store",
@@ -50,12 +51,10 @@ const commands: Readonly<
     summary: "which library computes; install another one",
     load: () => import("./cli/engine.ts"),
   },
-  ...Object.fromEntries(
-    ["curriculum"].map((name) => [
-      name,
-      { summary: "arrives in a later version", hidden: true, load: () => import("./cli/later.ts") },
-    ]),
-  ),
+  curriculum: {
+    summary: "what the curriculum draws: of recorded outcomes, or of simulated learners",
+    load: () => import("./cli/curriculum.ts"),
+  },
   lsp: { summary: "the language server on stdio, for any editor", load: () => import("./cli/lsp.ts") },
   serve: { summary: "the daemon's process", hidden: true, load: () => import("./cli/serve.ts") },
   worker: { summary: "a run's process", hidden: true, load: () => import("./cli/worker.ts") },

@@ -5,7 +5,7 @@
 import { UserError } from "../shared/errors.ts";
 import { toWire, type WireNumber } from "../shared/rollouts.ts";
 import { describeMismatch, withReturns, type Advantages, type Scored } from "./algorithm.ts";
-import type { RunConfig } from "./config/resolved.ts";
+import type { RunConfig, StageBody } from "./config/resolved.ts";
 import { RecordedStep } from "./explain/recordedStep.ts";
 import type { Span } from "../shared/why.ts";
 import { keyOf, recordedChannel } from "./explain/channels.ts";
@@ -109,6 +109,8 @@ export interface SolvedStep {
   readonly weighed: Weighed | undefined;
 }
 
+type Objectives = StageBody["objective"];
+
 export class StepExplainer {
   constructor(private readonly step: RecordedStep) {}
 
@@ -206,12 +208,13 @@ export class StepExplainer {
     const trained = Uint8Array.from(weights, (weight) => (weight === 0 ? 0 : 1));
     const channels = algorithm.channels(clock);
     const now = this.now(channels, trained);
-    if (channels.includes("logp") && step.body.objective.loss.declaration.name !== "reinforce")
-      step.checkColumn(old.logp, trained, "logp_old");
+    if (channels.includes("logp") && readsBehaviour(step.body.objective))
+      step.checkColumn(old.logp, algorithm.unhelped(batch, trained), "logp_old");
     for (const model of algorithm.models(clock))
       if (old[`logp:${model}`] === undefined || algorithm.kl.some((term) => term.model === model))
         step.checkColumn(old[`logp:${model}`], trained, keyOf(`logp:${model}`));
-    return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored }, clock)(
+    const routes = algorithm.routes(batch, scored.success, advantages);
+    return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored, routes }, clock)(
       now,
       withReturns(batch, advantages),
     );
@@ -234,6 +237,14 @@ export class StepExplainer {
     };
   }
 }
+
+/** Whether a loss compares the policy with the weights that wrote: REINFORCE and losses with another anchor do not. */
+const readsBehaviour = ({ loss, also, correction }: Objectives): boolean =>
+  correction.length > 0 ||
+  [loss, ...also.map((one) => one.loss)].some(
+    ({ declaration, params }) =>
+      declaration.name !== "reinforce" && params["anchor"] !== "reference" && params["anchor"] !== "none",
+  );
 
 function touchedOf(
   touched: Weighed["touched"],

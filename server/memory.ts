@@ -1,17 +1,18 @@
 /** A run's memory before it starts: what it needs at its peak, what it may take, and what to lower where that is less. */
 import { availableParallelism, totalmem } from "node:os";
 import { UserError, messageOf } from "../shared/errors.ts";
-import { modelsRead } from "./algorithm/modelsRead.ts";
+import { modelsRead, objectiveNeeds } from "./algorithm/modelsRead.ts";
 import { contextOf, create } from "./algorithm.ts";
 import { besideNeeds } from "./memoryBeside.ts";
 import { sizeText, writeMemoryNote } from "./memoryNote.ts";
+import { fixedBudget, remedies } from "./memoryRemedies.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
+import { givenTrains, helps } from "./config/guidanceFacts.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
-import { describeModel, threadSettings } from "./policy/index.ts";
+import { describeModel, MOST_STREAMS, threadSettings } from "./policy/index.ts";
 import {
   planWithin,
   total,
-  type Budget,
   type ModelNeeds,
   type Plan,
   type Prediction,
@@ -25,7 +26,6 @@ import { randomStream } from "./random.ts";
 const SHARE = 0.8;
 /** Longest prompt of a file nobody has read yet, in tokens. */
 const UNREAD_PROMPT = 256;
-const MOST_STREAMS = 8;
 
 /** Bytes that this process may have: the machine's, or less in a container. */
 export function machineMemory(): number {
@@ -67,8 +67,19 @@ function policyNeeds(config: RunConfig, shape: Shape): ModelNeeds {
     trained: trainedShapes({ shape, heads, adapter }),
     adapted: adapter !== undefined,
     optimizer: optimizers.reduce((most, one) => (kept(one) > kept(most) ? one : most)),
-    snapshots: (usesReference(config) ? 1 : 0) + copiesOf(config, "policy"),
+    snapshots: (usesReference(config) ? 1 : 0) + copiesOf(config, "policy") + keptWeights(config),
   };
+}
+
+/** Weights of the policy that are kept under a name: snapshots, and what a stage left that a later one merges. */
+function keptWeights({ stages }: RunConfig): number {
+  const names = stages.flatMap(({ merge, on_enter }) => [
+    ...[...merge, ...on_enter.merge].flatMap(({ source }) =>
+      source.kind === "stage" ? [`stage ${source.name}`] : [],
+    ),
+    ...(on_enter.snapshot === undefined ? [] : [`snapshot ${on_enter.snapshot}`]),
+  ]);
+  return new Set(names).size;
 }
 
 /** The models beside the policy; a frozen one has weights and nothing else. */
@@ -100,22 +111,51 @@ function rowLength({ body }: StageConfig, context: number): number {
   return Math.min(context, Math.max(1, ...prompts) + body.rollout.max_tokens);
 }
 
+/** Whether nothing in a stage trains behind another prompt than it was written behind, or was written by somebody else. */
+const ownWords = ({ guidance }: StageConfig["body"]): boolean =>
+  !helps(guidance) || (guidance.context === "keep" && !givenTrains(guidance));
+
+/** Whether a step has one update, of values that generation left: no head's, and of no rows but its own. */
+const takesStored = (body: StageConfig["body"]): boolean =>
+  body.update.epochs === 1 &&
+  ownWords(body) &&
+  body.kl.every(({ estimator, place }) => place === "reward" || estimator.declaration.name !== "full") &&
+  body.replay.updates === 1 &&
+  body.replay.source.declaration.name === "none" &&
+  body.auxiliary.every(({ place, loss }) => place === "alone" || loss.declaration.name === "learner") &&
+  objectiveNeeds(body).channels.every((channel) => channel === "logp" || channel === "entropy");
+
+const ofPairs = ({ kind }: StageConfig): boolean => kind === "preference" || kind === "reward_model";
+
+/** Rows of a step that are no rollouts; undefined where they are. */
+function ownRows(stage: StageConfig): number | undefined {
+  if (stage.kind === "sft" || stage.kind === "pretrain") return stage.batch;
+  if (stage.kind === "merge" || stage.kind === "alternate") return 1;
+  return ofPairs(stage) && stage.pairs === "dataset" ? 2 * stage.batch : undefined;
+}
+
+/** Rollouts that a step trains on and may write at once: those of the groups, and the helped ones that join them. */
+function rollouts({ rollout, guidance }: StageConfig["body"]): number {
+  const joining = helps(guidance) && guidance.place === "append";
+  return rollout.prompts * (rollout.group + (joining ? (guidance.rollouts ?? rollout.group) : 0));
+}
+
 function workNeeds(config: RunConfig, shape: Shape): WorkNeeds {
   const threads = config.engine.threads ?? availableParallelism();
   const native = config.engine.backend !== "wasm";
   // One thread an operation means: one stream a thread.
   const { TF_NUM_INTRAOP_THREADS } = threadSettings(parameterCount(shape), threads);
-  const rollouts = ({ rollout }: StageConfig["body"]): number => rollout.prompts * rollout.group;
   const rows = (stage: StageConfig): number =>
-    stage.kind === "sft"
-      ? stage.batch
-      : Math.min(stage.body.update.mini_batch ?? Number.POSITIVE_INFINITY, rollouts(stage.body));
+    ownRows(stage) ??
+    Math.min(stage.body.update.mini_batch ?? Number.POSITIVE_INFINITY, rollouts(stage.body));
   // The first update on fresh rollouts takes their stored values; later ones compute them.
   const staged = (stage: StageConfig): number =>
-    stage.kind === "sft" || stage.body.update.epochs > 1 || rows(stage) < rollouts(stage.body)
+    ownRows(stage) !== undefined || rows(stage) < rollouts(stage.body) || !takesStored(stage.body)
       ? rows(stage)
       : 0;
-  const lanes = config.stages.filter(({ kind }) => kind === "rl").map(({ body }) => rollouts(body));
+  const lanes = config.stages
+    .filter((stage) => stage.kind === "rl" || (stage.pairs === "rollouts" && ofPairs(stage)))
+    .map(({ body }) => rollouts(body));
   return {
     lanes: Math.max(0, ...lanes),
     rows: Math.max(1, ...config.stages.map(rows)),
@@ -124,12 +164,6 @@ function workNeeds(config: RunConfig, shape: Shape): WorkNeeds {
     streams: native && TF_NUM_INTRAOP_THREADS === "1" ? Math.min(threads, MOST_STREAMS) : 1,
     backend: native ? "native" : "wasm",
   };
-}
-
-/** What the config itself decides. */
-function fixedBudget({ stages }: RunConfig): Partial<Budget> {
-  const written = stages.flatMap(({ body }) => body.update.micro_tokens ?? []);
-  return written.length === 0 ? {} : { micro_tokens: Math.max(...written) };
 }
 
 export interface MemoryPlan extends Plan {
@@ -152,10 +186,12 @@ const planned = new WeakMap<RunConfig, MemoryPlan>();
 
 function planFor(config: RunConfig, limit: number): Plan {
   const { shape } = describeModel(config.model);
-  const models = [policyNeeds(config, shape), ...otherNeeds(config)];
-  const beside = besideNeeds(config, shape.vocabulary);
+  const policy = policyNeeds(config, shape);
+  const work = workNeeds(config, shape);
+  const { vocabulary } = shape;
+  const beside = besideNeeds(config, { vocabulary, trained: policy.trained, length: work.length });
   const bytes = Object.values(beside).reduce((sum: number, one: number) => sum + one, 0);
-  const plan = planWithin(models, workNeeds(config, shape), limit - bytes, fixedBudget(config));
+  const plan = planWithin([policy, ...otherNeeds(config)], work, limit - bytes, fixedBudget(config));
   const { prediction } = plan;
   const whole: Prediction = {
     ...prediction,
@@ -164,6 +200,7 @@ function planFor(config: RunConfig, limit: number): Plan {
     optimizer: prediction.optimizer + beside.optimizer,
     step: prediction.step + beside.step,
     caches: prediction.caches + beside.caches,
+    replay: beside.replay,
   };
   return { ...plan, prediction: whole, peak: plan.peak + bytes };
 }
@@ -175,75 +212,6 @@ export const arithmetic = (prediction: Prediction): string =>
     .sort(([, a]: [string, number], [, b]: [string, number]) => b - a)
     .map(([name, bytes]: [string, number]) => `${name} ${sizeText(bytes)}`)
     .join(" + ");
-
-/** One change of a config that lowers its memory. */
-interface Remedy {
-  readonly key: string;
-  readonly now: string | number;
-  /** Values to try, the mildest first. */
-  readonly values: readonly (string | number)[];
-  with(value: string | number): RunConfig;
-}
-const halves = (from: number, least: number): number[] => {
-  const found: number[] = [];
-  for (let value = Math.floor(from / 2); value >= least; value = Math.floor(value / 2)) found.push(value);
-  return found;
-};
-const everyStage = (
-  config: RunConfig,
-  change: (body: StageConfig["body"]) => StageConfig["body"],
-): RunConfig => ({
-  ...config,
-  stages: config.stages.map((stage) => ({ ...stage, body: change(stage.body) })),
-});
-
-function remedies(config: RunConfig): Remedy[] {
-  const found: Remedy[] = [];
-  const micro = fixedBudget(config).micro_tokens;
-  if (micro !== undefined)
-    found.push({
-      key: "update.micro_tokens",
-      now: micro,
-      values: halves(micro, 64),
-      with: (value) =>
-        everyStage(config, (body) => ({ ...body, update: { ...body.update, micro_tokens: Number(value) } })),
-    });
-  const longest = Math.max(...config.stages.map(({ body }) => body.rollout.max_tokens));
-  found.push({
-    key: "rollout.max_tokens",
-    now: longest,
-    values: halves(longest, 16),
-    with: (value) =>
-      everyStage(config, (body) => ({
-        ...body,
-        rollout: { ...body.rollout, max_tokens: Math.min(body.rollout.max_tokens, Number(value)) },
-      })),
-  });
-  if (config.model.base === "tiny") found.push(...smaller(config));
-  return found;
-}
-/** Sizes of a tiny model that keep what its heads ask of the width. */
-function smaller(config: RunConfig): Remedy[] {
-  const { size } = config.model;
-  const sized = (more: Partial<typeof size>): RunConfig => ({
-    ...config,
-    model: { ...config.model, size: { ...size, ...more } },
-  });
-  return [
-    {
-      key: "model.layers",
-      now: size.layers,
-      values: halves(size.layers, 1),
-      with: (value) => sized({ layers: Number(value) }),
-    },
-    {
-      key: "model.width",
-      now: size.width,
-      values: halves(size.width / (2 * size.heads), 1).map((pairs) => pairs * 2 * size.heads),
-      with: (value) => sized({ width: Number(value) }),
-    },
-  ];
-}
 
 /** The number to lower and a value that fits, as an imperative; undefined where no single one does. */
 function remedyFor(config: RunConfig, limit: number): string | undefined {
@@ -294,6 +262,10 @@ export function memoryAdvice(config: RunConfig): string {
     [
       prediction.caches,
       `Lower rollout.prompts to ${Math.max(1, Math.floor(body.rollout.prompts / 2))} (${body.rollout.prompts} now)`,
+    ],
+    [
+      prediction.replay,
+      `Lower replay.capacity to ${Math.max(64, Math.floor(Number(body.replay.source.params["capacity"] ?? 0) / 2))} (${String(body.replay.source.params["capacity"])} now)`,
     ],
     [
       prediction.optimizer + prediction.step,

@@ -1,13 +1,32 @@
-/** Bytes that a run holds beside its language models: perceptrons, and what penalties remember of lanes. */
+/**
+ * Bytes that a run holds beside its language models: perceptrons, optimisers of auxiliary losses, what penalties remember
+ * of lanes, and what replay keeps.
+ */
+import { existsSync, statSync } from "node:fs";
 import { contextOf, create } from "./algorithm.ts";
-import type { PerceptronModelConfig, RunConfig } from "./config/resolved.ts";
+import type {
+  AuxiliaryConfig,
+  CreateContext,
+  PerceptronModelConfig,
+  RunConfig,
+  StageBody,
+} from "./config/resolved.ts";
 import type { Prediction } from "./policy/memory.ts";
 import { stateShapes } from "./policy/optimizerPrograms.ts";
 import { perceptronWeights } from "./policy/perceptron/index.ts";
 import { countOf } from "./policy/transformer/weights.ts";
 import { randomStream } from "./random.ts";
 
-export type Beside = Pick<Prediction, "weights" | "snapshots" | "optimizer" | "step" | "caches">;
+export type Beside = Pick<Prediction, "weights" | "snapshots" | "optimizer" | "step" | "caches" | "replay">;
+
+/** Of the policy and its work. */
+export interface Around {
+  readonly vocabulary: number;
+  /** Extents of what trains. */
+  readonly trained: Readonly<Record<string, readonly number[]>>;
+  /** Longest prompt and response together, in tokens. */
+  readonly length: number;
+}
 
 const sumOf = (shapes: Readonly<Record<string, readonly number[]>>): number =>
   Object.values(shapes).reduce((sum, extents) => sum + countOf(extents), 0);
@@ -15,7 +34,7 @@ const sumOf = (shapes: Readonly<Record<string, readonly number[]>>): number =>
 function perceptronBytes(
   config: RunConfig,
   { name, shape, optimizer }: PerceptronModelConfig,
-): Omit<Beside, "caches"> {
+): Omit<Beside, "caches" | "replay"> {
   const shapes = perceptronWeights(shape);
   const own = 4 * sumOf(shapes);
   const copies = config.models.filter((one) => one.kind === "copy" && one.of === name).length;
@@ -38,17 +57,56 @@ function markBytes({ stages }: RunConfig, vocabulary: number): number {
   return 4 * vocabulary * Math.max(0, ...marks);
 }
 
-/** @param vocabulary the policy's */
-export function besideNeeds(config: RunConfig, vocabulary: number): Beside {
+/** What an auxiliary loss's own optimiser remembers of the policy's weights. */
+function ownOptimizer({ optimizer }: AuxiliaryConfig, config: RunConfig, { trained }: Around): number {
+  if (optimizer === undefined) return 0;
+  const random = randomStream(config.seed, "optimizer");
+  return 4 * sumOf(stateShapes(create(optimizer, contextOf(config.top, { random })).rule, trained));
+}
+
+/** A kept rollout's record, texts and columns as objects; and what each term of the reward adds to it. */
+const ROW = 5 * 1024;
+const TERM = 1024;
+/** Bytes of a kept token: five numbers, its id, its version, its origin and its mask, and once more for a checkpoint. */
+const TOKEN = 2 * (5 * 8 + 4 + 4 + 1 + 1);
+
+/** @param length of prompt and response */
+const rowBytes = ({ reward, rollout }: StageBody, length: number): number =>
+  ROW + TERM * reward.terms.length + TOKEN * rollout.max_tokens + 8 * (length - rollout.max_tokens);
+
+/** Rollouts that the learners of a stage remember, each for itself. */
+const learnersRows = (body: StageBody, context: CreateContext): number =>
+  body.auxiliary.reduce((sum, { loss }) => {
+    const made = create(loss, context);
+    return made.kind === "learner" && made.rollouts === "memory" ? sum + made.capacity : sum;
+  }, 0);
+
+/** The stage that keeps the most; rows are as long as they may become. A file's take about what they do on disk. */
+function replayBytes({ stages, seed }: RunConfig, { length }: Around): number {
+  const kept = stages.map(({ body }) => {
+    const context = contextOf(body, { random: randomStream(seed, "replay") });
+    const source = create(body.replay.source, context);
+    const learned = learnersRows(body, context) * rowBytes(body, length);
+    if (source.kind === "window") return learned + source.capacity * rowBytes(body, length);
+    return learned + (source.kind === "file" && existsSync(source.path) ? statSync(source.path).size : 0);
+  });
+  return Math.max(0, ...kept);
+}
+
+export function besideNeeds(config: RunConfig, around: Around): Beside {
   const needs = config.models.flatMap((one) =>
     one.kind === "perceptron" ? [perceptronBytes(config, one)] : [],
   );
   const sum = (name: keyof (typeof needs)[number]): number => needs.reduce((all, one) => all + one[name], 0);
+  const named = config.stages.map(({ body }) =>
+    body.auxiliary.reduce((all, one) => all + ownOptimizer(one, config, around), 0),
+  );
   return {
     weights: sum("weights"),
     snapshots: sum("snapshots"),
-    optimizer: sum("optimizer"),
+    optimizer: sum("optimizer") + Math.max(0, ...named),
     step: sum("step"),
-    caches: markBytes(config, vocabulary),
+    caches: markBytes(config, around.vocabulary),
+    replay: replayBytes(config, around),
   };
 }

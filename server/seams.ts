@@ -9,8 +9,11 @@
  * object per token. Columns of a batch cover every token *after the first prompt* of a row, observations and
  * given prefixes included. Row `i` occupies `offsets[i] … offsets[i + 1]` of every token column.
  */
-import type { Json, JsonObject } from "../shared/json.ts";
+import type { Json } from "../shared/json.ts";
+import type { Angles, Questioned } from "./angles.ts";
 import type { OptimizerChoice } from "./config/declaration.ts";
+import type { Task } from "./tasks/types.ts";
+import type { HelpRecord } from "./guidance/types.ts";
 
 // ───────────────────────────────────────────────────────────────── words
 
@@ -47,34 +50,8 @@ export interface Stateful {
 
 // ───────────────────────────────────────────────────────────────── tasks
 
-/** A prompt with its answer and environment. */
-export interface Task {
-  /** Canonical and stable: equal tasks have equal ids, whatever their place in the data. Splits hash it. */
-  readonly id: string;
-  /** The task source's name in the config. */
-  readonly source: string;
-  readonly env: string;
-  readonly prompt: string;
-  /** How the response begins: given to the model, never written by it. */
-  readonly begin?: string;
-  /** Reference answer, where there is one. */
-  readonly answer?: string;
-  /** What the environment's verifier, templates and reward functions read. */
-  readonly data: JsonObject;
-  /** A written solution in the response's own format, for supervised warm-up and guidance. */
-  readonly solution?: string;
-}
-
-/** A place tasks come from. `split` is decided by a hash of the canonical task, so no task is in both. */
-export interface TaskSource extends Stateful {
-  readonly name: string;
-  /** The values of the arm key this source can produce, e.g. `["3", "4"]`; empty: one arm of the source's name. */
-  readonly values: readonly string[];
-  /** Draws one task of an arm value (undefined: any); null when the source has none such left. */
-  draw(split: "train" | "evaluate", value: string | undefined, random: Random): Task | null;
-  /** The arm value of one of this source's tasks. */
-  valueOf(task: Task): string | undefined;
-}
+export type { Angles, Questioned } from "./angles.ts";
+export type { Knob, Task, TaskPool, TaskSource } from "./tasks/types.ts";
 
 // ───────────────────────────────────────────────────────────────── rollouts
 
@@ -105,6 +82,10 @@ export interface RolloutRecord {
   /** The sibling this row branched from, and the token it branched at. */
   readonly parent?: { readonly index: number; readonly token: number };
   readonly pair?: string;
+  /** How it was helped, where it was. */
+  readonly help?: HelpRecord;
+  /** What models were shown beside its prompt before they judged it, by what it is called in `Batch.contexts`. */
+  readonly shown?: Readonly<Record<string, string>>;
 }
 
 /** One turn of a conversation: tokens [start, end) of the row. */
@@ -141,6 +122,8 @@ export interface TokenColumns {
 export interface RowColumns {
   /** Reward of a reference answer to the same task, e.g. the greedy one. */
   readonly reward_baseline?: Float64Array;
+  /** Log-ratio, to the objective's anchor, of another task's response behind this row's prompt: of one update. */
+  readonly mismatched_log_ratio?: Float64Array;
 }
 
 export interface Batch {
@@ -159,6 +142,11 @@ export interface Batch {
   readonly context: Ragged;
   /** Replaces `context` in training, where present (guidance that is stripped). */
   readonly trainContext?: Ragged;
+  /**
+   * Other contexts of the rows, by a name: `<model>@<name>` is a model that reads the rows behind these. A row that has
+   * none of a name has its own there.
+   */
+  readonly contexts?: Readonly<Record<string, Ragged>>;
   /** Row → group number, 0-based and dense. Rows of a group need not be adjacent. */
   readonly group: Int32Array;
   readonly groups: number;
@@ -170,6 +158,12 @@ export interface Batch {
 }
 
 /** One group as curriculum signals and admission see it. */
+/** A response, and whether it counts as a success. */
+export interface Answered {
+  readonly response: string;
+  readonly right: boolean;
+}
+
 export interface Group {
   readonly task: Task;
   readonly arm: Arm;
@@ -179,12 +173,14 @@ export interface Group {
   readonly advantages: Float64Array;
   /** Of the rollouts in `rewards`, how many count as a success (`reward.success`). */
   readonly successes: number;
+  /** What each rollout in `rewards` says; absent where no text was written: in a history, in a simulation. */
+  readonly answers?: readonly Answered[];
   readonly lengths: Float64Array;
 }
 
 // ───────────────────────────────────────────────────────────────── models
 
-/** policy | reference | previous | ema | a name in `models`. */
+/** policy | reference | previous | ema | a name in `models`; with `@<name>` behind it, that model behind other contexts of the batch. */
 export type Model = string;
 
 export type Channel =
@@ -192,6 +188,16 @@ export type Channel =
   | "entropy"
   | "logsumexp"
   | "mean_logp"
+  /** Σ over the vocabulary of π²: how likely two draws are the same word. */
+  | "sum_pi_squared"
+  /** Log-prob of the likeliest word: 0 at most, and that of the token where greedy decoding would have written it. */
+  | "greedy"
+  /** The model's own log-prob of the word that the other model finds likeliest. */
+  | `greedy:${Model}`
+  /**
+   * `head:<name>` is a head's value; of a head with a value for every word, the value of the token. `head:<name>:logp` is
+   * then the token's log-prob under the softmax of its values.
+   */
   | `head:${string}`
   | `logp:${Model}`
   | `entropy:${Model}`
@@ -235,6 +241,11 @@ export interface DecodeOptions {
   readonly stop?: readonly string[];
   /** Added to logits before the temperature, by token id. */
   readonly logit_bias?: ReadonlyMap<number, number>;
+  /**
+   * β times the least of these heads' values of each word is added to the logits, before everything else that is: a policy
+   * perturbed by its Qs (Snell et al., ILQL). `logp_old` stays that of the policy alone.
+   */
+  readonly perturb?: { readonly heads: readonly string[]; readonly beta: number };
   /** Which tokens may come: the state at a response's first token. */
   readonly grammar?: GrammarState;
   readonly seed: number;
@@ -349,6 +360,8 @@ export interface Policy {
   generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample>;
   /** No gradient. */
   score(batch: Batch, ask: { readonly model: Model; readonly channels: readonly Channel[] }): Promise<Stats>;
+  /** One forward pass over each prompt; default: of this model as it stands. No gradient. */
+  angles(prompts: readonly Questioned[], model?: Model): Promise<Angles>;
   /** One optimiser step. `weigh` is called once, with the whole mini-batch. */
   update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats>;
   /** Copies the policy's weights (or, with `decay`, moves an average towards them) under a name. */
@@ -420,6 +433,8 @@ export interface RewardColumn {
   readonly values: Float64Array;
   /** Row → message, for rows whose status is error. */
   readonly errors: ReadonlyMap<number, string>;
+  /** Row → what the term found in the response, as it was scored. */
+  readonly spans?: ReadonlyMap<number, TextSpans>;
 }
 
 /** Rewards stay separate per term until the advantage slot; nothing sums them earlier. */
@@ -447,14 +462,18 @@ export interface RewardContext {
   readonly signal?: AbortSignal;
 }
 
+/** Characters [from, to) of a response, by a name that masks read, e.g. `executed` or `error`. */
+export type TextSpans = Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>;
+
 export type TermValue =
-  | { readonly kind: "value"; readonly value: number }
+  | { readonly kind: "value"; readonly value: number; readonly spans?: TextSpans }
   | {
       readonly kind: "values";
       readonly level: Exclude<Level, "response">;
       readonly values: readonly number[];
+      readonly spans?: TextSpans;
     }
-  | { readonly kind: "none" }
+  | { readonly kind: "none"; readonly spans?: TextSpans }
   | { readonly kind: "error"; readonly message: string };
 
 /** Scores every row of a batch; one result a row, in order. */
@@ -472,59 +491,50 @@ export type Combine = (rewards: Rewards, batch: Batch) => Combined;
 
 // ───────────────────────────────────────────────────────────────── curriculum
 
-export type Arms = (task: Task, source: TaskSource) => Arm;
-
-/** A number per group: how much that group says about its arm. NaN: nothing. */
-export type Signal = (groups: readonly Group[]) => Float64Array;
-
-export interface Estimator extends Stateful {
-  /** One call per arm and step, with the mean over the arm's groups of that step. */
-  observe(arm: Arm, value: number, step: number): void;
-  /** undefined: nothing known yet. */
-  estimate(arm: Arm): number | undefined;
-  /** Called once a step after the observations, with every arm of the config. */
-  advance?(arms: readonly Arm[], step: number): void;
-}
-
-export type Estimates = ReadonlyMap<Arm, number | undefined>;
-
-export interface Sampler extends Partial<Stateful> {
-  /** Sums to 1 over the arms given, in their order. */
-  probabilities(estimates: Estimates, clock: Clock): Map<Arm, number>;
-  draw(estimates: Estimates, n: number, random: Random, clock: Clock): Arm[];
-}
-
-export type Verdict = { readonly admitted: true } | { readonly admitted: false; readonly reason: string };
-export type Admission = (group: Group) => Verdict;
-
-/** How many more groups to ask for after rejections; 0 ends the refill. */
-export interface Refill extends Partial<Stateful> {
-  more(state: {
-    readonly wanted: number;
-    readonly admitted: number;
-    readonly drawn: number;
-    readonly round: number;
-  }): number;
-}
+export type {
+  Admission,
+  Arms,
+  ArmSet,
+  Budget,
+  Division,
+  Estimator,
+  Known,
+  Observation,
+  Refill,
+  Sampler,
+  Signal,
+  SourceOf,
+  Verdict,
+} from "./curriculum/types.ts";
 
 // ───────────────────────────────────────────────────────────────── guidance
 
-/** What a rollout is helped with: replaces its prompt, or gives the first tokens of its response. */
-export interface Help {
-  readonly context?: string;
-  readonly prefix?: string;
-  /** The context the row trains under, where it is not the one that generated it. */
-  readonly train_context?: string;
-}
-export interface Guidance {
-  /** null: no help. */
-  help(
-    task: Task,
-    group: Group | undefined,
-    index: number,
-    context: { readonly models: Models; readonly clock: Clock; readonly random: Random },
-  ): Promise<Help | null>;
-}
+export type {
+  AmountQuestion,
+  Attempt,
+  Attempted,
+  Begun,
+  Finished,
+  GuidanceAmount,
+  GuidanceRatio,
+  GuidanceSource,
+  GuidanceTrigger,
+  GuidedToken,
+  Help,
+  HelpContext,
+  HelpCurve,
+  HelpedRound,
+  HelpRecord,
+  HelpRequest,
+  Lack,
+  Lead,
+  Outcomes,
+  Start,
+  StartContext,
+  TokenLoss,
+  Writing,
+  WrittenText,
+} from "./guidance/types.ts";
 
 // ───────────────────────────────────────────────────────────────── advantage, mask, kl, objective
 
@@ -571,6 +581,8 @@ export interface ObjectiveInput {
   readonly clock?: Clock;
   /** Mask × token weighting, per token; 0 where a token does not train. */
   readonly weights: Float64Array;
+  /** Per row, which losses it moves: a place of the config's routes. Absent: the objective. */
+  readonly routes?: Uint8Array;
   /** What the aggregation makes of `weights`: loss = Σ factors · (loss of the token). */
   readonly factors: Float64Array;
   /** Per token, what the corrections multiply its loss by: only for objectives that apply it themselves. */
@@ -579,6 +591,12 @@ export interface ObjectiveInput {
   readonly version?: number;
   /** Where the derivative by logp may be written: as long as the columns, all 0. */
   readonly gradient?: Float64Array;
+}
+
+/** A value head of a model of the run, as that model stands. */
+export interface HeadOf {
+  readonly model: Model;
+  readonly head: string;
 }
 
 /**
@@ -592,15 +610,52 @@ export interface Objective {
   readonly models?: readonly Model[];
   /** Channels beside `logp` that it reads in `old`: of the weights as they stood at the start of the update. */
   readonly before?: readonly Channel[];
+  /** Heads of other models that it reads in `old`, as `head:<head>@<model>`. */
+  readonly heads?: readonly HeadOf[];
+  /**
+   * The same heads' values of an action that the policy takes now in the place of the recorded one, as
+   * `head:<head>@<model>~drawn` at the state's token. Only a learner of `auxiliary` can ask for them.
+   */
+  readonly redrawn?: { readonly level: Level; readonly heads: readonly HeadOf[] };
+  /** It reads `mismatched_log_ratio` to this model. */
+  readonly mismatched?: Model;
   /** It reads `input.correction` itself; otherwise corrections are in its factors. */
   readonly corrects?: true;
   loss(input: ObjectiveInput): Weighed;
+  /** The same loss, taken some rows at a time: where what a row needs to know of others is known before the first. */
+  start?(whole: WholeInput): RunningLoss;
+}
+
+/** What a loss that is taken in parts sees of all rows. */
+export type WholeInput = Omit<ObjectiveInput, "factors" | "gradient">;
+
+/** Some whole rows of an objective's input, as views of its columns. */
+export interface Part extends Omit<ObjectiveInput, "rewards" | "success" | "routes"> {
+  /** The place of its first token in the batch. */
+  readonly from: number;
+  /** The place of its first row. */
+  readonly first: number;
+  /** Where every token of the part trains, and those of a row count alike: each row's factor. */
+  readonly alike?: Float64Array;
+  /** Where the derivative by a channel is written: all 0 when it is asked for the first time. */
+  readonly gradientOf: (channel: Channel) => Float64Array;
+}
+
+/** A loss that is added up part after part. */
+export interface RunningLoss {
+  /** @returns the part's loss */
+  add(part: Part): number;
+  /** Of all parts that were added. */
+  result(): Pick<Weighed, "metrics" | "touched">;
 }
 
 export type { Corrected, Correction, CorrectionInput } from "./correction/types.ts";
 
-/** The normaliser of a loss: from `weights` to a factor per token, written to `into` (as long as they) where it is given. */
-export type Aggregate = (weights: Float64Array, batch: Batch, into?: Float64Array) => Float64Array;
+/**
+ * The normaliser of a loss: per row, what the `weights` of its tokens are multiplied by to become their factors.
+ * `counts`: tokens of each row that train.
+ */
+export type Aggregate = (counts: Int32Array, batch: Batch) => Float64Array;
 
 // ───────────────────────────────────────────────────────────────── replay and batch, auxiliary
 

@@ -15,13 +15,18 @@ import type {
 } from "../advantage/types.ts";
 import { clippedTo } from "../advantage/clip.ts";
 import { filtered } from "../advantage/filter.ts";
+import { Moments } from "../advantage/moments.ts";
 import { sharedPrefixes } from "../advantage/prefixes.ts";
 import { returnsToGo } from "../advantage/returns.ts";
-import { coarser, placed, rewardsOfUnits, spreadOver, type Source } from "../advantage/sources.ts";
+import { coarser, Earned, placed, rewardsOfUnits, spreadOver, type Source } from "../advantage/sources.ts";
 import { trainedTokens, unitsOf } from "../advantage/units.ts";
-import { whitened } from "../advantage/whiten.ts";
+import { standardise, whitening } from "../advantage/whiten.ts";
 import { create } from "./create.ts";
-import { penaltyOf } from "./penalty.ts";
+import { RowAdvantages, UnitAdvantages } from "./overTokens.ts";
+import { Penalty } from "./penalty.ts";
+import type { PerRow } from "./perRow.ts";
+import { Space } from "./space.ts";
+import type { Standardised } from "./standardised.ts";
 
 export interface Advantages {
   /** Per token; 0 where the row has none. */
@@ -30,6 +35,12 @@ export interface Advantages {
   readonly rows: Float64Array;
   /** Per token: 1 where an advantage exists. */
   readonly exists: Uint8Array;
+  /** Where the tokens of a row all have one advantage: it, without a column. */
+  readonly perRow?: PerRow;
+  /** Where `tokens` are not standardised before they are read: they, so that who reads a part does it there. */
+  readonly late?: Standardised;
+  /** Every token has one. */
+  readonly everywhere?: boolean;
   /** What a value head should have said before each token, where the baseline is one that learns; NaN elsewhere. */
   readonly returns?: Float64Array;
 }
@@ -53,6 +64,8 @@ function groupsWithRewards(totals: Float64Array, { group, groups, records }: Bat
 interface Valued {
   readonly units: Units;
   readonly values: Float64Array;
+  /** Sums over them, where the baseline has made them. */
+  readonly moments?: Moments | undefined;
 }
 
 /** What all stages of one call share. */
@@ -61,6 +74,7 @@ interface Step {
   readonly stats: Stats;
   readonly clock: Clock;
   readonly gamma: number;
+  readonly column: AdvantageInput["column"];
 }
 
 export class AdvantageChain implements Stateful {
@@ -69,6 +83,7 @@ export class AdvantageChain implements Stateful {
   private readonly baseline: AdvantageBaseline;
   private readonly scale: AdvantageScale;
   private readonly level: AdvantageLevel;
+  private readonly space = new Space();
 
   constructor(
     private readonly config: StageBody["advantage"],
@@ -81,6 +96,10 @@ export class AdvantageChain implements Stateful {
     this.level = config.level === "auto" ? (this.baseline.level ?? "response") : config.level;
   }
 
+  /** It says what a critic should have said: `returns` of its advantages. */
+  get targets(): boolean {
+    return this.baseline.centreWithTargets !== undefined;
+  }
   /** Channels that must be scored before `advantages`. */
   get channels(): readonly AdvantageChannel[] {
     return this.baseline.channels ?? [];
@@ -99,12 +118,15 @@ export class AdvantageChain implements Stateful {
    * A penalty in the reward is a source at token level: over a whole response it is the sum over the trained tokens,
    * taken off before the baseline; apart from the reward it is never centred. `stats` holds the columns of
    * generation (`logp`, `logp:<model>`) and the channels above. `batch` is masked.
+   * @param reuse the caller is done with them before it asks so again: they may be written to the same place
    */
-  advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock): Advantages {
-    const step: Step = { batch, stats, clock, gamma: valueAt(this.config.gamma, clock) };
-    const penalty = penaltyOf(this.penalties, batch, stats, clock);
+  advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock, reuse = false): Advantages {
+    const column: Step["column"] = (name, size) =>
+      reuse ? this.space.column(name, size) : new Float64Array(size);
+    const step: Step = { batch, stats, clock, gamma: valueAt(this.config.gamma, clock), column };
+    const penalty = Penalty.of(this.penalties, batch, stats, clock);
     const apart = penalty !== undefined && (this.config.per_source || this.config.penalty === "apart");
-    const totals = rowTotals(combined, apart ? undefined : penalty, batch);
+    const totals = rowTotals(combined, apart ? undefined : penalty);
     const { valued, targets } = this.config.per_source
       ? { valued: this.bySource(combined, totals, step), targets: undefined }
       : this.ofSum(combined, totals, apart ? undefined : penalty, step);
@@ -116,22 +138,30 @@ export class AdvantageChain implements Stateful {
   private ofSum(
     combined: Combined,
     totals: Float64Array,
-    penalty: Float64Array | undefined,
+    penalty: Penalty | undefined,
     step: Step,
   ): { valued: Valued; targets: Float64Array | undefined } {
     const units = unitsOf(step.batch, this.level);
-    const earned =
-      this.level === "response"
-        ? totals
-        : rewardsOfUnits(combined.sources, units, totals, step.batch, penalty);
     const own = this.baseline.returns === "own";
-    const rewards = !own && this.config.returns === "before" ? this.toGo(earned, units, step) : earned;
-    const input = this.input(units, rewards, totals, step);
-    const scaled = clippedTo(this.scale(this.baseline.centre(input), input), this.config.clip);
+    const earned = this.earned(combined, units, totals, penalty, step);
+    const togo = !own && this.config.returns === "before";
+    const moments = new Moments();
+    const input = this.input(
+      units,
+      togo ? this.toGo(columnOf(earned), units, step) : earned,
+      totals,
+      step,
+      moments,
+    );
+    const { centred, targets } = this.baseline.centreWithTargets?.(input) ?? {
+      centred: this.baseline.centre(input),
+      targets: undefined,
+    };
+    const scaled = clippedTo(this.scale(centred, input), this.config.clip);
     const values = !own && this.config.returns === "after" ? this.toGo(scaled, units, step) : scaled;
-    const targets = this.baseline.targets?.(input);
+    const asTheyAre = values === centred && this.config.scale.declaration.name === "none";
     return {
-      valued: { units, values },
+      valued: { units, values, moments: asTheyAre ? moments : undefined },
       targets: targets && spreadOver(targets, units, step.batch, Number.NaN),
     };
   }
@@ -161,8 +191,12 @@ export class AdvantageChain implements Stateful {
   }
 
   private ofSource({ column, weight }: Source, units: Units, all: Float64Array, step: Step): Float64Array {
-    const totals = new Float64Array(step.batch.rows).fill(Number.NaN);
-    const earned = rewardsOfUnits([column], units, all, step.batch, undefined, totals);
+    const { batch } = step;
+    const totals = new Float64Array(batch.rows).fill(Number.NaN);
+    const earned = rewardsOfUnits(
+      { columns: [column], units, totals: all, batch, penalty: undefined },
+      totals,
+    );
     for (let unit = 0; unit < earned.length; unit++) earned[unit]! /= weight;
     for (let row = 0; row < totals.length; row++) totals[row]! /= weight;
     const rewards =
@@ -173,9 +207,43 @@ export class AdvantageChain implements Stateful {
     return this.scale(this.baseline.centre(input), input);
   }
 
-  private input(units: Units, rewards: Float64Array, totals: Float64Array, step: Step): AdvantageInput {
+  private earned(
+    { sources }: Combined,
+    units: Units,
+    totals: Float64Array,
+    penalty: Penalty | undefined,
+    { batch }: Step,
+  ): Float64Array | Earned {
+    if (units.level === "response") return totals;
+    return new Earned({ columns: sources, units, totals, batch, penalty: penalty?.tokens() }, (size) =>
+      this.space.column("rewards", size).fill(0),
+    );
+  }
+
+  private input(
+    units: Units,
+    rewards: Float64Array | Earned,
+    totals: Float64Array,
+    step: Step,
+    moments?: Moments,
+  ): AdvantageInput {
     const { observations } = this.config;
-    return { ...step, units, rewards, totals, observations, groups: groupsWithRewards(totals, step.batch) };
+    const groups = groupsWithRewards(totals, step.batch);
+    const more = { ...(moments && { moments }) };
+    if (rewards instanceof Float64Array)
+      return { ...step, ...more, units, rewards, totals, observations, groups };
+    return {
+      ...step,
+      ...more,
+      units,
+      get rewards() {
+        return rewards.column;
+      },
+      rewardsOf: (row) => rewards.row(row),
+      totals,
+      observations,
+      groups,
+    };
   }
 
   private toGo(values: Float64Array, units: Units, { gamma }: Step): Float64Array {
@@ -183,9 +251,10 @@ export class AdvantageChain implements Stateful {
   }
 
   /** Takes a penalty per token off the advantages, as its own returns to go. */
-  private charge({ units, values }: Valued, penalty: Float64Array, step: Step): Valued {
+  private charge({ units, values }: Valued, penalty: Penalty, step: Step): Valued {
     const tokens = units.level === "token" ? units : unitsOf(step.batch, "token");
-    const costs = Float64Array.from(tokens.start, (t) => -penalty[t]!);
+    const taken = penalty.tokens();
+    const costs = Float64Array.from(tokens.start, (t) => -taken[t]!);
     const later = this.toGo(costs, tokens, step);
     const known = spreadOver(values, units, step.batch, Number.NaN);
     return { units: tokens, values: later.map((cost, unit) => known[tokens.start[unit]!]! + cost) };
@@ -200,13 +269,17 @@ export class AdvantageChain implements Stateful {
     step: Step,
   ): Advantages {
     const { batch, clock } = step;
-    const { units, values: shared } = this.config.prefix === "hard" ? sharedPrefixes(valued, batch) : valued;
-    let counted: Int32Array | undefined;
-    const counts = (): Int32Array => (counted ??= trainedTokens(units, batch.mask));
-    const white = whitened(shared, counts, this.config.whiten);
+    const { units, values: shared, moments } = this.prefixed(valued, batch);
+    const counts = (): Int32Array | undefined => trainedTokens(units, batch.mask);
+    const by = whitening(shared, counts, this.config.whiten, moments);
     const { positive, negative } = this.config.sign;
     const [up, down] = [valueAt(positive, clock), valueAt(negative, clock)];
-    const signed = up === 1 && down === 1 ? white : white.map((a) => (a > 0 ? up * a : a < 0 ? down * a : a));
+    const plain = up === 1 && down === 1 && this.config.filter === "none";
+    if (by?.complete === true && plain && units.everyToken === true)
+      return new UnitAdvantages(shared, units, batch, targets, by);
+    if (by !== undefined) standardise(shared, by);
+    const signed =
+      up === 1 && down === 1 ? shared : shared.map((a) => (a > 0 ? up * a : a < 0 ? down * a : a));
     const values = filtered(signed, units, this.config.filter);
     if (this.config.unscored === "zero")
       for (let unit = 0; unit < values.length; unit++) {
@@ -214,7 +287,12 @@ export class AdvantageChain implements Stateful {
         if (Number.isNaN(totals[row]!) && errored[row] === 0 && batch.records[row]!.use === "train")
           values[unit] = 0;
       }
-    return { ...overTokens(values, units, counts, batch), ...(targets && { returns: targets }) };
+    if (units.level === "response") return new RowAdvantages(values, batch, targets);
+    return new UnitAdvantages(values, units, batch, targets);
+  }
+
+  private prefixed(valued: Valued, batch: Batch): Valued {
+    return this.config.prefix === "hard" ? sharedPrefixes(valued, batch) : valued;
   }
 
   /** Recorded advantages per token, NaN where none exists. */
@@ -246,59 +324,11 @@ export class AdvantageChain implements Stateful {
   }
 }
 
+const columnOf = (earned: Float64Array | Earned): Float64Array =>
+  earned instanceof Earned ? earned.column : earned;
+
 /** A row's whole reward, the penalty off its trained tokens taken off; NaN where it has none or a term failed. */
-function rowTotals(
-  { total, errored }: Combined,
-  penalty: Float64Array | undefined,
-  batch: Batch,
-): Float64Array {
-  const totals = total.map((value, row) => (errored[row] === 1 ? Number.NaN : value));
-  if (penalty === undefined) return totals;
-  for (let row = 0; row < batch.rows; row++) {
-    let sum = 0;
-    for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++) sum += penalty[t]!;
-    totals[row]! -= sum;
-  }
-  return totals;
-}
-
-/** Broadcasts the units' advantages to their tokens. */
-function overTokens(
-  values: Float64Array,
-  { level, count, row, start, end }: Units,
-  counts: () => Int32Array,
-  batch: Batch,
-): Advantages {
-  const tokens = new Float64Array(batch.tokens.length);
-  const exists = new Uint8Array(batch.tokens.length);
-  for (let unit = 0; unit < count; unit++) {
-    const value = values[unit]!;
-    if (Number.isNaN(value)) continue;
-    const [from, to] = [start[unit]!, end[unit]!];
-    if (to === from + 1) {
-      tokens[from] = value;
-      exists[from] = 1;
-    } else {
-      tokens.fill(value, from, to);
-      exists.fill(1, from, to);
-    }
-  }
-  const rows = level === "response" ? values : rowMeans(values, row, counts(), batch.rows);
-  return { tokens, rows, exists };
-}
-
-/** Per row, the mean over its trained tokens, or of its last unit where none trains. */
-function rowMeans(values: Float64Array, row: Int32Array, counts: Int32Array, size: number): Float64Array {
-  const [sums, weights] = [new Float64Array(size), new Float64Array(size)];
-  const means = new Float64Array(size).fill(Number.NaN);
-  for (let unit = 0; unit < values.length; unit++) {
-    const value = values[unit]!;
-    if (Number.isNaN(value)) continue;
-    const of = row[unit]!;
-    means[of] = value;
-    sums[of]! += counts[unit]! * value;
-    weights[of]! += counts[unit]!;
-  }
-  for (let i = 0; i < size; i++) if (weights[i] !== 0) means[i] = sums[i]! / weights[i]!;
-  return means;
+function rowTotals({ total, errored }: Combined, penalty: Penalty | undefined): Float64Array {
+  const charged = penalty?.rows();
+  return total.map((value, row) => (errored[row] === 1 ? Number.NaN : value - (charged?.[row] ?? 0)));
 }

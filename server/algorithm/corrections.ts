@@ -18,6 +18,10 @@ export class Corrections {
     this.list = choices.map((choice) => create(choice, context));
   }
 
+  get none(): boolean {
+    return this.list.length === 0;
+  }
+
   get models(): Model[] {
     return this.list.flatMap(({ models = [] }) => [...models]);
   }

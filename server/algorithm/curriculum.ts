@@ -1,258 +1,424 @@
 /** The curriculum's step: draw → (rollouts) → admit, refill → observe → estimate → draw. */
-import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, StageBody, TaskConfig } from "../config/resolved.ts";
-import type { Json } from "../../shared/json.ts";
 import type {
   Admission,
   Arm,
-  Arms,
+  ArmSet,
+  Budget,
   Clock,
-  Estimates,
+  Division,
   Estimator,
   Group,
+  Known,
+  Observation,
   Random,
   Refill,
   Sampler,
   Saved,
   Signal,
+  SourceOf,
   Stateful,
   Task,
   TaskSource,
   Verdict,
 } from "../seams.ts";
+import { Alike, type Reading } from "../curriculum/classes.ts";
+import { Column } from "../curriculum/column.ts";
+import { joined, partOf } from "../curriculum/saved.ts";
+import type { Candidate, Probe } from "../curriculum/types.ts";
+import { openAll } from "../generation/open.ts";
+import { randomStream } from "../random.ts";
 import { create } from "./create.ts";
+import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
+import { mean } from "../../shared/mean.ts";
 
-/** A task source with what the config says of it. */
-export interface SourceOf {
-  readonly config: TaskConfig;
-  readonly source: TaskSource;
-}
 export interface DrawnTask {
   readonly arm: Arm;
   readonly task: Task;
+  /** Rollouts of its group; absent: `rollout.group`. */
+  readonly rollouts?: number;
 }
 
-/** Where an arm's tasks come from: undefined stands for any value of the source. */
-interface Member extends SourceOf {
-  readonly value: string | undefined;
-}
-
-const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const sum = (values: ArrayLike<number>): number => {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i]!;
+  return total;
+};
 
 /** Opens the task sources of a body, in the order of the config. */
-export const openSources = (tasks: readonly TaskConfig[], context: CreateContext): SourceOf[] =>
-  tasks.map((config) => ({ config, source: create(config.source, context, config.name) }));
-
-/** What an arm method needs to name a value's arm without a task of it. */
-const stand = (source: TaskSource): Task => ({ id: "", source: source.name, env: "", prompt: "", data: {} });
-
-/** Every arm with its members: one per value of a source, unless the method does not divide it. */
-function membersOf(arms: Arms, sources: readonly SourceOf[]): Map<Arm, Member[]> {
-  const members = new Map<Arm, Member[]>();
-  for (const { config, source } of sources) {
-    const values: readonly (string | undefined)[] = source.values.length === 0 ? [undefined] : source.values;
-    const named = values.map((value) => ({
-      value,
-      arm: arms(stand(source), { ...bound(source), valueOf: () => value }),
-    }));
-    const whole = new Set(named.map(({ arm }) => arm)).size === 1;
-    for (const { arm, value } of whole ? named.slice(0, 1) : named) {
-      members.set(arm, [
-        ...(members.get(arm) ?? []),
-        { config, source, value: whole && values.length > 1 ? undefined : value },
-      ]);
-    }
-  }
-  return members;
-}
-
-/** A source's methods as a plain object, so that one of them can be replaced. */
-const bound = (source: TaskSource): TaskSource => ({
-  name: source.name,
-  values: source.values,
-  draw: (split, value, random) => source.draw(split, value, random),
-  valueOf: (task) => source.valueOf(task),
-  save: () => source.save(),
-  load: (saved) => source.load(saved),
-});
+export const openSources = (
+  tasks: readonly TaskConfig[],
+  context: CreateContext,
+): { readonly config: TaskConfig; readonly source: TaskSource }[] =>
+  openAll(tasks, (config) => create(config.source, context, config.name), context);
 
 export class Curriculum implements Stateful {
-  private readonly armsOf: Arms;
+  readonly division: Division;
+  readonly admission: Admission;
   private readonly signal: Signal;
+  private readonly signalName: string;
   private readonly estimator: Estimator;
   private readonly sampler: Sampler;
-  private readonly admission: Admission;
   private readonly refill: Refill;
-  private readonly members: ReadonlyMap<Arm, readonly Member[]>;
-  private readonly weighted: boolean;
+  private readonly budget: Budget;
+  private readonly group: number;
+  /** Of the last groups that were observed those of which the signal was no finite number. */
+  private readonly unmeasured: Group[] = [];
+  /** Arms that had no task left to give; and those of them that were told. */
+  private readonly usedUp = new Set<number>();
+  private readonly told = new Set<number>();
+  /** How much was seen and drawn, by arm and in all. */
+  private readonly seen = new Column(0);
+  private readonly drawn = new Column(0);
+  private totals = { seen: 0, drawn: 0 };
+  /** The arms by what the sampler tells them apart by; undefined: it looks at each. */
+  private readonly alike: Alike | undefined;
 
   constructor(
     config: StageBody["curriculum"],
     readonly sources: readonly SourceOf[],
     context: CreateContext,
+    /** Arms other than the config's own: those of a history. */
+    division?: Division,
   ) {
-    this.armsOf = create(config.arms, context);
+    this.division = division ?? create(config.arms, context)(sources);
     this.signal = create(config.signal, context);
+    this.signalName = config.signal.declaration.name;
     this.estimator = create(config.estimator, context);
     this.sampler = create(config.sampler, context);
     this.admission = create(config.admission, context);
     this.refill = create(config.refill, context);
-    this.members = membersOf(this.armsOf, sources);
-    // Task weights are the uniform sampler's prior; samplers that follow estimates ignore them.
-    this.weighted = config.sampler.declaration.name === "uniform";
+    this.budget = create(config.budget, context);
+    this.group = context.group;
+    this.estimator.grow?.(this.arms);
+    const { reads } = this.sampler;
+    if (this.division.once === true && reads !== undefined)
+      this.alike = new Alike(reads.flatMap((reading) => this.readingsOf(reading)));
   }
 
-  /** All arms of the config, in its order. */
-  get arms(): Arm[] {
-    return [...this.members.keys()];
-  }
-
-  armOf(task: Task): Arm {
-    const found = this.sources.find(({ source }) => source.name === task.source);
-    return found === undefined ? task.source : this.armsOf(task, found.source);
-  }
-
-  estimates(): Estimates {
-    return new Map(this.arms.map((arm) => [arm, this.estimator.estimate(arm)]));
-  }
-
-  probabilities(clock: Clock, over: Estimates = this.estimates()): Map<Arm, number> {
-    const p = this.sampler.probabilities(over, clock);
-    if (!this.weighted) return p;
-    const prior = [...p].map(([arm, share]): [Arm, number] => [arm, share * this.weight(arm, clock)]);
-    const sum = prior.reduce((total, [, share]) => total + share, 0);
-    return new Map(prior.map(([arm, share]) => [arm, sum > 0 ? share / sum : 1 / prior.length]));
-  }
-
-  /** Tasks to roll out. Fewer than `n` only when every arm's source is used up. */
-  draw(n: number, random: Random, clock: Clock): DrawnTask[] {
-    const drawn: DrawnTask[] = [];
-    const left = new Map(this.estimates());
-    for (let i = 0; drawn.length < n && left.size > 0; i++) {
-      const [arm] = this.drawArms(left, 1, random.fork("arm", i), clock);
-      if (arm === undefined) break;
-      const task = this.drawTask(arm, random.fork("task", i), clock);
-      if (task === null) left.delete(arm);
-      else drawn.push({ arm, task });
+  /** Numbers of an arm that make up what a sampler reads of it. */
+  private readingsOf(reading: Reading): ((arm: number) => number)[] {
+    const { division, estimator, sampler } = this;
+    switch (reading) {
+      case "value":
+      case "spread": {
+        if (estimator.alike !== undefined) return estimator.alike.map((column) => (arm) => column.get(arm));
+        if (reading === "spread") return [(arm) => this.spread(arm)];
+        return [(arm) => sampler.rank?.(this.scored(arm)) ?? this.scored(arm)];
+      }
+      case "seen":
+        return [(arm) => this.seen.get(arm)];
+      case "drawn":
+        return [(arm) => this.drawn.get(arm)];
+      case "prior":
+        return [(arm) => division.kind?.(arm) ?? arm];
+      case "own":
+        return [(arm) => sampler.own?.(arm) ?? 0];
     }
+  }
+
+  /** What a sampler compares of an arm. */
+  private scored(arm: number, estimate = this.estimator.estimate(arm)): number {
+    return this.signal.score?.(estimate) ?? estimate;
+  }
+
+  /** All arms there are, by number. */
+  get arms(): ArmSet {
+    return this.division.arms;
+  }
+  /** What charts and evaluations call a task's arm. */
+  familyOf(task: Task): Arm {
+    return this.division.familyOf(task);
+  }
+
+  // ─────────────────────────────────────────────────────────────── draw
+
+  /**
+   * Tasks to roll out. Fewer than `n` only when every arm that may be drawn is used up.
+   * @param taken arms that the step has drawn already; filled
+   */
+  async draw(n: number, random: Random, clock: Clock, taken = new Set<number>()): Promise<DrawnTask[]> {
+    await this.survey();
+    const found: Candidate[] = [];
+    const empty = new Set<number>();
+    for (let at = 0; found.length < n;) {
+      const known = this.known(clock, this.division.once === true ? new Set([...empty, ...taken]) : empty);
+      const arms = await this.drawArms(
+        known,
+        n - found.length,
+        at === 0 ? random : random.fork("again", at),
+        clock,
+      );
+      if (arms.length === 0) break;
+      for (const arm of arms) {
+        const task = empty.has(arm) ? null : this.division.draw(arm, random.fork("task", at++), clock);
+        if (task === null) {
+          empty.add(arm);
+          if (this.division.filling?.(arm) !== true) this.usedUp.add(arm);
+        } else found.push({ arm, task });
+        taken.add(arm);
+      }
+    }
+    await this.estimator.regard?.(found, clock);
+    return this.withBudget(found, clock);
+  }
+
+  private async survey(): Promise<void> {
+    const fresh = (await this.estimator.survey?.(this.arms)) ?? [];
+    this.believe(fresh.length === this.arms.size ? "all" : fresh);
+  }
+
+  private async drawArms(known: Known, n: number, random: Random, clock: Clock): Promise<number[]> {
+    const candidates = this.sampler.candidates?.(known, n, random.fork("candidates"), clock) ?? [];
+    if (candidates.length > 0 && this.estimator.foresee !== undefined) {
+      const { task } = this.arms;
+      if (task !== undefined)
+        await this.estimator.foresee(candidates.map((arm) => ({ arm, task: task.call(this.arms, arm) })));
+      this.believe(candidates);
+    }
+    const drawn = this.sampler.draw(known, n, random.fork("arm"), clock, candidates);
+    this.alike?.touch(drawn);
+    // A sampler that chooses from a box has made arms of its points.
+    if (this.arms.size > known.size) this.estimator.grow?.(this.arms);
     return drawn;
   }
 
-  admit(group: Group): Verdict {
-    return this.admission(group);
+  private withBudget(found: readonly Candidate[], clock: Clock): DrawnTask[] {
+    const arms = found.map(({ arm }) => arm);
+    const rollouts = this.budget.rollouts?.(arms, this.group, this.known(clock), clock);
+    return found.map(({ arm, task }, i) => ({
+      arm: this.arms.name(arm),
+      task,
+      ...(rollouts === undefined ? {} : { rollouts: rollouts[i]! }),
+    }));
   }
 
+  /**
+   * What samplers see of the arms.
+   * @param closed those that may not be drawn now
+   */
+  known(clock: Clock, closed: ReadonlySet<number> = new Set()): Known {
+    const { arms, division, estimator, alike } = this;
+    const { size } = arms;
+    const only = this.admission.left?.();
+    let value: Float64Array | undefined;
+    const scored = (arm: number): number => this.scored(arm);
+    return {
+      arms,
+      size,
+      /** Made when somebody asks for all of it. */
+      get value() {
+        return (value ??= Float64Array.from({ length: size }, (_, arm) => scored(arm)));
+      },
+      scored,
+      seen: this.seen.view(size),
+      drawn: this.drawn.view(size),
+      totals: this.totals,
+      once: division.once ?? false,
+      open: (arm) => !closed.has(arm) && (only?.has(arm) ?? true),
+      prior: (arm) => division.prior(arm, clock),
+      estimate: (arm) => estimator.estimate(arm),
+      ...(only === undefined ? {} : { only }),
+      ...(alike === undefined ? {} : { classes: () => alike.classes(size, closed, only) }),
+      // Where all beliefs change at once, arms stand in the order of what they were made of.
+      ...(alike === undefined || this.sampler.rank === undefined || estimator.alike !== undefined
+        ? {}
+        : { inOrder: () => alike.inOrder(size, closed, only) }),
+      ...(estimator.spread === undefined ? {} : { spread: estimator.spread.bind(estimator) }),
+      ...(estimator.present === undefined
+        ? {}
+        : {
+            present: (arm) => {
+              const now = estimator.present?.(arm);
+              return now === undefined ? undefined : this.scored(arm, now);
+            },
+          }),
+      ...(estimator.posterior === undefined ? {} : { posterior: estimator.posterior.bind(estimator) }),
+      ...(division.box === undefined ? {} : { box: division.box }),
+      ...(division.place === undefined ? {} : { place: division.place.bind(division) }),
+    };
+  }
+
+  /** Of the next draw, by arm. */
+  probabilities(clock: Clock): Float64Array {
+    return this.sampler.probabilities(this.known(clock), clock);
+  }
+
+  /** What is believed of an arm's signal; NaN: nothing yet. */
+  estimate(arm: number): number {
+    return this.estimator.estimate(arm);
+  }
+
+  /** Standard deviation of that belief; NaN: unknown. */
+  spread(arm: number): number {
+    return this.estimator.spread?.(arm) ?? Number.NaN;
+  }
+
+  // ─────────────────────────────────────────────────────────────── before a step, and within it
+
+  /** Rollouts that the estimator wants before the next draw. */
+  probe(clock: Clock): Probe | undefined {
+    return this.estimator.probe?.(this.arms, clock);
+  }
+  /** A task of each arm, to try. */
+  tasksOf(arms: readonly number[], seed: number, clock: Clock): DrawnTask[] {
+    return arms.flatMap((arm) => {
+      const task = this.division.draw(arm, randomStream(seed, "try", clock.step, arm), clock);
+      return task === null ? [] : [{ arm: this.arms.name(arm), task }];
+    });
+  }
+  probed(groups: readonly Group[], clock: Clock): void {
+    const { observations } = this.observations(groups);
+    const others = this.estimator.probed?.(observations, clock) ?? [];
+    this.believe(observations.map(({ arm }) => arm));
+    this.believe(others);
+  }
+
+  /** Groups to begin a step with. */
+  asks(wanted: number, clock: Clock): number {
+    return this.budget.groups?.(wanted, clock) ?? wanted;
+  }
+  admit(group: Group): Verdict {
+    return this.admission.admit(group);
+  }
+  /** Of all groups of a step; those beyond the number wanted are left out, so that its size does not depend on luck. */
+  verdicts(groups: readonly Group[], wanted: number): Verdict[] {
+    const verdicts = groups.map((group) => this.admit(group));
+    const admitted = [...groups.keys()].filter((i) => verdicts[i]!.admitted);
+    const preferred = this.admission.prefer?.(admitted.map((i) => groups[i]!)).map((at) => admitted[at]!);
+    for (const i of (preferred ?? admitted).slice(wanted))
+      verdicts[i] = { admitted: false, reason: "the step has as many groups as it wants" };
+    return verdicts;
+  }
   /** How many more groups to roll out; 0 ends the refill. */
   more(state: Parameters<Refill["more"]>[0]): number {
     return this.refill.more(state);
   }
 
-  /** What each group says of its arm; NaN: nothing. */
-  signals(groups: readonly Group[]): Float64Array {
-    return this.signal(groups);
+  /** New tasks have been made: arms that are tasks appear. */
+  grow(): void {
+    this.division.grow?.();
+    this.estimator.grow?.(this.arms);
   }
 
-  /** One observation per arm: the mean over all its rollouts of the step, rejected groups included. */
-  observe(groups: readonly Group[], step: number): void {
-    const signals = this.signal(groups);
-    const sums = new Map<Arm, { sum: number; count: number }>();
+  // ─────────────────────────────────────────────────────────────── observe
+
+  /**
+   * What a step has shown, rejected groups included: one observation per arm, over all its rollouts.
+   * @returns what each group says of its arm; NaN: nothing
+   */
+  observe(groups: readonly Group[], verdicts: readonly Verdict[], clock: Clock): Float64Array {
+    const { observations, signals, arms } = this.observations(groups);
     groups.forEach((group, i) => {
-      const size = group.rewards.length;
-      if (Number.isNaN(signals[i]!) || size === 0) return;
-      const known = sums.get(group.arm) ?? { sum: 0, count: 0 };
-      sums.set(group.arm, { sum: known.sum + signals[i]! * size, count: known.count + size });
+      if (!this.unmeasured.includes(group)) this.signal.remember?.(group, arms[i]!, this.arms);
+      this.count(arms[i]!, 0, 1);
     });
-    for (const [arm, { sum, count }] of sums) this.estimator.observe(arm, sum / count, step);
-    this.estimator.advance?.(this.arms, step);
-  }
-
-  save(): Saved {
-    return {
-      json: {
-        estimator: this.estimator.save().json,
-        sampler: this.sampler.save?.().json ?? null,
-        refill: this.refill.save?.().json ?? null,
-        sources: Object.fromEntries(this.sources.map(({ source }) => [source.name, source.save().json])),
-      },
-    };
-  }
-
-  load({ json }: Saved): void {
-    if (!isRecord(json)) return;
-    this.estimator.load({ json: json["estimator"] ?? null });
-    this.sampler.load?.({ json: json["sampler"] ?? null });
-    this.refill.load?.({ json: json["refill"] ?? null });
-    const sources = json["sources"];
-    if (isRecord(sources))
-      for (const { source } of this.sources) source.load({ json: sources[source.name] ?? null });
-  }
-
-  private weight(arm: Arm, clock: Clock): number {
-    return (this.members.get(arm) ?? []).reduce((sum, { config }) => sum + valueAt(config.weight, clock), 0);
-  }
-
-  private drawArms(over: Estimates, n: number, random: Random, clock: Clock): Arm[] {
-    if (!this.weighted) return this.sampler.draw(over, n, random, clock);
-    const p = this.probabilities(clock, over);
-    return Array.from({ length: n }, () => pick([...p], random));
-  }
-
-  /** Within an arm a source is drawn by weight; one that is used up gives its turn to the others. */
-  private drawTask(arm: Arm, random: Random, clock: Clock): Task | null {
-    let left = [...(this.members.get(arm) ?? [])];
-    while (left.length > 0) {
-      const chosen =
-        left.length === 1
-          ? left[0]!
-          : pick(
-              left.map((member): [Member, number] => [member, valueAt(member.config.weight, clock)]),
-              random,
-            );
-      const task = chosen.source.draw("train", chosen.value, random);
-      if (task !== null) return task;
-      left = left.filter((member) => member !== chosen);
+    for (const seen of observations) {
+      this.count(seen.arm, seen.rollouts, 0);
+      this.estimator.observe(seen, clock.step);
     }
-    return null;
+    this.believe(arms);
+    this.believe(this.estimator.advance?.(this.arms.size, clock.step) ?? []);
+    this.admission.remember?.(groups, arms, clock);
+    this.budget.learn?.(groups, arms, verdicts, clock);
+    this.sampler.learn?.(groups, arms, this.known(clock), clock);
+    for (const { source } of this.sources) source.observe?.(groups, clock);
+    return signals;
   }
-}
 
-/** One of the keys, in proportion to the weights; all zero: uniformly. */
-function pick<T>(weighted: readonly (readonly [T, number])[], random: Random): T {
-  const sum = weighted.reduce((total, [, weight]) => total + weight, 0);
-  let left = random.next() * (sum > 0 ? sum : weighted.length);
-  for (const [key, weight] of weighted) {
-    left -= sum > 0 ? weight : 1;
-    if (left < 0) return key;
+  /** What the estimator learns by a model. @returns metrics */
+  async learn(groups: readonly Group[], clock: Clock): Promise<Readonly<Record<string, number>>> {
+    return (await this.estimator.learn?.(groups, clock)) ?? {};
   }
-  return (weighted.findLast(([, weight]) => weight > 0) ?? weighted.at(-1)!)[0];
-}
 
-const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
-
-/** What to tell a person when a refill ended with fewer groups than wanted; null when it did not. */
-export function starvation(
-  groups: readonly Group[],
-  verdicts: readonly Verdict[],
-  wanted: number,
-): { readonly message: string; readonly action: string } | null {
-  const admitted = verdicts.filter((verdict) => verdict.admitted).length;
-  if (admitted >= wanted) return null;
-  if (admitted === groups.length) {
-    return {
-      message: `the task sources gave ${groups.length} groups, ${wanted} were wanted`,
-      action: "Raise `epochs`, add tasks, or lower rollout.prompts.",
-    };
+  private observations(groups: readonly Group[]): {
+    readonly observations: Observation[];
+    readonly signals: Float64Array;
+    readonly arms: number[];
+  } {
+    const arms = groups.map(({ arm }) => this.arms.find(arm));
+    this.unmeasured.length = 0;
+    const measured = groups.map((group, i) => Array.from(this.measure(group, arms[i]!)));
+    const parts = new Map<number, number[]>();
+    measured.forEach((values, i) => {
+      if (values.length > 0 && arms[i]! >= 0) parts.set(arms[i]!, [...(parts.get(arms[i]!) ?? []), i]);
+    });
+    const observations = [...parts].map(([arm, of]): Observation => {
+      const rollouts = of.reduce((sum, i) => sum + groups[i]!.rewards.length, 0);
+      return {
+        arm,
+        mean: of.reduce((sum, i) => sum + groups[i]!.rewards.length * mean(measured[i]!), 0) / rollouts,
+        values: of.flatMap((i) => measured[i]!),
+        rollouts,
+      };
+    });
+    return { observations, signals: Float64Array.from(measured, mean), arms };
   }
-  const rates = groups
-    .filter(({ rewards }) => rewards.length > 0)
-    .map(({ successes, rewards }) => successes / rewards.length);
-  const counts = [...new Set(rates)]
-    .sort((a, b) => a - b)
-    .map((rate) => `${rounded(rate)} (${rates.filter((other) => other === rate).length}×)`);
-  return {
-    message: `admission kept ${admitted} of ${groups.length} groups, ${wanted} were wanted; success rates seen: ${counts.join(", ") || "none"}`,
-    action:
-      "Widen the band, draw tasks that fit the policy (easier or harder arms), raise rollout.group, or choose another admission.",
-  };
+
+  /** Empty where a group says nothing. */
+  private measure(group: Group, arm: number): ArrayLike<number> {
+    if (group.rewards.length === 0) return [];
+    const values = this.signal.measure(group, arm, this.arms);
+    if (values.length === 0 || Number.isFinite(mean(values))) return values;
+    this.unmeasured.push(group);
+    return [];
+  }
+
+  private count(arm: number, rollouts: number, groups: number): void {
+    if (arm < 0) return;
+    this.seen.add(arm, rollouts);
+    this.drawn.add(arm, groups);
+    this.totals = { seen: this.totals.seen + rollouts, drawn: this.totals.drawn + groups };
+  }
+
+  /** The estimator believes otherwise of some arms, or may. */
+  private believe(arms: readonly number[] | "all"): void {
+    if (arms !== "all") this.alike?.touch(arms);
+    else if (this.estimator.alike === undefined) this.alike?.reset();
+    else this.alike?.renew();
+  }
+
+  /** What has gone wrong in the last step: signals that are no numbers, and once for each arm that it has no task left. */
+  faults(): Fault[] {
+    const news = [...this.usedUp].filter((arm) => !this.told.has(arm));
+    for (const arm of news) this.told.add(arm);
+    return [
+      ...nonFinite(this.signalName, this.unmeasured),
+      ...withoutTasks(news.map((arm) => this.arms.name(arm))),
+    ];
+  }
+
+  // ─────────────────────────────────────────────────────────────── state
+
+  /** Arrays are as they stand, not copies: nothing changes them before the next `observe`. */
+  save(): Saved {
+    const { division, signal, estimator, sampler, admission, refill, budget } = this;
+    return joined({
+      seen: { json: null, arrays: { rollouts: this.seen.save(), groups: this.drawn.save() } },
+      division: division.save?.(),
+      signal: signal.save?.(),
+      estimator: estimator.save(),
+      sampler: sampler.save?.(),
+      admission: admission.save?.(),
+      refill: refill.save?.(),
+      budget: budget.save?.(),
+      sources: joined(Object.fromEntries(this.sources.map(({ source }) => [source.name, source.save()]))),
+    });
+  }
+
+  load(saved: Saved): void {
+    const { division, signal, estimator, sampler, admission, refill, budget } = this;
+    division.load?.(partOf(saved, "division"));
+    const { arrays } = partOf(saved, "seen");
+    this.seen.load(arrays?.["rollouts"]);
+    this.drawn.load(arrays?.["groups"]);
+    this.totals = { seen: sum(this.seen.save()), drawn: sum(this.drawn.save()) };
+    for (const [name, part] of Object.entries({ signal, estimator, sampler, admission, refill, budget }))
+      part.load?.(partOf(saved, name));
+    const sources = partOf(saved, "sources");
+    for (const { source } of this.sources) source.load(partOf(sources, source.name));
+    this.division.grow?.();
+    this.estimator.grow?.(this.arms);
+    this.alike?.reset();
+  }
 }

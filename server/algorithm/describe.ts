@@ -2,9 +2,7 @@
 import { status, type Batch, type Group } from "../seams.ts";
 import type { Advantages } from "./advantages.ts";
 import { rowValue, type Scored } from "./rewards.ts";
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+import { mean } from "../../shared/mean.ts";
 
 function deviation(values: readonly number[]): number {
   const middle = mean(values);
@@ -42,7 +40,8 @@ export function describeGroups(groups: readonly Group[]): Record<string, number>
 }
 
 export function describeAdvantages({ tokens }: Advantages, weights: Float64Array): Record<string, number> {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   for (let i = 0; i < tokens.length; i++) {
     if (weights[i] === 0) continue;
     sum += Math.abs(tokens[i]!);
@@ -68,7 +67,8 @@ export function describeMismatch(
   trainer: Float64Array,
   weights: Float64Array,
 ): Record<string, number> {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0 || Number.isNaN(sampled[i]!)) continue;
     const gap = trainer[i]! - sampled[i]!;

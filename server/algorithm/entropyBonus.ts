@@ -18,7 +18,7 @@ export interface Bonus {
   readonly metrics?: Readonly<Record<string, number>>;
 }
 
-const none: Bonus = { loss: 0, gradient: undefined };
+export const none: Bonus = { loss: 0, gradient: undefined };
 
 export class EntropyBonus {
   readonly adaptive: AdaptiveEntropy | undefined;
@@ -44,7 +44,9 @@ export class EntropyBonus {
     const entropy = column(input.now, "entropy", "the entropy bonus");
     const factors = this.factors(entropy, input);
     const coefficient = this.adaptive?.coefficient ?? valueAt(this.coefficient, input.clock);
-    let [loss, sum, count] = [0, 0, 0];
+    let loss = 0;
+    let sum = 0;
+    let count = 0;
     const gradient = new Float64Array(factors.length);
     for (let i = 0; i < factors.length; i++) {
       if (factors[i] === 0) continue;

@@ -6,7 +6,8 @@ import { outcome, type Scored } from "./rewards.ts";
 
 /** Mean advantage over a row's trained tokens; NaN where none has one. */
 function rowAdvantage({ tokens, exists }: Advantages, batch: Batch, row: number): number {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) {
     if (batch.mask[i] !== 1 || exists[i] !== 1) continue;
     sum += tokens[i]!;
@@ -27,6 +28,10 @@ export function groupsOf(batch: Batch, { combined, success }: Scored, advantages
       rewards: Float64Array.from(scored, (row) => combined.total[row]!),
       advantages: Float64Array.from(means.filter((value) => !Number.isNaN(value))),
       successes: scored.filter((row) => success[row] === outcome.right).length,
+      answers: scored.map((row) => ({
+        response: batch.records[row]!.response,
+        right: success[row] === outcome.right,
+      })),
       lengths: Float64Array.from(scored, (row) => batch.offsets[row + 1]! - batch.offsets[row]!),
     };
   });

@@ -6,6 +6,8 @@ import { AdaptiveCoefficient, type AdaptiveOptions } from "../kl/adaptive.ts";
 import type { KlAggregate, KlImportance } from "../kl/entry.ts";
 import type { KlEstimator, KlTerm } from "../seams.ts";
 import { create } from "./create.ts";
+import { shownNames } from "../kl/shown.ts";
+import { readerName } from "../policy/reader.ts";
 import { actsOn } from "./klFactors.ts";
 
 /** A term with what only the loss asks of it. */
@@ -13,6 +15,8 @@ export interface LossKlTerm extends KlTerm {
   readonly aggregate: KlAggregate;
   readonly importance: KlImportance | undefined;
   readonly adaptive: AdaptiveCoefficient | undefined;
+  /** It acts on rollouts that routes send to distillation, where its model was shown what is called so. */
+  readonly distils?: { readonly behind?: string };
 }
 
 function directed(config: KlConfig, at: number, context: CreateContext): KlEstimator {
@@ -42,23 +46,30 @@ const importanceOf = (wanted: KlConfig["importance_weighted"]): KlImportance | u
 const isAdaptive = (coefficient: KlConfig["coefficient"]): coefficient is AdaptiveOptions =>
   typeof coefficient === "object" && "use" in coefficient;
 
-function coefficientOf(coefficient: KlConfig["coefficient"]): Pick<LossKlTerm, "adaptive" | "coefficient"> {
+function coefficientOf(
+  coefficient: KlConfig["coefficient"],
+  passes: number,
+): Pick<LossKlTerm, "adaptive" | "coefficient"> {
   if (!isAdaptive(coefficient))
     return { adaptive: undefined, coefficient: (clock) => valueAt(coefficient, clock) };
-  const adaptive = new AdaptiveCoefficient(coefficient);
+  const adaptive = new AdaptiveCoefficient(coefficient, passes);
   return { adaptive, coefficient: () => adaptive.value };
 }
 
-export const klTerms = (list: readonly KlConfig[], context: CreateContext): LossKlTerm[] =>
+/** @param passes how often a step goes over its rollouts */
+export const klTerms = (list: readonly KlConfig[], context: CreateContext, passes: number): LossKlTerm[] =>
   list.map((config, at) => {
-    const { model, direction, place } = config;
-    const acts = actsOn(config, at, context);
+    const { direction, place } = config;
+    const behind = shownNames(list)[at];
+    const model = readerName({ model: config.model, ...(behind !== undefined && { behind }) });
+    const acts = actsOn({ ...config, model }, at, context, behind);
     return {
       model,
+      ...(config.mask === "distilled" && { distils: { ...(behind !== undefined && { behind }) } }),
       direction,
       place,
       estimator: directed(config, at, context),
-      ...coefficientOf(config.coefficient),
+      ...coefficientOf(config.coefficient, passes),
       aggregate: config.aggregate,
       importance: importanceOf(config.importance_weighted),
       entropy: config.weight?.entropy_of === "model",

@@ -5,14 +5,26 @@ import type { KlWeight } from "../kl/entry.ts";
 import type { Batch, KlInput, KlRows, KlTerm } from "../seams.ts";
 import { column } from "./column.ts";
 import { outcome } from "./rewards.ts";
+import { placeOf } from "./routes.ts";
 
-/** The factor per token of an entry; undefined where it acts alike on all. */
-export function actsOn(config: KlConfig, at: number, context: CreateContext): KlTerm["acts"] {
+/**
+ * The factor per token of an entry; undefined where it acts alike on all.
+ * @param behind what its model was shown, where it is shown something
+ */
+export function actsOn(
+  config: KlConfig,
+  at: number,
+  context: CreateContext,
+  behind: string | undefined,
+): KlTerm["acts"] {
   const { mask, turns, weight, model } = config;
-  if (mask === "all" && turns === undefined && weight === undefined) return undefined;
+  if (mask === "all" && turns === undefined && weight === undefined && behind === undefined) return undefined;
   return (input) => {
     const factors = Float64Array.from(input.weights, (one) => (one === 0 ? 0 : 1));
-    if (mask !== "all") maskRows(factors, input, mask);
+    if (behind !== undefined) clearRows(factors, input.batch, (row) => wasShown(input.batch, row, behind));
+    if (mask === "distilled")
+      clearRows(factors, input.batch, (row) => input.routes?.[row] === placeOf("distil"));
+    else if (mask !== "all") maskRows(factors, input, mask);
     if (turns !== undefined) maskTurns(factors, input.batch, turns);
     if (weight !== undefined) weigh(factors, input, weight, model, at, context);
     return factors;
@@ -38,15 +50,22 @@ function rowsOf(batch: Batch, success: Uint8Array, mask: KlRows): (row: number) 
   return () => true;
 }
 
+/** Whether a model read the row behind what is called so. */
+export const wasShown = ({ records }: Batch, row: number, behind: string): boolean =>
+  records[row]!.shown?.[behind] !== undefined;
+
+function clearRows(factors: Float64Array, batch: Batch, acts: (row: number) => boolean): void {
+  for (let row = 0; row < batch.rows; row++)
+    if (!acts(row)) factors.fill(0, batch.offsets[row], batch.offsets[row + 1]);
+}
+
 function maskRows(factors: Float64Array, { batch, success }: KlInput, mask: KlRows): void {
   if (success === undefined)
     throw new UserError(`a KL entry with \`mask: ${mask}\` needs to know which rollouts succeeded`, {
       code: "kl-mask",
       action: "Record rewards with the rollouts, or set `mask: all`.",
     });
-  const acts = rowsOf(batch, success, mask);
-  for (let row = 0; row < batch.rows; row++)
-    if (!acts(row)) factors.fill(0, batch.offsets[row], batch.offsets[row + 1]);
+  clearRows(factors, batch, rowsOf(batch, success, mask));
 }
 
 /** Turns are counted among those of the assistant, from 0; a rollout without turns is its turn 0. */
@@ -105,7 +124,8 @@ function certainty(
 
 /** exp(−β H), scaled to mean 1 over the tokens on which the term acts. */
 function confidence(factors: Float64Array, entropy: Float64Array, beta: number): void {
-  let [sum, count] = [0, 0];
+  let sum = 0;
+  let count = 0;
   for (let i = 0; i < factors.length; i++) {
     if (factors[i] === 0) continue;
     factors[i] = Math.exp(-beta * entropy[i]!);

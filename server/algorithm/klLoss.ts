@@ -1,40 +1,120 @@
 /** KL terms in the loss: their value, and derivatives by log π and by the channels of full divergences. */
-import type { Aggregate, Batch, Channel, Clock, KlPoint, Stats } from "../seams.ts";
+import { expm1 } from "../exponential.ts";
+import type { Aggregate, Batch, Channel, Clock, KlPoint, Part, Stats } from "../seams.ts";
+import { factorsInto, type Stretch } from "../parts.ts";
 import { sequenceMeans, sequenceSums, tokenMeans } from "../objective/normalisers.ts";
 import { column } from "./column.ts";
 import type { LossKlTerm } from "./kl.ts";
+import { countsOf, tokensOf, type TokenColumn } from "./perRow.ts";
 
-export interface KlLossInput {
+/** What decides, over the whole batch, where the terms act and how much each token counts. */
+export interface KlWhole {
   readonly batch: Batch;
-  readonly now: Stats;
   readonly old: Stats;
   /** Of the tokens that train. */
-  readonly weights: Float64Array;
-  /** What the objective's normaliser makes of them. */
-  readonly factors: Float64Array;
+  readonly weights: TokenColumn;
   readonly success: Uint8Array | undefined;
+  readonly routes?: Uint8Array | undefined;
   readonly clock: Clock;
 }
 
-export interface KlLoss {
-  loss: number;
-  readonly gradients: Partial<Record<Channel, Float64Array>>;
-  readonly metrics: Record<string, number>;
+/** Some whole rows. */
+export interface KlPart extends Pick<Part, "batch" | "now" | "old" | "weights"> {
+  readonly at: Stretch;
+  /** What the objective's normaliser makes of the weights. */
+  readonly counted: Float64Array;
 }
 
 const aggregates: Readonly<Record<Exclude<LossKlTerm["aggregate"], "objective">, Aggregate>> = {
   token_mean: tokenMeans,
-  sequence_mean: (weights, batch) => sequenceMeans(weights, batch, "skip"),
-  sequence_sum: (weights, batch) => sequenceSums(weights, batch, "skip"),
+  sequence_mean: (counts) => sequenceMeans(counts, "skip"),
+  sequence_sum: (counts, batch) => sequenceSums(counts, batch, "skip"),
 };
 
-/** The normaliser's factor of each token, times the term's own. */
-function factorsOf(term: LossKlTerm, { batch, old, weights, factors, success }: KlLossInput): Float64Array {
-  const own = term.aggregate === "objective" ? factors : aggregates[term.aggregate](weights, batch);
-  if (term.acts === undefined) return own;
-  const acts = term.acts({ batch, old, weights, ...(success === undefined ? {} : { success }) });
-  for (let i = 0; i < acts.length; i++) acts[i]! *= own[i]!;
-  return acts;
+/** A term while parts of a batch are added up. */
+class RunningTerm {
+  private readonly byRow: Float64Array | undefined;
+  private readonly acts: Float64Array | undefined;
+  /** Of the divergence, over the tokens on which the term acts. */
+  sum = 0;
+  count = 0;
+  private scratch = new Float64Array(0);
+
+  constructor(
+    readonly term: LossKlTerm,
+    readonly coefficient: number,
+    private readonly whole: KlWhole,
+  ) {
+    const { batch, old, weights, success, routes } = whole;
+    if (term.place === "reward") return;
+    if (term.aggregate !== "objective")
+      this.byRow = aggregates[term.aggregate](countsOf(weights, batch), batch);
+    this.acts = term.acts?.({
+      batch,
+      old,
+      weights: tokensOf(weights),
+      ...(success === undefined ? {} : { success }),
+      ...(routes === undefined ? {} : { routes }),
+    });
+  }
+
+  /** As many numbers; what they are is nobody's. */
+  space(size: number): Float64Array {
+    if (this.scratch.length < size) this.scratch = new Float64Array(size);
+    return this.scratch;
+  }
+
+  /** The normaliser's factor of each token, times the term's own. */
+  factors({ at, counted, weights }: KlPart): Float64Array {
+    const { byRow, acts, whole } = this;
+    if (byRow === undefined && acts === undefined) return counted;
+    const own =
+      byRow === undefined
+        ? counted.slice()
+        : factorsInto(new Float64Array(counted.length), weights, byRow, whole.batch, at);
+    if (acts !== undefined) for (let i = 0; i < own.length; i++) own[i]! *= acts[at.from + i]!;
+    return own;
+  }
+}
+
+/** The terms of a loss, added up part after part. */
+export class KlLoss {
+  private readonly running: readonly RunningTerm[];
+
+  constructor(
+    private readonly terms: readonly LossKlTerm[],
+    private readonly whole: KlWhole,
+  ) {
+    this.running = terms.flatMap((term) => {
+      const coefficient = term.coefficient(whole.clock);
+      const idle = term.place === "reward" ? term.adaptive === undefined : coefficient === 0;
+      return idle ? [] : [new RunningTerm(term, coefficient, whole)];
+    });
+  }
+
+  /** No term acts or measures. */
+  get idle(): boolean {
+    return this.running.length === 0;
+  }
+
+  /** The part's loss. @param gradient of a channel on the part's tokens: added to */
+  add(part: KlPart, gradient: (channel: Channel) => Float64Array): number {
+    let loss = 0;
+    for (const running of this.running)
+      if (running.term.place === "reward") measure(running.term, part, column(part.old, "logp", "the KL"));
+      else if (running.term.estimator.full === true) loss += fullTerm(running, part, gradient);
+      else loss += sampledTerm(running, part, gradient("logp"));
+    return loss;
+  }
+
+  metrics(): Record<string, number> {
+    const found: Record<string, number> = {};
+    for (const { adaptive, model, coefficient } of this.terms)
+      if (adaptive !== undefined) found[`policy/kl/${model}/coefficient`] = coefficient(this.whole.clock);
+    for (const { term, sum, count } of this.running)
+      if (term.place === "loss") found[`policy/kl/${term.model}`] = sum / count;
+    return found;
+  }
 }
 
 /** log-probs of what a term compares the policy with. */
@@ -51,87 +131,51 @@ export const fullChannel = ({
 }: Pick<LossKlTerm, "model" | "direction" | "estimator">): Channel =>
   top_k === undefined ? `kl:${model}:${direction}` : `kl:${model}:${direction}:${top_k}`;
 
-export function klLoss(
-  terms: readonly LossKlTerm[],
-  input: KlLossInput,
-  gradient: (channel: Channel) => Float64Array,
-): { loss: number; metrics: Record<string, number> } {
-  let loss = 0;
-  const metrics: Record<string, number> = {};
-  for (const term of terms) {
-    if (term.adaptive !== undefined)
-      metrics[`policy/kl/${term.model}/coefficient`] = term.coefficient(input.clock);
-    if (term.place === "reward") {
-      measure(term, input, column(input.old, "logp", "the KL"));
-      continue;
-    }
-    const coefficient = term.coefficient(input.clock);
-    if (coefficient === 0) continue;
-    const factors = factorsOf(term, input);
-    const part =
-      term.estimator.full === true
-        ? fullTerm(term, input, factors, coefficient, gradient)
-        : sampledTerm(term, input, factors, coefficient, gradient("logp"));
-    loss += part.loss;
-    metrics[`policy/kl/${term.model}`] = part.mean;
-  }
-  return { loss, metrics };
-}
-
-interface Part {
-  readonly loss: number;
-  /** Of the divergence over the tokens on which the term acts. */
-  readonly mean: number;
-}
-
-const acting = (factors: Float64Array): number => {
-  let count = 0;
-  for (let i = 0; i < factors.length; i++) if (factors[i] !== 0) count += 1;
-  return count;
-};
-
 function fullTerm(
-  term: LossKlTerm,
-  { now, batch, weights }: KlLossInput,
-  factors: Float64Array,
-  coefficient: number,
+  running: RunningTerm,
+  part: KlPart,
   gradientOf: (channel: Channel) => Float64Array,
-): Part {
+): number {
+  const { term, coefficient } = running;
   const channel = fullChannel(term);
-  const divergence = column(now, channel, "the KL in the loss");
+  const divergence = column(part.now, channel, "the KL in the loss");
   const gradient = gradientOf(channel);
-  let [loss, sum] = [0, 0];
+  const factors = running.factors(part);
+  let loss = 0;
   for (let i = 0; i < factors.length; i++) {
     if (factors[i] === 0) continue;
     loss += coefficient * factors[i]! * divergence[i]!;
     gradient[i]! += coefficient * factors[i]!;
-    sum += divergence[i]!;
+    running.sum += divergence[i]!;
+    running.count += 1;
   }
-  term.adaptive?.measure(...rowMean(batch, weights, (i) => divergence[i]!));
-  return { loss, mean: sum / acting(factors) };
+  measured(term, part, (i) => divergence[i]!);
+  return loss;
 }
 
-function sampledTerm(
-  term: LossKlTerm,
-  input: KlLossInput,
-  factors: Float64Array,
-  coefficient: number,
-  gradient: Float64Array,
-): Part {
-  const own = column(input.now, "logp", "the KL in the loss");
-  const other = otherColumn(term, input.old);
-  measure(term, input, own);
-  const columns = { own, other, factors, coefficient, gradient };
+function sampledTerm(running: RunningTerm, part: KlPart, gradient: Float64Array): number {
+  const { term, coefficient } = running;
+  const own = column(part.now, "logp", "the KL in the loss");
+  const other = otherColumn(term, part.old);
+  measure(term, part, own);
+  const factors = running.factors(part);
+  const columns = { own, other, factors, coefficient, gradient, scratch: running.space(own.length) };
   const summed = term.importance === undefined ? term.estimator.sum?.(columns) : undefined;
-  if (summed !== undefined) return { loss: summed.loss, mean: summed.k3 / summed.count };
-  const weights = importanceColumn(term, input, own);
+  if (summed !== undefined) {
+    running.sum += summed.k3;
+    running.count += summed.count;
+    return summed.loss;
+  }
+  const weights = importanceColumn(term, part, own);
   const loss = pointwise(term.estimator, columns, term, weights);
   if (term.importance?.level === "sequence" && !term.importance.detached && weights !== undefined)
-    throughSequence(term, input, columns, weights);
-  let k3 = 0;
-  for (let i = 0; i < factors.length; i++)
-    if (factors[i] !== 0) k3 += Math.expm1(other[i]! - own[i]!) - (other[i]! - own[i]!);
-  return { loss, mean: k3 / acting(factors) };
+    throughSequence(term, part, columns, weights);
+  for (let i = 0; i < factors.length; i++) {
+    if (factors[i] === 0) continue;
+    running.sum += expm1(other[i]! - own[i]!) - (other[i]! - own[i]!);
+    running.count += 1;
+  }
+  return loss;
 }
 
 interface Columns {
@@ -166,7 +210,7 @@ function pointwise(
 /** Ratios of now to behaviour: each token's, or of its response. */
 function importanceColumn(
   { importance }: LossKlTerm,
-  { batch, old, weights }: KlLossInput,
+  { batch, old, weights }: KlPart,
   own: Float64Array,
 ): Float64Array | undefined {
   if (importance === undefined) return undefined;
@@ -186,7 +230,7 @@ function importanceColumn(
 /** A response's ratio moves with every of its tokens: each gets its share of what the whole row's value changes. */
 function throughSequence(
   { estimator, importance }: LossKlTerm,
-  { batch, weights: trains }: KlLossInput,
+  { batch, weights: trains }: KlPart,
   { own, other, factors, coefficient, gradient }: Columns,
   weights: Float64Array,
 ): void {
@@ -212,21 +256,35 @@ function eachRow(
   }
 }
 
-/** Mean over rollouts of their token means, and how many rollouts. */
-function rowMean(batch: Batch, weights: Float64Array, value: (token: number) => number): [number, number] {
-  let [total, rollouts] = [0, 0];
+/** Mean over rollouts of their token means, or of their sums, and how many rollouts. */
+function rowMean(
+  batch: Batch,
+  weights: Float64Array,
+  per: "token" | "response",
+  value: (token: number) => number,
+): [number, number] {
+  let total = 0;
+  let rollouts = 0;
   eachRow(batch, weights, (from, to, count) => {
     let sum = 0;
     for (let i = from; i < to; i++) if (weights[i] !== 0) sum += value(i);
-    total += sum / count;
+    total += per === "token" ? sum / count : sum;
     rollouts += 1;
   });
   return [total / rollouts, rollouts];
 }
 
 /** What an adaptive coefficient follows. */
-function measure(term: LossKlTerm, { batch, old, weights }: KlLossInput, own: Float64Array): void {
+function measured(
+  { adaptive }: LossKlTerm,
+  { batch, weights }: KlPart,
+  value: (token: number) => number,
+): void {
+  adaptive?.measure(...rowMean(batch, weights, adaptive.options.per, value));
+}
+
+function measure(term: LossKlTerm, part: KlPart, own: Float64Array): void {
   if (term.adaptive === undefined) return;
-  const other = otherColumn(term, old);
-  term.adaptive.measure(...rowMean(batch, weights, (i) => term.estimator.value(own[i]!, other[i]!)));
+  const other = otherColumn(term, part.old);
+  measured(term, part, (i) => term.estimator.value(own[i]!, other[i]!));
 }

@@ -7,6 +7,7 @@ import type {
   Batch,
   Channel,
   Clock,
+  HeadOf,
   Model,
   Objective,
   Saved,
@@ -14,43 +15,39 @@ import type {
   Stats,
   TokenWeight,
   Weigh,
+  Weighed,
 } from "../seams.ts";
 import { create } from "./create.ts";
 import { objectiveOf } from "./objective.ts";
 import { Corrections } from "./corrections.ts";
-import { EntropyBonus } from "./entropyBonus.ts";
+import { EntropyBonus, none, type Bonus } from "./entropyBonus.ts";
+import { GuidedRatio } from "./guidedRatio.ts";
 import type { LossKlTerm } from "./kl.ts";
-import { fullChannel, klLoss } from "./klLoss.ts";
-import { MaskChain, onlyWhere } from "./masks.ts";
+import { fullChannel, KlLoss } from "./klLoss.ts";
+import { wasShown } from "./klFactors.ts";
+import { bothKept, MaskChain } from "./masks.ts";
+import { aggregated, placeOf, reached, routeMetrics, routesOf, routeTouched, unmasked } from "./routes.ts";
 import type { Advantages } from "./advantages.ts";
+import { Space } from "./space.ts";
 import { tokenWeights } from "./tokenWeights.ts";
+import { countsOf, tokensOf, type TokenColumn } from "./perRow.ts";
+import { Weighing, wholeFactors, type Ground, type Prepared } from "./weighing.ts";
 import type { Scored } from "./rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
 export interface Update {
   /** Channels as they were: `logp` of the behaviour model, `logp:<model>` of others. */
   readonly old: Stats;
-  readonly advantages: Float64Array;
-  readonly weights: Float64Array;
+  readonly advantages: TokenColumn;
+  readonly weights: TokenColumn;
   /** Rewards and successes of the mini-batch's rows, where they are known. */
   readonly scored?: Pick<Scored, "combined" | "success">;
+  /** Per row, which losses it moves; default: the objective. */
+  readonly routes?: Uint8Array | undefined;
   /** The weights' version that `now` will be of. */
   readonly version?: number;
   /** The caller is done with the derivatives before it weighs again: they may be written to the same place. */
   readonly reuse?: boolean;
-}
-
-/** What one optimiser step's objective is computed from, the masks of the loss and the corrections applied. */
-interface Prepared {
-  /** Of the tokens that train. */
-  readonly weights: Float64Array;
-  /** What the normaliser makes of them. */
-  readonly counted: Float64Array;
-  /** Those of the tokens that the objective moves. */
-  readonly moved: Float64Array;
-  readonly correction: Float64Array | undefined;
-  readonly metrics: Readonly<Record<string, number>>;
-  readonly touched: Readonly<Record<string, Uint8Array>>;
 }
 
 /** A model whose log-probs every batch brings. */
@@ -62,16 +59,20 @@ export class LossChain implements Stateful {
   readonly masks: MaskChain;
   private readonly tokenWeights: readonly TokenWeight[];
   private readonly corrections: Corrections;
+  private readonly guided: GuidedRatio | undefined;
   private readonly bonus: EntropyBonus;
-  private factors = new Float64Array(0);
-  private gradient = new Float64Array(0);
+  private readonly space = new Space();
+  private readonly rules: StageBody["route"];
 
   constructor(
     body: StageBody,
     private readonly kl: readonly LossKlTerm[],
     context: CreateContext,
   ) {
-    this.objective = objectiveOf(body.objective, context);
+    this.guided = GuidedRatio.of(body, context);
+    this.rules = body.route;
+    const objective = objectiveOf(body.objective, context, body.route.length > 0);
+    this.objective = this.guided?.over(objective) ?? objective;
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = new MaskChain(body.mask, context);
     this.corrections = new Corrections(body.objective.correction, context);
@@ -90,6 +91,27 @@ export class LossChain implements Stateful {
   /** Channels of the policy that the objective reads in `old`, beside `logp`. */
   get before(): readonly Channel[] {
     return this.objective.before ?? [];
+  }
+  /** The objective reads `mismatched_log_ratio` to this model. */
+  get mismatched(): Model | undefined {
+    return this.objective.mismatched;
+  }
+  /** Heads of other models that the objective reads in `old`. */
+  get heads(): readonly HeadOf[] {
+    return this.objective.heads ?? [];
+  }
+
+  /**
+   * Per row, where its route leads; undefined where nobody wrote one. A rollout that is to be distilled, and on which no
+   * entry can act because nothing was shown to its model, stays with the objective.
+   */
+  routes(batch: Batch, success: Uint8Array | undefined, advantages: Advantages): Uint8Array | undefined {
+    if (this.rules.length === 0) return undefined;
+    const routes = routesOf(this.rules, batch, success, advantages.rows);
+    const distilling = this.kl.flatMap(({ distils }) => distils ?? []);
+    const can = (row: number): boolean =>
+      distilling.some(({ behind }) => behind === undefined || wasShown(batch, row, behind));
+    return routes.map((place, row) => (place === placeOf("distil") && !can(row) ? placeOf("policy") : place));
   }
 
   private active(clock: Clock): LossKlTerm[] {
@@ -114,8 +136,21 @@ export class LossChain implements Stateful {
       ...kl.map(({ model }) => model),
       ...(this.objective.models ?? []),
       ...this.corrections.models,
+      ...(this.guided?.models ?? []),
     ];
     return [...new Set(all)].filter((model) => model !== behaviour);
+  }
+
+  /** Models that helped rows are compared with, and nothing else. */
+  get guidedModels(): readonly Model[] {
+    const { objective, corrections, guided, kl } = this;
+    const others = [...(objective.models ?? []), ...corrections.models, ...kl.map(({ model }) => model)];
+    return (guided?.models ?? []).filter((model) => !others.includes(model));
+  }
+
+  /** Of the tokens that train, those that count against the log-probs of whoever wrote them. */
+  unhelped(batch: Batch, trained: Uint8Array): Uint8Array {
+    return this.guided?.unhelped(batch, trained) ?? trained;
   }
 
   /** Models whose entropy at each token KL terms are weighed by. */
@@ -125,81 +160,113 @@ export class LossChain implements Stateful {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): Float64Array {
-    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
+  weights(
+    batch: Batch,
+    advantages: Advantages,
+    stats: Stats,
+    clock: Clock,
+    into?: Float64Array,
+  ): TokenColumn {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock, into);
   }
 
   weigh(update: Update, clock: Clock): Weigh {
     return (now, batch) => {
-      const { old, advantages, scored, version } = update;
+      const { old, scored, version, routes, reuse = false } = update;
       const ready = this.prepare(update, now, batch, clock);
-      const { weights, counted, correction } = ready;
-      const factors = multiplied(ready.moved, this.objective.corrects === true ? undefined : correction);
-      const own = this.objective.loss({
+      const { weights, correction } = ready;
+      const success = scored?.success;
+      const ground: Ground = {
         batch,
         now,
-        old,
-        advantages,
-        weights,
-        factors,
+        old: this.guided?.anchored(batch, old, now, tokensOf(weights)) ?? old,
+        advantages: update.advantages,
         clock,
         ...(correction && { correction }),
-        ...(update.reuse === true && { gradient: this.blank(weights.length) }),
         ...(version !== undefined && { version }),
+        ...(routes && { routes }),
         ...(scored && { rewards: scored.combined, success: scored.success }),
-      });
-      const gradients = { ...own.gradients };
-      // An objective's derivatives are its own arrays: terms are added in place.
-      const gradient = (channel: Channel): Float64Array =>
-        (gradients[channel] ??= new Float64Array(weights.length));
-      const success = scored?.success;
-      const kl = klLoss(this.kl, { batch, now, old, weights, factors: counted, success, clock }, gradient);
-      const bonus = this.bonus.of({ now, weights, factors: ready.moved, clock });
-      if (bonus.gradient !== undefined) add(gradient("entropy"), bonus.gradient);
-      const loss = own.loss + kl.loss + bonus.loss;
-      if (!Number.isFinite(loss)) refuse(loss, { now, old, weights, batch });
+      };
+      const weighing = new Weighing(ground, ready, this.space, reuse);
+      const kl = new KlLoss(this.kl, { batch, old, weights, success, routes, clock });
+      weighing.add(this.objective, kl);
+      const bonus = this.entropy(weighing, ground, ready, clock);
+      const { loss, gradients, metrics, touched } = weighing.result;
+      if (!Number.isFinite(loss)) refuse(loss, { now, old, weights: tokensOf(weights), batch });
       return {
         loss,
         gradients,
         metrics: {
           ...ready.metrics,
-          ...own.metrics,
+          ...metrics,
           ...entropyMetric(now, weights),
-          ...kl.metrics,
+          ...kl.metrics(),
           ...bonus.metrics,
         },
-        touched: { ...ready.touched, ...own.touched },
+        touched: { ...ready.touched, ...touched },
       };
     };
   }
 
+  /** The entropy bonus: on the tokens that the objective moves, without corrections. */
+  private entropy(weighing: Weighing, ground: Ground, ready: Prepared, clock: Clock): Bonus {
+    if (!this.bonus.needed(clock)) return none;
+    const into = this.space.column("factors", ground.batch.tokens.length);
+    const factors = wholeFactors(ground, { ...ready, correction: undefined }, into);
+    const bonus = this.bonus.of({ now: ground.now, weights: tokensOf(ready.weights), factors, clock });
+    weighing.loss += bonus.loss;
+    if (bonus.gradient !== undefined) add(weighing.gradients.of("entropy"), bonus.gradient);
+    return bonus;
+  }
+
   private prepare(
-    { old, advantages, weights: given, version }: Update,
+    update: Update,
     now: Stats,
     batch: Batch,
     clock: Clock,
-  ): Prepared {
-    const seen = { batch, now, old, advantages, clock, ...(version !== undefined && { version }) };
-    const corrected = this.corrections.correct({ ...seen, weights: given });
-    const masked = this.masks.ofTheLoss({ ...seen, weights: corrected.weights });
-    const { weights, kept } = masked;
-    // Fresh pages cost more than the loss itself: the factors of one step after the other go to the same place.
-    if (this.factors.length !== weights.length) this.factors = new Float64Array(weights.length);
-    const counted = this.aggregate(weights, batch, this.factors);
+  ): Prepared & Required<Pick<Weighed, "metrics" | "touched">> {
+    const { routes, weights } = update;
+    if (routes === undefined) return this.prepared(update, now, batch, clock);
+    const left = unmasked(tokensOf(weights), batch, routes);
+    const ready = this.prepared({ ...update, weights: left }, now, batch, clock);
     return {
-      weights,
-      counted,
-      moved: kept === undefined ? counted : onlyWhere(counted, kept),
+      ...ready,
+      kept: bothKept(ready.kept, reached(batch, routes)),
+      metrics: { ...ready.metrics, ...routeMetrics(this.rules, routes) },
+      touched: { ...ready.touched, ...routeTouched(batch, routes) },
+    };
+  }
+
+  private prepared(
+    { old, advantages, weights: given, version, routes }: Update,
+    now: Stats,
+    batch: Batch,
+    clock: Clock,
+  ): Prepared & Required<Pick<Weighed, "metrics" | "touched">> {
+    const normalised = (weights: TokenColumn): Float64Array =>
+      aggregated(this.aggregate, countsOf(weights, batch), batch, routes);
+    if (this.corrections.none && this.masks.noneOfTheLoss) {
+      const byRow = normalised(given);
+      return { weights: given, byRow, kept: undefined, correction: undefined, metrics: {}, touched: {} };
+    }
+    const seen = {
+      batch,
+      now,
+      old,
+      advantages: tokensOf(advantages),
+      clock,
+      ...(version !== undefined && { version }),
+    };
+    const corrected = this.corrections.correct({ ...seen, weights: tokensOf(given) });
+    const masked = this.masks.ofTheLoss({ ...seen, weights: corrected.weights });
+    return {
+      weights: masked.weights,
+      byRow: normalised(masked.weights),
+      kept: masked.kept,
       correction: corrected.factors,
       metrics: corrected.metrics,
       touched: { ...corrected.touched, ...masked.touched },
     };
-  }
-
-  /** The place of the last derivatives, cleared. */
-  private blank(size: number): Float64Array {
-    if (this.gradient.length !== size) this.gradient = new Float64Array(size);
-    return this.gradient.fill(0);
   }
 
   /** Once an optimiser step, after it. */
@@ -226,14 +293,6 @@ export class LossChain implements Stateful {
   }
 }
 
-/** Element by element; the first as it is where there is no second. */
-function multiplied(factors: Float64Array, by: Float64Array | undefined): Float64Array {
-  if (by === undefined) return factors;
-  const result = new Float64Array(factors.length);
-  for (let i = 0; i < result.length; i++) if (factors[i] !== 0) result[i] = factors[i]! * by[i]!;
-  return result;
-}
-
 function add(into: Float64Array, values: Float64Array): void {
   for (let i = 0; i < into.length; i++) into[i]! += values[i]!;
 }
@@ -256,9 +315,11 @@ function refuse(
 }
 
 /** Mean over the tokens that train. */
-function entropyMetric({ entropy }: Stats, weights: Float64Array): Record<string, number> {
+function entropyMetric({ entropy }: Stats, column: TokenColumn): Record<string, number> {
   if (entropy === undefined) return {};
-  let [sum, count] = [0, 0];
+  const weights = tokensOf(column);
+  let sum = 0;
+  let count = 0;
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0) continue;
     sum += entropy[i]!;

@@ -9,6 +9,7 @@ import {
   type ObjectiveInput,
   type Stats,
 } from "../seams.ts";
+import { hasByte } from "../slices.ts";
 import { create } from "./create.ts";
 
 interface Named<Mask> {
@@ -46,6 +47,10 @@ export class MaskChain {
     this.ofLoss = made.flatMap(({ name, mask }) => (typeof mask === "function" ? [] : [{ name, mask }]));
   }
 
+  get noneOfTheLoss(): boolean {
+    return this.ofLoss.length === 0;
+  }
+
   /** Channels that the masks of the loss look at. */
   get channels(): Channel[] {
     return this.ofLoss.flatMap(({ mask }) => [...mask.channels]);
@@ -76,7 +81,7 @@ export class MaskChain {
       const keep = mask.keep({ ...input, weights });
       touched[name] = takenBy(keep, weights);
       if (!mask.counted) weights = onlyWhere(weights, keep);
-      else kept = kept === undefined ? keep : both(kept, keep);
+      else kept = bothKept(kept, keep);
     }
     return { weights, kept, touched };
   }
@@ -84,7 +89,7 @@ export class MaskChain {
 
 /** The batch itself where nothing was observed. */
 function unobserved(batch: Batch): Batch {
-  if (!batch.origin.includes(origin.observed)) return batch;
+  if (!hasByte(batch.origin, origin.observed)) return batch;
   const mask = batch.mask.slice();
   for (let i = 0; i < mask.length; i++) if (batch.origin[i] === origin.observed) mask[i] = 0;
   return { ...batch, mask };
@@ -98,13 +103,15 @@ function takenBy(keep: Uint8Array, weights: Float64Array): Uint8Array {
 }
 
 /** The values where `keep` is not 0, else 0. */
-export function onlyWhere(weights: Float64Array, keep: Uint8Array): Float64Array {
+function onlyWhere(weights: Float64Array, keep: Uint8Array): Float64Array {
   const left = weights.slice();
   for (let i = 0; i < left.length; i++) if (keep[i] === 0) left[i] = 0;
   return left;
 }
 
-function both(one: Uint8Array, other: Uint8Array): Uint8Array {
+/** 1 where both are; undefined: 1 everywhere. */
+export function bothKept(one: Uint8Array | undefined, other: Uint8Array): Uint8Array {
+  if (one === undefined) return other;
   const result = one.slice();
   for (let i = 0; i < result.length; i++) if (other[i] === 0) result[i] = 0;
   return result;

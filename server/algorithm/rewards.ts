@@ -11,6 +11,7 @@ import {
   type RewardColumn,
   type Rewards,
   type TermValue,
+  type TextSpans,
 } from "../seams.ts";
 import { create } from "./create.ts";
 
@@ -61,6 +62,11 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
           ? [Number.NaN]
           : [],
   );
+  const spans = new Map(
+    values.flatMap((value, row): [number, TextSpans][] =>
+      value.kind === "error" || value.spans === undefined ? [] : [[row, value.spans]],
+    ),
+  );
   const offsets = new Int32Array(lists.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
   return {
@@ -76,6 +82,7 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
         value.kind === "error" ? [[row, value.message]] : [],
       ),
     ),
+    ...(spans.size > 0 && { spans }),
   };
 }
 

@@ -48,7 +48,7 @@ export const command: Command = {
     program
       .argument(
         "<file>",
-        "a verl Hydra file or launch script, a TRL GRPOConfig YAML, or an OpenRLHF command line",
+        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, or an OpenRLHF command line",
       )
       .addOption(
         new Option("--from <framework>", "whose configuration it is; default: told by its keys").choices(

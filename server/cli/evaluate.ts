@@ -5,14 +5,16 @@ import { loadConfig } from "../config/index.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import type { Interval } from "../evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../evaluation/compare.ts";
+import { gains, type Gain, type Gains } from "../evaluation/gains.ts";
+import type { Probe, ProbeReport } from "../evaluation/probes.ts";
 import { randomStream } from "../random.ts";
-import type { Answered, Evaluated } from "../run/evaluate.ts";
-import { examine } from "../run/examine.ts";
+import type { Answered } from "../run/evaluate.ts";
+import { examine, type Examined } from "../run/examine.ts";
 import { evaluationRecord } from "../run/record.ts";
 import { rowOf } from "../store/rolloutRow.ts";
 import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
-import { collect, complainAbout } from "./findings.ts";
+import { collect, collectPairs, complainAbout } from "./findings.ts";
 import { whole } from "./options.ts";
 import { fixed } from "./terminal.ts";
 
@@ -23,6 +25,7 @@ interface Options {
   readonly out?: string;
   readonly compare?: string;
   readonly store?: string;
+  readonly probe: string[];
 }
 
 /** One model's part of the answer. */
@@ -30,6 +33,7 @@ interface Measured {
   readonly checkpoint: string;
   readonly metrics: Readonly<Record<string, number>>;
   readonly intervals: Readonly<Record<string, Interval>>;
+  readonly probes?: readonly ProbeReport[];
 }
 
 /** Writes every answer as it comes, one rollout a line. */
@@ -54,22 +58,29 @@ function rolloutsFile(path: string): { readonly keep: (answered: Answered) => vo
   return { keep, close: () => closeSync(file) };
 }
 
-function measured(checkpoint: string, { tasks, report }: Evaluated, config: RunConfig): Measured {
+function measured(checkpoint: string, { tasks, report, probes }: Examined, config: RunConfig): Measured {
   const random = randomStream(config.seed, "bootstrap");
   return {
     checkpoint,
     metrics: report.metrics,
     intervals: intervals(tasks, config.evaluation.pass_at, random),
+    ...(probes.length > 0 && { probes }),
   };
 }
 
-async function measure(checkpoint: string, config: RunConfig, options: Options): Promise<Evaluated> {
+async function measure(checkpoint: string, config: RunConfig, options: Options): Promise<Examined> {
   const file = options.out === undefined ? undefined : rolloutsFile(options.out);
   try {
-    return await examine(findCheckpoint(checkpoint, options.store), config, file?.keep);
+    const where = findCheckpoint(checkpoint, options.store);
+    return await examine(where, config, file?.keep, options.probe.map(probeOf));
   } finally {
     file?.close();
   }
+}
+
+function probeOf(text: string): Probe {
+  const at = text.indexOf("=");
+  return { name: text.slice(0, at), field: text.slice(at + 1) };
 }
 
 const range = ({ low, high }: Interval): string => `[${fixed(low)}, ${fixed(high)}]`;
@@ -97,6 +108,27 @@ function tell(
   }
 }
 
+const signed = (value: number): string => `${value < 0 ? "" : "+"}${fixed(value)}`;
+
+function tellProbes({ checkpoint, probes = [] }: Measured): void {
+  for (const { name, field, tasks, asked, metrics } of probes) {
+    print(`\n${checkpoint} with ${name} (${field}): ${asked} questions in the place of ${tasks} tasks`);
+    for (const [metric, { with: own, without, difference, ...interval }] of Object.entries(metrics))
+      print(
+        `  ${metric.padEnd(8)}  ${fixed(own)}   plain ${fixed(without)}   ${signed(difference)} ${range(interval)}`,
+      );
+  }
+}
+
+function tellGains({ k, tasks, total, self_distillation, capability, gained, lost }: Gains): void {
+  const line = (name: string, one: Gain, what: string): void =>
+    print(`  ${name.padEnd(18)}  ${signed(one.value)} ${range(one)}   ${what}`);
+  print(`\nThe gain in pass@1 over ${tasks} tasks, by what the other solves within ${k} samples`);
+  line("self-distillation", self_distillation, "on what it solves");
+  line("capability", capability, `on what it does not (${gained} gained, ${lost} lost)`);
+  line("together", total, "");
+}
+
 async function run(checkpoint: string, file: string, options: Options): Promise<void> {
   const { set, seed, json, compare } = options;
   const { config, diagnostics } = loadConfig(file, { set, ...(seed === undefined ? {} : { seed }) });
@@ -109,17 +141,30 @@ async function run(checkpoint: string, file: string, options: Options): Promise<
   const own = measured(checkpoint, first, config);
   let other: Measured | undefined;
   let difference: Record<string, Difference> = {};
+  let gained: Gains | undefined;
   if (compare !== undefined) {
     const { out: _, ...rest } = options;
     const second = await measure(compare, config, rest);
     other = measured(compare, second, config);
     const random = randomStream(config.seed, "bootstrap");
-    difference = differences(first.tasks, second.tasks, config.evaluation.pass_at, random);
+    const { pass_at } = config.evaluation;
+    difference = differences(first.tasks, second.tasks, pass_at, random);
+    gained = gains(first.tasks, second.tasks, Math.max(...pass_at), random);
   }
   const tasks = first.tasks.length;
   if (json === true)
-    printJson({ file, tasks, ...own, ...(other === undefined ? {} : { compare: { ...other, difference } }) });
-  else tell(tasks, own, other, difference);
+    printJson({
+      file,
+      tasks,
+      ...own,
+      ...(other && { compare: { ...other, difference, ...(gained && { gains: gained }) } }),
+    });
+  else {
+    tell(tasks, own, other, difference);
+    tellProbes(own);
+    if (other !== undefined) tellProbes(other);
+    if (gained !== undefined) tellGains(gained);
+  }
 }
 
 export const command: Command = {
@@ -129,6 +174,12 @@ export const command: Command = {
       .argument("<checkpoint>", checkpointWords)
       .argument("<file>", "the config whose tasks, rewards and `evaluation` measure it")
       .option("--compare <other>", "another one on the same tasks, and the difference with its interval")
+      .option(
+        "--probe <name=field>",
+        "ask again with a field of the tasks in the prompt, or in parts where it is a list of { prompt, answer }",
+        collectPairs("name=field, e.g. plan=plan"),
+        [],
+      )
       .option("--out <file>", "every answer as a rollout, one a line")
       .option("--set <path=value>", "measure with this value set", collect, [])
       .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", whole())

@@ -28,8 +28,13 @@ export function complainAbout(diagnostics: readonly Diagnostic[], least: "error"
   return diagnostics.some(({ severity }) => severity === "error");
 }
 
-/** For `--set`, which may be given many times. */
-export function collect(value: string, earlier: readonly string[]): string[] {
-  if (value.indexOf("=") < 1) throw new InvalidArgumentError("Write path=value, e.g. rollout.group=16.");
-  return [...earlier, value];
-}
+/** For options with a name and a value, which may be given many times. @param wanted how it is written */
+export const collectPairs =
+  (wanted: string) =>
+  (value: string, earlier: readonly string[]): string[] => {
+    if (value.indexOf("=") < 1) throw new InvalidArgumentError(`Write ${wanted}.`);
+    return [...earlier, value];
+  };
+
+/** For `--set`. */
+export const collect = collectPairs("path=value, e.g. rollout.group=16");

@@ -16,6 +16,7 @@ import {
 } from "../../shared/protocol.ts";
 import type { FeedListener } from "../../shared/daemon/client.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { stageKind } from "../../shared/stageKinds.ts";
 import type { PlannedStage, RunLine } from "./runLines.ts";
 
 /** Steps asked for at once when catching up. */
@@ -226,12 +227,19 @@ function secondsOf(detail: RunDetail | null): number {
 export function plannedStages(config: JsonObject): PlannedStage[] {
   const stages = config["stages"];
   const list: readonly unknown[] = Array.isArray(stages) ? stages : [];
+  const parts = new Set(
+    list.flatMap((stage) =>
+      isRecord(stage) && Array.isArray(stage["alternate"])
+        ? stage["alternate"].map((turn: unknown) => (isRecord(turn) ? turn["stage"] : undefined))
+        : [],
+    ),
+  );
   const planned = list.flatMap((stage) =>
-    isRecord(stage)
+    isRecord(stage) && !parts.has(stage["name"])
       ? [
           {
             name: String(stage["name"] ?? "rl"),
-            kind: stage["kind"] === "sft" ? ("sft" as const) : ("rl" as const),
+            kind: "alternate" in stage ? ("alternate" as const) : stageKind(String(stage["kind"] ?? "rl")),
             steps: Number(stage["steps"] ?? 0),
           },
         ]

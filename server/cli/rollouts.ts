@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
 import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
+import { helpText } from "../../shared/helpText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
 import { whole } from "./options.ts";
@@ -103,5 +104,6 @@ function text(row: RolloutRow): string {
     row.finish ?? "",
     row.admitted === false ? "not admitted" : "",
   ];
-  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${indent(row.response ?? "", "      ")}`;
+  const help = row.help === undefined ? "" : `      ${helpText(row.help)}\n`;
+  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${help}${indent(row.response ?? "", "      ")}`;
 }

@@ -1,4 +1,5 @@
 /** What `gradus run` and `gradus runs follow` say about a run as it goes: the same events as JSON lines, plain lines or a live picture. */
+import type { StageKind } from "../../shared/stageKinds.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
 
 export type Metrics = Readonly<Record<string, number | null>>;
@@ -6,7 +7,7 @@ export type EvaluationMetrics = Readonly<Record<string, number>>;
 
 export interface PlannedStage {
   readonly name: string;
-  readonly kind: "sft" | "rl";
+  readonly kind: StageKind;
   readonly steps: number;
 }
 

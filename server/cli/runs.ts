@@ -1,6 +1,8 @@
 import { Option, type Command as Program } from "commander";
 import { existsSync } from "node:fs";
 import {
+  matrixQuery,
+  tasksQuery,
   runsControl,
   runsDelete,
   runsList,
@@ -10,6 +12,7 @@ import {
   type RunSummary,
 } from "../../shared/protocol.ts";
 import { ask } from "../../shared/daemon/request.ts";
+import { taskTree } from "../../shared/taskTree.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { print, printJson, type Command } from "./command.ts";
@@ -18,6 +21,7 @@ import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
 import { whole } from "./options.ts";
+import { matrixText } from "./matrixText.ts";
 import { setValues } from "./setValue.ts";
 import { findRun, storeOf, withDaemon } from "./store.ts";
 
@@ -33,7 +37,10 @@ export const command: Command = {
     common(program.command("list", { isDefault: true }).description("the runs of this store, latest first"))
       .option("--limit <n>", "how many", whole(1), 50)
       .action((options: Options & { limit: number }) => list(options));
-    ofRun(program, "show", "everything known about a run", show);
+    ofRun<{ tasks?: boolean }>(program, "show", "everything known about a run", show).option(
+      "--tasks",
+      "the tasks that it made, under the tasks that they were made of",
+    );
     ofRun<{ history: boolean }>(
       program,
       "follow",
@@ -160,10 +167,26 @@ const headline = ({ headline: values }: RunSummary): string =>
     .map(([name, value]) => `${name} ${value.toFixed(3)}`)
     .join("  ");
 
-async function show(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
+async function show(
+  connection: MessageConnection,
+  { id }: RunSummary,
+  { json, tasks }: Options & { readonly tasks?: boolean },
+): Promise<void> {
+  if (tasks === true) return showTasks(connection, id, json);
   const run = await ask(connection, runsShow, { run: id });
-  if (json === true) return printJson(run);
-  print(describe(run).join("\n"));
+  const { ends } = await ask(connection, matrixQuery, { run: id });
+  if (json === true) return printJson(ends.length === 0 ? run : { ...run, matrix: ends });
+  print([...describe(run), ...matrixText(ends)].join("\n"));
+}
+
+async function showTasks(
+  connection: MessageConnection,
+  run: string,
+  json: boolean | undefined,
+): Promise<void> {
+  const { tasks } = await ask(connection, tasksQuery, { run, limit: 100_000 });
+  if (json === true) return printJson({ run, tasks });
+  print(tasks.length === 0 ? "This run has made no tasks." : taskTree(tasks).join("\n"));
 }
 
 function describe(run: RunDetail): string[] {

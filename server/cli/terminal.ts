@@ -3,6 +3,10 @@ import { colours } from "./colours.ts";
 
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
+/** Block characters between 0 and `top`. */
+export const shares = (values: readonly number[], top: number): string =>
+  values.map((value) => blocks[Math.min(7, Math.floor((8 * value) / (top || 1)))] ?? blocks[0]).join("");
+
 /** The last `width` values as block characters between the smallest and the largest of them; gaps where not finite. */
 export function sparkline(values: readonly number[], width: number): string {
   const shown = values.slice(-width);

@@ -1,5 +1,6 @@
 /** Held-out measures: pure functions from counts of right answers. */
 import type { EvaluationReport } from "../seams.ts";
+import { mean } from "../../shared/mean.ts";
 
 /**
  * Unbiased estimate of the chance that one of k samples is right, from c right of n drawn:
@@ -37,9 +38,6 @@ export interface EvaluatedTask {
   /** What the greedy answer was paid, by term before its weight, and `total`. A term that does not apply is left out. */
   readonly rewards?: Readonly<Record<string, number>> | undefined;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** A measure of each task; undefined where the task says nothing of it. */
 type Measure = (task: EvaluatedTask) => number | undefined;

@@ -3,12 +3,13 @@ import { fromWire, type MaybeNumber, type RolloutRow } from "../../shared/rollou
 import { columnOfRows } from "../recorded.ts";
 import type { Channel } from "../seams.ts";
 
-type Recorded = "logp_new" | "logp_ref" | "entropy" | "values";
+type Recorded = "logp_new" | "logp_ref" | "logp_proximal" | "entropy" | "values";
 const keys: Readonly<Partial<Record<Channel, Recorded>>> = {
   logp: "logp_new",
   entropy: "entropy",
   "head:value": "values",
   "logp:reference": "logp_ref",
+  "logp:proximal": "logp_proximal",
 };
 
 /** The key of a row under which a channel is looked for. */
@@ -21,7 +22,15 @@ export function recordedChannel(
   offsets: Int32Array,
 ): Float64Array | undefined {
   const known = keys[channel];
-  if (known !== undefined) return columnOfRows(rows, known, offsets);
+  const column = known && columnOfRows(rows, known, offsets);
+  return column ?? namedChannel(rows, channel, offsets);
+}
+
+function namedChannel(
+  rows: readonly RolloutRow[],
+  channel: Channel,
+  offsets: Int32Array,
+): Float64Array | undefined {
   const lists = rows.map((row, i) => ownList(row, channel, offsets[i + 1]! - offsets[i]!));
   if (lists.every((list) => list === undefined)) return undefined;
   const column = new Float64Array(offsets.at(-1)!).fill(Number.NaN);

@@ -6,6 +6,7 @@ import { applies } from "../algorithm/rewards.ts";
 import { keyedRandom } from "../config/keyedRandom.ts";
 import { comparesSiblings } from "../config/siblings.ts";
 import type { RewardTermConfig, RunConfig, StageBody } from "../config/resolved.ts";
+import { otherHead } from "../objective/otherHeads.ts";
 import {
   batchOfRows,
   columnOfRows,
@@ -145,20 +146,33 @@ export class RecordedStep {
 
   /**
    * Log-probs at generation. A row without `logp_old` counts as on policy: its old log-probs are the new ones, without
-   * gradient, so that its ratios are 1.
+   * gradient, so that its ratios are 1. What help is compared with are the weights that the step's updates began with: without
+   * `logp_proximal` this is the first of them, which finds the new ones.
    */
   generated(update: boolean): Stats {
-    const { batch, rows } = this;
-    const old = batch.columns.logp_old;
+    const { batch, rows, algorithm } = this;
     const fresh = update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined;
-    const logp = old?.slice() ?? fresh?.slice();
-    if (logp !== undefined && fresh !== undefined) {
-      rows.forEach((row, i) => {
-        if (row.logp_old === undefined)
-          logp.set(fresh.subarray(batch.offsets[i]!, batch.offsets[i + 1]!), batch.offsets[i]!);
-      });
-    }
-    return { ...this.others(), ...(logp === undefined ? {} : { logp }) };
+    const others = this.others();
+    const logp = this.filled(batch.columns.logp_old, fresh, "logp_old");
+    const proximal = algorithm.guided.includes("proximal")
+      ? this.filled(others["logp:proximal"], fresh, "logp_proximal", "logp:proximal")
+      : undefined;
+    return { ...others, ...(logp && { logp }), ...(proximal && { "logp:proximal": proximal }) };
+  }
+  /** A column with those of other weights where a row has none of its own. @param names keys that a row may have it under */
+  private filled(
+    column: Float64Array | undefined,
+    fresh: Float64Array | undefined,
+    ...names: readonly string[]
+  ): Float64Array | undefined {
+    const { rows, batch } = this;
+    if (column === undefined || fresh === undefined) return column?.slice() ?? fresh?.slice();
+    const filled = column.slice();
+    rows.forEach((row, i) => {
+      if (Object.keys(row).some((key) => names.includes(key))) return;
+      filled.set(fresh.subarray(batch.offsets[i]!, batch.offsets[i + 1]!), batch.offsets[i]!);
+    });
+    return filled;
   }
 
   /** What other models, and heads before the update, said of the rows: as far as it was recorded. */
@@ -170,6 +184,7 @@ export class RecordedStep {
       ...algorithm.entropies(this.clock).map((model): Channel => `entropy:${model}`),
       ...algorithm.advantageChannels.map(({ channel }) => channel),
       ...algorithm.before,
+      ...algorithm.heads.map(otherHead),
     ];
     return Object.fromEntries(
       [...new Set(wanted)].flatMap((channel) => {

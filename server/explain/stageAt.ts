@@ -1,5 +1,6 @@
 import { UserError } from "../../shared/errors.ts";
 import type { RunConfig, StageBody } from "../config/resolved.ts";
+import { placeAt, stepsInAll } from "../config/stagePlan.ts";
 import type { Clock } from "../seams.ts";
 
 export interface StagePlace {
@@ -9,25 +10,28 @@ export interface StagePlace {
 
 /**
  * Where a recorded step stands in the config's stages: the rl stage that made it. Recorded steps count over the whole
- * run, sft stages included; the clock that schedules read counts rl stages only.
+ * run, those of other stages included; the clock that schedules read counts rl stages only.
  */
 export function stageAt({ stages }: RunConfig, step: number): StagePlace {
-  let [start, rl] = [0, 0];
-  let found: StagePlace | undefined;
-  for (const stage of stages) {
-    if (stage.kind === "rl") {
-      const stageStep = Math.max(0, step - start);
-      found = { body: stage.body, clock: { step: rl + stageStep, stageStep } };
-      if (step < start + stage.steps) return found;
-      rl += stage.steps;
-    }
-    start += stage.steps;
+  const all = stepsInAll(stages);
+  const rl = (at: number): StagePlace | undefined => {
+    const place = placeAt(stages, at);
+    return place?.stage.kind === "rl" ? { body: place.stage.body, clock: place.clock } : undefined;
+  };
+  // A step of another stage counts as the first rl step behind it.
+  for (let at = Math.max(0, step); at < all; at++) {
+    const place = rl(at);
+    if (place !== undefined) return place;
   }
-  if (found === undefined) {
-    throw new UserError("the config has no rl stage: there is nothing to explain", {
-      code: "no-rl-stage",
-      action: "Add a stage of `kind: rl`, or leave `stages` out.",
-    });
+  // Past the end, steps go on counting from the last.
+  for (let at = Math.min(step, all) - 1; at >= 0; at--) {
+    const place = rl(at);
+    if (place === undefined) continue;
+    const { clock, body } = place;
+    return { body, clock: { step: clock.step + step - at, stageStep: clock.stageStep + step - at } };
   }
-  return found;
+  throw new UserError("the config has no rl stage: there is nothing to explain", {
+    code: "no-rl-stage",
+    action: "Add a stage of `kind: rl`, or leave `stages` out.",
+  });
 }

@@ -91,7 +91,7 @@ export async function openBackend(
       precision !== "float64" && (gpu || resident === true)
         ? new ResidentRuntime(binding, gpu ? "GPU" : "CPU")
         : new NativeRuntime({ threads, parameters, precision });
-    return opened(runtime, choice === "native" ? ASKED : "TensorFlow's native library loads");
+    return opened(runtime, choice === "native" ? ASKED : "TensorFlow's native library");
   }
   if (choice === "native") {
     throw new UserError(`engine.backend is native, but ${native.problem}.`, {

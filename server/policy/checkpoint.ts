@@ -175,9 +175,13 @@ export function readCheckpointOf(folder: string, parts: Parts, tokenizer: Policy
 /** Why a checkpoint is not of a model with these parts, as the end of a sentence; undefined where it is. */
 function mismatch({ shape, heads, adapter }: Checkpoint, parts: Parts): string | undefined {
   if (!isDeepStrictEqual(shape, parts.shape)) return "is of a model of another size";
-  const own = Object.keys(headShapes(parts)).sort().join(", ");
+  const shapes = headShapes(parts);
+  const own = Object.keys(shapes).sort().join(", ");
   const theirs = Object.keys(heads).sort().join(", ");
   if (own !== theirs) return `has ${theirs || "no heads"} where this model has ${own || "none"}`;
+  const other = Object.keys(shapes).find((name) => heads[name]!.shape.join() !== shapes[name]!.join());
+  if (other !== undefined)
+    return `has ${other} of [${heads[other]!.shape.join()}] where this model has [${shapes[other]!.join()}]`;
   const described = (of: Adapter | undefined): string =>
     of === undefined
       ? "no adapter"

@@ -47,6 +47,8 @@ export class Chooser {
       this.settings["topP"] = this.scalar(top_p < 1 ? top_p : ALL);
       this.settings["candidates"] = runtime.upload(Int32Array.of(this.candidates), []);
     }
+    if (decode.perturb !== undefined && this.choosing.perturbed.length > 0)
+      this.settings["beta"] = this.scalar(decode.perturb.beta);
     const { repetition, presence, frequency } = penaltiesOf(decode);
     if (this.choosing.penalised.seen) this.settings["repetition"] = this.scalar(repetition);
     if (this.choosing.penalised.counts) {
@@ -72,18 +74,19 @@ export class Chooser {
     const values = floats(chosen);
     chosen.free();
     if (this.choosing.top !== "mass") return values;
-    const logits = take(results, `${stream}/logits`);
+    const perturbation = results[`${stream}/perturbation`];
+    const seen = { logits: take(results, `${stream}/logits`), ...(perturbation && { perturbation }) };
     try {
-      this.complete(values, logits, lanes, table);
+      this.complete(values, seen, lanes, table);
     } finally {
-      logits.free();
+      freeAll(seen);
     }
     return values;
   }
   /** Chooses again in the lanes whose nucleus reaches beyond the candidates, among more of them. */
   private complete(
     values: Float32Array,
-    logits: DeviceTensor,
+    seen: Tensors,
     lanes: LaneFeeds,
     table: DeviceTensor | undefined,
   ): void {
@@ -95,7 +98,7 @@ export class Chooser {
     for (let again = short(); again.length > 0 && candidates < vocabulary; again = short()) {
       if (candidates === this.candidates && again.length > MANY * n) this.raise();
       candidates = Math.min(vocabulary, candidates * MORE_CANDIDATES);
-      this.chooseAgain(values, logits, again, candidates, lanes, table);
+      this.chooseAgain(values, seen, again, candidates, lanes, table);
     }
   }
   private raise(): void {
@@ -105,7 +108,7 @@ export class Chooser {
   }
   private chooseAgain(
     values: Float32Array,
-    logits: DeviceTensor,
+    seen: Tensors,
     again: readonly number[],
     candidates: number,
     lanes: LaneFeeds,
@@ -141,7 +144,7 @@ export class Chooser {
         ...this.settings,
         ...lanes.marks,
         ...own,
-        logits,
+        ...seen,
         ...(table && { table }),
       });
       const better = floats(chosen!);

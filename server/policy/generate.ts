@@ -5,7 +5,7 @@
 import type { DecodeOptions, Prompt, Sample } from "../seams.ts";
 import { Adjustments, isAdjusted } from "./adjustments.ts";
 import { Chooser, type LaneFeeds } from "./chooser.ts";
-import { advance, endsOf, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
+import { advance, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
 import { emptyParts, lanesAtOnce, liveLanes, settle, type Generator, type Part } from "./lanes.ts";
 import { entriesOf, freeMarks } from "./marks.ts";
 import { Waiting } from "./prefill.ts";
@@ -14,6 +14,7 @@ import { checkDecodeOptions } from "./sampling.ts";
 import { StopTexts } from "./stopTexts.ts";
 import { cacheNames } from "./transformer/decode.ts";
 import { marksOf } from "./transformer/penalties.ts";
+import { endsOf } from "../ends.ts";
 
 /** A lane's uniform number times a total of weights stays below the total even when rounded to 32 bits. */
 const BELOW_ONE = 1 - 2 ** -22;

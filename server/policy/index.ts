@@ -20,7 +20,7 @@ import {
 } from "./transformer/weights.ts";
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./backend.ts";
-export { threadSettings } from "./native.ts";
+export { MOST_STREAMS, threadSettings } from "./native.ts";
 export type { Backend, TrainablePolicy } from "./policy.ts";
 
 export interface PolicyOptions {

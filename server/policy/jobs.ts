@@ -1,14 +1,6 @@
 /** Prompts on their way to a sample. */
 import { UserError } from "../../shared/errors.ts";
-import type {
-  DecodeOptions,
-  Finish,
-  GrammarState,
-  PartialSample,
-  Prompt,
-  Sample,
-  Tokenizer,
-} from "../seams.ts";
+import type { DecodeOptions, Finish, GrammarState, PartialSample, Prompt, Sample } from "../seams.ts";
 import type { Generator } from "./lanes.ts";
 import { Stream } from "./random.ts";
 import type { StopTexts } from "./stopTexts.ts";
@@ -30,10 +22,6 @@ export interface Job {
   grammar: GrammarState | undefined;
   finish: Finish | undefined;
 }
-
-/** Every token that ends a response. */
-export const endsOf = (tokenizer: Tokenizer & { readonly eosAll?: readonly number[] }): readonly number[] =>
-  tokenizer.eosAll ?? [tokenizer.eos];
 
 /** Where a job's next input goes: the position of its last token. */
 export const positionOf = (job: Job): number => job.base + job.written.count - 1;

@@ -24,7 +24,7 @@ import {
   type KeptRun,
   type Passes,
 } from "./passes.ts";
-import { drops } from "./parts.ts";
+import { drops, wordHeads } from "./parts.ts";
 import { freeAll, take, under, type DeviceTensor, type Tensors } from "./runtime.ts";
 import {
   idFeeds,
@@ -35,10 +35,12 @@ import {
   slice,
   using,
   weighFeeds,
+  widthOf,
   type Columns,
   type Run,
   type Selection,
 } from "./score.ts";
+import { readerOf } from "./reader.ts";
 import { leanFloats } from "./transformer/forward.ts";
 import { WholePasses, runBytes } from "./wholePasses.ts";
 
@@ -172,6 +174,21 @@ export class LayeredPasses implements Passes {
     }
     return final;
   }
+  /**
+   * Products `<stream>/angles` of means of the unit vectors that the last feed-forward reads.
+   * @param feeds `ids`, `gain` and `<stream>/shares`, as `Programs.angles` has them
+   */
+  angles(ids: Tensors, feeds: Tensors): Owned {
+    const last = this.layers - 1;
+    const products = this.products(false);
+    let x = this.embed(ids);
+    for (let layer = 0; layer < last; layer++) {
+      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), false, products);
+      x = using(x, () => program.run({ ...this.layerWeights(layer, products), ...ids, ...x }));
+    }
+    const program = this.programs.angles(likeLayer(partsOf(this.engine), last), products);
+    return using(x, () => program.run({ ...this.layerWeights(last, products), ...feeds, ...x }));
+  }
   states(run: Run, ids: Tensors): Owned {
     const final = this.trunk(new LayeredRun(run, { ...ids }), -1);
     const states = streamed(final, "y", "y");
@@ -195,14 +212,33 @@ export class LayeredPasses implements Passes {
     for (const model of modelsOf(channels)) {
       const other = this.engine.other(model);
       feeds[`o/${model}/head`] = take(other.unmerged, "w/head");
-      Object.assign(made, streamed(passesOver(other, [run]).states(run, ids), "y", `y/${model}`));
+      const read = this.engine.readBy(model, run);
+      const seen = read === run ? {} : idFeeds(this.programs.runtime, read);
+      const states = using(seen, () => passesOver(other, [read]).states(read, read === run ? ids : seen));
+      Object.assign(made, streamed(states, "y", `y/${model}`));
     }
     return { feeds: { ...feeds, ...made }, made };
   }
+  /** Scored tokens of a run, in its own rectangles and in those of models that read them behind other contexts. */
+  private selections(
+    run: Run,
+    channels: readonly Channel[],
+    wanted?: (column: number) => boolean,
+  ): Selection[] {
+    const readers = modelsOf(channels).filter((model) => readerOf(model).behind !== undefined);
+    const found = readers.map((model) => ({ model, run: this.engine.readBy(model, run) }));
+    return run.map((micro, stream) => ({
+      ...selectionOf(micro, wanted),
+      read: Object.fromEntries(
+        found.map((one) => [one.model, selectionOf(one.run[stream]!, wanted).positions]),
+      ),
+    }));
+  }
   /** Selections in pieces whose logits are few enough. */
-  private pieces(selections: readonly Selection[]): Selection[][] {
-    const { runtime, shape } = this.programs;
-    const most = Math.max(8, Math.floor(this.engine.logits / shape.vocabulary / runtime.streams));
+  private pieces(selections: readonly Selection[], channels: readonly Channel[]): Selection[][] {
+    const { runtime, shape, parts } = this.programs;
+    const width = shape.vocabulary * Math.max(1, widthOf(channels, wordHeads(parts)));
+    const most = Math.max(8, Math.floor(this.engine.logits / width / runtime.streams));
     const longest = Math.max(...selections.map(({ columns }) => columns.length));
     const size = Math.ceil(longest / Math.ceil(Math.max(1, longest) / most));
     const pieces: Selection[][] = [];
@@ -213,7 +249,7 @@ export class LayeredPasses implements Passes {
   private readHead(run: Run, ids: Tensors, final: Owned, channels: readonly Channel[], into: Columns): void {
     const { feeds, made } = this.headFeeds(run, ids, final, channels);
     using(made, () => {
-      for (const piece of this.pieces(run.map((micro) => selectionOf(micro)))) {
+      for (const piece of this.pieces(this.selections(run, channels), channels)) {
         const own = selectionFeeds(this.programs.runtime, piece);
         using(own, () => {
           readChannels(
@@ -247,7 +283,7 @@ export class LayeredPasses implements Passes {
     });
     let dy: Owned = Object.fromEntries(zeros);
     using(made, () => {
-      for (const piece of this.pieces(selections)) {
+      for (const piece of this.pieces(selections, channels)) {
         const own = {
           ...selectionFeeds(runtime, piece),
           ...weighFeeds(runtime, run, piece, channels, gradients),
@@ -290,7 +326,7 @@ export class LayeredPasses implements Passes {
 
   backward(kept: KeptRun, gradients: Columns, into: Accumulator): void {
     if (!(kept instanceof LayeredRun)) throw new Error("internal: a run of other passes");
-    const selections = kept.run.map((micro) => selectionOf(micro, touches(gradients)));
+    const selections = this.selections(kept.run, channelsOf(gradients), touches(gradients));
     if (selections.every(({ columns }) => columns.length === 0)) {
       kept.release();
       return;
@@ -352,13 +388,14 @@ export function passesOver(
   runs: readonly Run[] = [],
   channels: readonly Channel[] = [],
 ): Passes {
-  const { vocabulary } = engine.programs.shape;
+  const { shape, parts } = engine.programs;
+  const width = shape.vocabulary * Math.max(1, widthOf(channels, wordHeads(parts)));
   const tokens = Math.max(0, ...runs.map((run) => run.reduce((sum, micro) => sum + micro.ids.length, 0)));
   const bytes = Math.max(0, ...runs.map((run) => runBytes(engine, run)));
   const whole =
     !engine.programs.lean &&
     modelsOf(channels).length === 0 &&
     bytes <= engine.run_bytes &&
-    tokens * vocabulary <= engine.logits;
+    tokens * width <= engine.logits;
   return whole ? new WholePasses(engine) : new LayeredPasses(engine);
 }

@@ -10,6 +10,7 @@ import {
   seedFeed,
   trainedGradients,
   trainingOf,
+  wordHeads,
   type Parts,
 } from "./parts.ts";
 import {
@@ -34,6 +35,7 @@ import {
   leanRanks,
   surroundings,
 } from "./transformer/forward.ts";
+import { readerOf } from "./reader.ts";
 import { mergeAll } from "./transformer/lowRank.ts";
 import { channelValues, headBackward, type HeadInput } from "./transformer/head.ts";
 
@@ -133,6 +135,38 @@ export const layerSpec = (
   },
 });
 
+/**
+ * The stream `x` before the layer and `shares` `[rows, n, length]` → `angles` `[rows, n, n]`, the products of n means of the
+ * unit vectors that its feed-forward reads, `gain` `[1, width]` put back where it is folded away.
+ */
+export const anglesSpec = (
+  parts: Parts,
+  streams: number,
+  layer: number,
+  products: Products,
+): ProgramSpec => ({
+  name: "angles",
+  feeds: {
+    ...layerFeeds(parts, layer),
+    gain: float(2),
+    ...perStream(streams, { ids: int(2), x: float(2), shares: float(3) }),
+  },
+  crossing: ["shares", "angles"],
+  build(ops, feeds) {
+    const { shape } = parts;
+    const folded = productsOf(ops, products, feeds);
+    return eachStream(streams, feeds, (own) => {
+      const around = surroundings(ops, shape, take(own, "ids"), take(feeds, "rotary"));
+      const { kept } = forwardLayer(ops, shape, folded, layer, take(own, "x"), around);
+      const state = ops.mul(take(kept, `${layer}.y2`), take(feeds, "gain"));
+      const unit = ops.mul(state, ops.rsqrt(ops.shift(ops.sum(ops.square(state)), 1e-24)));
+      const { rows, length } = around.extents;
+      const means = ops.batchMatmul(take(own, "shares"), ops.reshape(unit, [rows, length, shape.width]));
+      return { angles: ops.batchMatmul(means, means, false, true) };
+    });
+  },
+});
+
 /** dx after the layer, and its activations or (computing them again) its input x → dx before it, and gradients. */
 export const layerBackwardSpec = (
   parts: Parts,
@@ -213,22 +247,33 @@ function headFeeds(parts: Parts, streams: number, others: readonly string[], mor
   for (const model of others) {
     feeds[`o/${model}/head`] = float(2);
     states[`y/${model}`] = float(2);
+    if (readerOf(model).behind !== undefined) states[`scored/${model}`] = int(1);
   }
   return {
     ...feeds,
     ...perStream(streams, { y: float(2), scored: int(1), targets: int(1), ...states, ...more }),
   };
 }
-function headInput<T>(ops: Ops<T>, others: readonly string[], feeds: Named<T>, own: Named<T>): HeadInput<T> {
+function headInput<T>(
+  ops: Ops<T>,
+  parts: Parts,
+  others: readonly string[],
+  feeds: Named<T>,
+  own: Named<T>,
+): HeadInput<T> {
   const scored = take(own, "scored");
   return {
     y: ops.gather(take(own, "y"), scored),
     targets: take(own, "targets"),
     folded: under(feeds, "w/"),
+    words: wordHeads(parts),
     others: Object.fromEntries(
       others.map((model) => [
         model,
-        { y: ops.gather(take(own, `y/${model}`), scored), folded: under(feeds, `o/${model}/`) },
+        {
+          y: ops.gather(take(own, `y/${model}`), own[`scored/${model}`] ?? scored),
+          folded: under(feeds, `o/${model}/`),
+        },
       ]),
     ),
   };
@@ -246,7 +291,7 @@ export const headSpec = (
   crossing: ["channels"],
   build: (ops, feeds) =>
     eachStream(streams, feeds, (own) => ({
-      channels: channelValues(ops, channels, headInput(ops, others, feeds, own)),
+      channels: channelValues(ops, channels, headInput(ops, parts, others, feeds, own)),
     })),
 });
 
@@ -268,7 +313,7 @@ export const headBackwardSpec = (
       const dy = headBackward(
         ops,
         channels,
-        headInput(ops, others, feeds, own),
+        headInput(ops, parts, others, feeds, own),
         take(own, "coefficients"),
         { vocabulary: parts.shape.vocabulary, detached: detachedHeads(parts) },
         found,

@@ -1,5 +1,6 @@
 /** Rows of a batch as right-padded rectangles: micro-batches of similar length under a token budget. */
-import type { Batch } from "../seams.ts";
+import { trainedBehind } from "../batch.ts";
+import type { Batch, Ragged } from "../seams.ts";
 
 /** Context and tokens of a row, end to end. */
 export interface Row {
@@ -30,16 +31,36 @@ export function roundSize(value: number): number {
 
 /** An empty context is the beginning-of-sequence token, as in generation. */
 export function rowsOf(batch: Batch, bos: number): Row[] {
-  const contexts = batch.trainContext ?? batch.context;
-  return Array.from({ length: batch.rows }, (_, row) => {
-    const given = contexts.values.subarray(contexts.offsets[row], contexts.offsets[row + 1]);
-    const context = given.length === 0 ? Int32Array.of(bos) : given;
-    const own = batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]);
-    const tokens = new Int32Array(context.length + own.length);
-    tokens.set(context);
-    tokens.set(own, context.length);
-    return { row, tokens, context: context.length, column: batch.offsets[row]! };
-  });
+  const contexts = trainedBehind(batch);
+  return Array.from({ length: batch.rows }, (_, row) => ({
+    row,
+    column: batch.offsets[row]!,
+    ...behind(contexts, row, batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]), bos),
+  }));
+}
+
+function behind(
+  { offsets, values }: Ragged,
+  row: number,
+  own: Int32Array,
+  bos: number,
+): Pick<Row, "tokens" | "context"> {
+  const given = values.subarray(offsets[row], offsets[row + 1]);
+  const context = given.length === 0 ? Int32Array.of(bos) : given;
+  const tokens = new Int32Array(context.length + own.length);
+  tokens.set(context);
+  tokens.set(own, context.length);
+  return { tokens, context: context.length };
+}
+
+/** The same rows behind other contexts, in the same order. */
+export function shownAs(micro: MicroBatch, contexts: Ragged, bos: number, pad: number): MicroBatch {
+  if (micro.rows.length === 0) return micro;
+  const rows = micro.rows.map((one) => ({
+    ...one,
+    ...behind(contexts, one.row, one.tokens.subarray(one.context), bos),
+  }));
+  return rectangle(rows, pad);
 }
 
 function rectangle(rows: readonly Row[], pad: number): MicroBatch {

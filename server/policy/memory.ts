@@ -94,6 +94,8 @@ export interface Prediction {
   readonly logits: number;
   /** KV caches of the rollouts in flight. */
   readonly caches: number;
+  /** Rollouts of earlier steps; nothing of a policy's. */
+  readonly replay: number;
 }
 export const total = (prediction: Prediction): number =>
   Object.values(prediction).reduce((sum: number, bytes: number) => sum + bytes, 0);
@@ -172,7 +174,40 @@ export function predict(models: readonly ModelNeeds[], work: WorkNeeds, budget: 
     snapshots: sum((model) => model.snapshots * (model.adapted ? 4 * sumOf(model.trained) : held(model))),
     optimizer: sum((model) => optimizerBytes(model).state),
     step: sum((model) => optimizerBytes(model).step),
-    ...working(models[0]?.shape, work, budget),
+    ...busiest(models, work, budget),
+    replay: 0,
+  };
+}
+
+/** What passes hold, of the policy's own or of a model that learns or judges beside it: they take turns. */
+function busiest(
+  [policy, ...others]: readonly ModelNeeds[],
+  work: WorkNeeds,
+  budget: Budget,
+): Pick<Prediction, "activations" | "logits" | "caches"> {
+  const own = working(policy?.shape, work, budget);
+  const long = roundUp(work.length, ROUND);
+  const sizes = others.map((model) => judging(model, work, budget, long));
+  const largest = sizes.reduce((most, one) => (sum(one) > sum(most) ? one : most), own);
+  return { ...own, activations: largest.activations, logits: largest.logits };
+}
+const sum = ({ activations, logits }: { readonly activations: number; readonly logits: number }): number =>
+  activations + logits;
+
+/** A model beside the policy learns from all of a step's rollouts at once; a frozen one looks at them. */
+function judging(
+  { shape, trained }: ModelNeeds,
+  work: WorkNeeds,
+  budget: Budget,
+  length: number,
+): { activations: number; logits: number } {
+  const rows = work.lanes;
+  if (Object.keys(trained).length > 0)
+    return updating(shape, { ...work, rows, staged: rows }, budget, length);
+  const run = Math.min(rows * length, Math.max(budget.micro_tokens, length) * work.streams);
+  return {
+    activations: 4 * run * activationFloats({ ...shape, layers: 1 }, length),
+    logits: LOGITS * shape.vocabulary * Math.min(run, Math.max(1, budget.logits / shape.vocabulary)),
   };
 }
 
@@ -211,10 +246,11 @@ function updating(
   // Layer by layer, the layers' inputs and one layer's activations are the least there is.
   const least = 4 * shape.layers * shape.width + one;
   const whole = Math.min(run * each, Math.max(run_bytes, run * least));
-  const kept = Math.min(staged * length * each, kept_bytes);
+  const staging = staged * length * each;
   return {
-    // The way back frees a layer's activations about as fast as it makes values of its own.
-    activations: Math.max(kept, whole),
+    // The way back frees a layer's activations about as fast as it makes values of its own. Rows that are computed
+    // twice have theirs beside those that are kept.
+    activations: staging <= kept_bytes ? Math.max(staging, whole) : kept_bytes + whole,
     logits: LOGITS * shape.vocabulary * Math.min(run, Math.max(1, logits / shape.vocabulary)),
   };
 }

@@ -33,7 +33,8 @@ export interface Binding {
 
 /** Above this many parameters the operations are large enough to use all threads themselves. */
 const STREAMED_PARAMETERS = 10e6;
-const MOST_STREAMS = 8;
+/** As many parts of a batch run at once, at most. */
+export const MOST_STREAMS = 8;
 
 /**
  * What TensorFlow reads from the environment when it is loaded. Independent streams on one thread each beat one

@@ -20,11 +20,13 @@ import {
   type Adapter,
 } from "./transformer/lowRank.ts";
 import { foldsFinalGain } from "./transformer/norm.ts";
-import { weightShapes, type Shape } from "./transformer/weights.ts";
+import { countOf, weightShapes, type Shape } from "./transformer/weights.ts";
 
-/** One linear map from the final state to a number, channel `head:<name>`. */
+/** One linear map from the final state to a number, or to one for every word: channel `head:<name>`. */
 export interface ValueHead {
   readonly name: string;
+  /** A value for every word of the vocabulary (a Q of tokens), not one for the state. */
+  readonly words?: boolean;
   /** Its gradient stops at the final state. */
   readonly detach: boolean;
 }
@@ -38,12 +40,17 @@ export interface Parts {
 export const detachedHeads = ({ heads }: Parts): ReadonlySet<string> =>
   new Set(heads.filter(({ detach }) => detach).map(({ name }) => name));
 
-/** Extents of the heads' weights: `heads.<name>` `[width, 1]` and `heads.<name>_bias` `[1]`. */
+/** Heads with a value for every word. */
+export const wordHeads = ({ heads }: Pick<Parts, "heads">): ReadonlySet<string> =>
+  new Set(heads.filter(({ words }) => words === true).map(({ name }) => name));
+const outputsOf = ({ vocabulary }: Shape, { words }: ValueHead): number => (words === true ? vocabulary : 1);
+
+/** Extents of the heads' weights: `heads.<name>` `[width, outputs]` and `heads.<name>_bias` `[outputs]`. */
 export const headShapes = ({ shape, heads }: Parts): Record<string, readonly number[]> =>
   Object.fromEntries(
-    heads.flatMap(({ name }) => [
-      [`heads.${name}`, [shape.width, 1]],
-      [`heads.${name}_bias`, [1]],
+    heads.flatMap((head) => [
+      [`heads.${head.name}`, [shape.width, outputsOf(shape, head)]],
+      [`heads.${head.name}_bias`, [outputsOf(shape, head)]],
     ]),
   );
 /** Extents of everything that trains. */
@@ -56,7 +63,7 @@ export const trainedShapes = (parts: Parts): Record<string, readonly number[]> =
 export function initialParts(parts: Parts, seed: number): Record<string, Float32Array> {
   const { shape, adapter } = parts;
   const heads = Object.entries(headShapes(parts)).map(
-    ([name, extents]) => [name, new Float32Array(extents[0]!)] as const,
+    ([name, extents]) => [name, new Float32Array(countOf(extents))] as const,
   );
   return {
     ...(adapter === undefined ? {} : initialAdapter(shape, adapter, seed)),
@@ -88,7 +95,7 @@ function foldHeads<T>(ops: Ops<T>, parts: Parts, weights: Named<T>): Record<stri
     folded[`heads.${name}`] = headsFold(parts)
       ? ops.mul(matrix, finalGain(ops, parts.shape, weights))
       : matrix;
-    folded[`heads.${name}_bias`] = ops.reshape(take(weights, `heads.${name}_bias`), [1, 1]);
+    folded[`heads.${name}_bias`] = ops.reshape(take(weights, `heads.${name}_bias`), [1, -1]);
   }
   return folded;
 }
@@ -104,11 +111,10 @@ function unfoldHeads<T>(
   for (const { name, detach } of parts.heads) {
     const matrix = `heads.${name}`;
     const byMatrix = take(given, matrix);
-    heads[matrix] = headsFold(parts)
-      ? ops.mul(byMatrix, finalGain(ops, parts.shape, weights))
-      : ops.reshape(byMatrix, [-1, 1]);
-    heads[`${matrix}_bias`] = ops.reshape(take(given, `${matrix}_bias`), [1]);
-    if (headsFold(parts) && !detach) gain.push(ops.reshape(ops.mul(byMatrix, take(weights, matrix)), [-1]));
+    heads[matrix] = headsFold(parts) ? ops.mul(byMatrix, finalGain(ops, parts.shape, weights)) : byMatrix;
+    heads[`${matrix}_bias`] = ops.reshape(take(given, `${matrix}_bias`), [-1]);
+    if (headsFold(parts) && !detach)
+      gain.push(ops.reshape(ops.sum(ops.mul(byMatrix, take(weights, matrix))), [-1]));
   }
   return { heads, gain };
 }
@@ -130,9 +136,9 @@ export const gradientShapes = (parts: Parts): Record<string, readonly [number, n
 });
 const foldedHeadShapes = ({ shape, heads }: Parts): Record<string, readonly [number, number]> =>
   Object.fromEntries(
-    heads.flatMap(({ name }) => [
-      [`heads.${name}`, [shape.width, 1]],
-      [`heads.${name}_bias`, [1, 1]],
+    heads.flatMap((head) => [
+      [`heads.${head.name}`, [shape.width, outputsOf(shape, head)]],
+      [`heads.${head.name}_bias`, [1, outputsOf(shape, head)]],
     ]),
   );
 
@@ -180,7 +186,9 @@ export const mergedNames = ({ shape, adapter }: Parts): string[] =>
 export function trainedOf(parts: Parts): Trained {
   const { shape, adapter, heads } = parts;
   const frozen = Object.fromEntries(frozenNames(parts).map((name) => [name, weightShapes(shape)[name]!]));
-  const names = [...heads.map(({ name, detach }) => `${name}${detach ? " (detached)" : ""}`)].join();
+  const names = heads
+    .map(({ name, detach, words }) => `${name}${words ? " of words" : ""}${detach ? " (detached)" : ""}`)
+    .join();
   return {
     key: [
       adapter === undefined ? "model" : `adapter ${adapter.rank} ${adapter.alpha} ${adapter.targets.join()}`,

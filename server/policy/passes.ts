@@ -18,6 +18,8 @@ export interface Engine {
   readonly merging: boolean;
   /** Lets go of merged matrices, where others do not use them: what follows merges a layer at a time. */
   rest(): void;
+  /** A vector of the decoder as it is, before folding. */
+  readonly vector: (name: string) => Float32Array;
   readonly rotary: DeviceTensor;
   readonly pad: number;
   /** Bytes of activations kept between the two halves of a step, over all its runs. */
@@ -30,6 +32,8 @@ export interface Engine {
   readonly seed: number;
   /** Models that divergences are taken from. */
   other(model: string): Engine;
+  /** A run as such a model reads it: behind other contexts, where its name says so. */
+  readBy(model: string, run: Run): Run;
 }
 export const partsOf = (engine: Engine): Parts => engine.programs.parts;
 

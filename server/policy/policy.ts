@@ -1,24 +1,28 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
-import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type {
+  Angles,
   Batch,
   Channel,
   DecodeOptions,
   Model,
   Prompt,
+  Questioned,
   Sample,
   Stats,
   UpdatePlan,
   UpdateStats,
   Weigh,
 } from "../seams.ts";
+import { anglesOf, promptRows } from "./angles.ts";
 import { readCheckpointOf, writeCheckpoint } from "./checkpoint.ts";
+import { cutRows, type Cut } from "./cut.ts";
 import { mergedReader } from "./formats/index.ts";
 import { readEvery, type OpenWeights, type WeightReader } from "./formats/model.ts";
 import { generate } from "./generate.ts";
 import type { Generator } from "./lanes.ts";
-import { microBatches, perRun, rowsOf, type MicroBatch } from "./layout.ts";
+import { perRun, rowsOf, shownAs } from "./layout.ts";
+import { asReadBy, readerOf } from "./reader.ts";
 import { uploadAll, uploadValues } from "./loading.ts";
 import { NamedOptimizers } from "./namedOptimizers.ts";
 import { Optimizer, type OptimizerState } from "./optimizer.ts";
@@ -32,9 +36,9 @@ import {
   type TrainablePolicy,
 } from "./policySetup.ts";
 import { Programs } from "./programs.ts";
+import { headLogpChannel } from "../objective/channelNames.ts";
 import { trainedCount } from "./trained.ts";
 import { parseChannel } from "./transformer/head.ts";
-import { leanMicroTokens } from "./memory.ts";
 import { freeAll, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
@@ -146,7 +150,9 @@ export class LanguageModel implements TrainablePolicy {
     checkComparable(name, other, this);
     this.attached.set(name, other);
   }
-  private engineOf(model: Model): Engine {
+  /** @param contexts of the batch, by their names */
+  private engineOf(of: Model, contexts: Batch["contexts"] = {}): Engine {
+    const { model } = readerOf(of);
     const attached = this.attached.get(model);
     if (attached !== undefined) return attached.engineOf("policy");
     const { programs, rotary, tokenizer, setup } = this;
@@ -163,6 +169,7 @@ export class LanguageModel implements TrainablePolicy {
         return set.merging;
       },
       rest: () => set.rest(),
+      vector: (name) => set.vector(name),
       seed: ((setup.seed ?? 0) * 1_000_003 + this.version) | 0,
       rotary,
       pad: tokenizer.pad,
@@ -170,42 +177,24 @@ export class LanguageModel implements TrainablePolicy {
       run_bytes: setup.run_bytes,
       logits: setup.logits,
       other: (name) => this.engineOf(name),
+      readBy: (name, run) => {
+        const shown = contexts[readerOf(name).behind ?? ""];
+        return shown === undefined
+          ? run
+          : run.map((micro) => shownAs(micro, shown, tokenizer.bos, tokenizer.pad));
+      },
     };
   }
   /** Snapshots of an adapter give their merged matrices back after use. */
   private rest(): void {
     for (const set of this.saved.values()) if (set !== this.weights) set.rest();
   }
-  /** Of rows as long as this. Those of a large model are cut so fine that no layer has to be computed twice. */
-  private microTokens(length: number): number {
-    const { shape, lean, micro_tokens, run_bytes } = this.setup;
-    return lean ? leanMicroTokens(shape, length, { micro_tokens, run_bytes }) : micro_tokens;
-  }
-  private cut(batch: Batch): (keep?: (row: MicroBatch["rows"][number]) => boolean) => MicroBatch[] {
-    const rows = rowsOf(batch, this.tokenizer.bos);
-    const tooLong = rows.find((row) => row.tokens.length > this.context);
-    if (tooLong !== undefined) {
-      throw new UserError(
-        `Row ${tooLong.row} has ${tooLong.tokens.length} tokens with its context, and the model's context is ${this.context}.`,
-        {
-          code: "row-too-long",
-          action:
-            "Shorten prompts or rollout.max_tokens, or give the model a longer context (model.size.context).",
-        },
-      );
-    }
-    const micro_tokens = this.microTokens(rows.reduce((most, row) => Math.max(most, row.tokens.length), 1));
-    const { runtime } = this.setup;
-    return (keep) =>
-      microBatches(
-        keep === undefined ? rows : rows.filter(keep),
-        micro_tokens,
-        runtime.streams,
-        this.tokenizer.pad,
-      );
+  private cut(batch: Batch): Cut {
+    return cutRows(this.setup, rowsOf(batch, this.tokenizer.bos));
   }
 
   async *generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncGenerator<Sample> {
+    for (const head of decode.perturb?.heads ?? []) checkChannel(headLogpChannel(head), this.parts);
     const weights = this.weightsOf(decode.model ?? "policy").share();
     try {
       const { programs, rotary, tokenizer, context, version } = this;
@@ -231,23 +220,35 @@ export class LanguageModel implements TrainablePolicy {
   ): Promise<Stats> {
     return this.scored(batch, ask);
   }
+  async angles(prompts: readonly Questioned[], model: Model = "policy"): Promise<Angles> {
+    try {
+      const micros = cutRows(this.setup, promptRows(prompts, this.tokenizer.pad))();
+      return anglesOf(this.engineOf(model), micros, prompts);
+    } finally {
+      this.rest();
+    }
+  }
   private scored(
     batch: Batch,
     { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Stats {
-    const heads = this.parts.heads.map(({ name }) => name);
-    for (const channel of channels) checkChannel(channel, heads, this.vocabulary);
+    for (const channel of channels) checkChannel(channel, this.parts);
     try {
       const own = channels.filter(isOwnChannel);
-      const stats = own.length === 0 ? {} : this.scoredBy(this.engineOf(model), batch, own);
+      const stats = own.length === 0 ? {} : this.scoredBy(model, batch, own);
       return { ...stats, ...this.scoredByOthers(batch, channels) };
     } finally {
       this.rest();
     }
   }
-  private scoredBy(engine: Engine, batch: Batch, channels: readonly Channel[]): Columns {
+  private scoredBy(model: Model, batch: Batch, channels: readonly Channel[]): Columns {
+    const engine = this.engineOf(model, batch.contexts);
     const columns = emptyColumns(batch, channels);
-    const runs = perRun(this.cut(batch)(), engine.programs.runtime.streams, this.tokenizer.pad);
+    const runs = perRun(
+      this.cut(asReadBy(model, batch))(),
+      engine.programs.runtime.streams,
+      this.tokenizer.pad,
+    );
     const passes = passesOver(engine, runs, channels);
     for (const run of runs) passes.score(run, channels, columns);
     return columns;
@@ -258,7 +259,7 @@ export class LanguageModel implements TrainablePolicy {
     for (const channel of channels) {
       const parsed = parseChannel(channel);
       if (parsed?.kind !== "logp_of") continue;
-      const { logp } = this.scoredBy(this.engineOf(parsed.model), batch, ["logp"]);
+      const { logp } = this.scoredBy(parsed.model, batch, ["logp"]);
       if (logp !== undefined) stats[channel] = logp;
     }
     return { ...stats };
@@ -266,9 +267,8 @@ export class LanguageModel implements TrainablePolicy {
 
   private gradient(batch: Batch, plan: UpdatePlan, weigh: Weigh): Gradient {
     this.weights.train();
-    const engine = this.engineOf("policy");
-    const heads = this.parts.heads.map(({ name }) => name);
-    for (const channel of plan.channels) checkChannel(channel, heads, this.vocabulary);
+    const engine = this.engineOf("policy", batch.contexts);
+    for (const channel of plan.channels) checkChannel(channel, this.parts);
     const others = this.scoredByOthers(batch, plan.channels);
     const cut = this.cut(batch);
     try {

@@ -177,6 +177,10 @@ export class Programs extends ProgramCache {
     this.get(`layer ${layer} ${keep} ${products}`, () =>
       layered.layerSpec(this.parts, this.streams, layer, keep, products),
     );
+  angles = (layer: number, products: layered.Products): Program =>
+    this.get(`angles ${layer} ${products}`, () =>
+      layered.anglesSpec(this.parts, this.streams, layer, products),
+    );
   layerBackward = (layer: number, kept: boolean, products: layered.Products): Program =>
     this.get(`layer ${layer} backward ${kept} ${products}`, () =>
       layered.layerBackwardSpec(this.parts, this.streams, layer, kept, products),

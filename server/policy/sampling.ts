@@ -64,6 +64,7 @@ const problems: readonly (readonly [(decode: DecodeOptions) => boolean, string, 
     "frequency_penalty",
     "Give a finite number; 0 is off.",
   ],
+  [({ perturb }) => Number.isFinite(perturb?.beta ?? 0), "perturb", "Give a finite `beta`."],
   [({ lanes = 1 }) => lanes >= 1, "lanes", "Write at least one response at once."],
 ];
 /** @throws UserError naming an option that makes no sense and what it may be. */
@@ -78,15 +79,16 @@ export function checkDecodeOptions(decode: DecodeOptions): void {
 export function choosingOf(decode: DecodeOptions): Choosing {
   const { temperature, top_k, top_p, min_p } = filtersOf(decode);
   const adjusted = isAdjusted(decode);
+  const perturbed = decode.perturb?.heads ?? [];
   const scheduled = decode.temperature_at !== undefined;
   const penalised = penalisedBy(penaltiesOf(decode));
   if (temperature === 0 && !scheduled)
-    return { draw: "greedy", top: "none", floor: false, adjusted, penalised };
+    return { draw: "greedy", top: "none", floor: false, perturbed, adjusted, penalised };
   const top = top_k > 0 ? "count" : top_p < 1 ? "mass" : "none";
   const floor = min_p > 0;
-  const own = !changesLogits({ adjusted, penalised });
+  const own = !changesLogits({ perturbed, adjusted, penalised });
   const plain = temperature === 1 && !scheduled && own && top === "none" && !floor;
-  return { draw: plain ? "unit" : "tempered", top, floor, adjusted, penalised };
+  return { draw: plain ? "unit" : "tempered", top, floor, perturbed, adjusted, penalised };
 }
 
 function logNormaliser(logits: ArrayLike<number>, scale: number): number {

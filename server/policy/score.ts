@@ -2,6 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import type { Batch, Channel } from "../seams.ts";
 import { microRows, roundUp, type MicroBatch } from "./layout.ts";
+import { wordHeads, type Parts } from "./parts.ts";
 import { freeAll, type DeviceTensor, type Runtime } from "./runtime.ts";
 import { parseChannel } from "./transformer/head.ts";
 
@@ -11,35 +12,58 @@ export type Columns = Partial<Record<Channel, Float64Array>>;
 
 /** Whether a channel is one of the model's own: not another model's logp. */
 export const isOwnChannel = (channel: Channel): boolean => parseChannel(channel)?.kind !== "logp_of";
-/** The other models whose states a channel's divergence needs. */
+/** The other models whose states a channel needs. */
 export const modelsOf = (channels: readonly Channel[]): string[] => [
   ...new Set(
     channels.flatMap((channel) => {
       const parsed = parseChannel(channel);
-      return parsed?.kind === "kl" ? [parsed.model] : [];
+      return parsed?.kind === "kl" || parsed?.kind === "greedy_of" ? [parsed.model] : [];
     }),
   ),
 ];
 
+/** How many outputs for every word of the vocabulary the channels are made of: logits, and heads of words. */
+export const widthOf = (channels: readonly Channel[], words: ReadonlySet<string>): number =>
+  new Set(
+    channels.flatMap((channel) => {
+      const parsed = parseChannel(channel);
+      if (parsed?.kind !== "head") return ["logits"];
+      return words.has(parsed.head) ? [`head ${parsed.head}`] : [];
+    }),
+  ).size;
+
 /** @throws UserError for a word that is no channel, a head that the model has not, or more words than there are. */
-export function checkChannel(channel: Channel, heads: readonly string[], vocabulary: number): void {
+export function checkChannel(
+  channel: Channel,
+  { heads, shape: { vocabulary } }: Pick<Parts, "heads" | "shape">,
+): void {
   const parsed = parseChannel(channel);
   if (parsed === undefined)
     throw new UserError(`${channel} is not a channel of a language model.`, {
       code: "channel-unknown",
       action:
-        "Channels are logp, entropy, logsumexp, mean_logp, head:<name>, logp:<model>, kl:<model>:forward and kl:<model>:reverse, with :<k> behind it among k words only.",
+        "Channels are logp, entropy, logsumexp, mean_logp, sum_pi_squared, greedy, head:<name>, head:<name>:logp, logp:<model>, greedy:<model>, kl:<model>:forward and kl:<model>:reverse, with :<k> behind it among k words only.",
     });
   if (parsed.kind === "kl" && (parsed.top ?? 0) > vocabulary)
     throw new UserError(`${channel} asks for ${parsed.top} words of a vocabulary of ${vocabulary}.`, {
       code: "channel-top",
       action: "Lower the KL estimator's top_k, or leave it out.",
     });
-  if (parsed.kind !== "head" || heads.includes(parsed.head)) return;
-  throw new UserError(`The model has no head ${parsed.head}, which the channel ${channel} reads.`, {
-    code: "head-unknown",
-    action: `Add it to the model: model.value_heads: [${[...heads, parsed.head].join(", ")}].`,
-  });
+  if (parsed.kind !== "head") return;
+  const names = heads.map(({ name }) => name);
+  if (!names.includes(parsed.head))
+    throw new UserError(`The model has no head ${parsed.head}, which the channel ${channel} reads.`, {
+      code: "head-unknown",
+      action: `Add it to the model: model.value_heads: [${[...names, parsed.head].join(", ")}].`,
+    });
+  if (parsed.logp && !wordHeads({ heads }).has(parsed.head))
+    throw new UserError(
+      `The head ${parsed.head} has one value, and the channel ${channel} reads one for every word.`,
+      {
+        code: "head-words",
+        action: `Give it as many: { name: ${parsed.head}, words: true } in model.value_heads.`,
+      },
+    );
 }
 
 /** Columns of NaN: where nothing was computed there is no value. */
@@ -53,6 +77,8 @@ export interface Selection {
   readonly positions: Int32Array;
   readonly columns: Int32Array;
   readonly targets: Int32Array;
+  /** Positions of the same tokens in the rectangle of a model that reads them behind other contexts, by its name. */
+  readonly read?: Readonly<Record<string, Int32Array>>;
 }
 export function selectionOf(micro: MicroBatch, wanted?: (column: number) => boolean): Selection {
   const positions: number[] = [];
@@ -72,10 +98,17 @@ export function selectionOf(micro: MicroBatch, wanted?: (column: number) => bool
   };
 }
 /** Tokens `from … to` of a selection. */
-export const slice = ({ positions, columns, targets }: Selection, from: number, to: number): Selection => ({
+export const slice = (
+  { positions, columns, targets, read = {} }: Selection,
+  from: number,
+  to: number,
+): Selection => ({
   positions: positions.subarray(from, to),
   columns: columns.subarray(from, to),
   targets: targets.subarray(from, to),
+  read: Object.fromEntries(
+    Object.entries(read).map(([model, own]) => [model, own.subarray(from, to)] as const),
+  ),
 });
 
 /** A round number of entries with at least one to spare: that one has no coefficient. */
@@ -103,10 +136,12 @@ export function selectionFeeds(
   selections: readonly Selection[],
 ): Record<string, DeviceTensor> {
   const feeds: Record<string, DeviceTensor> = {};
-  selections.forEach(({ positions, targets }, stream) => {
+  selections.forEach(({ positions, targets, read = {} }, stream) => {
     const count = paddedCount(positions.length);
     feeds[`${stream}/scored`] = runtime.upload(paddedTo(positions, count), [count]);
     feeds[`${stream}/targets`] = runtime.upload(paddedTo(targets, count), [count]);
+    for (const [model, own] of Object.entries(read))
+      feeds[`${stream}/scored/${model}`] = runtime.upload(paddedTo(own, count), [count]);
   });
   return feeds;
 }

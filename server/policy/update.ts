@@ -8,7 +8,15 @@
  * whether the step succeeds or not, so an aborted step leaves nothing behind.
  */
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, Channel, Stats, UpdatePlan, Weigh, Weighed } from "../seams.ts";
+import {
+  origin,
+  type Batch,
+  type Channel,
+  type Stats,
+  type UpdatePlan,
+  type Weigh,
+  type Weighed,
+} from "../seams.ts";
 import { perRun, type MicroBatch } from "./layout.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { drops, gradientShapes } from "./parts.ts";
@@ -23,10 +31,9 @@ export type { Engine } from "./passes.ts";
 /** Channels that this update can take gradients of; an error for others. */
 function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): Columns {
   const gradients: Columns = {};
-  const heads = partsOf(engine).heads.map(({ name }) => name);
   for (const [name, column] of Object.entries(weighed.gradients) as [Channel, Float64Array | undefined][]) {
     if (column === undefined || column.every((value) => value === 0)) continue;
-    checkChannel(name, heads, partsOf(engine).shape.vocabulary);
+    checkChannel(name, partsOf(engine));
     if (!isOwnChannel(name))
       throw new UserError(`${name} belongs to another model: this update cannot move it.`, {
         code: "channel-frozen",
@@ -76,8 +83,10 @@ export function storedStats(batch: Batch, plan: UpdatePlan): Stats | undefined {
     if (column === undefined) return undefined;
     // A stripped context changes what the tokens are conditioned on: stored values are of the other one.
     if (batch.trainContext !== undefined) return undefined;
+    // Of a given token the stored value is that of whoever gave it.
     for (let i = 0; i < column.length; i++)
-      if (batch.mask[i] === 1 && Number.isNaN(column[i])) return undefined;
+      if (batch.mask[i] === 1 && (Number.isNaN(column[i]) || batch.origin[i] !== origin.written))
+        return undefined;
     stored[channel] = column;
   }
   return stored;

@@ -1,5 +1,5 @@
 /** Sets of weights on the device, with the folded matrices that programs use. A set may have several owners. */
-import { lazyWeights, readEvery, type OpenWeights, type Weights } from "./formats/model.ts";
+import { lazyWeights, readEvery, reading, type OpenWeights, type Weights } from "./formats/model.ts";
 import { foldStreamed, readFrozen, uploadAll } from "./loading.ts";
 import { frozenNames, mergedNames } from "./parts.ts";
 import type { Programs } from "./programs.ts";
@@ -11,7 +11,10 @@ export class BaseWeights {
   readonly folded: Tensors;
   /** The vectors that folding adapters and heads reads. */
   readonly frozen: Tensors;
-  constructor(programs: Programs, open: OpenWeights) {
+  constructor(
+    programs: Programs,
+    readonly open: OpenWeights,
+  ) {
     this.folded = foldStreamed(programs, open);
     this.frozen = readFrozen(programs, open, frozenNames(programs.parts));
   }
@@ -72,6 +75,13 @@ export class WeightSet {
   read(): Record<string, Float32Array> {
     if (this.all === undefined && this.open !== undefined) return readEvery(this.programs.shape, this.open);
     return Object.fromEntries(Object.entries(this.tensors).map(([name, tensor]) => [name, floats(tensor)]));
+  }
+  /** One vector of the decoder, where it lies. */
+  vector(name: string): Float32Array {
+    const tensor = this.all?.[name] ?? this.base?.frozen[name];
+    if (tensor !== undefined) return floats(tensor);
+    const open = this.base?.open ?? this.open;
+    return open === undefined ? take(this.values, name) : reading(open, (read) => read(name));
   }
   /** Reads all that trains where that was not needed until now; what is folded of it then shares its memory. */
   train(): void {

@@ -1,7 +1,7 @@
 /** Programs over whole micro-batches, head included: for models whose activations and logits fit together. */
 import type { Channel } from "../seams.ts";
 import type { Ops } from "./ops.ts";
-import { detachedHeads, seedFeed, trainedGradients, trainingOf, type Parts } from "./parts.ts";
+import { detachedHeads, seedFeed, trainedGradients, trainingOf, wordHeads, type Parts } from "./parts.ts";
 import { float, floatFeeds, foldedFeeds, int, perStream, streamNumbers, sumOverStreams } from "./feeds.ts";
 import { prefixed, take, under, type Named, type ProgramSpec } from "./runtime.ts";
 import { backward } from "./transformer/backward.ts";
@@ -13,10 +13,11 @@ const rows = { ids: int(2), scored: int(1), targets: int(1) };
 /** `place` says where in the scored tokens each token of the rectangle is; others point at one without a coefficient. */
 const weighedRows = { ...rows, place: int(1), coefficients: float(2) };
 
-const headInput = <T>(ops: Ops<T>, feeds: Named<T>, own: Named<T>, y: T): HeadInput<T> => ({
+const headInput = <T>(ops: Ops<T>, parts: Parts, feeds: Named<T>, own: Named<T>, y: T): HeadInput<T> => ({
   y: ops.gather(y, take(own, "scored")),
   targets: take(own, "targets"),
   folded: under(feeds, "w/"),
+  words: wordHeads(parts),
   others: {},
 });
 const trunk = <T>(ops: Ops<T>, { shape }: Parts, feeds: Named<T>, own: Named<T>): Record<string, T> =>
@@ -38,7 +39,7 @@ function gradients<T>(
   const byState = headBackward(
     ops,
     channels,
-    headInput(ops, feeds, own, take(kept, "y")),
+    headInput(ops, parts, feeds, own, take(kept, "y")),
     take(own, "coefficients"),
     { vocabulary: parts.shape.vocabulary, detached: detachedHeads(parts) },
     found,
@@ -87,7 +88,7 @@ export const forwardSpec = (
       results[`${stream}/channels`] = channelValues(
         ops,
         channels,
-        headInput(ops, feeds, own, take(kept, "y")),
+        headInput(ops, parts, feeds, own, take(kept, "y")),
       );
       if (keep) Object.assign(results, prefixed(`${stream}/kept/`, kept));
     }

@@ -1,10 +1,11 @@
 /** Prompts to batches: what is about to be written, the samples that came back, several rounds as one batch. */
-import { batchOfSamples, numbered, offsetsOf, raggedOf, type SampledRow } from "../batch.ts";
+import { batchOfSamples, joinBatches, type SampledRow } from "../batch.ts";
 import type {
   Arm,
   Batch,
+  HelpRecord,
+  Lead,
   Prompt,
-  Ragged,
   RolloutRecord,
   RolloutSource,
   RolloutUse,
@@ -12,6 +13,7 @@ import type {
   Task,
   Tokenizer,
 } from "../seams.ts";
+import { responseText } from "../ends.ts";
 
 /** A rollout that is about to be written: everything but its tokens. */
 export interface Draft {
@@ -23,17 +25,44 @@ export interface Draft {
   readonly prompt: Prompt;
   readonly use: RolloutUse;
   readonly source: RolloutSource;
+  /** How it is helped; the lead's tokens are the last of the prompt's prefix. */
+  readonly help?: {
+    readonly lead: readonly Lead[];
+    /** Nothing is left to write. */
+    readonly whole: boolean;
+    readonly record: HelpRecord;
+    readonly trains: "written" | "given" | "all";
+    /** Replaces the context in training. */
+    readonly train_context?: Int32Array;
+  };
 }
+
+export const tokensOf = (part: Lead): Int32Array =>
+  part.kind === "given" ? part.tokens : part.sample.tokens;
+const lengthOf = (lead: readonly Lead[]): number =>
+  lead.reduce((sum, part) => sum + tokensOf(part).length, 0);
 
 /** The response as text: what was given and written, without the end token. */
 function responseOf({ prompt }: Draft, { tokens }: Sample, tokenizer: Tokenizer): string {
-  const ends = tokenizer.eosAll ?? [tokenizer.eos];
-  const written = ends.includes(tokens.at(-1) ?? -1) ? tokens.subarray(0, -1) : tokens;
-  return tokenizer.decode([...(prompt.prefix ?? []), ...written]);
+  return responseText(Int32Array.from([...(prompt.prefix ?? []), ...tokens]), tokenizer);
+}
+
+/** Spans of a helped response: what was put there, and what it goes on from. */
+function spansOf(begin: number, lead: readonly Lead[]): NonNullable<RolloutRecord["spans"]> {
+  const spans: Record<string, [number, number][]> = {};
+  let at = begin;
+  for (const part of lead) {
+    const end = at + tokensOf(part).length;
+    (spans[part.kind === "given" ? "help" : "attempt"] ??= []).push([at, end]);
+    at = end;
+  }
+  return spans;
 }
 
 function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
-  const { task, arm, group, index, prompt, use, source } = draft;
+  const { task, arm, group, index, prompt, use, source, help } = draft;
+  const { prefix = new Int32Array(0) } = prompt;
+  const begin = prefix.length - lengthOf(help?.lead ?? []);
   const record: RolloutRecord = {
     task,
     arm,
@@ -44,12 +73,16 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     finish: sample.finish,
     source,
     use,
+    ...(help && { help: help.record }),
+    ...(help && help.lead.length > 0 && { spans: spansOf(begin, help.lead) }),
   };
   return {
     record,
     sample,
     context: prompt.tokens,
-    ...(prompt.prefix === undefined ? {} : { given: prompt.prefix }),
+    ...(begin > 0 && { given: prefix.slice(0, begin) }),
+    ...(help && { lead: help.lead, trains: help.trains }),
+    ...(help?.train_context && { train_context: help.train_context }),
   };
 }
 
@@ -63,78 +96,10 @@ export function assemble(
   return { ...batchOfSamples(drafts.map((draft, i) => rowOf(draft, samples.get(i)!, tokenizer))), version };
 }
 
-const lengths = (offsets: Int32Array): number[] =>
-  Array.from({ length: offsets.length - 1 }, (_, row) => offsets[row + 1]! - offsets[row]!);
-const rowsOf = ({ offsets, values }: Ragged): Int32Array[] =>
-  lengths(offsets).map((_, row) => values.subarray(offsets[row], offsets[row + 1]));
-
-function join<Column extends Float64Array | Int32Array | Uint8Array>(
-  parts: readonly Column[],
-  into: Column,
-): Column {
-  let at = 0;
-  for (const part of parts) {
-    into.set(part, at);
-    at += part.length;
-  }
-  return into;
-}
-
 /** The rounds of one step as one batch. A group never spans rounds: equal names in two rounds are two groups. */
 export function concatenate(batches: readonly [Batch, ...Batch[]]): Batch {
   const [first] = batches;
   if (batches.length === 1) return first;
-  const size = batches.reduce((sum, batch) => sum + batch.tokens.length, 0);
-  const present = (["logp_old", "logp_sampled", "entropy", "values"] as const).filter(
-    (name) => first.columns[name] !== undefined,
-  );
-  const floats = present.map((name) => [
-    name,
-    join(
-      batches.map((batch) => batch.columns[name]!),
-      new Float64Array(size),
-    ),
-  ]);
-  const { versions } = first.columns;
-  return {
-    rows: batches.reduce((sum, batch) => sum + batch.rows, 0),
-    offsets: offsetsOf(batches.flatMap((batch) => lengths(batch.offsets))),
-    tokens: join(
-      batches.map((batch) => batch.tokens),
-      new Int32Array(size),
-    ),
-    origin: join(
-      batches.map((batch) => batch.origin),
-      new Uint8Array(size),
-    ),
-    mask: join(
-      batches.map((batch) => batch.mask),
-      new Uint8Array(size),
-    ),
-    columns: {
-      ...Object.fromEntries(floats),
-      ...(versions === undefined
-        ? {}
-        : {
-            versions: join(
-              batches.map((batch) => batch.columns.versions!),
-              new Int32Array(size),
-            ),
-          }),
-    },
-    ...(first.rowColumns?.reward_baseline === undefined
-      ? {}
-      : {
-          rowColumns: {
-            reward_baseline: join(
-              batches.map((batch) => batch.rowColumns!.reward_baseline!),
-              new Float64Array(batches.reduce((sum, batch) => sum + batch.rows, 0)),
-            ),
-          },
-        }),
-    context: raggedOf(batches.flatMap((batch) => rowsOf(batch.context))),
-    ...(first.version === undefined ? {} : { version: first.version }),
-    ...numbered(batches.flatMap((batch, round) => [...batch.group].map((group) => `${round}/${group}`))),
-    records: batches.flatMap((batch) => batch.records),
-  };
+  const names = batches.flatMap((batch, round) => [...batch.group].map((group) => `${round}/${group}`));
+  return { ...joinBatches(batches, names), ...(first.version !== undefined && { version: first.version }) };
 }

@@ -11,10 +11,12 @@ import type { Auxiliary, Batch, Saved, Stateful, UpdatePlan, UpdateStats, Weigh 
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./learn.ts";
 import { Demonstrations, demonstrated } from "./likelihood.ts";
+import { ModelLearner } from "./modelLearner.ts";
 import type { LossPart } from "./parts.ts";
 
 export class AuxiliaryLosses implements Stateful {
   readonly demonstrations: readonly Demonstrations[];
+  readonly learners: readonly ModelLearner[];
   private readonly reweighting: Reweighting | undefined;
   private readonly private: Extract<Auxiliary, { kind: "privacy" }> | undefined;
   /** Optimiser steps taken. */
@@ -28,14 +30,36 @@ export class AuxiliaryLosses implements Stateful {
       const optimizer = config.optimizer && create(config.optimizer, context);
       return [new Demonstrations(names[i]!, i, loss, config, optimizer)];
     });
+    const learning = new Map<string, number>();
+    this.learners = made.flatMap(({ config, loss }, i) => {
+      if (loss.kind !== "learner") return [];
+      const count = (learning.get(loss.model) ?? 0) + 1;
+      learning.set(loss.model, count);
+      const metric = count === 1 ? loss.model : `${loss.model}${count}`;
+      return [new ModelLearner(names[i]!, metric, i, loss, config, context)];
+    });
     for (const { loss } of made) {
       if (loss.kind === "reweighting") this.reweighting = new Reweighting(loss.window, loss.temperature);
       if (loss.kind === "privacy") this.private = loss;
     }
   }
 
-  notice(place: Place, collected: Collected, advantages: StepAdvantages): void {
-    for (const one of this.demonstrations) one.notice(place, collected, advantages);
+  async notice(place: Place, collected: Collected, advantages: StepAdvantages): Promise<void> {
+    for (const one of this.demonstrations) await one.notice(place, collected, advantages);
+  }
+
+  /** Before the advantages of a step: models that learn from rollouts they remember. */
+  async learn(place: Place, collected: Collected): Promise<Record<string, number>> {
+    const metrics: Record<string, number> = {};
+    for (const one of this.learners) Object.assign(metrics, await one.learn(place, collected));
+    return metrics;
+  }
+
+  /** Behind the advantages: models that learn from the rollouts of the step. */
+  async fit(place: Place, { train }: StepAdvantages): Promise<Record<string, number>> {
+    const metrics: Record<string, number> = {};
+    for (const one of this.learners) Object.assign(metrics, await one.fit(place, train));
+    return metrics;
   }
 
   /** Losses that share the policy's own optimiser steps now. */
@@ -48,7 +72,7 @@ export class AuxiliaryLosses implements Stateful {
 
   private part(place: Place, one: Demonstrations, batch: Batch): LossPart {
     const weight = one.weight(place) * this.factor(one.name);
-    return { name: one.name, batch, channels: one.channels, weigh: demonstrated(one.loss.entropy), weight };
+    return { name: one.name, batch, channels: one.channels, weigh: demonstrated(one.loss), weight };
   }
 
   /** Optimiser steps of their own. */
@@ -122,7 +146,7 @@ export class AuxiliaryLosses implements Stateful {
   }
 
   save(): Saved {
-    const parts = this.demonstrations.map((one) => [one.name, one.save()] as const);
+    const parts = [...this.demonstrations, ...this.learners].map((one) => [one.name, one.save()] as const);
     const own = this.reweighting?.save();
     const all: (readonly [string, Saved])[] = own === undefined ? parts : [...parts, ["", own]];
     return {
@@ -145,7 +169,8 @@ export class AuxiliaryLosses implements Stateful {
         ),
       ),
     });
-    for (const one of this.demonstrations) if (states[one.name] !== undefined) one.load(of(one.name));
+    for (const one of [...this.demonstrations, ...this.learners])
+      if (states[one.name] !== undefined) one.load(of(one.name));
     if (states[""] !== undefined) this.reweighting?.load(of(""));
   }
 }

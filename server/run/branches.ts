@@ -1,28 +1,22 @@
 /** Fresh continuations from the beginning of each step of each rollout: what every such state is worth (VinePPO). */
 import { UserError } from "../../shared/errors.ts";
-import { origin, type Batch, type RolloutRecord } from "../seams.ts";
-import { TokenReader } from "../tokenTexts.ts";
+import { origin, type Batch } from "../seams.ts";
 import type { Draft } from "./assemble.ts";
-import { decodeOptions, type Place } from "./collect.ts";
+import type { Collected, Place } from "./collect.ts";
+import { writing } from "./decoding.ts";
 import { rollOut } from "./generate.ts";
-
-/** Steps of a row: as it recorded them, else what the text's `split` ends. A token that spans two is of the first. */
-function stepsOf(batch: Batch, row: number, split: string, reader: TokenReader): RolloutRecord["steps"] {
-  const recorded = batch.records[row]!.steps;
-  if (recorded !== undefined) return recorded;
-  const { text, starts } = reader.row(batch, row);
-  const begins = [0];
-  for (let at = text.indexOf(split); at >= 0; at = text.indexOf(split, at + split.length)) {
-    const token = starts.findIndex((start) => start >= at + split.length);
-    if (token > begins.at(-1)! && token < starts.length - 1) begins.push(token);
-  }
-  return begins.map((begin, k) => [begin, begins[k + 1] ?? starts.length - 1] as const);
-}
 
 /** A state to go on from: a row's tokens before one of its steps, and where its value is written. */
 interface State {
   readonly row: number;
   readonly token: number;
+}
+
+/** `k` continuations of each state, state after state. */
+export interface Branches {
+  readonly k: number;
+  readonly states: readonly State[];
+  readonly written: Batch;
 }
 
 /** Every step's beginning; a group's rollouts share the first. */
@@ -62,42 +56,28 @@ function draftsFrom({ row, token }: State, batch: Batch, k: number, place: Place
   }));
 }
 
-/**
- * Where the advantage asks for them: writes and pays k continuations of every state, and gives the batch its steps and,
- * at their first tokens, the continuations' mean reward as `values`. They are rollouts of use `estimate`: they train
- * nothing and are not kept.
- */
-export async function withBranchValues(place: Place, batch: Batch): Promise<Batch> {
-  const { session, stage, clock, watch } = place;
-  const { algorithm, scorer } = stage;
-  if (algorithm.branches === undefined) return batch;
-  const { k, split } = algorithm.branches;
-  const decode = decodeOptions(place);
+/** Writes k continuations of every state, where the advantage asks for them. */
+export async function writeBranches(place: Place, { batch }: Collected): Promise<Branches | undefined> {
+  const { session, stage, watch } = place;
+  if (stage.algorithm.branches === undefined) return undefined;
+  const { k } = stage.algorithm.branches;
+  const decode = writing(place);
   if (decode.grammar !== undefined) throw underGrammar();
-  const reader = new TokenReader(session.policy.tokenizer, "advantage.baseline: monte_carlo");
-  const records = batch.records.map((record, row) => {
-    const steps = stepsOf(batch, row, split, reader);
-    return steps === undefined ? record : { ...record, steps };
-  });
-  const stepped: Batch = { ...batch, records };
-  const states = statesOf(stepped);
-  const drafts = states.flatMap((state) => draftsFrom(state, stepped, k, place));
+  const states = statesOf(batch);
+  const drafts = states.flatMap((state) => draftsFrom(state, batch, k, place));
   const written = await watch.time("generate", () => rollOut(session.policy, drafts, decode));
-  const masked = algorithm.masked(written);
-  const context = {
-    models: session.models,
-    tokenizer: session.policy.tokenizer,
-    clock,
-    signal: session.signal,
-  };
-  const columns = await watch.time("reward", () => scorer.scorePlain(masked, context));
-  const { total, errored } = algorithm.rewards(columns, masked, clock).combined;
+  return { k, states, written };
+}
+
+/**
+ * The batch with the continuations' mean rewards as `values` at the first tokens of steps.
+ * @param rewards of the continuations, NaN where a term failed: those do not count
+ */
+export function withBranchValues(batch: Batch, { k, states }: Branches, rewards: Float64Array): Batch {
   const values = new Float64Array(batch.tokens.length).fill(Number.NaN);
   states.forEach(({ row, token }, n) => {
-    const own = Array.from({ length: k }, (_, i) => n * k + i).filter(
-      (i) => errored[i] === 0 && !Number.isNaN(total[i]!),
-    );
-    const value = own.reduce((sum, i) => sum + total[i]!, 0) / own.length;
+    const own = rewards.subarray(n * k, (n + 1) * k).filter((reward) => !Number.isNaN(reward));
+    const value = own.reduce((sum, reward) => sum + reward, 0) / own.length;
     if (token > 0) values[batch.offsets[row]! + token] = value;
     else
       for (let sibling = 0; sibling < batch.rows; sibling++)
@@ -107,7 +87,7 @@ export async function withBranchValues(place: Place, batch: Batch): Promise<Batc
         )
           values[batch.offsets[sibling]!] = value;
   });
-  return { ...stepped, columns: { ...batch.columns, values } };
+  return { ...batch, columns: { ...batch.columns, values } };
 }
 
 const underGrammar = (): UserError =>

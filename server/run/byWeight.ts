@@ -1,7 +1,7 @@
 /** Tasks by task weight alone: what supervised learning draws. */
-import { type Curriculum, type DrawnTask, type SourceOf } from "../algorithm.ts";
-import { valueAt } from "../config/declaration.ts";
-import type { Clock, Random } from "../seams.ts";
+import { type Curriculum, type DrawnTask } from "../algorithm.ts";
+import { byWeight } from "../curriculum/arms/division.ts";
+import type { Clock, Random, SourceOf } from "../seams.ts";
 import { UserError } from "../../shared/errors.ts";
 
 /** Tasks by task weight alone: what supervised stages learn from. */
@@ -12,7 +12,7 @@ export function drawByWeight(curriculum: Curriculum, n: number, random: Random, 
     while (left.length > 0) {
       const chosen = byWeight(left, stream, clock);
       const task = chosen.source.draw("train", undefined, stream);
-      if (task !== null) return { task, arm: curriculum.armOf(task) };
+      if (task !== null) return { task, arm: curriculum.familyOf(task) };
       left = left.filter((one) => one !== chosen);
     }
     throw new UserError("The stage has no task left to draw.", {
@@ -20,11 +20,4 @@ export function drawByWeight(curriculum: Curriculum, n: number, random: Random, 
       action: "Raise `epochs`, add data, or shorten the stage.",
     });
   });
-}
-
-function byWeight(sources: readonly SourceOf[], random: Random, clock: Clock): SourceOf {
-  const weights = sources.map(({ config }) => valueAt(config.weight, clock));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  let left = random.next() * (sum > 0 ? sum : sources.length);
-  return sources.find((_, i) => (left -= sum > 0 ? weights[i]! : 1) < 0) ?? sources[sources.length - 1]!;
 }

@@ -1,20 +1,20 @@
 /** A step's rollouts: draw, generate, reward, admit, and again until there are enough admitted groups or no more are worth drawing. */
 import type { Scored } from "../algorithm.ts";
 import { rowsOfGroups } from "../batch.ts";
-import { valueAt } from "../config/declaration.ts";
-import { annealed } from "../config/rollout.ts";
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, Clock, DecodeOptions, Group, RewardColumn, Stats, Verdict } from "../seams.ts";
+import type { Batch, Clock, Group, RewardColumn, Stats, Verdict } from "../seams.ts";
 import { concatenate } from "./assemble.ts";
+import { begun } from "./begin.ts";
 import { joinColumns } from "./columns.ts";
-import { withBranchValues } from "./branches.ts";
-import { constraintsOf } from "./decoding.ts";
-import { draftsOf, placesOf, rollOut } from "./generate.ts";
-import { withGreedyBaseline } from "./greedy.ts";
+import { draftsOf, placesOf, type Place as GroupPlace } from "./generate.ts";
+import { GuidedRound, type GuidanceTally } from "./guide.ts";
+import { makeTasks } from "./newTasks.ts";
+import { paid, type Paid } from "./paid.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "./stage.ts";
 import type { Stopwatch } from "./timing.ts";
-import { randomStream } from "../random.ts";
+import { drawTasks } from "./stages/draw.ts";
+import { probe, screen } from "./tries.ts";
 
 /** Everything that was generated in a step, admitted or not; the mask slot has been applied. */
 export interface Collected {
@@ -28,8 +28,10 @@ export interface Collected {
   /** Rows of the admitted groups that selection keeps from training. */
   readonly dropped: ReadonlySet<number>;
   readonly rounds: number;
-  /** Value heads that the advantage reads, once they were scored. */
-  readonly heads?: Stats;
+  /** Channels that the advantage reads, once they were scored. */
+  readonly judgements?: Stats;
+  /** What help did, round by round, where rollouts may have help. */
+  readonly guidance?: readonly GuidanceTally[];
 }
 
 /** Where a step happens, and what it is measured by. */
@@ -42,97 +44,68 @@ export interface Place {
   readonly watch: Stopwatch;
 }
 
-export function decodeOptions({
-  session,
-  stage,
-  clock,
-}: Pick<Place, "session" | "stage" | "clock">): DecodeOptions {
-  const { rollout } = stage.config.body;
-  const temperature = valueAt(rollout.temperature, clock);
-  return {
-    max_tokens: rollout.max_tokens,
-    temperature,
-    ...(rollout.anneal === undefined ? {} : { temperature_at: annealed(temperature, rollout.anneal, clock) }),
-    ...(rollout.top_k > 0 ? { top_k: rollout.top_k } : {}),
-    ...(rollout.top_p < 1 ? { top_p: rollout.top_p } : {}),
-    ...(rollout.min_p > 0 ? { min_p: rollout.min_p } : {}),
-    repetition_penalty: rollout.repetition_penalty,
-    presence_penalty: rollout.presence_penalty,
-    frequency_penalty: rollout.frequency_penalty,
-    ...constraintsOf(rollout, session.policy.tokenizer),
-    seed: session.config.seed,
-    signal: session.signal,
-  };
+/** What a step has drawn so far: names of groups, and arms. */
+interface Taken {
+  readonly groups: Set<string>;
+  readonly arms: Set<number>;
 }
 
-/** One round: `n` groups drawn, written, rewarded. */
-async function round(
-  place: Place,
-  n: number,
-  taken: Set<string>,
-  number: number,
-): Promise<{ batch: Batch; columns: RewardColumn[] } | null> {
-  const { session, stage, clock, step, watch } = place;
-  const drawn = stage.curriculum.draw(n, randomStream(session.config.seed, "draw", step, number), clock);
+/** Tasks that were drawn, and the rollouts of those that were worth writing. */
+interface Round {
+  readonly drawn: number;
+  readonly written?: Paid & { readonly tally?: GuidanceTally };
+}
+
+/** One round: `n` groups drawn, written, rewarded, and helped where guidance says so. */
+async function round(place: Place, n: number, taken: Taken, number: number): Promise<Round | null> {
+  const drawn = await place.watch.time("choose", () => drawTasks(place, n, number, taken.arms));
   if (drawn.length === 0) return null;
-  const places = placesOf(drawn, taken);
-  const drafts = draftsOf(
-    places,
-    stage.config.body.rollout.group,
-    session.policy,
-    ["rollout", step],
-    "train",
-    stage.config.body.rollout,
-  );
-  const written = await watch.time("generate", () =>
-    rollOut(session.policy, drafts, {
-      ...decodeOptions(place),
-      between: () => watch.without(session.between),
-    }),
-  );
-  const compared = await withGreedyBaseline(place, places, stage.algorithm.masked(written));
-  const batch = await withBranchValues(place, compared);
-  const context = {
-    models: session.models,
-    tokenizer: session.policy.tokenizer,
-    clock,
-    signal: session.signal,
-  };
-  return { batch, columns: await watch.time("reward", () => stage.scorer.scorePlain(batch, context)) };
+  const screened = await screen(place, drawn, number);
+  if (screened.length === 0) return { drawn: drawn.length };
+  const places = placesOf(await begun(place, screened, number), taken.groups);
+  return { drawn: drawn.length, written: await written(place, places, number) };
 }
 
-/** Verdicts in order; groups beyond the number wanted are left out, so that a step's size does not depend on luck. */
-function judge({ curriculum }: Stage, groups: readonly Group[], wanted: number): Verdict[] {
-  let kept = 0;
-  return groups.map((group) => {
-    const verdict = curriculum.admit(group);
-    if (!verdict.admitted) return verdict;
-    kept += 1;
-    return kept > wanted ? { admitted: false, reason: "the step has as many groups as it wants" } : verdict;
-  });
+function written(
+  place: Place,
+  places: readonly GroupPlace[],
+  number: number,
+): Promise<Paid & { readonly tally?: GuidanceTally }> {
+  const { session, stage, step } = place;
+  if (stage.guide !== undefined) return new GuidedRound(place, stage.guide, places, number).write();
+  const { rollout } = stage.config.body;
+  return paid(place, draftsOf(places, rollout.group, session.policy, ["rollout", step], "train", rollout));
 }
 
 export async function collect(place: Place): Promise<Collected> {
   const { stage, clock } = place;
   const wanted = stage.config.body.rollout.prompts;
-  const taken = new Set<string>();
+  const taken: Taken = { groups: new Set(), arms: new Set() };
   const batches: Batch[] = [];
   const columns: RewardColumn[][] = [];
+  const tallies: GuidanceTally[] = [];
   const state = { admitted: 0, drawn: 0, round: 0 };
-  for (let ask = wanted; ask > 0; ask = stage.curriculum.more({ wanted, ...state })) {
+  await makeTasks(place);
+  await probe(place);
+  for (
+    let ask = stage.curriculum.asks(wanted, clock);
+    ask > 0;
+    ask = stage.curriculum.more({ wanted, ...state })
+  ) {
     const more = await round(place, ask, taken, state.round);
     if (more === null) break;
-    batches.push(more.batch);
-    columns.push(more.columns);
-    const groups = stage.algorithm.groups(
-      more.batch,
-      stage.algorithm.rewards(more.columns, more.batch, clock),
-    );
-    state.admitted += groups.filter((group) => stage.curriculum.admit(group).admitted).length;
-    state.drawn += groups.length;
+    state.drawn += more.drawn;
     state.round += 1;
+    if (more.written === undefined) continue;
+    batches.push(more.written.batch);
+    columns.push(more.written.columns);
+    if (more.written.tally !== undefined) tallies.push(more.written.tally);
+    const scored = stage.algorithm.rewards(more.written.columns, more.written.batch, clock);
+    const groups = stage.algorithm.groups(more.written.batch, scored);
+    state.admitted += groups.filter((group) => stage.curriculum.admit(group).admitted).length;
   }
-  return union(place, batches, columns, wanted);
+  const all = union(place, batches, columns, wanted, state.drawn);
+  return tallies.length === 0 ? all : { ...all, guidance: tallies };
 }
 
 function union(
@@ -140,17 +113,29 @@ function union(
   batches: readonly Batch[],
   columns: readonly RewardColumn[][],
   wanted: number,
+  drawn: number,
 ): Collected {
   const [first, ...rest] = batches;
-  if (first === undefined)
-    throw new UserError("Every task source of this stage is used up.", {
-      code: "tasks-empty",
-      action: "Raise `epochs`, add data, or shorten the stage.",
-    });
+  if (first === undefined) throw drawn > 0 ? nothingPassed(drawn) : usedUp();
   const batch = concatenate([first, ...rest]);
   const scored = stage.algorithm.rewards(joinColumns(columns), batch, clock);
   const groups = stage.algorithm.groups(batch, scored);
-  const verdicts = judge(stage, groups, wanted);
+  const verdicts = stage.curriculum.verdicts(groups, wanted);
   const admitted = rowsOfGroups(batch).flatMap((rows, group) => (verdicts[group]!.admitted ? rows : []));
   return { batch, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
 }
+
+const usedUp = (): UserError =>
+  new UserError("Every task source of this stage is used up.", {
+    code: "tasks-empty",
+    action: "Raise `epochs`, add data, or shorten the stage.",
+  });
+const nothingPassed = (drawn: number): UserError =>
+  new UserError(
+    `None of the ${drawn} tasks drawn in this step passed what admission tries them with first.`,
+    {
+      code: "tasks-screened",
+      action:
+        "The policy may have learned all of them: end the stage, add harder tasks, or choose another admission. Resuming goes on from the last checkpoint.",
+    },
+  );

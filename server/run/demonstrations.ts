@@ -16,7 +16,7 @@ import {
 import { origin, type Batch, type Policy, type RewardColumn, type Tokenizer } from "../seams.ts";
 import type { KeptRow } from "../replay/memory.ts";
 import { asked } from "./prompts.ts";
-import { keptRow } from "./replay.ts";
+import { keptRow } from "./keptRows.ts";
 
 const refusal = ({ place }: RecordedRow, message: string, action: string): UserError =>
   new UserError(message, { ...place, character: 0, code: "replay-file", action });
@@ -167,9 +167,15 @@ function parsed(line: string): string | undefined {
   }
 }
 
-/** Pieces of a text from given places: the first token of each is its context, the others train. */
-export function piecesOf(tokens: Int32Array, starts: readonly number[], length: number): Batch {
-  const rows = starts.map((start) => tokens.slice(start, start + length));
+/** Pieces of a text from given places. */
+export const piecesOf = (tokens: Int32Array, starts: readonly number[], length: number): Batch =>
+  batchOfPieces(
+    starts.map((start) => tokens.slice(start, start + length)),
+    starts,
+  );
+
+/** Pieces of text: the first token of each is its context, the others train. @param places what names each */
+export function batchOfPieces(rows: readonly Int32Array[], places?: readonly number[]): Batch {
   const ragged = raggedOf(rows.map((row) => row.subarray(1)));
   const size = ragged.values.length;
   return {
@@ -183,7 +189,7 @@ export function piecesOf(tokens: Int32Array, starts: readonly number[], length: 
     group: Int32Array.from(rows.keys()),
     groups: rows.length,
     records: rows.map((_, row) => ({
-      task: { id: `text/${starts[row]!}`, source: "text", env: "text", prompt: "", data: {} },
+      task: { id: `text/${places?.[row] ?? row}`, source: "text", env: "text", prompt: "", data: {} },
       arm: "text",
       group: String(row),
       index: 0,

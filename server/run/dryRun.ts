@@ -6,11 +6,12 @@ import { randomStream } from "../random.ts";
 import { Scorer } from "../scoring.ts";
 import { status, type Clock } from "../seams.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
-import { decodeOptions } from "./collect.ts";
+import { decodeOptions } from "./decoding.ts";
+import { dividedIn } from "./divide.ts";
 import { beginning } from "./loop.ts";
 import { openModels } from "./models.ts";
 import { nowhere, Recorder, type Appended } from "./recorder.ts";
-import type { Session } from "./session.ts";
+import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
 
 export interface TermTiming {
@@ -57,7 +58,17 @@ function small(config: RunConfig): RunConfig {
           admission: { ...chosen.body.curriculum.admission, use: "none", declaration: admission, params: {} },
         };
   const body = { ...chosen.body, curriculum, rollout: { ...chosen.body.rollout, prompts } };
-  const stage: StageConfig = { ...chosen, steps: 1, batch: Math.min(chosen.batch, prompts), body };
+  const stage: StageConfig = {
+    ...chosen,
+    steps: 1,
+    batch: Math.min(chosen.batch, prompts),
+    body,
+    // It stands alone: what it takes over of other stages is not there.
+    on_enter: { ...chosen.on_enter, merge: [], carryOver: undefined },
+    crossfade: undefined,
+    turns: [],
+    part: false,
+  };
   return { ...config, stages: [stage] };
 }
 
@@ -65,7 +76,7 @@ function small(config: RunConfig): RunConfig {
 async function timeTerms(session: Session, trainer: Trainer, config: RunConfig): Promise<TermTiming[]> {
   const stage = trainer.parts.stage(config.stages[0]!);
   const { body } = stage.config;
-  const drawn = stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
+  const drawn = await stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
   const drafts = draftsOf(
     placesOf(drawn, new Set()),
     body.rollout.group,
@@ -74,7 +85,8 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
     "train",
     body.rollout,
   );
-  const batch = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
+  const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
+  const batch = dividedIn({ session, stage }, written);
   const timings: TermTiming[] = [];
   for (const term of body.reward.terms) {
     const scorer = new Scorer({ ...body.reward, terms: [term] }, trainer.parts.context(body));
@@ -82,12 +94,7 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
       const began = performance.now();
       await scorer.prepare();
       const ready = performance.now();
-      const [column] = await scorer.score(batch, {
-        models: session.models,
-        tokenizer: session.policy.tokenizer,
-        clock,
-        signal: session.signal,
-      });
+      const [column] = await scorer.score(batch, rewardContext(session, clock));
       const values = [...column!.values].filter(
         (_, row) => column!.level !== "response" || column!.status[row] === status.value,
       );

@@ -5,6 +5,7 @@ import type { RunConfig } from "../config/resolved.ts";
 import type { Scorer } from "../scoring.ts";
 import type { Batch, Clock, DecodeOptions, EvaluationReport, Models, Policy } from "../seams.ts";
 import { constraintsOf } from "./decoding.ts";
+import { divided } from "./divide.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 
 export interface Examination {
@@ -83,7 +84,9 @@ async function* answers(
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
   for (let from = 0; from < drafts.length; from += chunk) {
-    const batch = await rollOut(exam.policy, drafts.slice(from, from + chunk), decode(exam, temperature));
+    const some = drafts.slice(from, from + chunk);
+    const written = await rollOut(exam.policy, some, decode(exam, temperature));
+    const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
     const scored = await score(exam, batch, clock);
     const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
     yield { greedy, batch, scored, task };

@@ -1,24 +1,58 @@
 /** A model from anywhere, measured on a config's held-out tasks: what `gradus evaluate` does. */
 import { Algorithm } from "../algorithm.ts";
+import { UserError } from "../../shared/errors.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import { probed, probeReport, type Probe, type ProbeReport } from "../evaluation/probes.ts";
+import type { Clock } from "../seams.ts";
 import { randomStream } from "../random.ts";
 import { openCheckpoint } from "./checkpoints.ts";
-import { evaluate, type Answered, type Evaluated } from "./evaluate.ts";
+import { evaluate, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
 import { openModels } from "./models.ts";
 import { heldOut, Parts } from "./stage.ts";
+
+export interface Examined extends Evaluated {
+  readonly probes: readonly ProbeReport[];
+}
+
+const clock: Clock = { step: 0, stageStep: 0 };
+
+async function probedBy(probe: Probe, exam: Examination, plain: Evaluated): Promise<ProbeReport> {
+  const found = probed(
+    probe,
+    exam.tasks.map(({ task }) => task),
+  );
+  if (found.length === 0)
+    throw new UserError(
+      `None of the ${exam.tasks.length} held-out tasks has a field ${probe.field} to probe with.`,
+      {
+        code: "probe-field",
+        action:
+          "Name a field of the tasks' data: a text that is supplied, or a list of `{ prompt, answer }`, the task in parts.",
+      },
+    );
+  const { arm } = exam.tasks[0]!;
+  const asked = found.flatMap(({ place, asked }) =>
+    asked.map((task) => ({ task, arm: exam.tasks[place]?.arm ?? arm })),
+  );
+  const { tasks } = await evaluate({ ...exam, tasks: asked }, clock);
+  const { seed, evaluation } = exam.config;
+  return probeReport(probe, found, tasks, plain.tasks, evaluation.pass_at, randomStream(seed, "bootstrap"));
+}
 
 /**
  * Opens the model, answers the tasks and closes it. The tasks and the draws follow from the config and its seed alone:
  * two models are asked the same.
  * @param path folder or file with the weights
- * @param keep is given every answer
+ * @param keep is given every answer to the tasks themselves
+ * @param probes ask the tasks again, with something supplied or in parts
  * @throws UserError where the model cannot be opened, or a reward cannot be loaded
  */
 export async function examine(
   path: string,
   config: RunConfig,
   keep?: (answered: Answered) => void,
-): Promise<Evaluated> {
+  probes: readonly Probe[] = [],
+): Promise<Examined> {
   const policy = await openCheckpoint(path, config.seed, config.engine.backend);
   const models = await openModels(config, policy);
   const parts = new Parts({
@@ -32,11 +66,11 @@ export async function examine(
     await scorer.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     const algorithm = new Algorithm(config.top, context);
-    return await evaluate(
-      { config, tasks, algorithm, scorer, policy, models },
-      { step: 0, stageStep: 0 },
-      keep,
-    );
+    const exam = { config, tasks, algorithm, scorer, policy, models };
+    const plain = await evaluate(exam, clock, keep);
+    const reports: ProbeReport[] = [];
+    for (const probe of probes) reports.push(await probedBy(probe, exam, plain));
+    return { ...plain, probes: reports };
   } finally {
     await parts.close();
     models.close();

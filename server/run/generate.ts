@@ -1,17 +1,28 @@
 /** Prompts to a batch of rollouts: a stream of random numbers for each, whatever else is generated beside it. */
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, DecodeOptions, Policy, RolloutUse, Sample } from "../seams.ts";
-import { assemble, type Draft } from "./assemble.ts";
+import type {
+  Batch,
+  Begun,
+  DecodeOptions,
+  Help,
+  HelpRecord,
+  Policy,
+  RolloutUse,
+  Sample,
+  Tokenizer,
+} from "../seams.ts";
+import { assemble, tokensOf, type Draft } from "./assemble.ts";
 import { asked, type Asking } from "./prompts.ts";
 import type { DrawnTask } from "../algorithm.ts";
+import { hasEnded, responseText } from "../ends.ts";
 
-/** A task with its group's name, which is unique in the step. */
-export interface Place extends DrawnTask {
+/** A task with its group's name, which is unique in the step, and where its rollouts begin. */
+export interface Place extends DrawnTask, Pick<Begun, "lead" | "prompt" | "whole" | "help"> {
   readonly group: string;
 }
 
 /** Names the groups of a step: the task's id, numbered where a task comes again. */
-export function placesOf(drawn: readonly DrawnTask[], taken: Set<string>): Place[] {
+export function placesOf(drawn: readonly Omit<Place, "group">[], taken: Set<string>): Place[] {
   return drawn.map((one) => {
     let group = one.task.id;
     for (let n = 2; taken.has(group); n++) group = `${one.task.id}~${n}`;
@@ -20,29 +31,115 @@ export function placesOf(drawn: readonly DrawnTask[], taken: Set<string>): Place
   });
 }
 
-/** `count` rollouts of each place. `purpose` keeps the streams of training and evaluation apart. */
-export function draftsOf(
+/** What every draft of a round shares. */
+export interface Drafting {
+  readonly policy: Policy;
+  /** Names the streams of training, evaluation and help. */
+  readonly key: readonly (string | number)[];
+  readonly use: RolloutUse;
+  readonly asking: Asking;
+}
+
+/** `count` rollouts of each place that has no number of its own. `key` keeps the streams of training and evaluation apart. */
+export const draftsOf = (
   places: readonly Place[],
   count: number,
   policy: Policy,
   key: readonly (string | number)[],
   use: RolloutUse,
   asking: Asking,
-): Draft[] {
-  return places.flatMap(({ task, arm, group }) => {
-    const question = asked(policy.tokenizer, task, asking);
-    const length = question.tokens.length + (question.prefix?.length ?? 0);
-    if (length >= policy.context) throw tooLong(task.prompt, length, policy.context);
-    return Array.from({ length: count }, (_, index) => ({
-      task,
-      arm,
-      group,
-      index,
-      use,
-      source: "self" as const,
-      prompt: { ...question, key: [...key, group, index] },
-    }));
-  });
+): Draft[] =>
+  places.flatMap((place) =>
+    Array.from({ length: place.rollouts ?? count }, (_, index) =>
+      plainDraft(place, index, { policy, key, use, asking }),
+    ),
+  );
+
+/** A rollout of a place, from where the place begins. @throws UserError for a prompt that fills the context */
+export function plainDraft(place: Place, index: number, drafting: Drafting): Draft {
+  const { task, help, lead, prompt, whole } = place;
+  const made =
+    lead === undefined && prompt === undefined
+      ? bareDraft(place, index, drafting)
+      : helpedDraft(
+          place,
+          index,
+          { from: "guided", ...(lead && { lead }), ...(prompt && { prompt }), ...(whole && { whole }) },
+          drafting,
+          {
+            record: { use: "start", ...help, round: 0 },
+            strip: false,
+            trains: "auto",
+          },
+        );
+  if (made !== undefined) return made;
+  const { tokens, prefix } = asked(drafting.policy.tokenizer, task, drafting.asking);
+  throw tooLong(task.prompt, tokens.length + (prefix?.length ?? 0), drafting.policy.context);
+}
+
+function bareDraft(
+  { task, arm, group }: Place,
+  index: number,
+  { policy, key, use, asking }: Drafting,
+): Draft | undefined {
+  const question = asked(policy.tokenizer, task, asking);
+  if (question.tokens.length + (question.prefix?.length ?? 0) >= policy.context) return undefined;
+  const prompt = { ...question, key: [...key, group, index] };
+  return { task, arm, group, index, use, source: "self", prompt };
+}
+
+/** How a helped rollout trains, and what is kept of its help. */
+export interface Helping {
+  readonly record: HelpRecord;
+  readonly strip: boolean;
+  readonly trains: "auto" | "written" | "given" | "all";
+}
+
+/** A rollout with its help; undefined: help and prompt leave no room in the model's context. */
+export function helpedDraft(
+  { task, arm, group }: DrawnTask & { readonly group: string },
+  index: number,
+  { prompt: text, lead = [], whole = false, from }: Help,
+  { policy, key, use, asking }: Drafting,
+  { record, strip, trains }: Helping,
+): Draft | undefined {
+  const { tokenizer } = policy;
+  const question = asked(tokenizer, text === undefined ? task : { ...task, prompt: text }, asking);
+  const added = lead.flatMap((part) => [...tokensOf(part)]);
+  const prefix = [...(question.prefix ?? []), ...added];
+  const bare = strip && text !== undefined ? asked(tokenizer, task, asking).tokens : undefined;
+  const room = policy.context - Math.max(question.tokens.length, bare?.length ?? 0) - prefix.length;
+  if (room < (whole ? 0 : 1)) return undefined;
+  const given = lead.flatMap((part) => (part.kind === "given" ? [...part.tokens] : []));
+  return {
+    task,
+    arm,
+    group,
+    index,
+    use,
+    source: from,
+    prompt: {
+      tokens: question.tokens,
+      ...(prefix.length > 0 && { prefix: Int32Array.from(prefix) }),
+      ...(bare !== undefined && bare.length > question.tokens.length && { max_tokens: room }),
+      key: [...key, group, index],
+    },
+    help: {
+      lead,
+      whole,
+      record: {
+        ...record,
+        ...(text !== undefined && { prompt: text }),
+        ...(given.length > 0 && {
+          given: given.length,
+          text: responseText(Int32Array.from(given), tokenizer),
+        }),
+        ...(bare && { stripped: true }),
+      },
+      trains: trains === "auto" ? (whole ? "all" : "written") : trains,
+      ...(bare && { train_context: bare }),
+    },
+  };
 }
 
 const tooLong = (prompt: string, length: number, context: number): UserError =>
@@ -54,6 +151,17 @@ const tooLong = (prompt: string, length: number, context: number): UserError =>
     },
   );
 
+/** Of a response that somebody else wrote to its end. */
+const nothing = (index: number, { prompt }: Draft, tokenizer: Tokenizer): Sample => ({
+  index,
+  tokens: new Int32Array(0),
+  logp_old: new Float64Array(0),
+  logp_sampled: new Float64Array(0),
+  entropy: new Float64Array(0),
+  versions: new Int32Array(0),
+  finish: hasEnded(prompt.prefix ?? [], tokenizer) ? "stop" : "length",
+});
+
 /**
  * Writes the drafts' responses.
  * @throws whatever `decode.signal` was aborted with, and what `decode.between` throws
@@ -64,12 +172,15 @@ export async function rollOut(
   decode: DecodeOptions,
 ): Promise<Batch> {
   const samples = new Map<number, Sample>();
+  const open: number[] = [];
+  drafts.forEach((draft, index) => {
+    if (draft.help?.whole === true) samples.set(index, nothing(index, draft, policy.tokenizer));
+    else open.push(index);
+  });
   const version = policy.version;
-  for await (const sample of policy.generate(
-    drafts.map((draft) => draft.prompt),
-    decode,
-  )) {
-    samples.set(sample.index, sample);
+  const prompts = open.map((index) => drafts[index]!.prompt);
+  for await (const sample of policy.generate(prompts, decode)) {
+    samples.set(open[sample.index]!, sample);
     decode.signal?.throwIfAborted();
   }
   return assemble(drafts, samples, policy.tokenizer, version);

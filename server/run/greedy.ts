@@ -1,38 +1,26 @@
 /** One greedy response a task, beside its group: a baseline that costs one rollout (ReMax). */
+import { rowsOfGroups } from "../batch.ts";
 import type { Batch } from "../seams.ts";
-import { decodeOptions, type Place } from "./collect.ts";
-import { draftsOf, rollOut, type Place as TaskPlace } from "./generate.ts";
+import type { Collected, Place } from "./collect.ts";
+import { writing } from "./decoding.ts";
+import { draftsOf, rollOut } from "./generate.ts";
+
+/** Writes the greedy responses to the step's tasks, where the advantage asks for them. */
+export async function writeGreedy(place: Place, { batch }: Collected): Promise<Batch | undefined> {
+  const { session, stage, step, watch } = place;
+  if (!stage.algorithm.greedy) return undefined;
+  const tasks = rowsOfGroups(batch).map(([first]) => batch.records[first!]!);
+  const drafts = draftsOf(tasks, 1, session.policy, ["greedy", step], "estimate", stage.config.body.rollout);
+  const { temperature_at: _, ...decode } = writing(place);
+  return watch.time("generate", () => rollOut(session.policy, drafts, { ...decode, temperature: 0 }));
+}
 
 /**
- * Writes and pays the greedy responses, where the advantage asks for them, and gives every rollout the reward of its
- * task's. They are rollouts of use `estimate`: they train nothing and are not kept. A failed term leaves none.
+ * Every rollout with the reward of its task's greedy response.
+ * @param rewards of the greedy responses; NaN where a term failed: their tasks have no baseline
  */
-export async function withGreedyBaseline(
-  place: Place,
-  tasks: readonly TaskPlace[],
-  batch: Batch,
-): Promise<Batch> {
-  const { session, stage, clock, step, watch } = place;
-  const { algorithm, scorer } = stage;
-  if (!algorithm.greedy) return batch;
-  const { rollout } = stage.config.body;
-  const drafts = draftsOf(tasks, 1, session.policy, ["greedy", step], "estimate", rollout);
-  const { temperature_at: _, ...decode } = decodeOptions(place);
-  const written = await watch.time("generate", () =>
-    rollOut(session.policy, drafts, { ...decode, temperature: 0 }),
-  );
-  const masked = algorithm.masked(written);
-  const context = {
-    models: session.models,
-    tokenizer: session.policy.tokenizer,
-    clock,
-    signal: session.signal,
-  };
-  const columns = await watch.time("reward", () => scorer.scorePlain(masked, context));
-  const { total, errored } = algorithm.rewards(columns, masked, clock).combined;
-  const byGroup = new Map(
-    masked.records.map(({ group }, row) => [group, errored[row] === 1 ? Number.NaN : total[row]!]),
-  );
+export function withGreedyBaseline(batch: Batch, greedy: Batch, rewards: Float64Array): Batch {
+  const byGroup = new Map(greedy.records.map(({ group }, row) => [group, rewards[row]!]));
   return {
     ...batch,
     rowColumns: {

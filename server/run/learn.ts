@@ -1,12 +1,16 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { withReturns, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
+import { advantagesOfRows, withReturns, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
 import { miniBatches, selectRows, selectTokens } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
-import type { Batch, Channel, Clock, Models, Random, Stats, UpdateStats } from "../seams.ts";
+import { readerName, readerOf } from "../policy/reader.ts";
+import { otherHead } from "../objective/otherHeads.ts";
+import { headChannel } from "../objective/valueParams.ts";
+import type { Batch, Channel, Clock, HeadOf, Models, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn, selectScored } from "./columns.ts";
 import { joinedLoss, type LossPart } from "./parts.ts";
+import { mismatchedRatios } from "./mismatchedRows.ts";
 import { Touched } from "./touched.ts";
 
 /** What the admitted rows train with. */
@@ -50,16 +54,19 @@ export async function generated({ session, stage, clock }: Place, rows: Batch): 
 }
 
 /** A penalty on the reward is part of every row's reward; one in the loss concerns those that train. */
-export async function compare(place: Place, { batch, admitted, heads = {} }: Collected): Promise<Compared> {
+export async function compare(
+  place: Place,
+  { batch, admitted, judgements = {} }: Collected,
+): Promise<Compared> {
   const { stage } = place;
   const ask = (rows: Batch): Promise<Stats> => generated(place, rows);
   const train = selectRows(batch, admitted);
   if (!stage.algorithm.kl.some(({ place: where }) => where === "reward"))
     return {
-      all: { ...behaviour(batch), ...heads },
-      train: train.rows === 0 ? {} : { ...(await ask(train)), ...selectStats(heads, batch, admitted) },
+      all: { ...behaviour(batch), ...judgements },
+      train: train.rows === 0 ? {} : { ...(await ask(train)), ...selectStats(judgements, batch, admitted) },
     };
-  const all = { ...(await ask(batch)), ...heads };
+  const all = { ...(await ask(batch)), ...judgements };
   return { all, train: selectStats(all, batch, admitted) };
 }
 
@@ -72,19 +79,43 @@ async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock
   const entropies = algorithm.entropies(clock);
   const policy = models.get("policy");
   for (const name of new Set([...algorithm.models(clock), ...entropies])) {
+    const reader = readerOf(name);
+    // What replays are of, nobody was shown anything with.
+    if (reader.behind !== undefined && rows.contexts?.[reader.behind] === undefined) continue;
     // Before its first update of the step the policy is the proximal one, and the iterate before the next.
-    const model = models.names.includes(name) || !own.includes(name) ? name : "policy";
+    const known = models.names.includes(reader.model) || !own.includes(reader.model);
+    const model = known ? name : readerName({ ...reader, model: "policy" });
     const channels: Channel[] = entropies.includes(name) ? ["logp", "entropy"] : ["logp"];
     const { logp, entropy } = await policy.score(rows, { model, channels });
     if (logp !== undefined) columns[`logp:${name}`] = logp;
     if (entropy !== undefined) columns[`entropy:${name}`] = entropy;
   }
+  Object.assign(columns, await headsOf(models, algorithm.heads, rows));
   const { before } = algorithm;
   if (before.length === 0) return columns;
   return { ...columns, ...(await policy.score(rows, { model: "policy", channels: before })) };
 }
 
-const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
+/** What heads of other models say of the rows. @param name of a head's column */
+export async function headsOf(
+  models: Models,
+  heads: readonly HeadOf[],
+  rows: Batch,
+  name: (of: HeadOf) => Channel = otherHead,
+): Promise<Stats> {
+  const columns: Partial<Record<Channel, Float64Array>> = {};
+  for (const model of new Set(heads.map((one) => one.model))) {
+    const own = heads.filter((one) => one.model === model);
+    const channels = own.map(({ head }) => headChannel(head));
+    const found = await models
+      .get(models.names.includes(model) ? model : "policy")
+      .score(rows, { model, channels });
+    own.forEach((one, i) => (columns[name(one)] = found[channels[i]!]!));
+  }
+  return columns;
+}
+
+export const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
   Object.fromEntries(
     Object.entries(stats).flatMap(([channel, column]) =>
       column === undefined ? [] : [[channel, selectTokens(column, batch, rows)]],
@@ -97,7 +128,8 @@ export function advantagesOf(
   compared: Compared,
 ): StepAdvantages {
   const { algorithm } = stage;
-  const everyone = algorithm.advantages(scored.combined, batch, compared.all, clock);
+  // They are copied before the step ends.
+  const everyone = algorithm.advantages(scored.combined, batch, compared.all, clock, true);
   const rows = selectRows(batch, admitted);
   // A spread over the batch is that of the rows that train.
   const own = algorithm.rewards(
@@ -146,11 +178,12 @@ function merged(all: Advantages, own: Advantages, batch: Batch, rows: readonly n
     tokens: scattered(own.tokens, all.tokens.slice(), batch, rows),
     exists: scattered(own.exists, all.exists.slice(), batch, rows),
     rows: perRow,
+    ...(all.returns && own.returns && { returns: scattered(own.returns, all.returns.slice(), batch, rows) }),
   };
 }
 
 /** Rows in an order of their own each epoch, so that mini-batches mix tasks; whole groups or pairs stay together. */
-function shuffledRows(rows: number, random: Random): number[] {
+export function shuffledRows(rows: number, random: Random): number[] {
   const order = Array.from({ length: rows }, (_, row) => row);
   for (let i = rows - 1; i > 0; i--) {
     const j = random.integer(i + 1);
@@ -172,6 +205,7 @@ export async function learn(
   const { mini_batch, epochs } = stage.config.body.update;
   const updates: UpdateStats[] = [];
   if (train.weights.every((weight) => weight === 0)) return aside(where, train);
+  const routes = stage.algorithm.routes(train.batch, train.scored.success, train.advantages);
   const split = mini_batch !== undefined && mini_batch < train.batch.rows;
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = split
@@ -183,7 +217,7 @@ export async function learn(
       updates.push(
         await update(
           where,
-          train,
+          { ...train, routes },
           part.map((row) => order[row]!),
           fresh && updates.length === 0,
           rateAt(stage.config.body.update.schedule, clock),
@@ -194,10 +228,15 @@ export async function learn(
   return updates;
 }
 
+interface Routed extends Training {
+  /** Per row, which losses it moves. */
+  readonly routes: Uint8Array | undefined;
+}
+
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 async function update(
   where: Place,
-  { batch, advantages, weights, old, scored, touched, places, beside = [], factor }: Training,
+  { batch, advantages, weights, old, scored, touched, places, routes, beside = [], factor }: Routed,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
@@ -209,9 +248,10 @@ async function update(
     version: policy.version,
     reuse: true,
     old: selectStats(old, batch, rows),
-    advantages: selectTokens(advantages.tokens, batch, rows),
+    advantages: advantagesOfRows(advantages, batch, rows),
     weights: selectTokens(weights, batch, rows),
     scored: selectScored(scored, rows),
+    routes: routes && Uint8Array.from(rows, (row) => routes[row]!),
   };
   const weigh = algorithm.weigh(own, clock);
   const watched = touched?.watching(
@@ -220,7 +260,7 @@ async function update(
   );
   const main: LossPart = {
     name: "policy",
-    batch: selectRows(batch, rows),
+    batch: await withMismatched(where, selectRows(batch, rows)),
     channels: algorithm.channels(clock),
     weigh: watched ?? weigh,
     weight: factor ?? 1,
@@ -236,6 +276,14 @@ async function update(
   const done = await policy.update(whole.batch, plan, whole.weigh);
   algorithm.updated();
   return done;
+}
+
+/** The weights as they are, seen on prompts with the responses of others, where the objective compares with these. */
+async function withMismatched({ stage, session }: Place, batch: Batch): Promise<Batch> {
+  const { mismatched } = stage.algorithm;
+  if (mismatched === undefined) return batch;
+  const mismatched_log_ratio = await mismatchedRatios(session.models, batch, mismatched);
+  return { ...batch, rowColumns: { ...batch.rowColumns, mismatched_log_ratio } };
 }
 
 /** What stands beside rollouts of which none trains still does. */

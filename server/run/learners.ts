@@ -5,6 +5,7 @@ import type { Scorer } from "../scoring.ts";
 import type { Learner } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { selectColumn } from "./columns.ts";
+import { rewardContext } from "./session.ts";
 import type { RunModels } from "./models.ts";
 
 /** Lets the learners of one moment train on the admitted rows, with what the terms have paid so far. */
@@ -34,12 +35,7 @@ export async function payLearned(place: Place, collected: Collected): Promise<Co
   const { session, stage, clock } = place;
   if (!stage.scorer.waits) return collected;
   const { batch } = collected;
-  const context = {
-    models: session.models,
-    tokenizer: session.policy.tokenizer,
-    clock,
-    signal: session.signal,
-  };
+  const context = rewardContext(session, clock);
   const columns = await stage.scorer.scoreLearned(batch, context, collected.scored.rewards.terms);
   const scored = stage.algorithm.rewards(columns, batch, clock);
   return { ...collected, scored, groups: stage.algorithm.groups(batch, scored) };

@@ -8,30 +8,45 @@ import { Memory } from "../replay/memory.ts";
 import { withoutReplacement } from "../replay/drawing.ts";
 import type { Auxiliary, Batch, Channel, Saved, Stateful, Task, Weigh } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
+import { correctionsOf } from "./corrections.ts";
 import { piecesOf } from "./demonstrations.ts";
 import type { StepAdvantages } from "./learn.ts";
-import { keptRow } from "./replay.ts";
+import { keptRow } from "./keptRows.ts";
 import { drawByWeight } from "./byWeight.ts";
 import { solved } from "./supervised.ts";
 
 type Likelihood = Extract<Auxiliary, { kind: "likelihood" }>;
 
-/** L = Σ (−log π − c·H) / tokens, over the tokens that train. */
-export const demonstrated =
-  (entropy: number): Weigh =>
-  (now, batch) => {
-    const count = batch.mask.reduce((sum, one) => sum + one, 0);
-    const slope = batch.mask.map((one) => one);
-    const [logp, bonus] = [new Float64Array(slope.length), new Float64Array(slope.length)];
-    let loss = 0;
-    for (let i = 0; i < slope.length; i++) {
-      if (slope[i] === 0) continue;
-      logp[i] = -1 / count;
-      bonus[i] = -entropy / count;
-      loss -= ((now.logp?.[i] ?? 0) + (entropy === 0 ? 0 : entropy * (now.entropy?.[i] ?? 0))) / count;
-    }
-    return { loss, gradients: entropy === 0 ? { logp } : { logp, entropy: bonus } };
+/** What a likelihood is made of beside the likelihood itself. */
+type Terms = Pick<Likelihood, "entropy" | "gap">;
+
+const channelsOf = ({ entropy, gap }: Terms): Channel[] => [
+  "logp",
+  ...(entropy === 0 ? [] : (["entropy"] as const)),
+  ...(gap === 0 ? [] : (["greedy"] as const)),
+];
+
+/** L = Σ (−log π − c·H + g·[max log π − log π]) / tokens, over the tokens that train. */
+export const demonstrated = (terms: Terms): Weigh => {
+  const slopes: Partial<Record<Channel, number>> = {
+    logp: -1 - terms.gap,
+    entropy: -terms.entropy,
+    greedy: terms.gap,
   };
+  return (now, batch) => {
+    const count = batch.mask.reduce((sum, one) => sum + one, 0);
+    const gradients: Partial<Record<Channel, Float64Array>> = {};
+    let loss = 0;
+    for (const channel of channelsOf(terms)) {
+      const [values, slope] = [now[channel], (slopes[channel] ?? 0) / count];
+      gradients[channel] = Float64Array.from(batch.mask, (one) => (one === 0 ? 0 : slope));
+      batch.mask.forEach((one, t) => {
+        if (one !== 0) loss += slope * (values?.[t] ?? 0);
+      });
+    }
+    return { loss, gradients };
+  };
+};
 
 /** One likelihood of the list, with what it has gathered. */
 export class Demonstrations implements Stateful {
@@ -51,7 +66,7 @@ export class Demonstrations implements Stateful {
   ) {
     const { data } = loss;
     this.memory = new Memory(
-      data.from === "successes" ? data.capacity : data.from === "file" ? Number.MAX_SAFE_INTEGER : 0,
+      "capacity" in data ? data.capacity : data.from === "file" ? Number.MAX_SAFE_INTEGER : 0,
       undefined,
       data.from === "file",
     );
@@ -66,8 +81,9 @@ export class Demonstrations implements Stateful {
     return when === "always" ? undefined : when.all_failed;
   }
 
-  /** Takes note of what failed and what succeeded in a step. */
-  notice({ clock, step }: Place, collected: Collected, advantages: StepAdvantages): void {
+  /** Takes note of what failed and what succeeded in a step, and has rollouts corrected. */
+  async notice(place: Place, collected: Collected, advantages: StepAdvantages): Promise<void> {
+    const { clock, step } = place;
     if (this.needed !== undefined) {
       const fresh = collected.groups
         .filter(
@@ -78,7 +94,10 @@ export class Demonstrations implements Stateful {
       const ids = new Set(fresh.map(({ id }) => id));
       this.failed = [...fresh, ...this.failed.filter(({ id }) => !ids.has(id))].slice(0, 4 * this.needed);
     }
-    if (this.loss.data.from !== "successes") return;
+    const { data } = this.loss;
+    if (data.from === "corrections")
+      this.memory.keep(await correctionsOf(place, collected, data), () => true, clock.step);
+    if (data.from !== "successes") return;
     const { batch, scored } = collected;
     const rows = [...scored.success.keys()].filter((row) => scored.success[row] === 1);
     this.memory.keep(
@@ -134,6 +153,7 @@ export class Demonstrations implements Stateful {
         );
       }
       case "successes":
+      case "corrections":
       case "file": {
         const kept = this.memory.rows;
         const rows = withoutReplacement([...kept.keys()], loss.rows, random).map((at) => kept[at]!);
@@ -147,11 +167,11 @@ export class Demonstrations implements Stateful {
   }
 
   get channels(): Channel[] {
-    return this.loss.entropy === 0 ? ["logp"] : ["logp", "entropy"];
+    return channelsOf(this.loss);
   }
 
   save(): Saved {
-    const kept: Saved = this.loss.data.from === "successes" ? this.memory.save() : { json: [] };
+    const kept: Saved = "capacity" in this.loss.data ? this.memory.save() : { json: [] };
     return {
       json: { failed: JSON.parse(JSON.stringify(this.failed)), kept: kept.json },
       arrays: kept.arrays ?? {},
@@ -160,7 +180,7 @@ export class Demonstrations implements Stateful {
   load({ json, arrays = {} }: Saved): void {
     const { failed, kept } = savedSchema.parse(json);
     this.failed = failed;
-    if (this.loss.data.from === "successes") this.memory.load({ json: kept, arrays });
+    if ("capacity" in this.loss.data) this.memory.load({ json: kept, arrays });
   }
 }
 

@@ -1,9 +1,11 @@
 /** A run from where it stands to its end: stages, steps, evaluations, checkpoints, and what it is told on the way. */
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
+import { turnAt } from "../config/stagePlan.ts";
+import type { StageConfig } from "../config/resolved.ts";
 import type { Clock } from "../seams.ts";
 import { Interrupted, type Session } from "./session.ts";
-import { isMet, whyMet } from "./until.ts";
+import { ends, seenWith, whyEnded } from "../algorithm/until.ts";
 
 const stateSchema = z.object({
   /** Steps done, over all stages. */
@@ -14,9 +16,9 @@ const stateSchema = z.object({
   stageStep: z.number().int(),
   /** Whether the present stage has begun: its snapshot taken, its record written. */
   entered: z.boolean(),
-  /** What `until` has seen of its metric in this stage. */
-  history: z.array(z.number()),
-  /** `rl` at the last evaluation; −1: none yet. */
+  /** What `until` has seen of its metrics in this stage. */
+  history: z.record(z.string(), z.array(z.number()).readonly()),
+  /** Steps that counted at the last evaluation; −1: none yet. */
   evaluated: z.number().int(),
   /** Best value so far of `checkpoint.best`'s metric; null before the first. */
   best: z.number().nullable().default(null),
@@ -31,7 +33,7 @@ export const beginning: LoopState = {
   stage: 0,
   stageStep: 0,
   entered: false,
-  history: [],
+  history: {},
   evaluated: -1,
   best: null,
   seconds: 0,
@@ -44,9 +46,13 @@ export type StepMetrics = Readonly<Record<string, number>>;
 export interface Driver {
   /** A stage begins: builds its methods, does what `on_enter` asks, takes the reference at the first `rl` stage. */
   enter(stage: number, state: LoopState): Promise<void>;
-  /** One step of the present stage. Its records are appended, not committed. */
-  step(clock: Clock, step: number): Promise<StepMetrics>;
+  /** A stage is over, before the next begins: what later ones need of its weights, what became of every stage's tasks. */
+  leave(stage: number, clock: Clock): Promise<void>;
+  /** One step of a stage. Its records are appended, not committed. */
+  step(clock: Clock, step: number, stage: number): Promise<StepMetrics>;
   evaluate(role: "first" | "periodic" | "last", clock: Clock): Promise<StepMetrics>;
+  /** What evaluations go with: `rl` steps, where there are any; else all steps; none where nothing tells right from wrong. */
+  readonly examines: "rl" | "all" | "none";
   /** `best`: the evaluation that makes this checkpoint the run's best. */
   checkpoint(state: LoopState, best?: { readonly metric: string; readonly value: number }): Promise<void>;
   /** Puts back what a given-up step has drawn. */
@@ -62,6 +68,8 @@ export class Loop {
   private checkpointedAt: number;
   private checkpointedWhen = performance.now();
   private readonly began = performance.now();
+  /** Step at which the latest turn of an alternation was told. */
+  private told = -1;
 
   constructor(
     private readonly session: Session,
@@ -87,8 +95,14 @@ export class Loop {
   private get stages(): Session["config"]["stages"] {
     return this.session.config.stages;
   }
-  private get clock(): Clock {
-    return { step: this.state.rl, stageStep: this.state.stageStep };
+  /** The stage whose step is next: of an alternation, the one whose turn it is. */
+  private get present(): { index: number; stage: StageConfig; clock: Clock; begins: boolean } {
+    const { stage: index, stageStep, rl } = this.state;
+    const stage = this.stages[index]!;
+    if (stage.kind !== "alternate") return { index, stage, clock: { step: rl, stageStep }, begins: false };
+    const turn = turnAt(stage.turns, stageStep);
+    const clock = { step: rl, stageStep: turn.before };
+    return { index: turn.stage, stage: this.stages[turn.stage]!, clock, begins: turn.begins };
   }
 
   /** Moves to the stage that is due and begins it; false where none is left. */
@@ -98,9 +112,13 @@ export class Loop {
       stage !== undefined;
       stage = this.stages[this.state.stage]
     ) {
+      if (stage.part) {
+        this.state = { ...this.state, stage: this.state.stage + 1 };
+        continue;
+      }
       const over =
         this.state.stageStep >= stage.steps ||
-        (stage.until !== undefined && isMet(stage.until, this.state.history));
+        (stage.until !== undefined && ends(stage.until, this.state.history));
       if (!over) {
         if (!this.state.entered) await this.enter();
         return true;
@@ -109,40 +127,54 @@ export class Loop {
         this.session.recorder.event(
           "info",
           "stage-ended",
-          `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until === undefined ? "" : whyMet(stage.until, this.state.history)}.`,
+          `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until === undefined ? "" : whyEnded(stage.until, this.state.history)}.`,
         );
-      this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: [] };
+      await this.leave();
+      this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: {} };
     }
     return false;
   }
 
   private async enter(): Promise<void> {
-    const { recorder } = this.session;
-    const stage = this.stages[this.state.stage]!;
     await this.driver.enter(this.state.stage, this.state);
     this.state = { ...this.state, entered: true };
-    recorder.append({
-      kind: "stage",
-      step: this.state.done,
-      index: this.state.stage,
-      name: stage.name,
-      stage_kind: stage.kind,
-    });
-    recorder.commit(lastStep(this.state));
+    this.tell(this.state.stage);
+    this.session.recorder.commit(lastStep(this.state));
+  }
+
+  private async leave(): Promise<void> {
+    const { stage, stageStep: steps, rl } = this.state;
+    await this.driver.leave(stage, { step: rl, stageStep: steps });
+    this.session.recorder.commit(lastStep(this.state));
+  }
+
+  private tell(index: number): void {
+    const { name, kind } = this.stages[index]!;
+    const step = this.state.done;
+    this.session.recorder.append({ kind: "stage", step, index, name, stage_kind: kind });
+  }
+
+  /** Steps that evaluations count: those of `rl` stages, or all where a run has none of these. */
+  private get counted(): number {
+    return this.driver.examines === "rl" ? this.state.rl : this.state.done;
   }
 
   private async evaluateIfDue(): Promise<boolean> {
-    if (this.stages[this.state.stage]!.kind !== "rl") return false;
+    const { examines } = this.driver;
+    if (examines === "none" || (examines === "rl" && this.present.stage.kind !== "rl")) return false;
     const { every } = this.session.config.evaluation;
-    const { rl, evaluated } = this.state;
-    const due = evaluated < 0 || (every > 0 && rl % every === 0 && rl !== evaluated);
+    const { evaluated } = this.state;
+    const { counted } = this;
+    const due = evaluated < 0 || (every > 0 && counted % every === 0 && counted !== evaluated);
     if (due) await this.evaluate(evaluated < 0 ? "first" : "periodic");
     return due;
   }
 
   private async evaluate(role: "first" | "periodic" | "last"): Promise<void> {
-    const metrics = await this.driver.evaluate(role, this.clock);
-    this.state = { ...this.state, evaluated: this.state.rl, history: this.seen(metrics) };
+    const { rl: step, stage, stageStep } = this.state;
+    const clock = this.stages[stage] === undefined ? { step, stageStep } : this.present.clock;
+    const metrics = await this.driver.evaluate(role, clock);
+    this.state = { ...this.state, evaluated: this.counted, history: this.seen(metrics) };
     this.session.recorder.commit(lastStep(this.state));
     await this.keepIfBest(metrics);
   }
@@ -158,13 +190,11 @@ export class Loop {
     await this.checkpoint({ metric: wish.metric, value });
   }
 
-  /** What `until` has seen, with what these metrics say of its metric. */
-  private seen(metrics: StepMetrics): number[] {
+  /** What `until` has seen, with what these metrics say of its own. */
+  private seen(metrics: StepMetrics): LoopState["history"] {
     const until = this.stages[this.state.stage]?.until;
-    const value = until === undefined ? undefined : metrics[until.metric];
-    return value === undefined || Number.isNaN(value)
-      ? this.state.history
-      : [...this.state.history, value].slice(-historyLength(until));
+    const { history } = this.state;
+    return until === undefined ? history : seenWith(until, history, metrics);
   }
 
   private async checkpointIfDue(): Promise<void> {
@@ -190,11 +220,13 @@ export class Loop {
   }
 
   private async step(): Promise<void> {
-    const stage = this.stages[this.state.stage]!;
+    const { index, stage, clock, begins } = this.present;
     const number = this.state.done;
+    if (begins && this.told !== number) this.tell(index);
+    this.told = number;
     let metrics: StepMetrics;
     try {
-      metrics = await this.driver.step(this.clock, number);
+      metrics = await this.driver.step(clock, number, index);
     } catch (error) {
       // A stop was asked for: the loop obeys it at the boundary it is still at.
       if (!(error instanceof Interrupted)) throw error;
@@ -213,17 +245,12 @@ export class Loop {
   }
 
   private async end(status: "finished" | "stopped"): Promise<"finished" | "stopped"> {
-    if (status === "finished" && this.state.rl > 0) await this.evaluate("last");
+    if (status === "finished" && this.driver.examines !== "none" && this.counted > 0)
+      await this.evaluate("last");
     if (this.state.done !== this.checkpointedAt || status === "finished") await this.checkpoint();
     return status;
   }
 }
-
-/** As much as the condition can look back on; a plateau looks back on the whole stage. */
-const historyLength = (until: Session["config"]["stages"][number]["until"]): number =>
-  until === undefined || (until.above === undefined && until.below === undefined)
-    ? Number.MAX_SAFE_INTEGER
-    : until.window + (until.patience ?? 1);
 
 /** A loss or gradient that is no number has spoilt nothing yet (the engine does not apply it), but nothing good follows. */
 function checkFinite(metrics: StepMetrics, step: number, stage: string): void {

@@ -3,10 +3,9 @@ import type { Group, UpdateStats } from "../seams.ts";
 import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./learn.ts";
+import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "./session.ts";
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+import { mean } from "../../shared/mean.ts";
 
 /** Of several updates the extreme counts where a metric is one, else their mean. */
 const over = (name: string): ((values: readonly number[]) => number) =>
@@ -65,21 +64,32 @@ function measureKl({ train: { old, weights } }: StepAdvantages): Record<string, 
 function meanK3(own: Float64Array, other: Float64Array, weights: Float64Array): number | undefined {
   let [sum, count] = [0, 0];
   for (let i = 0; i < weights.length; i++) {
-    if (weights[i] === 0) continue;
     const gap = other[i]! - own[i]!;
+    if (weights[i] === 0 || Number.isNaN(gap)) continue;
     sum += Math.expm1(gap) - gap;
     count += 1;
   }
   return count === 0 ? undefined : sum / count;
 }
 
-function measureCurriculum({ stage }: Place, groups: readonly Group[]): Record<string, number> {
-  const estimates = stage.curriculum.estimates();
+/** By family of arms: the share of the step's groups, and the mean of what is believed of the arms drawn in it. */
+function measureCurriculum(
+  { stage: { curriculum } }: Place,
+  groups: readonly Group[],
+): Record<string, number> {
   const values: Record<string, number> = {};
-  for (const arm of stage.curriculum.arms) {
-    values[`curriculum/${arm}/share`] = groups.filter((group) => group.arm === arm).length / groups.length;
-    const estimate = estimates.get(arm);
-    if (estimate !== undefined) values[`curriculum/${arm}/estimate`] = estimate;
+  const families = groups.map(({ task }) => curriculum.familyOf(task));
+  for (const family of new Set([...curriculum.division.families, ...families])) {
+    const own = groups.filter((_, i) => families[i] === family);
+    values[`curriculum/${family}/share`] = own.length / groups.length;
+    // An arm that is its own family is known whether it was drawn or not.
+    const arms = curriculum.division.once
+      ? own.map(({ arm }) => curriculum.arms.find(arm))
+      : [curriculum.arms.find(family)];
+    const estimate = mean(arms.map((arm) => curriculum.estimate(arm)));
+    if (!Number.isNaN(estimate)) values[`curriculum/${family}/estimate`] = estimate;
+    const spread = mean(arms.map((arm) => curriculum.spread(arm)));
+    if (Number.isFinite(spread)) values[`curriculum/${family}/spread`] = spread;
   }
   return values;
 }
@@ -109,6 +119,7 @@ export function measure(
     ...measureUpdates(updates),
     ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
     ...measureCurriculum(place, groups),
+    ...measureGuidance(collected),
     "tokens/generated": batch.tokens.length,
     ...measureMemory(place.session),
   };

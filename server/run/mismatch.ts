@@ -7,7 +7,7 @@ import { formatNumber, plural } from "../../shared/format.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { describeMismatch } from "../algorithm.ts";
 import { selectRows, selectTokens } from "../batch.ts";
-import type { Saved, Stateful } from "../seams.ts";
+import { origin, type Saved, type Stateful } from "../seams.ts";
 import type { Place } from "./collect.ts";
 import type { Training } from "./learn.ts";
 
@@ -105,11 +105,17 @@ export async function mismatch(place: Place, training: Training): Promise<Record
   if (!due || batch.rows === 0 || batch.columns.logp_old === undefined) return {};
   const most = calibration.band === undefined ? calibratesOn : looksAt;
   const stride = Math.max(1, Math.floor(batch.rows / most));
-  const rows = [...batch.records.keys()].filter((row) => row % stride === 0).slice(0, most);
+  // A stripped row trains in another context than it was written in: the two are meant to differ.
+  const comparable = [...batch.records.keys()].filter((row) => batch.records[row]!.help?.stripped !== true);
+  const rows = comparable.filter((_, i) => i % stride === 0).slice(0, most);
+  if (rows.length === 0) return {};
   const some = selectRows(batch, rows);
   const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
   if (logp === undefined) return {};
-  const [own, counted] = [some.columns.logp_old!, selectTokens(weights, batch, rows)];
+  const own = some.columns.logp_old!;
+  const counted = selectTokens(weights, batch, rows).map((weight, i) =>
+    some.origin[i] === origin.written ? weight : 0,
+  );
   const found = describeMismatch(own, logp, counted);
   const k3 = found["mismatch/k3"];
   if (k3 === undefined) return found;

@@ -1,9 +1,12 @@
 /** One model of a run as methods see it: other models may be named wherever a model is, whoever holds their weights. */
 import { UserError } from "../../shared/errors.ts";
+import { comparedModel } from "../objective/channelNames.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
 import { checkSameTokens } from "../policy/tokenizers/index.ts";
+import { asReadBy, readerName, readerOf } from "../policy/reader.ts";
 import { frozen } from "./perceptronView.ts";
 import type {
+  Angles,
   Batch,
   Channel,
   DecodeOptions,
@@ -11,6 +14,7 @@ import type {
   Models,
   Policy,
   Prompt,
+  Questioned,
   Sample,
   Stats,
   Tokenizer,
@@ -32,7 +36,10 @@ export interface ModelViewSetup {
   readonly updated: () => Promise<void>;
 }
 
-const comparedModel = (channel: Channel): Model | undefined => /^kl:(.+):\w+$/.exec(channel)?.[1];
+const comparedBy = (channel: Channel): Model | undefined => {
+  const name = comparedModel(channel);
+  return name === undefined ? undefined : readerOf(name).model;
+};
 const otherModel = (channel: Channel): Model | undefined =>
   channel.startsWith("logp:") ? channel.slice("logp:".length) : undefined;
 
@@ -59,8 +66,11 @@ export class ModelView implements Policy {
     const { name, engine, models } = this.setup;
     const model = decode.model ?? name;
     const held = this.held(model);
-    if (held === undefined) return models.get(model).generate(prompts, decode);
-    return engine.generate(prompts, { ...decode, model: held });
+    // What perturbs a model are its own heads: others write as they are.
+    const { perturb, ...plain } = decode;
+    const own = model === name && perturb !== undefined ? decode : plain;
+    if (held === undefined) return models.get(model).generate(prompts, own);
+    return engine.generate(prompts, { ...own, model: held });
   }
 
   async score(
@@ -68,26 +78,35 @@ export class ModelView implements Policy {
     { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Promise<Stats> {
     const { engine, models } = this.setup;
-    const held = this.held(model);
+    const reader = readerOf(model);
+    const held = this.held(reader.model);
     if (held === undefined) {
-      const other = models.get(model);
+      const other = models.get(reader.model);
       // Log-probs of the same tokens are only comparable where the tokens mean the same.
       checkSameTokens(
         { name: `The model ${this.setup.name}`, tokenizer: this.tokenizer },
-        { name: `the model ${model}`, tokenizer: other.tokenizer },
+        { name: `the model ${reader.model}`, tokenizer: other.tokenizer },
         {
           code: "model-tokenizer",
           so: "one cannot score what the other wrote",
-          action: `Give models.${model} a base with the same tokenizer as ${this.setup.name}.`,
+          action: `Give models.${reader.model} a base with the same tokenizer as ${this.setup.name}.`,
         },
       );
-      return other.score(batch, { model, channels });
+      return other.score(asReadBy(model, batch), { model: reader.model, channels });
     }
     const { own, others } = await this.divided(batch, channels);
     return {
-      ...(own.length === 0 ? {} : await engine.score(batch, { model: held, channels: own })),
+      ...(own.length === 0
+        ? {}
+        : await engine.score(batch, { model: readerName({ ...reader, model: held }), channels: own })),
       ...others,
     };
+  }
+
+  angles(prompts: readonly Questioned[], model: Model = this.setup.name): Promise<Angles> {
+    const { engine, models } = this.setup;
+    const held = this.held(model);
+    return held === undefined ? models.get(model).angles(prompts) : engine.angles(prompts, held);
   }
 
   /** Channels that the engine computes, and those of models elsewhere, computed. */
@@ -99,10 +118,10 @@ export class ModelView implements Policy {
     const own: Channel[] = [];
     const others: Partial<Record<Channel, Float64Array>> = {};
     for (const channel of channels) {
-      const compared = comparedModel(channel);
+      const compared = comparedBy(channel);
       if (compared !== undefined) this.setup.comparable(compared);
       const model = otherModel(channel);
-      if (model === undefined || engine.snapshots.includes(model)) own.push(channel);
+      if (model === undefined || engine.snapshots.includes(readerOf(model).model)) own.push(channel);
       else {
         const { logp } = await this.score(batch, { model, channels: ["logp"] });
         if (logp !== undefined) others[channel] = logp;

@@ -121,6 +121,12 @@ export class RunModels implements Models {
     return found;
   }
 
+  /** Copies begin anew, as the model that each follows stands now. */
+  async renew(names: readonly Model[]): Promise<void> {
+    for (const { name, of } of this.copies)
+      if (names.includes(name)) await this.openedAs(of).engine.snapshot(name);
+  }
+
   /** Moves the copies of a model that are due after its latest update. */
   private async updated(name: Model, engine: Engine): Promise<void> {
     for (const { name: copy, of, decay, every } of this.copies)

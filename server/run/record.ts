@@ -4,10 +4,11 @@ import { rowsOfGroups } from "../batch.ts";
 import { scoringErrors } from "../scoring.ts";
 import type { RolloutRecordLog } from "../../shared/log/records.ts";
 import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../shared/rollouts.ts";
-import { status, type Batch, type Group, type RewardColumn } from "../seams.ts";
+import { origin, status, type Batch, type Group, type RewardColumn, type Task } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { Answered } from "./evaluate.ts";
 import type { StepAdvantages } from "./learn.ts";
+import type { Stage } from "./stage.ts";
 import type { Trained } from "./train.ts";
 
 const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
@@ -24,40 +25,49 @@ function wireReward(term: RewardColumn, row: number): WireReward | undefined {
 const present = <Value>(entries: readonly (readonly [string, Value | undefined])[]): Record<string, Value> =>
   Object.fromEntries(entries.filter((entry): entry is readonly [string, Value] => entry[1] !== undefined));
 
+/** How many of a row's given and written tokens there are, and how many of each the masks leave. */
+function trainsOf(
+  { offsets, origin: origins, mask }: Batch,
+  row: number,
+): NonNullable<NonNullable<RolloutRow["help"]>["trains"]> {
+  const tally = (kind: number): { tokens: number; trained: number } => {
+    let [tokens, trained] = [0, 0];
+    for (let i = offsets[row]!; i < offsets[row + 1]!; i++) {
+      if (origins[i] !== kind) continue;
+      tokens += 1;
+      trained += mask[i]!;
+    }
+    return { tokens, trained };
+  };
+  return { given: tally(origin.given), written: tally(origin.written) };
+}
+
+/** How a rollout is divided, and what it belongs to. */
+function divisions(batch: Batch, row: number): Partial<RolloutRow> {
+  const { records, rowColumns } = batch;
+  const { turns, steps, spans, parent, pair, help, shown } = records[row]!;
+  const { reward_baseline } = rowColumns ?? {};
+  return {
+    ...(turns && { turns }),
+    ...(steps && { steps }),
+    ...(spans && { spans }),
+    ...(parent && { parent }),
+    ...(pair === undefined ? {} : { pair }),
+    ...(help && { help: { ...help, trains: trainsOf(batch, row) } }),
+    ...(shown && { shown }),
+    ...(reward_baseline && { reward_baseline: orNull(reward_baseline[row]!) }),
+  };
+}
+
 /** What a rollout is and was paid, whatever became of it. */
 function paidRow(
   step: number,
   { batch, scored }: Pick<Collected, "batch" | "scored">,
   row: number,
 ): RolloutRecordLog["row"] {
-  const {
-    task,
-    arm,
-    group,
-    index,
-    prompt,
-    response,
-    finish,
-    source,
-    use,
-    turns,
-    steps,
-    spans,
-    parent,
-    pair,
-  } = batch.records[row]!;
+  const { task, arm, group, index, prompt, response, finish, source, use } = batch.records[row]!;
   const { terms } = scored.rewards;
   const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
-  const rest: Partial<RolloutRow> = {
-    ...(turns === undefined ? {} : { turns }),
-    ...(steps === undefined ? {} : { steps }),
-    ...(spans === undefined ? {} : { spans }),
-    ...(parent === undefined ? {} : { parent }),
-    ...(pair === undefined ? {} : { pair }),
-    ...(batch.rowColumns?.reward_baseline === undefined
-      ? {}
-      : { reward_baseline: orNull(batch.rowColumns.reward_baseline[row]!) }),
-  };
   return {
     step,
     group,
@@ -68,7 +78,7 @@ function paidRow(
     finish,
     source,
     use,
-    ...rest,
+    ...divisions(batch, row),
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     reward: orNull(scored.combined.total[row]!),
@@ -105,12 +115,13 @@ const singles = (column: Float64Array | undefined, from: number, to: number): Fl
 
 function columnsOf(batch: Batch, row: number): RolloutRecordLog["columns"] {
   const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-  const { logp_old, logp_sampled, entropy, values, versions } = batch.columns;
+  const { logp_old, logp_sampled, entropy, values, sum_pi_squared, versions } = batch.columns;
   const floats = present([
     ["logp_old", singles(logp_old, from, to)],
     ["logp_sampled", singles(logp_sampled, from, to)],
     ["entropy", singles(entropy, from, to)],
     ["values", singles(values, from, to)],
+    ["sum_pi_squared", singles(sum_pi_squared, from, to)],
   ]);
   const { context, trainContext } = batch;
   return {
@@ -136,30 +147,47 @@ function touchedRows(
   return new Map(admitted.map((row, i) => [row, train.touched?.of(i)]));
 }
 
-/** What another model said of the rows that trained. */
-function referenceColumns({ train }: StepAdvantages, admitted: readonly number[]): Map<number, Float32Array> {
-  const column = train.old["logp:reference"];
-  if (column === undefined) return new Map();
+/** By row of the batch: what the reference, and the policy as the step found it, said of the rows that trained. */
+function comparedColumns(
+  { train }: StepAdvantages,
+  admitted: readonly number[],
+): Map<number, RolloutRecordLog["columns"]> {
+  const { "logp:reference": reference, "logp:proximal": proximal } = train.old;
   return new Map(
-    admitted.map((row, i) => [row, singles(column, train.batch.offsets[i]!, train.batch.offsets[i + 1]!)!]),
+    admitted.map((row, i) => {
+      const [from, to] = [train.batch.offsets[i]!, train.batch.offsets[i + 1]!];
+      const own = present([
+        ["logp_ref", singles(reference, from, to)],
+        ["logp_proximal", singles(proximal, from, to)],
+      ]);
+      return [row, own];
+    }),
   );
+}
+
+/** Of an arm of the stage's own; those of a stage that fades out stand for themselves. */
+function familyOf({ curriculum }: Stage, arm: string, task: Task): string | undefined {
+  const family = curriculum.familyOf(task);
+  return family === arm || curriculum.arms.find(arm) < 0 ? undefined : family;
 }
 
 function recordGroups(
   { session, stage, step }: Place,
   { batch, verdicts }: Collected,
   groups: readonly Group[],
+  signals: Float64Array,
 ): void {
-  const signals = stage.curriculum.signals(groups);
   rowsOfGroups(batch).forEach((rows, number) => {
     const verdict = verdicts[number]!;
     const { task, arm, group } = batch.records[rows[0]!]!;
+    const family = familyOf(stage, arm, task);
     session.recorder.append({
       kind: "group",
       step,
       group,
       task: task.id,
       arm,
+      ...(family === undefined ? {} : { family }),
       admitted: verdict.admitted,
       reason: verdict.admitted ? null : verdict.reason,
       successes: groups[number]!.successes,
@@ -200,19 +228,25 @@ function recordStarvation(
     session.recorder.event("warning", "starved", starved.message, { step, action: starved.action });
 }
 
+function recordFaults({ session, stage, step }: Place): void {
+  for (const { code, message, action } of stage.curriculum.faults())
+    session.recorder.event("warning", code, message, { step, action });
+}
+
 export function recordStep(
   place: Place,
   collected: Collected,
   advantages: StepAdvantages,
   groups: readonly Group[],
+  signals: Float64Array,
 ): void {
   recordErrors(place, collected);
   recordStarvation(place, collected);
-  recordGroups(place, collected, groups);
-  const references = referenceColumns(advantages, collected.admitted);
+  recordFaults(place);
+  recordGroups(place, collected, groups, signals);
+  const compared = comparedColumns(advantages, collected.admitted);
   const touched = touchedRows(advantages, collected.admitted);
   for (let row = 0; row < collected.batch.rows; row++) {
-    const reference = references.get(row);
     const rules = touched.get(row);
     place.session.recorder.append({
       kind: "rollout",
@@ -228,7 +262,7 @@ export function recordStep(
           collected.batch.offsets[row],
           collected.batch.offsets[row + 1],
         ),
-        ...(reference === undefined ? {} : { logp_ref: reference }),
+        ...compared.get(row),
       },
     });
   }
@@ -254,6 +288,7 @@ export function recordReplayed({ session, step }: Place, { batch }: Collected, {
           finish,
           source: "replay",
           use,
+          ...divisions(training.batch, row),
           rewards: present(kept.terms.map((term) => [term.name, wireReward(term, 0)])),
           reward: orNull(training.scored.combined.total[row]!),
           advantage: orNull(training.advantages.rows[row]!),

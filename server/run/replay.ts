@@ -1,6 +1,6 @@
 /** Replay while a run goes on: what a step keeps, and what it draws of what earlier ones kept. */
-import { create, type Advantages } from "../algorithm.ts";
-import { joinBatches, rowsOfGroups, selectRows } from "../batch.ts";
+import { create, withReturns, type Advantages } from "../algorithm.ts";
+import { rowsOfGroups } from "../batch.ts";
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, ReplayConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
@@ -16,7 +16,10 @@ import type {
   Stats,
 } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
-import { joinColumns, selectColumn } from "./columns.ts";
+import { joinColumns } from "./columns.ts";
+import { judgementsOf } from "./judged.ts";
+import { keptRow, portions, replayedBatch } from "./keptRows.ts";
+import { rewardContext } from "./session.ts";
 import { generated, type StepAdvantages, type Training } from "./learn.ts";
 
 /** What was replayed in a step, for the log and the metrics. */
@@ -61,10 +64,15 @@ export class Replay {
     );
   }
 
+  private get once(): boolean {
+    return this.rescore.from === "recomputed" && this.rescore.once;
+  }
+
   /** Rows of the step before them stay out of the draw: `keep` comes after. */
   keep({ clock, step }: Place, collected: Collected, advantages: StepAdvantages): void {
     if (!this.remembers) return;
-    const { batch, scored } = collected;
+    const { scored } = collected;
+    const batch = withReturns(collected.batch, advantages.all);
     this.memory.observe(
       rowsOfGroups(batch).map((rows) =>
         Float64Array.from(rows, (row) => scored.combined.total[row]!).filter((value) => !Number.isNaN(value)),
@@ -74,7 +82,9 @@ export class Replay {
     const rows = [...new Set([...collected.admitted, ...collected.dropped])].sort((a, b) => a - b);
     const kept = rows
       .filter((row) => scored.combined.errored[row] === 0)
-      .map((row) => keptRow(collected, advantages.all, row, clock.step, `${step}/${batch.group[row]}`));
+      .map((row) =>
+        keptRow({ ...collected, batch }, advantages.all, row, clock.step, `${step}/${batch.group[row]}`),
+      );
     this.memory.keep(kept, this.admits, clock.step);
   }
 
@@ -93,8 +103,10 @@ export class Replay {
     if (this.source.kind === "none" || clock.stageStep % this.config.every !== 0 || weight === 0)
       return undefined;
     this.memory.forget(clock.step);
+    if (this.once) await this.settle(place);
     const { prompts, group } = stage.config.body.rollout;
-    const units = this.memory.units(this.rescore.from === "recomputed" ? "group" : "rollout", clock.step);
+    const whole = this.rescore.from === "recomputed" && !this.once;
+    const units = this.memory.units(whole ? "group" : "rollout", clock.step);
     const random = randomStream(session.config.seed, "replay", step, round);
     const tasks = new Set(batch.records.map(({ task }) => task.id));
     const share = valueAt(this.config.share, clock);
@@ -133,25 +145,51 @@ export class Replay {
     { rows, weights }: { readonly rows: readonly KeptRow[]; readonly weights: readonly number[] },
     factor: number,
   ): Promise<Replayed | undefined> {
-    const { stage, clock, session } = place;
-    const { algorithm } = stage;
+    const { algorithm } = place.stage;
     const kept = this.rescored(rows);
     if (kept.length === 0) return undefined;
     const chosen = kept.map(({ at }) => rows[at]!);
-    const batch = algorithm.masked(batchOf(chosen, session.policy.version));
-    const terms = await this.terms(place, batch, chosen);
-    const scored = algorithm.rewards(terms, batch, clock);
-    const old = await known(place, batch);
+    const { batch, scored, old } = await this.read(place, chosen);
     const advantages =
-      this.rescore.from === "recomputed"
-        ? algorithm.advantages(scored.combined, batch, old, clock)
+      this.rescore.from === "recomputed" && !this.once
+        ? await recomputed(place, { batch, scored, old })
         : algorithm.recorded(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
     const tokenWeights = algorithm.weights(batch, advantages);
     kept.forEach(({ at }, row) => {
       for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++)
         tokenWeights[i]! *= weights[at]! * factor;
     });
-    return { training: { batch, advantages, weights: tokenWeights, old, scored }, rows: chosen };
+    const { returns = batch.columns.returns } = advantages;
+    const learned = { ...batch, columns: { ...batch.columns, ...(returns && { returns }) } };
+    return { training: { batch: learned, advantages, weights: tokenWeights, old, scored }, rows: chosen };
+  }
+
+  /** Kept rows as a batch, with their rewards and what models say of them. */
+  private async read(place: Place, rows: readonly KeptRow[]): Promise<Read> {
+    const { algorithm } = place.stage;
+    const batch = algorithm.masked(replayedBatch(rows, place.session.policy.version));
+    const scored = algorithm.rewards(await this.terms(place, batch, rows), batch, place.clock);
+    return { batch, scored, old: await known(place, batch) };
+  }
+
+  /** Computes the advantages of rows that have none of this config, whole groups at a time. */
+  private async settle(place: Place): Promise<void> {
+    const fresh = this.memory.units("group", place.clock.step).flatMap(({ rows }) => {
+      const own = rows.filter(({ settled }) => settled !== true);
+      return own.length === 0 ? [] : [own];
+    });
+    for (const rows of portions(fresh)) {
+      place.session.signal.throwIfAborted();
+      const found = await this.read(place, rows);
+      const { tokens, exists } = await recomputed(place, found);
+      rows.forEach((row, i) => {
+        const [from, to] = [found.batch.offsets[i]!, found.batch.offsets[i + 1]!];
+        row.advantages = tokens
+          .slice(from, to)
+          .map((value, t) => (exists[from + t] === 0 ? Number.NaN : value));
+        row.settled = true;
+      });
+    }
   }
 
   /** Rows that stay, by their place, with their advantages. */
@@ -173,61 +211,28 @@ export class Replay {
   ): Promise<RewardColumn[]> {
     if (this.rescore.from !== "recomputed" || !this.rescore.again)
       return joinColumns(rows.map(({ terms }) => terms));
-    return stage.scorer.score(batch, {
-      models: session.models,
-      tokenizer: session.policy.tokenizer,
-      clock,
-      signal: session.signal,
-    });
+    return stage.scorer.score(batch, rewardContext(session, clock));
   }
 }
 
-/** One row of a step, with what it was paid and what it trained with. */
-export function keptRow(
-  { batch, scored, dropped }: Pick<Collected, "batch" | "scored" | "dropped">,
-  advantages: Advantages,
-  row: number,
-  step: number,
-  group: string,
-): KeptRow {
-  const { pair: _, ...rest } = selectRows(batch, [row]);
-  const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-  const own = advantages.tokens.slice(from, to);
-  for (let i = 0; i < own.length; i++) if (advantages.exists[from + i] === 0) own[i] = Number.NaN;
-  return {
-    batch: rest,
-    step,
-    group,
-    terms: scored.rewards.terms.map((term) => selectColumn(term, [row])),
-    reward: scored.combined.total[row]!,
-    success: scored.success[row]!,
-    advantages: own,
-    left: dropped.has(row),
-    draws: 0,
-  };
+interface Read extends Pick<Collected, "batch" | "scored"> {
+  readonly old: Stats;
 }
 
-/** Kept rows as a batch of replayed ones. A rollout that was drawn twice is in two groups. */
-function batchOf(rows: readonly KeptRow[], version: number): Batch {
-  const seen = new Map<KeptRow, number>();
-  const groups = rows.map((row) => {
-    const times = seen.get(row) ?? 0;
-    seen.set(row, times + 1);
-    return times === 0 ? row.group : `${row.group}#${times}`;
-  });
-  const batch = joinBatches(
-    rows.map((row) => row.batch),
-    groups,
+/** Advantages by the present config. */
+const recomputed = async (place: Place, { batch, scored, old }: Read): Promise<Advantages> =>
+  place.stage.algorithm.advantages(
+    scored.combined,
+    batch,
+    { ...old, ...(await rejudged(place, batch)) },
+    place.clock,
   );
-  return {
-    ...batch,
-    version,
-    records: batch.records.map((record, i) => ({
-      ...record,
-      source: "replay",
-      group: `replay/${groups[i]!}`,
-    })),
-  };
+
+/** What critics say of replayed rollouts now. What was recorded of the distribution that wrote them stands. */
+async function rejudged(place: Place, batch: Batch): Promise<Stats> {
+  const { sum_pi_squared, ...judgements } = await judgementsOf(place, batch);
+  const squares = batch.columns.sum_pi_squared ?? sum_pi_squared;
+  return { ...judgements, ...(squares && { sum_pi_squared: squares }) };
 }
 
 /** Columns of generation; tokens that train without a log-prob of their writer count as written by the policy as it is. */

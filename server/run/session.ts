@@ -1,6 +1,7 @@
 /** What a run holds while it works: its config, its policy, what it writes to, and how it is told to end. */
 import type { RunConfig } from "../config/resolved.ts";
 import type { TrainablePolicy } from "../policy/index.ts";
+import type { Clock, RewardContext } from "../seams.ts";
 import type { RunModels } from "./models.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -19,6 +20,14 @@ export interface Session {
    */
   readonly between: () => Promise<void>;
 }
+
+/** What reward terms are called with. */
+export const rewardContext = ({ models, policy, signal }: Session, clock: Clock): RewardContext => ({
+  models,
+  tokenizer: policy.tokenizer,
+  clock,
+  signal,
+});
 
 /** The step in flight was given up before anything was trained on it. */
 export class Interrupted extends Error {

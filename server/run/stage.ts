@@ -1,25 +1,45 @@
 /** The methods of one stage, and what outlives it: curricula, scorers and task sources that later stages share. */
-import { createHash } from "node:crypto";
-import { Algorithm, contextOf, Curriculum, openSources, type DrawnTask } from "../algorithm.ts";
+import { fingerprint } from "../algorithm/fingerprint.ts";
+import { Algorithm, contextOf, create, Curriculum, openSources, type DrawnTask } from "../algorithm.ts";
+import { stageBefore } from "../config/crossfade.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
 import type { Memory } from "../replay/memory.ts";
 import { Scorer } from "../scoring.ts";
 import { Calibration } from "./mismatch.ts";
-import type { Models, Random, Saved, Stateful, Tokenizer } from "../seams.ts";
+import type { Group, Models, Random, Saved, Start, Stateful, Task, Tokenizer } from "../seams.ts";
+import { capacities, Ledger, sourcesOf } from "./stages/ledger.ts";
 import { AuxiliaryLosses } from "./auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
+import { Guide } from "./guide.ts";
 import { memoryOf, Replay } from "./replay.ts";
 
 export interface Stage {
   readonly config: StageConfig;
+  /** What its methods are made with. */
+  readonly context: CreateContext;
   readonly algorithm: Algorithm;
   readonly curriculum: Curriculum;
   readonly scorer: Scorer;
   readonly replay: Replay;
   readonly auxiliary: AuxiliaryLosses;
+  /** undefined: no rollout is helped. */
+  readonly guide: Guide | undefined;
+  readonly start: Start;
   /** The run's own, whatever the stage. */
   readonly calibration: Calibration;
+  /** What the stage before draws its tasks with, while this one passes over from it. */
+  readonly fading: Curriculum | undefined;
+  /** Hard tasks of earlier stages, and the share of prompts that they are. */
+  readonly carried: { readonly share: number; readonly candidates: readonly Carried[] } | undefined;
+  /** Takes note of what became of a step's tasks, for stages that carry them over. */
+  remember(groups: readonly Group[]): void;
+}
+
+/** A task of an earlier stage, with what it is drawn by. */
+export interface Carried {
+  readonly task: Task;
+  readonly weight: number;
 }
 
 /** What methods are made with. */
@@ -29,19 +49,15 @@ export interface Outside {
   readonly tokenizer: Tokenizer;
 }
 
-/** Equal choices have equal fingerprints: a stage that changes nothing of the curriculum goes on with what it knows. */
-const fingerprint = (value: unknown): string =>
-  createHash("sha256")
-    .update(JSON.stringify(value, (key, part: unknown) => (key === "declaration" ? undefined : part)))
-    .digest("hex")
-    .slice(0, 12);
-
 /** Makes the methods of stages, once for each distinct choice, and saves those with state. */
 export class Parts {
   private readonly calibration = new Calibration();
+  private readonly ledger = new Ledger();
   private readonly algorithms = new Map<string, Algorithm>();
   private readonly curricula = new Map<string, Curriculum>();
   private readonly scorers = new Map<string, Scorer>();
+  private readonly starts = new Map<string, Start>();
+  private readonly guides = new Map<string, Guide | undefined>();
   private readonly memories = new Map<string, Memory>();
   private readonly auxiliaries = new Map<string, AuxiliaryLosses>();
   /** State of methods that have not been made again since the checkpoint was read. */
@@ -55,16 +71,31 @@ export class Parts {
     return contextOf(body, this.outside);
   }
 
-  stage(config: StageConfig): Stage {
+  /** @param stages of the whole run, where the stage is to know of others */
+  stage(config: StageConfig, stages: readonly StageConfig[] = []): Stage {
     const { body } = config;
+    const index = stages.indexOf(config);
+    const capacity = capacities(stages)[index] ?? 0;
+    const before = stageBefore(stages, index);
+    const { carryOver } = config.on_enter;
     return {
       config,
+      context: this.context(body),
       algorithm: this.algorithm(body),
       curriculum: this.curriculum(body),
       scorer: this.scorer(body),
       replay: this.replay(body),
       auxiliary: this.auxiliary(body),
+      guide: this.guide(body),
+      start: this.start(body),
       calibration: this.calibration,
+      fading:
+        config.crossfade?.tasks === true && before !== undefined ? this.curriculum(before.body) : undefined,
+      carried: carryOver && {
+        share: carryOver.share,
+        candidates: this.ledger.candidates(sourcesOf(stages, index, carryOver), carryOver),
+      },
+      remember: (groups) => this.ledger.observe(index, groups, capacity),
     };
   }
 
@@ -120,6 +151,7 @@ export class Parts {
     const algorithm = new Algorithm(body, this.context(body));
     await prepareReplay(this.replay(body), body, policy, algorithm);
     await prepareAuxiliary(this.auxiliary(body), body, policy, algorithm);
+    this.guide(body)?.source.prepare?.();
   }
 
   curriculum(body: StageBody): Curriculum {
@@ -131,6 +163,25 @@ export class Parts {
     const saved = this.waiting.get(name);
     if (saved !== undefined) made.load(saved);
     this.curricula.set(name, made);
+    return made;
+  }
+
+  /** Guidance knows nothing from one step to the next. */
+  private guide(body: StageBody): Guide | undefined {
+    const name = fingerprint(body.guidance);
+    if (!this.guides.has(name)) this.guides.set(name, Guide.of(body, this.context(body)));
+    return this.guides.get(name);
+  }
+
+  /** Stages that draw alike from the same tasks go on with what their start states know. */
+  private start(body: StageBody): Start {
+    const name = `start/${fingerprint([body.tasks, body.curriculum.arms, body.curriculum.start])}`;
+    const known = this.starts.get(name);
+    if (known !== undefined) return known;
+    const made = create(body.curriculum.start, this.context(body));
+    const saved = this.waiting.get(name);
+    if (saved !== undefined) made.load?.(saved);
+    this.starts.set(name, made);
     return made;
   }
 
@@ -149,25 +200,31 @@ export class Parts {
       name,
       part.save(),
     ]);
-    return { ...this.boundary(), ...Object.fromEntries([...this.waitingLasting, ...lasting]) };
+    const ledger = this.ledger.empty ? {} : { ledger: this.ledger.save() };
+    return { ...this.boundary(), ...ledger, ...Object.fromEntries([...this.waitingLasting, ...lasting]) };
   }
 
   /** What a step that is given up must not have changed. */
   boundary(): Record<string, Saved> {
-    const made = [...this.curricula, ...this.algorithms].map(([name, part]): [string, Saved] => [
-      name,
-      part.save(),
-    ]);
+    const made = [...this.curricula, ...this.algorithms, ...this.starts].flatMap(
+      ([name, part]): [string, Saved][] => {
+        const saved = part.save?.();
+        return saved === undefined ? [] : [[name, saved]];
+      },
+    );
     return Object.fromEntries([["mismatch", this.calibration.save()], ...this.waiting, ...made]);
   }
 
   load(saved: Readonly<Record<string, Saved>>): void {
-    const { mismatch } = saved;
+    const { mismatch, ledger } = saved;
     if (mismatch !== undefined) this.calibration.load(mismatch);
-    this.waiting = new Map(Object.entries(saved).filter(([name]) => /^(curriculum|algorithm)\//.test(name)));
-    for (const [name, part] of [...this.curricula, ...this.algorithms]) {
+    if (ledger !== undefined) this.ledger.load(ledger);
+    this.waiting = new Map(
+      Object.entries(saved).filter(([name]) => /^(curriculum|algorithm|start)\//.test(name)),
+    );
+    for (const [name, part] of [...this.curricula, ...this.algorithms, ...this.starts]) {
       const own = this.waiting.get(name);
-      if (own !== undefined) part.load(own);
+      if (own !== undefined) part.load?.(own);
     }
     const lasting = Object.entries(saved).filter(([name]) => /^(replay|auxiliary)\//.test(name));
     if (lasting.length === 0) return;
@@ -190,7 +247,8 @@ export class Parts {
  */
 export function heldOut(body: StageBody, context: CreateContext, n: number): DrawnTask[] {
   const sources = openSources(body.tasks, context);
-  const curriculum = new Curriculum(body.curriculum, sources, context);
+  // Only its arms: what a curriculum knows of the tasks that train may not be there for these.
+  const division = create(body.curriculum.arms, context)(sources);
   const random = context.random.fork("held-out");
   const found = new Map<string, DrawnTask>();
   let open = sources.flatMap(({ source }) =>
@@ -205,7 +263,7 @@ export function heldOut(body: StageBody, context: CreateContext, n: number): Dra
         random.fork(place.source.name, place.value ?? "", turn),
       );
       const fresh = task !== null && !found.has(task.id);
-      if (fresh) found.set(task.id, { task, arm: curriculum.armOf(task) });
+      if (fresh) found.set(task.id, { task, arm: division.familyOf(task) });
       place.misses = fresh ? 0 : task === null ? Number.POSITIVE_INFINITY : place.misses + 1;
     }
     // Hundreds of repeats in a row: what this place still has is too rare to wait for.

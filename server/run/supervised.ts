@@ -1,6 +1,6 @@
 /** One step of an `sft` stage: written solutions, loss on the response, mean over all tokens of the batch. */
 import { UserError } from "../../shared/errors.ts";
-import type { Batch, Policy, RolloutRecord, Task, Tokenizer, UpdateStats, Weigh } from "../seams.ts";
+import type { Batch, RolloutRecord, Task, Tokenizer, Weigh } from "../seams.ts";
 import { origin } from "../seams.ts";
 import { raggedOf as ragged } from "../batch.ts";
 import { asked, type Asking } from "./prompts.ts";
@@ -60,17 +60,4 @@ export function solved(
     groups: tasks.length,
     records: tasks.map((task, row) => recordOf(task, row, responses[row]!)),
   };
-}
-
-export function learnFrom(
-  policy: Policy,
-  tasks: readonly Task[],
-  lrScale: number,
-  asking: Asking,
-): Promise<UpdateStats> {
-  return policy.update(
-    solved(tasks, policy.tokenizer, asking),
-    { channels: ["logp"], unit: "sequence", lr_scale: lrScale },
-    likelihood,
-  );
 }

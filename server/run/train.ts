@@ -30,7 +30,7 @@ export async function train(
   const { replay, auxiliary } = stage;
   const { place: where, updates: rounds } = replay.config;
   const fresh = own(advantages, collected);
-  auxiliary.notice(place, collected, advantages);
+  await auxiliary.notice(place, collected, advantages);
   const beside = auxiliary.joined(place);
   const updates: UpdateStats[] = [];
   const replayed: Replayed[] = [];
@@ -73,6 +73,15 @@ const replayPart = (
   name: "replay",
   batch,
   channels: stage.algorithm.channels(clock),
-  weigh: stage.algorithm.weigh({ old, advantages: advantages.tokens, weights, scored }, clock),
+  weigh: stage.algorithm.weigh(
+    {
+      old,
+      advantages: advantages.tokens,
+      weights,
+      scored,
+      routes: stage.algorithm.routes(batch, scored.success, advantages),
+    },
+    clock,
+  ),
   weight: 1,
 });

@@ -1,9 +1,9 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
+import type { StageKind } from "../../shared/stageKinds.ts";
 import { modelsRead } from "../algorithm/modelsRead.ts";
 import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
-import { rateAt } from "../config/learningRate.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
@@ -18,11 +18,10 @@ import { checkLearners } from "./learners.ts";
 import { lastStep, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "./record.ts";
 import type { Session } from "./session.ts";
-import { drawByWeight } from "./byWeight.ts";
 import { heldOut, Parts, type Stage } from "./stage.ts";
-import { step } from "./step.ts";
-import { learnFrom } from "./supervised.ts";
-import { measureMemory } from "./measure.ts";
+import { stepOf } from "./stages/kinds.ts";
+import { RegressionMatrix } from "./stages/matrix.ts";
+import { keepSnapshot, keepStage, mergeInto } from "./stages/weights.ts";
 import { Stopwatch } from "./timing.ts";
 
 /** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
@@ -38,6 +37,7 @@ export class Trainer implements Driver {
   private reference: number | null = null;
   /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
   private boundary: Record<string, Saved> | undefined;
+  private readonly matrix: RegressionMatrix;
   private exam: { readonly tasks: readonly DrawnTask[]; readonly algorithm: Algorithm } | undefined;
 
   constructor(
@@ -48,6 +48,7 @@ export class Trainer implements Driver {
   ) {
     const random = randomStream(session.config.seed, "methods");
     this.parts = new Parts({ random, models: session.models, tokenizer: session.policy.tokenizer });
+    this.matrix = new RegressionMatrix(session, this.parts);
   }
 
   /** Makes every stage's methods and loads user rewards, so that what is missing is told before the first step. */
@@ -68,14 +69,23 @@ export class Trainer implements Driver {
 
   /** A stage begins, or goes on after a resume (`state.entered`). */
   async enter(index: number, state: LoopState): Promise<void> {
-    const config = this.session.config.stages[index]!;
-    const { policy } = this.session;
-    this.use(index);
+    const { config, policy, models } = this.session;
+    const { on_enter, ...stage } = config.stages[index]!;
+    this.use(stage.turns[0]?.stage ?? index);
     if (state.entered) return;
-    if (config.on_enter.includes("reset_optimizer") || this.changesKind(index)) policy.resetOptimizer();
-    const first = config.kind === "rl" && state.rl === 0 && state.evaluated < 0;
-    if ((first && needsReference(this.session.config)) || config.on_enter.includes("refresh_reference"))
-      await this.takeReference(state.done);
+    if (on_enter.snapshot !== undefined) await keepSnapshot(policy, on_enter.snapshot);
+    if (on_enter.merge.length > 0) await mergeInto(policy, config, on_enter.merge);
+    if (on_enter.resetOptimizer || this.changesKind(index)) policy.resetOptimizer();
+    await models.renew(on_enter.models);
+    const first = this.reference === null && compares(stage.kind, config.stages, index);
+    if ((first && needsReference(config)) || on_enter.refreshReference) await this.takeReference(state.done);
+  }
+
+  /** A stage is over. */
+  async leave(index: number, clock: Clock): Promise<void> {
+    const { config, policy } = this.session;
+    await keepStage(policy, config, index);
+    await this.matrix.measure(config.stages[index]!, clock);
   }
 
   /** The reference is kept beside the checkpoints, once, since they hold the policy alone. */
@@ -105,56 +115,39 @@ export class Trainer implements Driver {
   /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */
   private changesKind(index: number): boolean {
     const { stages } = this.session.config;
-    return index > 0 && stages[index - 1]!.kind !== stages[index]!.kind;
+    const before = stages.slice(0, index).findLast(({ part }) => !part);
+    return before !== undefined && before.kind !== stages[index]!.kind;
   }
 
-  async step(clock: Clock, number: number): Promise<Record<string, number>> {
+  /** @param index of the stage; default: the present one */
+  async step(clock: Clock, number: number, index: number = this.index): Promise<Record<string, number>> {
+    if (index !== this.index) this.use(index);
     const stage = this.present();
     this.boundary = this.parts.boundary();
     const watch = new Stopwatch();
-    const metrics =
-      stage.config.kind === "rl"
-        ? await step({ session: this.session, stage, clock, step: number, watch })
-        : await this.supervised(stage, clock, number, watch);
+    const { reset_every } = stage.config.body.update;
+    if (reset_every !== undefined && clock.stageStep > 0 && clock.stageStep % reset_every === 0)
+      this.session.policy.resetOptimizer();
+    const metrics = await stepOf(stage.config.kind)({
+      session: this.session,
+      stage,
+      clock,
+      step: number,
+      watch,
+    });
     this.boundary = undefined;
     return metrics;
-  }
-
-  private async supervised(
-    stage: Stage,
-    clock: Clock,
-    number: number,
-    watch: Stopwatch,
-  ): Promise<Record<string, number>> {
-    const { config, models, signal } = this.session;
-    signal.throwIfAborted();
-    const drawn = drawByWeight(
-      stage.curriculum,
-      stage.config.batch,
-      randomStream(config.seed, "supervised", number),
-      clock,
-    );
-    const update = await watch.time("update", () =>
-      learnFrom(
-        models.get("policy"),
-        drawn.map(({ task }) => task),
-        rateAt(stage.config.body.update.schedule, clock),
-        stage.config.body.rollout,
-      ),
-    );
-    return {
-      "update/loss": update.loss,
-      "update/grad_norm": update.grad_norm,
-      "update/lr": update.lr,
-      "tokens/trained": update.tokens,
-      ...measureMemory(this.session),
-      ...watch.metrics(),
-    };
   }
 
   rewind(): void {
     if (this.boundary !== undefined) this.parts.load(this.boundary);
     this.boundary = undefined;
+  }
+
+  get examines(): "rl" | "all" | "none" {
+    const { stages, top } = this.session.config;
+    if (stages.some(({ kind }) => kind === "rl")) return "rl";
+    return top.tasks.length > 0 && top.reward.terms.length > 0 ? "all" : "none";
   }
 
   async evaluate(
@@ -260,7 +253,7 @@ export class Trainer implements Driver {
   private use(index: number): void {
     const config = this.session.config.stages[index]!;
     this.index = index;
-    this.stage = this.parts.stage(config);
+    this.stage = this.parts.stage(config, this.session.config.stages);
     const optimizer = create(config.body.update.optimizer, this.parts.context(config.body));
     this.session.policy.setOptimizer(optimizer, { reset: false });
   }
@@ -269,6 +262,13 @@ export class Trainer implements Driver {
     if (this.stage === undefined) throw new Error("a step before its stage was entered");
     return this.stage;
   }
+}
+
+/** Whether a step of the stage may compare the policy with the reference. */
+function compares(kind: StageKind, stages: RunConfig["stages"], index: number): boolean {
+  if (kind === "alternate")
+    return stages[index]!.turns.some((turn) => compares(stages[turn.stage]!.kind, stages, turn.stage));
+  return kind === "rl" || kind === "preference";
 }
 
 const needsReference = ({ stages }: RunConfig): boolean =>

@@ -5,6 +5,7 @@ import { takeLease, type Lease } from "../../shared/lease.ts";
 import type { EndRecord, StartRecord } from "../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../shared/log/writer.ts";
 import type { RunFile } from "../../shared/run.ts";
+import { stepsInAll } from "../config/stagePlan.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { isOutOfMemory, keepMemoryNote, memoryAdvice } from "../memory.ts";
 import { openModels } from "./models.ts";
@@ -156,7 +157,7 @@ const startRecord = (
   authored: stored.authored,
   config: stored.tree,
   seed: stored.config?.seed ?? run.seed ?? 0,
-  steps: stored.config?.stages.reduce((sum, { steps }) => sum + steps, 0) ?? 0,
+  steps: stored.config === undefined ? 0 : stepsInAll(stored.config.stages),
   git: gitState(join(run.file, "..")),
   version,
   started_at: new Date().toISOString(),

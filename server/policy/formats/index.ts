@@ -49,7 +49,12 @@ export function openBase(path: string): ModelHead {
     if (path.endsWith(".gguf")) return readGgufHead(path);
     throw unopenable(path, "a file that is not named .gguf");
   }
-  if (!existsSync(join(path, "config.json"))) throw unopenable(path, "a folder without a config.json");
+  if (!existsSync(join(path, "config.json"))) {
+    // A run's checkpoint holds the policy beside what goes on with it.
+    const policy = join(path, "policy");
+    if (existsSync(join(policy, "config.json"))) return openBase(policy);
+    throw unopenable(path, "a folder without a config.json");
+  }
   const head = readHuggingFaceHead(path);
   return isCheckpoint(path) ? { ...head, kind: "checkpoint" } : head;
 }

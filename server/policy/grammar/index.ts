@@ -6,7 +6,7 @@
  */
 import { UserError } from "../../../shared/errors.ts";
 import type { GrammarState, Tokenizer } from "../../seams.ts";
-import { endsOf } from "../jobs.ts";
+import { endsOf } from "../../ends.ts";
 import { Automaton, type Place } from "./automaton.ts";
 import { literal, parseRegex, type Expression } from "./regex.ts";
 import { vocabularyOf, type TextNode, type Vocabulary } from "./vocabulary.ts";

@@ -15,26 +15,39 @@ export interface Choosing {
   readonly top: "none" | "count" | "mass";
   /** min-p. */
   readonly floor: boolean;
+  /** Heads with a value for every word, the least of which is added to the logits. */
+  readonly perturbed: readonly string[];
   /** A row of a table is added to each lane's logits. */
   readonly adjusted: boolean;
   /** What of a lane's tokens so far its logits are penalised by, behind the adjustment. */
   readonly penalised: Penalised;
 }
-export const choosingKey = ({ draw, top, floor, adjusted, penalised }: Choosing): string =>
-  [draw, top, floor, adjusted, ...marksOf(penalised)].join(" ");
+export const choosingKey = ({ draw, top, floor, perturbed, adjusted, penalised }: Choosing): string =>
+  [draw, top, floor, `[${perturbed.join()}]`, adjusted, ...marksOf(penalised)].join(" ");
 
 /** Whether what is drawn from are other logits than the model's own. */
-export const changesLogits = ({ adjusted, penalised }: Pick<Choosing, "adjusted" | "penalised">): boolean =>
-  adjusted || marksOf(penalised).length > 0;
+export const changesLogits = ({
+  perturbed,
+  adjusted,
+  penalised,
+}: Pick<Choosing, "perturbed" | "adjusted" | "penalised">): boolean =>
+  perturbed.length > 0 || adjusted || marksOf(penalised).length > 0;
 
 const float = (rank: number) => ({ dtype: "float" as const, rank });
 const int = (rank: number) => ({ dtype: "int" as const, rank });
 
 /**
- * Feeds all lanes share: `table` `[rows, vocabulary]` of adjustments; `candidates`, how many are sorted; `topP`, the
- * nucleus as a share of the mass (2: all); `logMinP`; the strengths of penalties.
+ * Feeds all lanes share: `beta` of the perturbation; `table` `[rows, vocabulary]` of adjustments; `candidates`, how many
+ * are sorted; `topP`, the nucleus as a share of the mass (2: all); `logMinP`; the strengths of penalties.
  */
-export const settingFeeds = ({ top, floor, adjusted, penalised }: Choosing): ProgramSpec["feeds"] => ({
+export const settingFeeds = ({
+  top,
+  floor,
+  perturbed,
+  adjusted,
+  penalised,
+}: Choosing): ProgramSpec["feeds"] => ({
+  ...(perturbed.length > 0 ? { beta: float(0) } : {}),
   ...(top === "none" ? {} : { candidates: int(0), topP: float(0) }),
   ...(floor ? { logMinP: float(0) } : {}),
   ...(adjusted ? { table: float(2) } : {}),
@@ -84,7 +97,7 @@ export function choose<T>(
   logits: T,
   given: Named<T>,
 ): T {
-  const { draw: how, top, floor, adjusted, penalised } = choosing;
+  const { draw: how, top, floor, perturbed, adjusted, penalised } = choosing;
   const flat = (x: T): T => ops.reshape(x, [-1]);
   const [uniform, inverse] = ops
     .split(take(given, "floats"), [1, 1], 0)
@@ -95,9 +108,13 @@ export function choose<T>(
     const fields = [ops.toFloat(token), logp, sampled ?? logp, flat(entropy(ops, unit))];
     return ops.concat(missing === undefined ? fields : [...fields, missing], 0);
   };
+  const moved =
+    perturbed.length > 0
+      ? ops.add(logits, ops.mul(take(given, "perturbation"), take(given, "beta")))
+      : logits;
   const added = adjusted
-    ? ops.add(logits, ops.gather(take(given, "table"), take(given, "adjustment")))
-    : logits;
+    ? ops.add(moved, ops.gather(take(given, "table"), take(given, "adjustment")))
+    : moved;
   const shown = penalise(ops, vocabulary, penalised, added, given);
   const changed = changesLogits(choosing);
   if (how === "greedy") return told(ops.argmax(shown));
@@ -121,6 +138,7 @@ export const chooseSpec = (vocabulary: number, choosing: Choosing): ProgramSpec 
     rows: int(1),
     floats: float(2),
     ...settingFeeds(choosing),
+    ...(choosing.perturbed.length > 0 ? { perturbation: float(2) } : {}),
     ...(choosing.adjusted ? { adjustment: int(1) } : {}),
     ...markFeeds(choosing.penalised),
   },
@@ -131,7 +149,12 @@ export const chooseSpec = (vocabulary: number, choosing: Choosing): ProgramSpec 
       const lanes = ops.reshape(take(feeds, name), [-1, vocabulary]);
       return [name, ops.gather(lanes, rows)] as const;
     });
-    const given = { ...feeds, ...Object.fromEntries(marks) };
+    const perturbation = feeds["perturbation"];
+    const given = {
+      ...feeds,
+      ...Object.fromEntries(marks),
+      ...(perturbation !== undefined && { perturbation: ops.gather(perturbation, rows) }),
+    };
     const logits = ops.gather(take(feeds, "logits"), rows);
     return { chosen: choose(ops, vocabulary, choosing, logits, given) };
   },

@@ -6,6 +6,7 @@ import { foldedNames } from "./fold.ts";
 import { choose, settingFeeds, type Choosing } from "./choose.ts";
 import { feedForward } from "./feedForward.ts";
 import { forward, residual } from "./forward.ts";
+import { headOutputs } from "./head.ts";
 import { linear } from "./linear.ts";
 import { markFeeds, marksOf, markTokens } from "./penalties.ts";
 import { before, rms } from "./norm.ts";
@@ -170,18 +171,30 @@ function stepLanes<T>(
   return { y: before(ops, shape, folded, "norm", x).y, caches };
 }
 
+/** The least of the heads' values of every word, [lanes, vocabulary]; undefined where there are no heads. */
+function leastOf<T>(ops: Ops<T>, folded: Named<T>, heads: readonly string[], y: T): T | undefined {
+  const [first, ...rest] = heads.map((head) => headOutputs(ops, folded, head, y));
+  return first === undefined ? undefined : rest.reduce((least, one) => ops.minimum(least, one), first);
+}
+
 /**
  * One decoding step of every stream's lanes. Caches are consumed: the results replace them. A stream's feeds besides:
  * `ints` `[2 + key heads (+ 1), lanes]`, the last token and its position of every lane, then the cache rows that the
  * position has, lane by lane, then (adjusted) its row of the table of adjustments, then (penalised) the place of the last
  * token in the lanes' marks, which are consumed like caches; `floats` `[2, lanes]`, a uniform
- * number and the inverse temperature. `chosen` is as `choose` returns it; `logits` come too where they may be asked
- * again.
+ * number and the inverse temperature. `chosen` is as `choose` returns it; `logits` and what perturbs them come too where
+ * they may be asked again.
  */
 export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): ProgramSpec => ({
   name: "decode",
   feeds: {
     ...weightFeeds(shape),
+    ...Object.fromEntries(
+      choosing.perturbed.flatMap((head) => [
+        [`w/heads.${head}`, float(2)],
+        [`w/heads.${head}_bias`, float(2)],
+      ]),
+    ),
     rotary: float(3),
     ...settingFeeds(choosing),
     ...perStream(streams, {
@@ -214,9 +227,18 @@ export const decodeSpec = (shape: Shape, streams: number, choosing: Choosing): P
       const logits = ops.matmul(y, take(folded, "head"), false, true);
       const marks = penalised ? markTokens(ops, choosing.penalised, own, parts.at(-1)!) : {};
       Object.assign(results, prefixed(`${stream}/`, { ...caches, ...marks }));
-      const given = { ...feeds, ...marks, floats: take(own, "floats"), ...(adjustment && { adjustment }) };
+      const perturbation = leastOf(ops, folded, choosing.perturbed, y);
+      const given = {
+        ...feeds,
+        ...marks,
+        floats: take(own, "floats"),
+        ...(perturbation !== undefined && { perturbation }),
+        ...(adjustment && { adjustment }),
+      };
       results[`${stream}/chosen`] = choose(ops, shape.vocabulary, choosing, logits, given);
-      if (choosing.top === "mass") results[`${stream}/logits`] = logits;
+      if (choosing.top !== "mass") continue;
+      results[`${stream}/logits`] = logits;
+      if (perturbation !== undefined) results[`${stream}/perturbation`] = perturbation;
     }
     return results;
   },

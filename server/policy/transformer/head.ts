@@ -5,7 +5,7 @@
 import type { Channel } from "../../seams.ts";
 import type { Ops } from "../ops.ts";
 import { take, type Named } from "../runtime.ts";
-import type { Gradients } from "./linear.ts";
+import { linear, type Gradients } from "./linear.ts";
 
 /** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */
 export interface Exponentials<T> {
@@ -30,11 +30,16 @@ export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: Exponentials<T>): T {
 
 // ───────────────────────────────────────────────────────────────── channels, read from their names
 
-/** A channel that needs the vocabulary: `logp`, `entropy`, `logsumexp`, `mean_logp`, or a divergence. */
+/** Channels of a model's own distribution, by the names that they have. */
+const ofLogits = ["logp", "entropy", "logsumexp", "mean_logp", "sum_pi_squared", "greedy"] as const;
+
+/** A channel that needs the vocabulary (one of the distribution alone, or a divergence), a head's, or another model's. */
 export type Parsed =
-  | { readonly kind: "logits"; readonly name: "logp" | "entropy" | "logsumexp" | "mean_logp" }
-  | { readonly kind: "head"; readonly head: string }
+  | { readonly kind: "logits"; readonly name: (typeof ofLogits)[number] }
+  /** `logp`: of the token, by the softmax of a head with a value for every word; otherwise the value itself. */
+  | { readonly kind: "head"; readonly head: string; readonly logp: boolean }
   | { readonly kind: "logp_of"; readonly model: string }
+  | { readonly kind: "greedy_of"; readonly model: string }
   | {
       readonly kind: "kl";
       readonly model: string;
@@ -45,13 +50,21 @@ export type Parsed =
 
 /** The parts of a channel's name; undefined for a word that is none. */
 export function parseChannel(channel: Channel): Parsed | undefined {
-  if (channel === "logp" || channel === "entropy" || channel === "logsumexp" || channel === "mean_logp")
-    return { kind: "logits", name: channel };
+  const own = ofLogits.find((name) => name === channel);
+  if (own !== undefined) return { kind: "logits", name: own };
   const [kind, ...rest] = channel.split(":");
   const name = rest.join(":");
-  if (kind === "head" && name !== "") return { kind: "head", head: name };
-  if (kind === "logp" && name !== "") return { kind: "logp_of", model: name };
-  return kind === "kl" ? parseDivergence(rest) : undefined;
+  if (kind === "kl") return parseDivergence(rest);
+  if (name === "") return undefined;
+  if (kind === "head") return parseHead(rest);
+  if (kind === "logp") return { kind: "logp_of", model: name };
+  return kind === "greedy" ? { kind: "greedy_of", model: name } : undefined;
+}
+
+/** `<name>` or `<name>:logp`. */
+function parseHead(words: readonly string[]): Parsed {
+  const logp = words.length > 1 && words.at(-1) === "logp";
+  return { kind: "head", head: (logp ? words.slice(0, -1) : words).join(":"), logp };
 }
 
 /** `<model>:<direction>` or `<model>:<direction>:<k>`. */
@@ -63,14 +76,20 @@ function parseDivergence(words: readonly string[]): Parsed | undefined {
   return { kind: "kl", model: rest.slice(0, -1).join(":"), direction, top };
 }
 type Divergence = Extract<Parsed, { readonly kind: "kl" }>;
+type HeadChannel = Extract<Parsed, { readonly kind: "head" }>;
 
 /** What the head's programs compute with. */
 export interface HeadInput<T> {
   /** Normalised final states of the scored tokens. */
   readonly y: T;
   readonly targets: T;
-  /** Folded matrices: `head` `[vocabulary, width]` and `heads.<name>` `[width, 1]` with `heads.<name>_bias` `[1, 1]`. */
+  /**
+   * Folded matrices: `head` `[vocabulary, width]` and `heads.<name>` `[width, outputs]` with `heads.<name>_bias`
+   * `[1, outputs]`.
+   */
   readonly folded: Named<T>;
+  /** Heads with an output for every word of the vocabulary, by name; others have one. */
+  readonly words: ReadonlySet<string>;
   /** The same of the models that divergences are taken from, by name. */
   readonly others: Named<{ readonly y: T; readonly folded: Named<T> }>;
 }
@@ -78,9 +97,14 @@ export interface HeadInput<T> {
 const logitsOf = <T>(ops: Ops<T>, folded: Named<T>, y: T): T =>
   ops.matmul(y, take(folded, "head"), false, true);
 
-/** One head's value of every token, [tokens, 1]. */
-function headValue<T>(ops: Ops<T>, { y, folded }: HeadInput<T>, head: string): T {
-  return ops.add(ops.matmul(y, take(folded, `heads.${head}`)), take(folded, `heads.${head}_bias`));
+/** What a head says of every token, [tokens, outputs]. */
+export const headOutputs = <T>(ops: Ops<T>, folded: Named<T>, head: string, y: T): T =>
+  linear(ops, folded, `heads.${head}`, y);
+/** A channel of a head, [tokens]. */
+function headValue<T>(ops: Ops<T>, input: HeadInput<T>, { head, logp }: HeadChannel): T {
+  const outputs = headOutputs(ops, input.folded, head, input.y);
+  if (!input.words.has(head)) return ops.reshape(outputs, [-1]);
+  return logp ? ops.neg(ops.crossEntropy(outputs, input.targets)[0]) : ops.pick(outputs, input.targets);
 }
 
 /** Whether logp by itself is all that is wanted of the logits: one operation then gives it and its gradient. */
@@ -139,6 +163,10 @@ const otherLogits = <T>(ops: Ops<T>, input: HeadInput<T>, model: string): T => {
 /** Mean over the vocabulary of log p, [tokens, 1]. */
 const meanLogp = <T>(ops: Ops<T>, { z, logS }: Exponentials<T>): T => ops.sub(ops.mean(z), logS);
 
+/** Σ p², [tokens, 1]. */
+const sumSquared = <T>(ops: Ops<T>, { e, s }: Exponentials<T>): T =>
+  ops.div(ops.sum(ops.square(e)), ops.square(s));
+
 /** `[tokens · channels]`, channel after channel in the order given. */
 export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], input: HeadInput<T>): T {
   const flat = (x: T): T => ops.reshape(x, [-1]);
@@ -147,7 +175,7 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
   const parts = logits === undefined || plain(channels) ? undefined : exponentials(ops, logits);
   const valueOf = (channel: Channel): T => {
     const parsed = parseChannel(channel);
-    if (parsed?.kind === "head") return flat(headValue(ops, input, parsed.head));
+    if (parsed?.kind === "head") return headValue(ops, input, parsed);
     if (logits !== undefined && parts === undefined)
       return ops.neg(ops.crossEntropy(logits, input.targets)[0]);
     if (parts === undefined || parsed === undefined)
@@ -156,13 +184,19 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
       const others = otherLogits(ops, input, parsed.model);
       return flat(divergence(ops, parsed.direction, distributions(ops, parsed, logits!, parts, others)));
     }
+    const logpOf = (words: T): T => ops.sub(ops.pick(parts.z, words), flat(parts.logS));
+    if (parsed.kind === "greedy_of") return logpOf(ops.argmax(otherLogits(ops, input, parsed.model)));
     switch (channel) {
       case "logp":
-        return ops.sub(ops.pick(parts.z, input.targets), flat(parts.logS));
+        return logpOf(input.targets);
+      case "greedy":
+        return flat(ops.neg(parts.logS));
       case "entropy":
         return flat(entropy(ops, parts));
       case "logsumexp":
         return flat(ops.add(parts.max, parts.logS));
+      case "sum_pi_squared":
+        return flat(sumSquared(ops, parts));
       default:
         return flat(meanLogp(ops, parts));
     }
@@ -175,8 +209,9 @@ export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], inpu
 
 /**
  * Σ over channels of coefficient · ∂channel/∂logits, coefficient columns `[tokens, 1]` by channel:
- * logp → onehot − p; entropy → −p·(log p + H); logsumexp → p; mean_logp → 1/V − p; reverse divergence R →
- * p·(log p − log q − R); forward divergence → p − q. Divergences among the likeliest words have p and q of these only.
+ * logp → onehot − p; greedy → onehot of the likeliest word − p; entropy → −p·(log p + H); logsumexp → p; mean_logp →
+ * 1/V − p; S = Σ p² → 2p·(p − S); reverse divergence R → p·(log p − log q − R); forward divergence → p − q. Divergences
+ * among the likeliest words have p and q of these only.
  */
 function logitsGradient<T>(
   ops: Ops<T>,
@@ -185,9 +220,7 @@ function logitsGradient<T>(
   vocabulary: number,
 ): T {
   const logits = logitsOf(ops, input.folded, input.y);
-  const [byLogp, byEntropy, byLogsumexp, byMean] = (
-    ["logp", "entropy", "logsumexp", "mean_logp"] as const
-  ).map((channel) => weighed.get(channel));
+  const [byLogp, byEntropy, byLogsumexp, byMean, bySquares] = ofLogits.map((channel) => weighed.get(channel));
   const terms: T[] = [];
   if (byLogp !== undefined) {
     const [, difference] = ops.crossEntropy(logits, input.targets);
@@ -204,8 +237,18 @@ function logitsGradient<T>(
     factors.push(ops.neg(byMean));
     terms.push(ops.scale(byMean, 1 / vocabulary));
   }
+  if (bySquares !== undefined) {
+    const excess = ops.sub(ops.div(parts.e, parts.s), sumSquared(ops, parts));
+    factors.push(ops.scale(ops.mul(bySquares, excess), 2));
+  }
   for (const [channel, coefficient] of weighed) {
     const parsed = parseChannel(channel);
+    const greedy = channel === "greedy" ? logits : undefined;
+    const judged = parsed?.kind === "greedy_of" ? otherLogits(ops, input, parsed.model) : greedy;
+    if (judged !== undefined) {
+      const [, difference] = ops.crossEntropy(logits, ops.argmax(judged));
+      terms.push(ops.mul(difference, ops.neg(coefficient)));
+    }
     if (parsed?.kind !== "kl") continue;
     const both = distributions(ops, parsed, logits, parts, otherLogits(ops, input, parsed.model));
     const reverse = parsed.direction === "reverse";
@@ -219,6 +262,30 @@ function logitsGradient<T>(
   const sum = (xs: readonly T[]): T => xs.slice(1).reduce((total, x) => ops.add(total, x), xs[0]!);
   if (factors.length > 0) terms.push(ops.mul(ops.div(parts.e, parts.s), sum(factors)));
   return sum(terms);
+}
+
+/** The gradient by each head's outputs: of a token's value onehot, of its log-prob onehot − softmax. */
+function headGradients<T>(
+  ops: Ops<T>,
+  weighed: ReadonlyMap<Channel, T>,
+  input: HeadInput<T>,
+): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const [channel, coefficient] of weighed) {
+    const parsed = parseChannel(channel);
+    if (parsed?.kind !== "head") continue;
+    const before = found.get(parsed.head);
+    const own = headGradient(ops, input, parsed, coefficient);
+    found.set(parsed.head, before === undefined ? own : ops.add(before, own));
+  }
+  return found;
+}
+function headGradient<T>(ops: Ops<T>, input: HeadInput<T>, { head, logp }: HeadChannel, coefficient: T): T {
+  if (!input.words.has(head)) return coefficient;
+  const outputs = headOutputs(ops, input.folded, head, input.y);
+  const [, difference] = ops.crossEntropy(outputs, input.targets);
+  const slope = logp ? ops.neg(difference) : ops.sub(ops.softmax(outputs), difference);
+  return ops.mul(slope, coefficient);
 }
 
 /** Heads whose gradient stops before the trunk, by name. */
@@ -256,13 +323,11 @@ export function headBackward<T>(
     gradients.matrix("head", dLogits, input.y);
     dys.push(ops.matmul(dLogits, take(input.folded, "head")));
   }
-  for (const [channel, dValue] of byChannel) {
-    const parsed = parseChannel(channel);
-    if (parsed?.kind !== "head") continue;
-    const name = `heads.${parsed.head}`;
-    gradients.found[name] = ops.matmul(input.y, dValue, true);
-    gradients.vector(`${name}_bias`, dValue);
-    if (!detached.has(parsed.head)) dys.push(ops.matmul(dValue, take(input.folded, name), false, true));
+  for (const [head, dOutputs] of headGradients(ops, byChannel, input)) {
+    const name = `heads.${head}`;
+    gradients.found[name] = ops.matmul(input.y, dOutputs, true);
+    gradients.vector(`${name}_bias`, dOutputs);
+    if (!detached.has(head)) dys.push(ops.matmul(dOutputs, take(input.folded, name), false, true));
   }
   if (dys.length === 0) return ops.scale(input.y, 0);
   return dys.slice(1).reduce((sum, x) => ops.add(sum, x), dys[0]!);

@@ -94,26 +94,47 @@ test("rollouts in another order have the same results", () => {
   });
 });
 
+/** Every rollout as long as the longest and `more`, with tokens that never train. */
+function padded(rows: readonly RolloutRow[], more: number): RolloutRow[] {
+  const longest = Math.max(...rows.map(({ tokens = [] }) => tokens.length)) + more;
+  return rows.map((row) => {
+    const rest = <Value>(values: readonly Value[], value: Value): Value[] => [
+      ...values,
+      ...Array.from({ length: longest - row.tokens!.length }, () => value),
+    ];
+    return {
+      ...row,
+      tokens: rest(row.tokens!, 0),
+      origin: rest<"written" | "observed" | "given">(row.origin!, "observed"),
+      logp_old: rest(row.logp_old!, null),
+      logp_new: rest(row.logp_new!, null),
+      logp_ref: rest(row.logp_ref!, null),
+    };
+  });
+}
+
 test("padding, which never trains, changes nothing", () => {
   configs.forEach((config, seed) => {
     const rows = randomRollouts(seed + 20);
-    const longest = Math.max(...rows.map(({ tokens = [] }) => tokens.length)) + 3;
-    const padded = rows.map((row): RolloutRow => {
-      const more = longest - row.tokens!.length;
-      const rest = <Value>(values: readonly Value[], value: Value): Value[] => [
-        ...values,
-        ...Array.from({ length: more }, () => value),
-      ];
-      return {
-        ...row,
-        tokens: rest(row.tokens!, 0),
-        origin: rest<"written" | "observed" | "given">(row.origin!, "observed"),
-        logp_old: rest(row.logp_old!, null),
-        logp_new: rest(row.logp_new!, null),
-        logp_ref: rest(row.logp_ref!, null),
-      };
-    });
-    sameResult(resultOf(config, padded), resultOf(config, rows), config);
+    sameResult(resultOf(config, padded(rows, 3)), resultOf(config, rows), config);
+  });
+});
+
+/** What the loss adds up stretch by stretch: ratios of responses, bounds, rules, KL terms with factors of their own. */
+const stretched = [
+  "objective: { use: clipped, ratio: sequence, low: 0.01, high: 0.02, aggregate: sequence_mean }\nkl: [{ model: reference, estimator: k3, coefficient: 0.05, mask: wrong, aggregate: sequence_sum }]",
+  "objective: { use: clipped, clamp_log_ratio: 0.1, aggregate: token_mean }\nkl: [{ model: reference, estimator: k2, coefficient: 0.05, importance_weighted: true }, { model: reference, estimator: k3, coefficient: 0.2, aggregate: token_mean }]",
+  "objective: { use: cispo, high: 0.1, aggregate: sequence_sum, correction: [{ use: truncate, numerator: now, denominator: behaviour, high: 1.01 }] }",
+  "objective: { use: kl_cov, share: 0.1, ratio: sequence }\nkl: [{ model: reference, estimator: k1, coefficient: 0.1 }]",
+  "objective: { use: dppo_tv, low: 0.02, high: 0.02 }",
+  "objective: { use: nft }\nkl: [{ model: reference, estimator: k3, coefficient: 0.05 }]",
+  "advantage: { baseline: group_mean, scale: none, level: token, gamma: 0.9 }\nobjective: { use: sapo }\nkl: [{ model: reference, estimator: k1, place: reward, coefficient: 0.1 }]",
+];
+
+test("neither does so much of it that the loss is added up in many stretches", () => {
+  [...configs, ...stretched].forEach((config, seed) => {
+    const rows = randomRollouts(seed + 60);
+    sameResult(resultOf(config, padded(rows, 1500)), resultOf(config, rows), config);
   });
 });
 

@@ -49,7 +49,7 @@ describe("gradus validate", () => {
               severity: "error",
               rule: "unknown-value",
               message:
-                "`tasks.countdwn.env` names no environment: `countdwn`. Did you mean `countdown`? Allowed: `countdown`, `arithmetic`, `reverse_text` or `dataset`.",
+                "`tasks.countdwn.env` names no environment: `countdwn`. Did you mean `countdown`? Allowed: `countdown`, `arithmetic`, `reverse_text`, `dataset` or `corpus`.",
               key: "tasks.countdwn.env",
               range: { start: { line: 0, character: 15 }, end: { line: 0, character: 23 } },
               fixes: [
@@ -85,11 +85,27 @@ describe("gradus validate", () => {
     assert.equal(runs[0].results[0].ruleId, "unknown-value");
   });
 
-  it("says that it does not check other trainers' configs yet", async () => {
-    writeFileSync(join(folder, "verl.yaml"), "actor_rollout_ref:\n  model: { path: x }\n");
-    const { stdout, code } = await gradus(["validate", "verl.yaml", "--json"], folder);
+  it("checks other trainers' configs by their own rules", async () => {
+    writeFileSync(join(folder, "verl.yaml"), "actor_rollout_ref:\n  rollout: { nn: 8 }\n");
+    writeFileSync(join(folder, "run.sh"), "openrlhf.cli.train_ppo_ray --train.batch_sise 8\n");
+    const { stdout, code } = await gradus(["validate", "verl.yaml", "run.sh", "--json"], folder);
+    const files: { kind: string; diagnostics: { rule: string }[] }[] = JSON.parse(stdout).files;
+    assert.deepEqual(
+      files.map(({ kind }) => kind),
+      ["verl", "openrlhf"],
+    );
+    assert.ok(files[1]?.diagnostics.some(({ rule }) => rule === "foreign-unknown-key"));
+    assert.equal(code, 1);
+  });
+
+  it("knows the trainers of one framework apart", async () => {
+    writeFileSync(
+      join(folder, "sft.yaml"),
+      "model_name_or_path: x\ndataset_name: y\npacking: true\nlearning_rat: 1.0e-4\n",
+    );
+    const { stdout, code } = await gradus(["validate", "sft.yaml", "--json"], folder);
     const [file] = JSON.parse(stdout).files;
-    assert.deepEqual([file.kind, file.diagnostics[0].rule, code], ["verl", "not-yet", 1]);
+    assert.deepEqual([file.kind, file.diagnostics[0].rule, code], ["trl", "foreign-unknown-key", 1]);
   });
 
   it("names the option where no file wrote the value", async () => {

@@ -160,7 +160,11 @@ for (const backend of ["native", "wasm"] as const) {
   }
 }
 
-for (const penalties of [{}, { repetition_penalty: 1.5, frequency_penalty: 0.1 }]) {
+for (const penalties of [
+  {},
+  { repetition_penalty: 1.5, frequency_penalty: 0.1 },
+  { perturb: { heads: ["q"], beta: 0.5 } },
+]) {
   test(`a nucleus that reaches beyond the sorted candidates is chosen from whole, lane by lane, ${JSON.stringify(penalties)}`, async () => {
     const { runtime } = await openBackend("native", 2, 0);
     const [n, vocabulary] = [16, 6000];
@@ -171,6 +175,7 @@ for (const penalties of [{}, { repetition_penalty: 1.5, frequency_penalty: 0.1 }
     const programs = new Programs(runtime, { shape: shapeOf(vocabulary), heads: [], adapter: undefined });
     const tallies = talliesOf(n, vocabulary);
     const marks = "repetition_penalty" in penalties ? marksOf(runtime, tallies, vocabulary) : {};
+    const moved = "perturb" in penalties ? logitsOf(n, vocabulary, 0.3).reverse() : undefined;
     const before = runtime.tensors();
     const chooser = new Chooser(programs, decode);
     const random = new Stream("uniform");
@@ -185,14 +190,16 @@ for (const penalties of [{}, { repetition_penalty: 1.5, frequency_penalty: 0.1 }
         logits: runtime.upload(logits, [n, vocabulary]),
         rows: runtime.upload(Int32Array.from(uniform.keys()), [n]),
         floats: runtime.upload(lanes.floats, [2, n]),
+        ...(moved && { perturbation: runtime.upload(moved, [n, vocabulary]) }),
       };
       const program = programs.get("test", () => chooseSpec(vocabulary, chooser.choosing));
       const { chosen } = program.run({ ...chooser.settings, ...marks, ...feeds });
       const short = floats(chosen!)
         .subarray(4 * n)
         .filter((missing) => missing > 0).length;
-      const { logits: whole, ...others } = feeds;
-      const values = chooser.read({ "0/chosen": chosen!, "0/logits": whole }, 0, lanes, undefined);
+      const { logits: whole, perturbation, ...others } = feeds;
+      const seen = { "0/logits": whole, ...(perturbation && { "0/perturbation": perturbation }) };
+      const values = chooser.read({ "0/chosen": chosen!, ...seen }, 0, lanes, undefined);
       freeAll(others);
       return { chosen: Array.from({ length: n }, (_, lane) => chooser.chosen(values, n, lane)), short };
     };
@@ -201,7 +208,7 @@ for (const penalties of [{}, { repetition_penalty: 1.5, frequency_penalty: 0.1 }
         logits.subarray(row * vocabulary, (row + 1) * vocabulary),
         filtersOf(decode),
         uniform[row]!,
-        undefined,
+        moved?.subarray(row * vocabulary, (row + 1) * vocabulary).map((value) => 0.5 * value),
         { by: penaltiesOf(decode), tally: tallies[row]! },
       ),
     );

@@ -1,6 +1,6 @@
 /** How a model comes onto the device: what is held meanwhile, and that models which hold nothing twice compute the same. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -305,5 +305,18 @@ test("the prediction for a model of 135 million parameters is within a quarter o
       ratio > 0.75 && ratio < 1.25,
       `${total(prediction)} for ${measured}: ${JSON.stringify(prediction)}`,
     );
+  }
+});
+
+test("the folder of a run's checkpoint is a base: the policy in it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-checkpoint-"));
+  try {
+    const policy = join(folder, "policy");
+    cpSync(folderOf("llama"), policy, { recursive: true });
+    const { path, shape } = openBase(folder);
+    assert.equal(path, policy);
+    assert.deepEqual(shape, openBase(folderOf("llama")).shape);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 });

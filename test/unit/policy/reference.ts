@@ -36,8 +36,13 @@ function softmax(x: Vector): Vector {
 }
 const dot = (a: Vector, b: Vector): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
-/** Final states, after the last norm, at every position of a row. */
-export function statesOf(shape: Shape, weights: Public, tokens: readonly number[]): Vector[] {
+/** Final states, after the last norm, at every position of a row. `reads` is told what each feed-forward is given. */
+export function statesOf(
+  shape: Shape,
+  weights: Public,
+  tokens: readonly number[],
+  reads: (layer: number, states: Vector[]) => void = () => undefined,
+): Vector[] {
   const get = (name: string): Vector => weights[name] ?? new Float64Array();
   const width = shape.width / shape.heads;
   const embedding = get("model.embed_tokens.weight");
@@ -73,8 +78,10 @@ export function statesOf(shape: Shape, weights: Public, tokens: readonly number[
       const attended = apply(own("self_attn.o_proj"), mixed);
       return x.map((value, i) => value + attended[i]!);
     });
-    states = states.map((x) => {
-      const y = norm(x, own("post_attention_layernorm"), shape.epsilon);
+    const given = states.map((x) => norm(x, own("post_attention_layernorm"), shape.epsilon));
+    reads(layer, given);
+    states = states.map((x, t) => {
+      const y = given[t]!;
       const up = apply(own("mlp.up_proj"), y);
       const hidden = apply(own("mlp.gate_proj"), y).map((g, i) => (g / (1 + Math.exp(-g))) * up[i]!);
       const down = apply(own("mlp.down_proj"), hidden);

@@ -33,6 +33,7 @@ const n = batch.tokens.length;
 const heads = [
   { name: "value", detach: false },
   { name: "aside", detach: true },
+  { name: "q", words: true, detach: false },
 ];
 
 /** Moves all that trains, heads and adapters included. */
@@ -67,8 +68,13 @@ const channels: Channel[] = [
   "entropy",
   "logsumexp",
   "mean_logp",
+  "sum_pi_squared",
+  "greedy",
   "head:value",
   "head:aside",
+  "head:q",
+  "head:q:logp",
+  "greedy:reference",
   "kl:reference:reverse",
   "kl:reference:forward",
   "kl:reference:reverse:5",
@@ -88,8 +94,6 @@ function expected(
   head: Public,
   channel: Channel,
 ): number[] {
-  const dot = (a: Float64Array, b: Float64Array): number =>
-    a.reduce((sum, value, i) => sum + value * b[i]!, 0);
   const logSoftmax = (logits: Float64Array): Float64Array => {
     const most = Math.max(...logits);
     const lse = most + Math.log(logits.reduce((sum, value) => sum + Math.exp(value - most), 0));
@@ -101,7 +105,7 @@ function expected(
     const all = [...(context.length === 0 ? [policy.tokenizer.bos] : context), ...tokens];
     const first = all.length - tokens.length - 1;
     const logits = logitsOf(policy.shape, own, all);
-    const others = channel.startsWith("kl") ? logitsOf(policy.shape, reference, all) : [];
+    const others = channel.includes(":reference") ? logitsOf(policy.shape, reference, all) : [];
     const states = channel.startsWith("head") ? statesOf(policy.shape, own, all) : [];
     return tokens.map((token, i) => {
       const raw = logits[first + i]!;
@@ -110,9 +114,24 @@ function expected(
       if (channel === "entropy") return -p.reduce((sum, value) => sum + Math.exp(value) * value, 0);
       if (channel === "logsumexp") return raw[0]! - p[0]!;
       if (channel === "mean_logp") return p.reduce((sum, value) => sum + value, 0) / p.length;
+      if (channel === "sum_pi_squared") return p.reduce((sum, value) => sum + Math.exp(2 * value), 0);
+      if (channel === "greedy") return Math.max(...p);
+      if (channel === "greedy:reference") {
+        const there = others[first + i]!;
+        return p[there.indexOf(Math.max(...there))]!;
+      }
       if (channel.startsWith("head:")) {
-        const name = `heads.${channel.slice(5)}`;
-        return dot(states[first + i]!, head[name]!) + head[`${name}_bias`]![0]!;
+        const [, called, of] = channel.split(":");
+        const name = `heads.${called}`;
+        const bias = head[`${name}_bias`]!;
+        const outputs = bias.map((added, word) =>
+          states[first + i]!.reduce(
+            (sum, value, at) => sum + value * head[name]![at * bias.length + word]!,
+            added,
+          ),
+        );
+        if (of === "logp") return logSoftmax(outputs)[token]!;
+        return outputs[outputs.length === 1 ? 0 : token]!;
       }
       const top = Number(channel.split(":")[3] ?? Number.NaN);
       if (!Number.isNaN(top)) {
@@ -159,7 +178,7 @@ for (const channel of channels.slice(3)) {
       const still =
         channel === "head:aside"
           ? !name.startsWith("heads.aside")
-          : name.startsWith("heads.") && !channel.endsWith(name.replace("_bias", "").slice(6));
+          : name.startsWith("heads.") && channel.split(":")[1] !== name.replace("_bias", "").slice(6);
       assert.equal(largest === 0, still, `${name}: ${largest}`);
       if (still) continue;
       const at = gradient.findIndex((value) => Math.abs(value) === largest);
@@ -183,7 +202,7 @@ for (const channel of channels.slice(3)) {
 
 const coefficients = Object.fromEntries(channels.map((channel) => [channel, coefficientsOf(n, channel)]));
 const withoutKl = Object.fromEntries(
-  Object.entries(coefficients).filter(([channel]) => !channel.startsWith("kl:")),
+  Object.entries(coefficients).filter(([channel]) => !channel.includes(":reference")),
 );
 const plainChannels = Object.keys(withoutKl) as Channel[];
 
@@ -218,7 +237,13 @@ for (const size of [{}, { kv_heads: 4, tied: false }]) {
 }
 
 test("divergences do not depend on the pieces, and staged, recomputed and fused steps agree on them", async () => {
-  const kl = ["logp", "kl:reference:reverse", "kl:reference:forward", "kl:reference:reverse:5"] as const;
+  const kl = [
+    "logp",
+    "kl:reference:reverse",
+    "kl:reference:forward",
+    "kl:reference:reverse:5",
+    "greedy:reference",
+  ] as const;
   const own = Object.fromEntries(kl.map((channel) => [channel, coefficients[channel]!]));
   const policy = await pair();
   const wanted = policy.gradients(batch, plan(kl), weighBy(own));

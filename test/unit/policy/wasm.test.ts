@@ -28,7 +28,7 @@ const rows = randomRows([
   [2, 1],
 ]);
 const batch = batchOf(rows);
-const channels = ["logp", "entropy", "logsumexp"] as const;
+const channels = ["logp", "entropy", "logsumexp", "sum_pi_squared"] as const;
 
 for (const size of [{}, { kv_heads: 4, tied: false }]) {
   test(`WebAssembly gives the native logits' channels and gradients, ${JSON.stringify(size)}`, async () => {

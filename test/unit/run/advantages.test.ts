@@ -59,6 +59,57 @@ test("a critic's values are read of a head before anything trains, and kept with
   });
 });
 
+test("replayed rollouts are judged again, by heads of any name and by what was recorded of their writer", async () => {
+  const replay = ["replay={ use: window, share: 0.5, rescore: recomputed }", "advantage.scale=none"];
+  const critic = ["model.value_heads=[worth]", "advantage.baseline={ use: critic, head: worth }"];
+  const replayed = (run: TestRun) => trained(run).filter(({ row }) => row.source === "replay");
+  await ran([...replay, ...critic, "objective.value={ use: value_clipped, head: worth }"], (run) => {
+    assert.ok(replayed(run).length > 0);
+    for (const { row } of replayed(run)) assert.ok(Number.isFinite(row.advantage));
+  });
+  await ran([...replay, "advantage.baseline=optimal_token_baseline"], (run) => {
+    assert.ok(replayed(run).length > 0);
+    const written = trained(run).filter(({ row }) => row.source === "self");
+    const known = new Set(written.map(({ columns }) => String(columns.sum_pi_squared)));
+    for (const { columns } of replayed(run)) assert.ok(known.has(String(columns.sum_pi_squared)));
+  });
+});
+
+test("the optimal token baseline: a run scores and keeps Σπ², and advantages are those of the formula", async () => {
+  await ran(["advantage.baseline=optimal_token_baseline", "advantage.scale=none"], (run) => {
+    const groups = new Map<string, ReturnType<typeof trained>>();
+    for (const one of trained(run)) {
+      const { logp_old, entropy, sum_pi_squared } = one.columns;
+      sum_pi_squared!.forEach((squares, t) => {
+        // The chance of the same word twice: at least that of this word twice, and that of a flat spread as wide.
+        assert.ok(squares <= 1 + 1e-6 && squares >= Math.exp(2 * logp_old![t]!) - 1e-6);
+        assert.ok(squares >= Math.exp(-entropy![t]!) - 1e-6);
+      });
+      const group = `${one.step}/${one.row.group}`;
+      groups.set(group, [...(groups.get(group) ?? []), one]);
+    }
+    assert.equal(groups.size, 9);
+    for (const rows of groups.values()) {
+      const energies = rows.map(({ columns: { logp_old, sum_pi_squared } }) => {
+        let past = 0;
+        return Array.from(logp_old!, (logp, t) => (past += 1 - 2 * Math.exp(logp) + sum_pi_squared![t]!));
+      });
+      const [longest, second] = energies.map(({ length }) => length).sort((a, b) => b - a);
+      rows.forEach(({ row, columns }) =>
+        columns.advantages!.forEach((advantage, t) => {
+          const here = rows.flatMap((one, i) =>
+            energies[i]![t] === undefined ? [] : [[Number(one.row.reward), energies[i]![t]] as const],
+          );
+          const weighed = sum(here.map(([reward, energy]) => reward * energy));
+          const alone = longest! > second! && t >= second!;
+          const base = alone ? 0 : weighed / sum(here.map(([, energy]) => energy));
+          assert.ok(Math.abs(advantage - (Number(row.reward) - base)) < 1e-6);
+        }),
+      );
+    }
+  });
+});
+
 test("a moving average goes on after a resume as if nothing had been", async () => {
   await ran(["advantage.baseline=moving_average", "advantage.scale=none"], async (run) => {
     const steps = new Map<number, number[]>();

@@ -6,14 +6,20 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
+import { batchOfSamples } from "../../../server/batch.ts";
 import { loadConfig } from "../../../server/config/index.ts";
 import { bytesOf, memorySize } from "../../../server/config/memorySize.ts";
 import type { RunConfig } from "../../../server/config/resolved.ts";
 import { interruption } from "../../../server/daemon/interruption.ts";
 import { checkMemory } from "../../../server/doctor/memory.ts";
 import { admitMemory, isOutOfMemory, memoryAdvice, planMemory } from "../../../server/memory.ts";
+import { Memory, type KeptRow } from "../../../server/replay/memory.ts";
+import { keptRow } from "../../../server/run/keptRows.ts";
+import type { RewardColumn } from "../../../server/seams.ts";
 import { work } from "../../../server/run/worker.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 
@@ -68,9 +74,40 @@ async function measuredPeak(set: readonly string[]): Promise<number> {
   }
 }
 
+/** The large model on few rollouts. */
+const wide = [...short, ...large, threads, "rollout.prompts=8", "stages.warm-up.batch=16"];
+const teacher = "base: tiny, width: 320, layers: 8, heads: 8, hidden: 960, context: 64, tied: true";
+
 for (const [what, set] of [
+  [
+    "a critic, and demonstrations with an optimiser of their own",
+    [
+      ...wide,
+      "model.value_heads=[value]",
+      "advantage={ baseline: critic, scale: none }",
+      "objective.value={ use: value_clipped }",
+      "auxiliary=[{ use: sft, rows: 16, place: alone, optimizer: { use: adamw, lr: 1.0e-4 } }]",
+    ],
+  ],
+  [
+    "a reward model that learns beside the policy",
+    [
+      ...wide,
+      `models={ prm: { ${teacher}, trains: true, optimizer: { use: adamw, lr: 1.0e-4 } } }`,
+      "reward.terms.process={ use: implicit_prm, model: prm }",
+    ],
+  ],
+  [
+    "a reward model that is much larger than the policy",
+    [
+      ...short,
+      threads,
+      `models={ prm: { ${teacher}, trains: true, optimizer: { use: adamw, lr: 1.0e-4 } } }`,
+      "reward.terms.process={ use: implicit_prm, model: prm }",
+    ],
+  ],
   ["the example's 0.9 million parameters", [...short, threads]],
-  ["10.6 million parameters", [...short, ...large, threads, "rollout.prompts=8", "stages.warm-up.batch=16"]],
+  ["10.6 million parameters", wide],
 ] as const)
   test(`the predicted peak is within a quarter of the measured one: ${what}`, async () => {
     const { peak, prediction } = planMemory(load(countdown, set));
@@ -81,6 +118,104 @@ for (const [what, set] of [
       `${(peak / 2 ** 20).toFixed(0)} MiB predicted, ${(measured / 2 ** 20).toFixed(0)} measured: ${JSON.stringify(prediction)}`,
     );
   });
+
+/** What the process holds of objects and arrays, after everything unneeded is gone. */
+function held(): number {
+  setFlagsFromString("--expose_gc");
+  const collect: unknown = runInNewContext("gc");
+  assert.ok(typeof collect === "function");
+  for (let i = 0; i < 3; i++) collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+for (const max_tokens of [20, 512])
+  test(`what replay keeps is predicted within a quarter of what it holds, a checkpoint being written: ${max_tokens} tokens`, () => {
+    const kept = 2048;
+    const set = [
+      `replay={ use: window, capacity: ${kept} }`,
+      `rollout.max_tokens=${max_tokens}`,
+      "model.context=640",
+    ];
+    const { prediction } = planMemory(load(countdown, set));
+    const terms = ["correct", "brevity"];
+    const before = held();
+    const memory = new Memory(kept, undefined);
+    for (let step = 0; step < kept / 64; step++)
+      memory.keep(keptRows(64, max_tokens, terms, step), () => true, step);
+    const saved = memory.save();
+    const ratio = prediction.replay / (held() - before);
+    assert.ok(ratio > 0.75 && ratio < 1.25, `${ratio}: ${prediction.replay} bytes predicted`);
+    assert.ok(memory.full && saved.arrays !== undefined);
+  });
+
+/** Rollouts of one step, as a run keeps them. */
+function keptRows(rows: number, length: number, terms: readonly string[], step: number): KeptRow[] {
+  const column = (): Float64Array => Float64Array.from({ length }, Math.random);
+  const batch = batchOfSamples(
+    Array.from({ length: rows }, (_, i) => ({
+      record: {
+        task: {
+          id: `${step}/${i}`,
+          source: "countdown",
+          env: "countdown",
+          prompt: `${step}?`,
+          data: { numbers: [i, step], target: 24 },
+        },
+        arm: "countdown/3",
+        group: `${step}/${i >> 3}`,
+        index: i & 7,
+        prompt: `${step}?`,
+        response: `${step}+${i}`.repeat(length).slice(0, length),
+        finish: "stop" as const,
+        source: "self" as const,
+        use: "train" as const,
+      },
+      sample: {
+        tokens: new Int32Array(length),
+        logp_old: column(),
+        logp_sampled: column(),
+        entropy: column(),
+        versions: new Int32Array(length),
+      },
+      context: new Int32Array(16),
+    })),
+  );
+  const paid = (name: string): RewardColumn => ({
+    name,
+    level: "response",
+    offsets: Int32Array.from({ length: rows + 1 }, (_, row) => row),
+    values: new Float64Array(rows),
+    status: new Uint8Array(rows),
+    errors: new Map(),
+  });
+  const total = new Float64Array(rows);
+  const scored = {
+    rewards: { terms: terms.map(paid), weights: terms.map(() => 1) },
+    combined: { sources: [], total, errored: new Uint8Array(rows) },
+    success: new Uint8Array(rows),
+  };
+  const size = batch.tokens.length;
+  const advantages = { tokens: new Float64Array(size), exists: new Uint8Array(size).fill(1), rows: total };
+  const collected = { batch, scored, dropped: new Set<number>() };
+  return Array.from(total, (_, row) => keptRow(collected, advantages, row, step, `${step}/${row >> 3}`));
+}
+
+test("replay and optimisers of auxiliary losses are counted, and the advice for replay is its capacity", () => {
+  const at = (...set: string[]) => planMemory(load(countdown, [threads, ...set])).prediction;
+  const plain = at();
+  const own = (optimizer: string) =>
+    at(`auxiliary=[{ use: sft, place: alone, optimizer: ${optimizer} }]`).optimizer;
+  assert.equal(own("adamw") - plain.optimizer, plain.optimizer, "as much again as the policy's own AdamW");
+  assert.equal(own("{ use: sgd, lr: 0.1 }"), plain.optimizer);
+  assert.equal(plain.replay, 0);
+  const [some, more] = [1e4, 2e4].map(
+    (capacity) => at(`replay={ use: window, capacity: ${capacity} }`).replay,
+  );
+  assert.ok(some! > 0 && more === 2 * some!);
+  const config = load(countdown, [threads, "replay={ use: window, capacity: 1000000 }"]);
+  assert.match(memoryAdvice(config), /^Lower replay\.capacity to 500000 \(1000000 now\)/);
+});
 
 test("a tighter limit cuts the work finer, never what the config says itself", () => {
   const at = (...set: string[]) => planMemory(load(countdown, [...large, threads, ...set]));
@@ -138,6 +273,16 @@ test("perceptrons and what penalties remember are counted, to the byte", () => {
   // 16 lanes, two marks for each of the 99 characters.
   assert.equal(more("caches"), 4 * 16 * 2 * 99);
   assert.equal(beside.peak - plain.peak, 8 * own + 4 * 16 * 2 * 99);
+});
+
+test("helped rollouts that join their groups are counted like those of larger groups", () => {
+  const planned = (...set: readonly string[]) =>
+    planMemory(load(minimal, [threads, "rollout.prompts=256", ...set])).prediction;
+  const append = "guidance={ trigger: all_fail, place: append, rollouts: 2 }";
+  assert.deepEqual(planned(append), planned("rollout.group=6"));
+  assert.deepEqual(planned(append.replace(", rollouts: 2", "")), planned("rollout.group=8"));
+  assert.deepEqual(planned("guidance={ trigger: all_fail, rollouts: 2 }"), planned());
+  assert.ok(planned("guidance={ trigger: all_fail, context: strip }").activations > planned().activations);
 });
 
 test("what cannot fit is refused with its arithmetic, and the value that is named does fit", () => {

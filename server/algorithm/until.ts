@@ -1,5 +1,41 @@
-/** When a stage ends before its steps: `until: { metric, above | below, window, patience, min_delta, mode }`. */
+/** When a stage ends before its steps: `until: { metric, above | below, window, patience, min_delta, mode }`, or `any` or `all` of several. */
 import type { Condition } from "../config/resolved.ts";
+import type { Until } from "../config/stageConfig.ts";
+
+/** Values of each metric that a stage's end rests on, in this stage, oldest first. */
+export type Histories = Readonly<Record<string, readonly number[]>>;
+
+/** Whether one of the conditions holds, or all of them at once. */
+export function ends({ of, conditions }: Until, seen: Histories): boolean {
+  const holds = (condition: Condition): boolean => isMet(condition, seen[condition.metric] ?? []);
+  return of === "any" ? conditions.some(holds) : conditions.every(holds);
+}
+
+/** Why the stage ended, as a clause: the condition that held, or all of them. */
+export function whyEnded({ of, conditions }: Until, seen: Histories): string {
+  const held = conditions.filter((condition) => isMet(condition, seen[condition.metric] ?? []));
+  const told = of === "any" ? held.slice(0, 1) : held;
+  return told.map((condition) => whyMet(condition, seen[condition.metric] ?? [])).join(", and ");
+}
+
+/** What is seen with one more step or evaluation; as much is kept as the conditions can look back on. */
+export function seenWith(
+  { conditions }: Until,
+  seen: Histories,
+  metrics: Readonly<Record<string, number>>,
+): Histories {
+  const more = Object.entries(metrics).flatMap(([metric, value]) => {
+    const own = conditions.filter((condition) => condition.metric === metric);
+    if (own.length === 0 || Number.isNaN(value)) return [];
+    const longest = Math.max(...own.map(lookedBack));
+    return [[metric, [...(seen[metric] ?? []), value].slice(-longest)] as const];
+  });
+  return { ...seen, ...Object.fromEntries(more) };
+}
+
+/** How many values a condition looks back on; a plateau looks back on the whole stage. */
+const lookedBack = ({ above, below, window, patience }: Condition): number =>
+  above === undefined && below === undefined ? Number.MAX_SAFE_INTEGER : window + (patience ?? 1);
 
 /** Mean of the last `window` values of a metric; undefined until there are as many. */
 export const windowMean = (history: readonly number[], window: number): number | undefined =>

@@ -1,0 +1,98 @@
+import { InvalidArgumentError, Option } from "commander";
+import { UserError } from "../../shared/errors.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { readHistory } from "../history/read.ts";
+import { replay } from "../history/replay.ts";
+import { whatIf } from "../history/whatIf.ts";
+import { compare } from "../simulate/compare.ts";
+import { scenarios } from "../simulate/scenarios.ts";
+import { print, printJson, type Command } from "./command.ts";
+import { curriculumLines, simulationHead, simulationLines, whatIfLines } from "./curriculumText.ts";
+import { collect } from "./findings.ts";
+import { loadOrComplain } from "./loadOrComplain.ts";
+
+interface Options {
+  readonly history?: string;
+  readonly whatIf?: boolean;
+  readonly simulate?: boolean;
+  readonly scenario?: string;
+  readonly seeds: number;
+  readonly steps?: number;
+  readonly set: string[];
+  readonly json?: boolean;
+}
+
+async function replayed(config: RunConfig, file: string, json: boolean): Promise<void> {
+  const steps = replay(config, await readHistory(file));
+  if (json) for (const step of steps) printJson(step);
+  else for (const line of curriculumLines([...steps])) print(line);
+}
+
+async function imagined(config: RunConfig, file: string, json: boolean): Promise<void> {
+  const steps = await whatIf(config, await readHistory(file));
+  if (json) for (const step of steps) printJson(step);
+  else for (const line of whatIfLines(steps)) print(line);
+}
+
+async function simulated(config: RunConfig, options: Options): Promise<void> {
+  const stage = config.stages.find(({ kind }) => kind === "rl");
+  if (stage === undefined)
+    throw new UserError("the config has no rl stage: its curriculum draws nothing", {
+      code: "no-rl-stage",
+      action: "Add a stage of `kind: rl`, or leave `stages` out.",
+    });
+  const { seeds, scenario, json } = options;
+  const steps = options.steps ?? Math.min(stage.steps, 200);
+  if (json !== true) for (const line of simulationHead(stage.name, seeds, steps)) print(line);
+  for (const one of scenarios.filter(({ name }) => scenario === undefined || name === scenario)) {
+    const comparison = await compare(stage.body, one, { seeds, steps, seed: config.seed });
+    if (json === true) printJson(comparison);
+    else for (const line of simulationLines(one, comparison)) print(line);
+  }
+}
+
+async function run(file: string, options: Options): Promise<void> {
+  const { history, simulate, set, json } = options;
+  const config = loadOrComplain(file, set, true);
+  if (config === undefined) return;
+  if (history !== undefined)
+    return options.whatIf === true
+      ? imagined(config, history, json === true)
+      : replayed(config, history, json === true);
+  if (simulate === true) return simulated(config, options);
+  throw new UserError("there is nothing to go through the curriculum", {
+    code: "usage",
+    action: "Give recorded outcomes with --history FILE, or try it on simulated learners with --simulate.",
+  });
+}
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  return value;
+};
+
+export const command: Command = {
+  name: "curriculum",
+  configure: (program) => {
+    program
+      .argument("<file>", "the config")
+      .option("--history <file>", "recorded outcomes, one group a line")
+      .option(
+        "--what-if",
+        "with --history: what this curriculum would have drawn itself, with how sure that is",
+      )
+      .option("--simulate", "tries it on simulated learners, beside uniform sampling")
+      .addOption(
+        new Option("--scenario <name>", "with --simulate: one world alone").choices(
+          scenarios.map(({ name }) => name),
+        ),
+      )
+      .option("--seeds <n>", "with --simulate: learners in each world", whole, 10)
+      .option("--steps <n>", "with --simulate: steps; default: the first rl stage's, at most 200", whole)
+      .option("--set <path=value>", "overrides a value of the config", collect, [])
+      .option("--json", "one JSON object a step, or a world")
+      .action(run);
+  },
+};

@@ -1,0 +1,101 @@
+/** What one file is, and what is wrong with it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { UserError, readFailure } from "../../../shared/errors.ts";
+import { foreignKind, type ConfigKind } from "../../config/foreign.ts";
+import { allFindings, type Diagnostic } from "../../config/index.ts";
+import { mendAll, mendRounds } from "../../config/mendAll.ts";
+import { startOfFile } from "../../config/node.ts";
+import { checkForeign, readForeignDocument } from "../../foreign/index.ts";
+import { isConfigName, type Wanted } from "./files.ts";
+
+export interface Checked {
+  /** As the person wrote it. */
+  readonly file: string;
+  readonly kind: ConfigKind;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Its text was mended before it was checked. */
+  readonly fixed: boolean;
+}
+
+export interface CheckOptions {
+  readonly set: readonly string[];
+  /** Files that are no configuration are passed over even where they were named. */
+  readonly skipOthers: boolean;
+  readonly fix: boolean;
+}
+
+/** undefined where the file is none of those that are checked. */
+export function check({ file, found }: Wanted, options: CheckOptions): Checked | undefined {
+  const path = resolve(file);
+  try {
+    const text = readFileSync(path, "utf8");
+    const foreign = isConfigName(file) ? undefined : readForeignDocument(path, text);
+    if (foreign !== undefined) {
+      const mended = options.fix ? mendForeign(path, text) : text;
+      const fixed = write(path, text, mended);
+      const document = (fixed ? readForeignDocument(path, mended) : undefined) ?? foreign;
+      return { file, kind: foreign.framework, diagnostics: checkForeign(document), fixed };
+    }
+    if (!isConfigName(file) && (found || options.skipOthers)) return undefined;
+    return checkOwn(file, path, text, options);
+  } catch (error) {
+    return { file, kind: "gradus", diagnostics: [failure(path, error)], fixed: false };
+  }
+}
+
+function checkOwn(file: string, path: string, text: string, { set, fix }: CheckOptions): Checked {
+  const kind = foreignKind(text);
+  const unread = kind === "gradus" ? notConfig(path) : notChecked(path, kind);
+  if (unread !== undefined) return { file, kind, diagnostics: [unread], fixed: false };
+  const mended = fix ? mendAll(path, text) : text;
+  const fixed = write(path, text, mended);
+  return { file, kind, diagnostics: allFindings(path, { text: mended, set }), fixed };
+}
+
+const mendForeign = (path: string, text: string): string =>
+  mendRounds(text, (now) => {
+    const document = readForeignDocument(path, now);
+    return document === undefined ? [] : checkForeign(document);
+  });
+
+function write(path: string, before: string, after: string): boolean {
+  if (before === after) return false;
+  writeFileSync(path, after);
+  return true;
+}
+
+const whole = (path: string, message: string, rule: string): Diagnostic => ({
+  severity: "error",
+  rule,
+  message,
+  key: "",
+  file: path,
+  fixes: [],
+  range: startOfFile,
+});
+
+const notChecked = (path: string, kind: ConfigKind): Diagnostic =>
+  whole(
+    path,
+    isConfigName(path)
+      ? `This looks like a ${kind} config. A file that ends in .gradus.yaml must be one of Gradus: "gradus convert" makes it one.`
+      : `This looks like a ${kind} config, but sets nothing that the trainers known here read: nothing was checked.`,
+    "not-yet",
+  );
+
+const notConfig = (path: string): Diagnostic | undefined =>
+  /\.(sh|bash|slurm|sbatch|py)$/.test(path)
+    ? whole(path, "Nothing in this file configures verl, TRL or OpenRLHF.", "unknown-config")
+    : undefined;
+
+function failure(path: string, error: unknown): Diagnostic {
+  if (!(error instanceof UserError))
+    return whole(path, `The file cannot be read: ${readFailure(error)}.`, "missing-file");
+  const { code = "failed", action } = error.detail;
+  const message = `${error.message.replace(/([^.!?])$/, "$1.")}${action === undefined ? "" : ` ${action}`}`;
+  return {
+    ...whole(path, message, code),
+    ...(code === "set" ? { option: { text: "--set", message } } : {}),
+  };
+}

@@ -1,0 +1,74 @@
+/** Which files are meant: those that are named, those that a pattern matches, and every config below a folder. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { UserError } from "../../../shared/errors.ts";
+import { matcher, staticFolder } from "./pattern.ts";
+
+export interface Wanted {
+  /** As the person wrote it, or below the folder that they wrote. */
+  readonly file: string;
+  /** Nobody named it: it is checked only where its content shows that it is a configuration. */
+  readonly found: boolean;
+}
+
+export const isConfigName = (file: string): boolean => /\.gradus\.ya?ml$/.test(file);
+
+/** How configurations of the other frameworks are written. */
+const foreignEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py"];
+/** No configuration is longer; data and generated programs are. */
+const longest = 1 << 20;
+
+/** Each file once, in the order of the arguments. Throws a UserError of code `usage` for one that means no file. */
+export function wantedFiles(words: readonly string[]): readonly Wanted[] {
+  const found = new Map<string, Wanted>();
+  for (const word of words)
+    for (const wanted of meant(word)) {
+      const known = found.get(wanted.file);
+      if (known === undefined || known.found) found.set(wanted.file, wanted);
+    }
+  return [...found.values()];
+}
+
+function meant(word: string): readonly Wanted[] {
+  const stats = statSync(word, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true && !isConfigName(word)) return someOf(word, configsBelow(word));
+  if (stats === undefined && /[*?[{]/.test(word)) return someOf(word, matching(word));
+  return [{ file: word, found: false }];
+}
+
+function someOf(word: string, files: readonly Wanted[]): readonly Wanted[] {
+  if (files.length > 0) return files;
+  throw new UserError(`there is nothing to check in \`${word}\``, {
+    code: "usage",
+    action: "Configs are called *.gradus.yaml; those of verl, TRL and OpenRLHF are known by their keys.",
+  });
+}
+
+const configsBelow = (folder: string): readonly Wanted[] =>
+  filesBelow(folder)
+    .filter((file) => isConfigName(file) || foreignEndings.includes(extname(file)))
+    .filter((file) => isConfigName(file) || statSync(file).size <= longest)
+    .map((file) => ({ file, found: !isConfigName(file) }));
+
+function matching(pattern: string): readonly Wanted[] {
+  const matches = matcher(pattern);
+  const folder = staticFolder(pattern);
+  if (!existsSync(folder)) return [];
+  return filesBelow(folder)
+    .filter((file) => matches(file))
+    .map((file) => ({ file, found: false }));
+}
+
+/** Sorted. Hidden folders, packages and Python environments hold nobody's configs; links are not followed. */
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (entries.some(({ name }) => name === "pyvenv.cfg")) return [];
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return isPassedOver(path) ? [] : filesBelow(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+const isPassedOver = (folder: string): boolean =>
+  basename(folder).startsWith(".") || ["node_modules", "__pycache__"].includes(basename(folder));

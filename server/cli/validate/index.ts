@@ -1,0 +1,85 @@
+import { Option } from "commander";
+import type { JsonObject } from "../../../shared/json.ts";
+import type { Diagnostic, Severity } from "../../config/diagnostic.ts";
+import { complain, exit, print, printJson, type Command } from "../command.ts";
+import { collect, formatted } from "../findings.ts";
+import { whole } from "../options.ts";
+import { check, type Checked } from "./check.ts";
+import { wantedFiles } from "./files.ts";
+import { sarif } from "./sarif.ts";
+
+interface Options {
+  readonly format: "text" | "json" | "sarif";
+  readonly json?: boolean;
+  readonly set: readonly string[];
+  readonly maxWarnings?: number;
+  readonly fix?: boolean;
+  readonly skipOthers?: boolean;
+}
+
+export const command: Command = {
+  name: "validate",
+  configure: (program) => {
+    program
+      .argument("<file...>", "configs, folders of them or patterns: runs/**/*.gradus.yaml")
+      .addOption(
+        new Option("--format <format>", "how findings are printed")
+          .choices(["text", "json", "sarif"])
+          .default("text"),
+      )
+      .option("--json", "the same as --format json")
+      .option("--max-warnings <n>", "fail when there are more warnings than this", whole(0))
+      .option("--fix", "mend in the files what has one sensible mend, then check")
+      .option("--skip-others", "pass over files that are no configuration, even where they are named")
+      .option("--set <path=value>", "check with this value set", collect, [])
+      .action((words: string[], options: Options) => {
+        process.exitCode = validate(words, options);
+      });
+  },
+};
+
+function validate(words: readonly string[], options: Options): number {
+  const how = { set: options.set, fix: options.fix === true, skipOthers: options.skipOthers === true };
+  const checked = wantedFiles(words).flatMap((wanted) => check(wanted, how) ?? []);
+  const format = options.json === true ? "json" : options.format;
+  if (format === "json") printJson({ files: checked.map((file) => plainFile(file, how.fix)) });
+  else if (format === "sarif") printJson(sarif(checked));
+  else printText(checked);
+  const warnings = count(checked, "warning");
+  const { maxWarnings = Infinity } = options;
+  if (warnings > maxWarnings)
+    complain(
+      `${told(warnings, "warning")}: more than the ${maxWarnings} that \`--max-warnings\` allows. Mend some, or raise it.`,
+    );
+  return count(checked, "error") > 0 || warnings > maxWarnings ? exit.failed : exit.ok;
+}
+
+const count = (checked: readonly Checked[], severity: Severity): number =>
+  checked.flatMap(({ diagnostics }) => diagnostics).filter((found) => found.severity === severity).length;
+
+const told = (n: number, severity: Severity): string =>
+  `${n} ${severity}${n > 1 && severity !== "info" ? "s" : ""}`;
+
+const plainFile = ({ file, kind, diagnostics, fixed }: Checked, fix: boolean): JsonObject => ({
+  file,
+  kind,
+  ...(fix ? { fixed } : {}),
+  diagnostics: diagnostics.map((finding) => plainFinding(finding)),
+});
+
+const plainFinding = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
+  JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
+
+function printText(checked: readonly Checked[]): void {
+  for (const { file, diagnostics, fixed } of checked) {
+    if (fixed) complain(`${file}: mended`);
+    for (const finding of diagnostics) complain(formatted(finding, file));
+  }
+  const severities: readonly Severity[] = ["error", "warning", "info"];
+  const parts = severities.flatMap((severity) => {
+    const n = count(checked, severity);
+    return n === 0 ? [] : [told(n, severity)];
+  });
+  const files = checked.length === 1 ? (checked[0]?.file ?? "") : `${checked.length} files`;
+  print(`${files}: ${parts.length === 0 ? "nothing to complain about" : parts.join(", ")}`);
+}

@@ -1,0 +1,19 @@
+/** Where responses end, and what they say without that. */
+import type { Tokenizer } from "./seams.ts";
+
+/** Every token that ends a response. */
+export const endsOf = ({ eos, eosAll = [eos] }: Pick<Tokenizer, "eos" | "eosAll">): readonly number[] =>
+  eosAll;
+
+export const hasEnded = (tokens: ArrayLike<number>, tokenizer: Tokenizer): boolean =>
+  endsOf(tokenizer).includes(tokens[tokens.length - 1] ?? -1);
+
+/** The text of a response, without the token that ended it. */
+export const responseText = (tokens: Int32Array, tokenizer: Tokenizer): string =>
+  tokenizer.decode(hasEnded(tokens, tokenizer) ? tokens.subarray(0, -1) : tokens);
+
+/** The text of tokens that may end more than once: turns of a conversation. */
+export function textWithoutEnds(tokens: Int32Array, tokenizer: Tokenizer): string {
+  const ends = endsOf(tokenizer);
+  return tokenizer.decode(tokens.filter((token) => !ends.includes(token)));
+}

@@ -1,0 +1,72 @@
+/** Where the rollouts of drawn tasks begin, and what start states learn of how they ended. */
+import type { DrawnTask } from "../algorithm.ts";
+import { outcome } from "../algorithm.ts";
+import { rowsOfGroups } from "../batch.ts";
+import { randomStream } from "../random.ts";
+import { origin, type Begun, type Finished, type Group } from "../seams.ts";
+import { tokensOf } from "./assemble.ts";
+import type { Collected, Place } from "./collect.ts";
+import { StepHelp } from "./helpContext.ts";
+import { asked } from "./prompts.ts";
+
+/** @param round counts the refills of the step */
+export async function begun(
+  place: Place,
+  drawn: readonly DrawnTask[],
+  round: number,
+): Promise<readonly (Begun & Pick<DrawnTask, "rollouts">)[]> {
+  const { session, stage, step } = place;
+  const help = new StepHelp(place);
+  const random = randomStream(session.config.seed, "start", step, round);
+  const wanted = drawn.map((one, i) => ({ ...one, key: ["start", step, round, i] }));
+  const context = Object.assign(help, { random });
+  const all = await stage.start.begin(wanted, context);
+  const fitting = all.map((one) => (fits(place, one) ? one : { task: one.task, arm: one.arm }));
+  const over = fitting.filter((one, i) => one !== all[i]).length;
+  if (over > 0)
+    session.recorder.event(
+      "warning",
+      "no-help",
+      `curriculum.start: what ${over} ${over === 1 ? "group" : "groups"} would have begun behind fills the model's context with the prompt. They begin at the prompt.`,
+      { step, action: "Give less, or choose a model with a longer context.", data: { count: over } },
+    );
+  return fitting.map((one, i) => {
+    const { rollouts } = drawn[i]!;
+    return rollouts === undefined ? one : { ...one, rollouts };
+  });
+}
+
+function fits(
+  { session: { policy }, stage }: Place,
+  { task, lead = [], prompt = task.prompt }: Begun,
+): boolean {
+  const { tokens, prefix } = asked(policy.tokenizer, { ...task, prompt }, stage.config.body.rollout);
+  const given = lead.reduce((sum, part) => sum + tokensOf(part).length, 0);
+  // A bare prompt that is too long is another error.
+  return given === 0 || tokens.length + (prefix?.length ?? 0) + given < policy.context;
+}
+
+/** Once a step, after the curriculum has observed it. */
+export function observeStarts(
+  { stage, clock }: Place,
+  { batch, scored }: Collected,
+  groups: readonly Group[],
+): void {
+  if (stage.start.observe === undefined) return;
+  const rows = rowsOfGroups(batch);
+  const finished = groups.map((group, number): Finished => ({
+    ...group,
+    rollouts: rows[number]!.map((row) => {
+      const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+      let first = from;
+      while (first < to && batch.origin[first] !== origin.written) first += 1;
+      return {
+        tokens: batch.tokens.slice(first, to),
+        entropy: batch.columns.entropy?.slice(first, to) ?? new Float64Array(to - first).fill(Number.NaN),
+        success: scored.success[row] === outcome.right,
+        begun: batch.records[row]!.help !== undefined,
+      };
+    }),
+  }));
+  stage.start.observe(finished, clock);
+}

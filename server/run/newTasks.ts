@@ -1,0 +1,149 @@
+/** Tasks that a stage makes of those it has rolled out: before the step's own are drawn, so that nothing is trained yet. */
+import { UserError } from "../../shared/errors.ts";
+import { create } from "../algorithm/create.ts";
+import type { CreateContext, GenerateConfig } from "../config/resolved.ts";
+import { GeneratedTasks } from "../generation/generatedTasks.ts";
+import { round, type Recipe, type Round } from "../generation/round.ts";
+import { lineageOf } from "../generation/task.ts";
+import type { Complete } from "../generation/types.ts";
+import { randomStream } from "../random.ts";
+import type { Task } from "../seams.ts";
+import type { Place } from "./collect.ts";
+import type { Recorder } from "./recorder.ts";
+import { draftsOf, placesOf, rollOut } from "./generate.ts";
+import { asked } from "./prompts.ts";
+import { graded, tried } from "./tries.ts";
+
+/** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
+export async function makeTasks(place: Place): Promise<void> {
+  const { stage, clock } = place;
+  for (const { config, source } of stage.curriculum.sources) {
+    const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
+    if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
+    if (clock.stageStep === 0 || clock.stageStep % generate.every !== 0) continue;
+    try {
+      report(place, source, await once(place, source, generate));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      place.session.recorder.event(
+        "warning",
+        "tasks-not-made",
+        `No tasks were made for ${source.name}: ${error.message}`,
+        { step: place.step, action: error.detail.action },
+      );
+    }
+  }
+  stage.curriculum.grow();
+}
+
+function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): Promise<Round> {
+  const { session, step, stage } = place;
+  const recipe = recipeOf(generate, {
+    random: randomStream(session.config.seed, "generate"),
+    max_tokens: stage.config.body.rollout.max_tokens,
+    group: stage.config.body.rollout.group,
+  });
+  const key = ["tasks", source.name, source.round] as const;
+  const { author } = recipe;
+  return round(source, recipe, {
+    random: randomStream(session.config.seed, "tasks", source.name),
+    step,
+    attempt: (tasks) =>
+      tried(
+        place,
+        tasks.map((task) => ({ task, arm: source.name })),
+        { samples: generate.tries },
+        [...key, "try"],
+      ),
+    fits: (task) => fits(place, task),
+    grade: (tasks) => graded(place, tasks, source.name),
+    complete:
+      author.kind === "endpoint"
+        ? author.complete
+        : penOf(place, [...key, "author"], author.kind === "policy" ? author.model : undefined),
+    policy: penOf(place, [...key, "judge"]),
+  });
+}
+
+const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => ({
+  transform: create(generate.transform, context),
+  author: create(generate.author, context),
+  answer: create(generate.answer, context),
+  gates: generate.gates.map((gate) => create(gate, context)),
+  parents: generate.parents,
+  names: {
+    transform: generate.transform.declaration.name,
+    author: generate.author.declaration.name,
+    // A program's tasks bring their own.
+    answer: (generate.author.declaration.name === "program" ? generate.author : generate.answer).declaration
+      .name,
+  },
+});
+
+/** The policy, or another model of the run, as author. What responses must look like (grammar, stop texts) is not asked of a task. */
+function penOf(place: Place, key: readonly (string | number)[], model?: string): Complete {
+  const { session, stage, step, watch } = place;
+  // The reference is a snapshot of the policy's own engine.
+  const own = model === undefined || session.policy.snapshots.includes(model);
+  const writer = own ? session.policy : session.models.get(model);
+  let asked = 0;
+  return async (requests, { samples, max_tokens, temperature }) => {
+    if (requests.length === 0) return [];
+    const tasks = requests.map((prompt, i): Task => ({
+      id: `request-${i}`,
+      source: "author",
+      env: "author",
+      prompt,
+      data: {},
+    }));
+    const places = placesOf(
+      tasks.map((task) => ({ task, arm: "author" })),
+      new Set(),
+    );
+    const { chat, system } = stage.config.body.rollout;
+    const purpose = [...key, "write", asked++, step];
+    const drafts = draftsOf(places, samples, writer, purpose, "estimate", { chat, system });
+    const between = (): Promise<void> => watch.without(session.between);
+    const { seed } = session.config;
+    const as = own && model !== undefined ? { model } : {};
+    const decode = { max_tokens, temperature, seed, signal: session.signal, between, ...as };
+    const { records } = await watch.time("generate", () => rollOut(writer, drafts, decode));
+    return requests.map((_, i) =>
+      records.slice(i * samples, (i + 1) * samples).map(({ response }) => response),
+    );
+  };
+}
+
+function fits({ session, stage }: Place, task: Task): boolean {
+  const { policy } = session;
+  const { tokens, prefix } = asked(policy.tokenizer, task, stage.config.body.rollout);
+  return tokens.length + (prefix?.length ?? 0) < policy.context;
+}
+
+function report({ session, step }: Place, source: GeneratedTasks, made: Round): void {
+  const { parents, taken, refused } = made;
+  const reasons = [...refused].map(([reason, count]) => `${count}× ${reason}`).join("; ");
+  const missed = reasons === "" ? "" : ` Not taken: ${reasons}.`;
+  const message =
+    parents === 0
+      ? `${source.name}: the selector found no parent among the tasks seen so far.`
+      : `${source.name}: ${taken.length} of ${parents} new tasks were taken in.${missed}`;
+  const nothing = parents > 0 && taken.length === 0;
+  session.recorder.event(nothing ? "warning" : "info", "tasks-made", message, {
+    step,
+    ...(nothing
+      ? { action: `Look at tasks.${source.name}.generate: another transform or author, or wider gates.` }
+      : {}),
+    data: { source: source.name, refused: Object.fromEntries(refused), tasks: taken.map(({ id }) => id) },
+  });
+  for (const task of taken) recordTask(session.recorder, step, task);
+}
+
+function recordTask(recorder: Recorder, step: number, task: Task): void {
+  const lineage = lineageOf(task);
+  if (lineage === undefined) return;
+  const { parents, generation, transform, author, answer: answered, tried } = lineage;
+  const { source, id, prompt, answer = null } = task;
+  const origin = { parents, generation, transform, author, answered, tried };
+  recorder.append({ kind: "task", step, source, id, prompt, answer, ...origin });
+}

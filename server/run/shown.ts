@@ -1,0 +1,79 @@
+/** What the models of KL entries are shown beside the prompts, once it is known which rollouts succeeded. */
+import { outcome } from "../algorithm.ts";
+import { raggedOf, rowsOfGroups, trainedBehind } from "../batch.ts";
+import { fill, textField } from "../helpTexts.ts";
+import { shownNames, type KlShown } from "../kl/shown.ts";
+import { randomStream } from "../random.ts";
+import type { Batch } from "../seams.ts";
+import type { Collected, Place } from "./collect.ts";
+import { asked } from "./prompts.ts";
+
+/** The text for each row; undefined: there is none. */
+type Texts = readonly (string | undefined)[];
+
+/** A rollout of the group that succeeded, not the row itself, drawn by chance. */
+function siblings({ session, step }: Place, { batch, scored }: Collected): Texts {
+  const texts: (string | undefined)[] = [];
+  for (const rows of rowsOfGroups(batch)) {
+    const right = rows.filter((row) => scored.success[row] === outcome.right);
+    for (const row of rows) {
+      const others = right.filter((other) => other !== row);
+      if (others.length === 0) continue;
+      const { group, index } = batch.records[row]!;
+      const random = randomStream(session.config.seed, "shown", step, group, index);
+      texts[row] = batch.records[others[random.integer(others.length)]!]!.response;
+    }
+  }
+  return texts;
+}
+
+function textsOf(place: Place, collected: Collected, { what, field }: KlShown): Texts {
+  if (what === "sibling") return siblings(place, collected);
+  return collected.batch.records.map(({ task }) => {
+    if (what === "field") return textField(task, field);
+    return what === "solution" ? task.solution : task.answer;
+  });
+}
+
+/** The contexts of one entry's model; a row for which there is nothing, or whose context it would fill, has its own. */
+function behind(
+  { session: { policy }, stage }: Place,
+  batch: Batch,
+  texts: Texts,
+  template: string,
+): { readonly contexts: readonly Int32Array[]; readonly shown: Texts } {
+  const own = trainedBehind(batch);
+  const shown: (string | undefined)[] = [];
+  const contexts = batch.records.map(({ task }, row) => {
+    const help = texts[row];
+    const bare = own.values.subarray(own.offsets[row], own.offsets[row + 1]);
+    if (help === undefined) return bare;
+    const prompt = fill(template, { prompt: task.prompt, help });
+    const { tokens } = asked(policy.tokenizer, { ...task, prompt }, stage.config.body.rollout);
+    if (tokens.length + batch.offsets[row + 1]! - batch.offsets[row]! > policy.context) return bare;
+    shown[row] = help;
+    return tokens;
+  });
+  return { contexts, shown };
+}
+
+/** The step's rollouts with the contexts in which models of KL entries read them. */
+export function withShown(place: Place, collected: Collected): Collected {
+  const { kl } = place.stage.config.body;
+  const names = shownNames(kl);
+  const { batch } = collected;
+  const found = new Map<string, ReturnType<typeof behind>>();
+  kl.forEach(({ shown }, at) => {
+    const name = names[at];
+    if (name === undefined || shown === undefined || found.has(name)) return;
+    found.set(name, behind(place, batch, textsOf(place, collected, shown), shown.template));
+  });
+  if (found.size === 0) return collected;
+  const all = [...found];
+  const records = batch.records.map((record, row) => {
+    const own = all.flatMap(([name, { shown }]) => (shown[row] === undefined ? [] : [[name, shown[row]]]));
+    return own.length === 0 ? record : { ...record, shown: Object.fromEntries(own) };
+  });
+  const contexts = Object.fromEntries(all.map(([name, one]) => [name, raggedOf(one.contexts)]));
+  return { ...collected, batch: { ...batch, records, contexts } };
+}

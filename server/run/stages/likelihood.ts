@@ -1,0 +1,61 @@
+/** Steps of supervised stages: written solutions (`sft`), and plain text of which every token trains (`pretrain`). */
+import { UserError } from "../../../shared/errors.ts";
+import { rateAt } from "../../config/learningRate.ts";
+import { randomStream } from "../../random.ts";
+import type { Batch, Task, Tokenizer } from "../../seams.ts";
+import { drawByWeight } from "../byWeight.ts";
+import type { Place } from "../collect.ts";
+import { measureMemory, measureUpdates } from "../measure.ts";
+import { batchOfPieces } from "../demonstrations.ts";
+import { likelihood, solved } from "../supervised.ts";
+
+/** The tasks of a supervised step: by their sources' weights, whatever the curriculum has learnt. */
+export function drawnTasks({ session, stage, step, clock }: Place): Task[] {
+  const random = randomStream(session.config.seed, "supervised", step);
+  return drawByWeight(stage.curriculum, stage.config.batch, random, clock).map(({ task }) => task);
+}
+
+export const solutionStep = (place: Place): Promise<Record<string, number>> =>
+  learnFrom(
+    place,
+    solved(drawnTasks(place), place.session.policy.tokenizer, place.stage.config.body.rollout),
+  );
+
+export const textStep = (place: Place): Promise<Record<string, number>> => {
+  const { policy } = place.session;
+  const rows = drawnTasks(place).map((task) => pieceOf(task, policy.tokenizer, policy.context));
+  return learnFrom(place, batchOfPieces(rows));
+};
+
+/** All that a task says as one text: of a corpus the whole piece, else its prompt and its written solution. */
+const textOf = ({ data, prompt, solution }: Task): string => {
+  const { text } = data;
+  return typeof text === "string" ? text : prompt + (solution ?? "");
+};
+
+/** As much of the text as the model can look at; what the model's texts begin with stands in front. */
+function pieceOf(task: Task, tokenizer: Tokenizer, context: number): Int32Array {
+  const tokens = [...(tokenizer.prefix ?? []), ...tokenizer.encode(textOf(task))].slice(0, context);
+  if (tokens.length >= 2) return Int32Array.from(tokens);
+  throw new UserError(
+    `a text of source ${task.source} has fewer than two tokens: there is none to foretell`,
+    {
+      code: "text-short",
+      action: "Lengthen the texts of the corpus, or its `length`.",
+    },
+  );
+}
+
+async function learnFrom(place: Place, batch: Batch): Promise<Record<string, number>> {
+  const { session, stage, clock, watch } = place;
+  session.signal.throwIfAborted();
+  const plan = {
+    channels: ["logp"],
+    unit: "sequence",
+    lr_scale: rateAt(stage.config.body.update.schedule, clock),
+  } as const;
+  const update = await watch.time("update", () =>
+    session.models.get("policy").update(batch, plan, likelihood),
+  );
+  return { ...measureUpdates([update]), ...measureMemory(session), ...watch.metrics() };
+}

@@ -1,0 +1,63 @@
+/** What became of every stage's tasks: held-out ones of each, measured as each stage ends. */
+import { Algorithm, type DrawnTask } from "../../algorithm.ts";
+import type { StageConfig } from "../../config/resolved.ts";
+import type { Clock } from "../../seams.ts";
+import { evaluate } from "../evaluate.ts";
+import type { Session } from "../session.ts";
+import { heldOut, type Parts } from "../stage.ts";
+
+interface Row {
+  readonly stage: StageConfig;
+  readonly tasks: readonly DrawnTask[];
+}
+
+/** Whether the stage has tasks that a reward tells right from wrong. */
+const measurable = ({ kind, body }: StageConfig): boolean =>
+  (kind === "rl" || kind === "sft") && body.tasks.length > 0 && body.reward.terms.length > 0;
+
+export class RegressionMatrix {
+  private rows: readonly Row[] | undefined;
+
+  constructor(
+    private readonly session: Session,
+    private readonly parts: Parts,
+  ) {}
+
+  /** Records `eval/<stage>/pass@k` and `eval/<stage>/greedy` of every stage, as they are once `after` has ended. */
+  async measure(after: StageConfig, clock: Clock): Promise<void> {
+    const { matrix } = this.session.config.evaluation;
+    if (matrix === undefined) return;
+    const rows = (this.rows ??= this.session.config.stages.filter(measurable).map((stage) => ({
+      stage,
+      tasks: heldOut(stage.body, this.parts.context(stage.body), matrix),
+    })));
+    const metrics: Record<string, number> = {};
+    for (const row of rows) Object.assign(metrics, await this.measureRow(row, clock));
+    const { recorder } = this.session;
+    const record = { kind: "evaluation", step: recorder.step, time: Date.now(), role: "matrix" } as const;
+    recorder.append({ ...record, stage: after.name, metrics });
+  }
+
+  /** By the stage's own tasks, prompts and rewards. */
+  private async measureRow({ stage, tasks }: Row, clock: Clock): Promise<Record<string, number>> {
+    const { config, policy, models, signal } = this.session;
+    const { report } = await evaluate(
+      {
+        config: { ...config, top: stage.body },
+        tasks,
+        algorithm: new Algorithm(stage.body, this.parts.context(stage.body)),
+        scorer: this.parts.scorer(stage.body),
+        policy,
+        models,
+        signal,
+      },
+      clock,
+    );
+    return Object.fromEntries(
+      Object.entries(report.metrics).flatMap(([name, value]) => {
+        const measure = /^eval\/(pass@\d+|greedy)$/.exec(name)?.[1];
+        return measure === undefined ? [] : [[`eval/${stage.name}/${measure}`, value]];
+      }),
+    );
+  }
+}

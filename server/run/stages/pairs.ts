@@ -1,0 +1,191 @@
+/** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
+import { UserError } from "../../../shared/errors.ts";
+import { raggedOf, selectRows } from "../../batch.ts";
+import type { Scored } from "../../algorithm.ts";
+import { create } from "../../algorithm.ts";
+import { learning } from "../../learners/lesson.ts";
+import {
+  origin,
+  status,
+  type Batch,
+  type Learner,
+  type RewardColumn,
+  type RolloutRecord,
+  type Task,
+  type Tokenizer,
+} from "../../seams.ts";
+import { collect, type Place } from "../collect.ts";
+import { generated, learn } from "../learn.ts";
+import { measureMemory, measureUpdates } from "../measure.ts";
+import { selectColumn } from "../columns.ts";
+import { asked, type Asking } from "../prompts.ts";
+import { step } from "../step.ts";
+import { drawnTasks } from "./likelihood.ts";
+
+/** What the better and the worse answer of a pair count as. */
+const labels = [1, 0] as const;
+
+const pairOf = (task: Task): readonly [string, string] => {
+  if (task.pair !== undefined) return [task.pair.chosen, task.pair.rejected];
+  throw new UserError(`task ${task.id} of ${task.source} has no pair of answers to compare`, {
+    code: "pair-missing",
+    action:
+      "Name the fields that hold them with `chosen` and `rejected` of the dataset, or set `pairs: rollouts` on the stage.",
+  });
+};
+
+/** Two rows a task, in the order of the tasks: the chosen answer, the rejected one. */
+export function pairedBatch(tasks: readonly Task[], tokenizer: Tokenizer, asking: Asking): Batch {
+  const rows = tasks.flatMap((task, pair) =>
+    pairOf(task).map((response, index) => ({ task, pair, response, index })),
+  );
+  const questions = tasks.map((task) => asked(tokenizer, task, asking));
+  const { offsets, values: tokens } = raggedOf(
+    rows.map(({ response }) => [...tokenizer.encode(response), tokenizer.eos]),
+  );
+  return {
+    rows: rows.length,
+    offsets,
+    tokens,
+    columns: {},
+    origin: new Uint8Array(tokens.length).fill(origin.written),
+    mask: new Uint8Array(tokens.length).fill(1),
+    context: raggedOf(
+      rows.map(({ pair }) => [...questions[pair]!.tokens, ...(questions[pair]!.prefix ?? [])]),
+    ),
+    group: Int32Array.from(rows, ({ pair }) => pair),
+    groups: tasks.length,
+    pair: Int32Array.from(rows, ({ pair }) => pair),
+    records: rows.map(({ task, pair, response, index }): RolloutRecord => ({
+      task,
+      arm: task.source,
+      group: String(pair),
+      index,
+      prompt: task.prompt,
+      response,
+      finish: "stop",
+      source: "dataset",
+      use: "train",
+      pair: String(pair),
+    })),
+  };
+}
+
+/** One reward a row: which of the two is better. */
+const verdicts = ({ rows }: Batch): RewardColumn => ({
+  name: "chosen",
+  level: "response",
+  status: new Uint8Array(rows).fill(status.value),
+  offsets: Int32Array.from({ length: rows + 1 }, (_, row) => row),
+  values: Float64Array.from({ length: rows }, (_, row) => labels[row % 2]!),
+  errors: new Map(),
+});
+
+const judged = (batch: Batch): Pick<Scored, "combined" | "success"> => {
+  const column = verdicts(batch);
+  return {
+    combined: { sources: [column], total: column.values, errored: new Uint8Array(batch.rows) },
+    success: Uint8Array.from(column.values),
+  };
+};
+
+/** Pairs of the stage's tasks, as rows that fit the model. */
+function drawnPairs(place: Place): Batch {
+  const { policy } = place.session;
+  const batch = pairedBatch(drawnTasks(place), policy.tokenizer, place.stage.config.body.rollout);
+  for (let row = 0; row < batch.rows; row++) {
+    const length =
+      batch.offsets[row + 1]! -
+      batch.offsets[row]! +
+      batch.context.offsets[row + 1]! -
+      batch.context.offsets[row]!;
+    if (length > policy.context) throw tooLong(batch.records[row]!, length, policy.context);
+  }
+  return batch;
+}
+
+const tooLong = ({ task }: RolloutRecord, length: number, context: number): UserError =>
+  new UserError(
+    `an answer of task ${task.id} has ${length} tokens with its prompt, and the model's context is ${context}`,
+    { code: "pair-too-long", action: "Shorten the pairs, or choose a model with a longer context." },
+  );
+
+/** The policy learns which answer of each pair is the better. */
+export async function preferenceStep(place: Place): Promise<Record<string, number>> {
+  const { stage, session, clock, watch } = place;
+  if (stage.config.pairs === "rollouts") return step(place);
+  session.signal.throwIfAborted();
+  const { algorithm } = stage;
+  const batch = algorithm.masked(drawnPairs(place));
+  const old = await watch.time("score", () => generated(place, batch));
+  const size = batch.tokens.length;
+  const advantages = {
+    tokens: new Float64Array(size),
+    rows: new Float64Array(batch.rows),
+    exists: new Uint8Array(size).fill(1),
+  };
+  const weights = algorithm.weights(batch, advantages, old, clock);
+  const train = { batch, advantages, weights, old, scored: judged(batch) };
+  const updates = await watch.time("update", () => learn(place, { train }, false));
+  algorithm.finished();
+  return { ...measureUpdates(updates), ...measureMemory(session), ...watch.metrics() };
+}
+
+/** The learner of a reward_model stage. */
+function learnerOf({ stage }: Place, name: string): Learner {
+  const { objective } = stage.config.body;
+  const [learner] =
+    learning("online", {
+      model: name,
+      objective: create(objective.loss, stage.context),
+      from: undefined,
+      who: `stage ${stage.config.name}`,
+    }).learners ?? [];
+  if (learner === undefined) throw new Error("internal: a learner that does not learn");
+  return learner;
+}
+
+/** A model's head learns which of two answers is the better; the policy stays as it is. */
+export async function rewardModelStep(place: Place): Promise<Record<string, number>> {
+  const { stage, session, clock, watch } = place;
+  const { trains, pairs } = stage.config;
+  if (trains === undefined)
+    throw new UserError(`stage ${stage.config.name} does not say which model it trains`, {
+      code: "stage-model",
+      action: "Write `trains: NAME`, a model of `models` with `trains: true` and a value head.",
+    });
+  session.signal.throwIfAborted();
+  const { batch, terms } = pairs === "rollouts" ? await ownPairs(place) : fromTasks(place);
+  const learner = learnerOf(place, trains);
+  const learned =
+    batch.rows === 0
+      ? {}
+      : await watch.time("update", () =>
+          learner.train(session.models, batch, { terms, weights: terms.map(() => 1) }, clock),
+        );
+  const named = Object.entries(learned).map(([name, value]) => [`learner/${trains}/${name}`, value]);
+  return { ...Object.fromEntries(named), ...measureMemory(session), ...watch.metrics() };
+}
+
+interface Labelled {
+  readonly batch: Batch;
+  readonly terms: readonly RewardColumn[];
+}
+
+function fromTasks(place: Place): Labelled {
+  const batch = drawnPairs(place);
+  return { batch, terms: [verdicts(batch)] };
+}
+
+/** Answers that the policy writes now, told apart by the stage's reward. */
+async function ownPairs(place: Place): Promise<Labelled> {
+  const { batch, scored, admitted } = await collect(place);
+  const { combined } = place.stage.algorithm.rewards(scored.rewards.terms, batch, place.clock);
+  const total: RewardColumn = {
+    ...verdicts(batch),
+    name: "total",
+    status: Uint8Array.from(combined.total, (value) => (Number.isNaN(value) ? status.none : status.value)),
+    values: combined.total,
+  };
+  return { batch: selectRows(batch, admitted), terms: [selectColumn(total, admitted)] };
+}

@@ -1,0 +1,88 @@
+/** Rollouts that only tell how hard tasks are now: they train nothing and are not kept. */
+import type { DrawnTask } from "../algorithm.ts";
+import type { Arm, Batch, Group, Task, Verdict } from "../seams.ts";
+import type { Place } from "./collect.ts";
+import { writing } from "./decoding.ts";
+import { dividedIn } from "./divide.ts";
+import { draftsOf, placesOf, rollOut } from "./generate.ts";
+import { rewardContext } from "./session.ts";
+import { solved } from "./supervised.ts";
+
+/** How tasks are tried: the temperature is the run's own where none is given. */
+interface Tries {
+  readonly samples: number;
+  readonly temperature?: number;
+}
+
+/** One group for each task, scored by the terms that need nothing that learns in the step. */
+export async function tried(
+  place: Place,
+  tasks: readonly DrawnTask[],
+  { samples, temperature }: Tries,
+  key: readonly (string | number)[],
+): Promise<Group[]> {
+  const { session, stage, step, watch } = place;
+  const { algorithm, config } = stage;
+  const places = placesOf(
+    tasks.map(({ arm, task }) => ({ arm, task })),
+    new Set(),
+  );
+  const drafts = draftsOf(places, samples, session.policy, [...key, step], "estimate", config.body.rollout);
+  const { temperature_at, ...decode } = writing(place);
+  const how =
+    temperature === undefined
+      ? { ...decode, ...(temperature_at === undefined ? {} : { temperature_at }) }
+      : { ...decode, temperature };
+  const written = await watch.time("generate", () => rollOut(session.policy, drafts, how));
+  const batch = algorithm.masked(dividedIn(place, written));
+  return paid(place, batch);
+}
+
+/** What rollouts are paid by the terms that need nothing that learns in the step. */
+async function paid({ session, stage, clock, watch }: Place, batch: Batch): Promise<Group[]> {
+  const { algorithm, scorer } = stage;
+  const columns = await watch.time("reward", () => scorer.scorePlain(batch, rewardContext(session, clock)));
+  return algorithm.groups(batch, algorithm.rewards(columns, batch, clock));
+}
+
+/** Written solutions, or answers where there are none, as responses: a group of one each; undefined: a task has neither. */
+export async function graded(place: Place, tasks: readonly Task[], arm: Arm): Promise<(Group | undefined)[]> {
+  const { session, stage } = place;
+  const open = tasks.flatMap((task, i) => {
+    const solution = task.solution ?? task.answer;
+    return solution === undefined ? [] : [{ i, task: { ...task, solution } }];
+  });
+  if (open.length === 0) return tasks.map(() => undefined);
+  const { rollout } = stage.config.body;
+  const written = solved(
+    open.map(({ task }) => task),
+    session.policy.tokenizer,
+    rollout,
+  );
+  const records = written.records.map((record) => ({ ...record, arm, use: "estimate" as const }));
+  const groups = await paid(place, dividedIn(place, { ...written, records }));
+  return tasks.map((_, i) => groups[open.findIndex((one) => one.i === i)]);
+}
+
+/** Tries what the estimator wants to know before the step's tasks are drawn, until it asks no more. */
+export async function probe(place: Place): Promise<void> {
+  const { stage, clock } = place;
+  const { curriculum } = stage;
+  for (let wish = curriculum.probe(clock), n = 0; wish !== undefined; wish = curriculum.probe(clock), n++) {
+    const tasks = curriculum.tasksOf(wish.arms, place.session.config.seed, clock);
+    curriculum.probed(await tried(place, tasks, wish, ["probe", n]), clock);
+  }
+}
+
+/** The drawn tasks that pass admission's own tries, where it has any. */
+export async function screen(
+  place: Place,
+  drawn: readonly DrawnTask[],
+  round: number,
+): Promise<readonly DrawnTask[]> {
+  const { screen: tries } = place.stage.curriculum.admission;
+  if (tries === undefined) return drawn;
+  const groups = await tried(place, drawn, tries, ["screen", round]);
+  const verdicts = groups.map((group): Verdict => tries.admit(group));
+  return drawn.filter((_, i) => verdicts[i]!.admitted);
+}

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import Ajv from "ajv";
+import { z } from "zod";
+import { gradus } from "../../support/cli.ts";
+import { sarifSchema } from "../../support/sarif.ts";
+
+const good = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
+const bad = good.replace("countdown", "countdwn");
+/** A weight that is never other than zero. */
+const harmful =
+  "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation, spare: { use: length, weight: 0 } } }\n";
+const launch =
+  "python3 -m verl.trainer.main_ppo \\\n  data.train_batch_size=64 \\\n  actor_rollout_ref.actor.ppo_mini_batch_sze=64\n";
+
+let folder = "";
+const write = (name: string, text: string): void => {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+};
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "gradus-validate-"));
+  write("good.gradus.yaml", good);
+  write("all/a.gradus.yaml", good);
+  write("all/deep/über b.gradus.yml", bad);
+  write("all/deep/launch.sh", launch);
+  write("all/compose.yaml", "services: { db: { image: postgres } }\n");
+  write("all/build.sh", "make -j4\n");
+  write("all/node_modules/x.gradus.yaml", bad);
+  write("all/.cache/x.gradus.yaml", bad);
+  write("all/environment/pyvenv.cfg", "home = /usr\n");
+  write("all/environment/x.gradus.yaml", bad);
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const outputSchema = z.object({
+  files: z.array(
+    z.object({
+      file: z.string(),
+      kind: z.string(),
+      fixed: z.boolean().optional(),
+      diagnostics: z.array(z.object({ severity: z.string(), rule: z.string() })),
+    }),
+  ),
+});
+
+async function validate(
+  ...words: string[]
+): Promise<{ code: number | null; files: z.output<typeof outputSchema>["files"] }> {
+  const { code, stdout } = await gradus(["validate", ...words, "--json"], folder);
+  return { code, files: outputSchema.parse(JSON.parse(stdout)).files };
+}
+const rulesOf = ({ files }: Awaited<ReturnType<typeof validate>>): Record<string, string[]> =>
+  Object.fromEntries(files.map(({ file, diagnostics }) => [file, diagnostics.map(({ rule }) => rule)]));
+
+describe("which files gradus validate checks", () => {
+  it("finds the configs of a folder, whose ever they are, and nothing else", async () => {
+    const found = await validate("all");
+    const { "all/deep/launch.sh": launched, ...own } = rulesOf(found);
+    assert.ok(launched?.includes("foreign-unknown-key"));
+    assert.deepEqual(own, { "all/a.gradus.yaml": [], "all/deep/über b.gradus.yml": ["unknown-value"] });
+    assert.deepEqual(
+      found.files.map(({ kind }) => kind),
+      ["gradus", "verl", "gradus"],
+    );
+    assert.equal(found.code, 1);
+  });
+
+  const patterns: readonly [pattern: string, files: readonly string[]][] = [
+    ["*.gradus.yaml", ["good.gradus.yaml"]],
+    ["./all/**/*.gradus.{yaml,yml}", ["all/a.gradus.yaml", "all/deep/über b.gradus.yml"]],
+    ["**/[ag]*.gradus.yaml", ["all/a.gradus.yaml", "good.gradus.yaml"]],
+    ["all/deep/l?unch.sh", ["all/deep/launch.sh"]],
+  ];
+  for (const [pattern, files] of patterns)
+    it(`understands ${pattern}`, async () => {
+      assert.deepEqual(Object.keys(rulesOf(await validate(pattern))), files);
+    });
+
+  it("checks a file once", async () => {
+    assert.deepEqual(Object.keys(rulesOf(await validate("good.gradus.yaml", ".", "*.yaml"))).length, 4);
+  });
+
+  it("exits 2 where nothing is meant", async () => {
+    for (const word of ["all/*.nothing", "none/*.yaml", "all/.cache/deeper*"]) {
+      const { code, stderr } = await gradus(["validate", word], folder);
+      assert.equal(code, 2);
+      assert.match(stderr, /there is nothing to check in/);
+    }
+  });
+
+  it("checks a file that is named, unless it may pass over what is no configuration", async () => {
+    assert.deepEqual(
+      rulesOf(await validate("all/compose.yaml"))["all/compose.yaml"]?.includes("unknown-key"),
+      true,
+    );
+    assert.deepEqual(await validate("all/compose.yaml", "all/build.sh", "--skip-others"), {
+      code: 0,
+      files: [],
+    });
+  });
+});
+
+describe("when gradus validate fails", () => {
+  it("fails on more warnings than allowed, and says so", async () => {
+    write("harmful.gradus.yaml", harmful);
+    const with0 = await gradus(["validate", "harmful.gradus.yaml", "--max-warnings", "0"], folder);
+    assert.equal(with0.code, 1);
+    assert.match(
+      with0.stderr,
+      /warning: .*\[zero-weight\]\n1 warning: more than the 0 that `--max-warnings` allows/,
+    );
+    assert.equal((await gradus(["validate", "harmful.gradus.yaml", "--max-warnings", "1"], folder)).code, 0);
+    assert.equal((await gradus(["validate", "harmful.gradus.yaml"], folder)).code, 0);
+    assert.equal((await gradus(["validate", "harmful.gradus.yaml", "--max-warnings", "-1"], folder)).code, 2);
+  });
+});
+
+describe("gradus validate --fix", () => {
+  it("mends what has one sensible mend, in both kinds of files, and reports the rest", async () => {
+    write("fix/mine.gradus.yaml", `${bad}rollout: { group: many }\n`);
+    write("fix/run.sh", launch);
+    const { files, code } = await validate("fix", "--fix");
+    assert.deepEqual(
+      files.map(({ file, fixed }) => [file, fixed]),
+      [
+        ["fix/mine.gradus.yaml", true],
+        ["fix/run.sh", true],
+      ],
+    );
+    assert.equal(code, 1);
+    assert.equal(files[0]?.diagnostics.length, 1);
+    assert.equal(
+      readFileSync(join(folder, "fix/mine.gradus.yaml"), "utf8"),
+      `${good}rollout: { group: many }\n`,
+    );
+    assert.match(readFileSync(join(folder, "fix/run.sh"), "utf8"), /ppo_mini_batch_size=64/);
+    assert.equal((await validate("fix/run.sh", "--fix")).files[0]?.fixed, false);
+  });
+});
+
+describe("gradus validate --format sarif", () => {
+  const ajv = new Ajv({
+    allErrors: true,
+    formats: {
+      uri: (text: string) => URL.canParse(text),
+      "uri-reference": (text: string) => !/[ "<>\\^`{|}]/.test(text),
+    },
+  });
+  const valid = ajv.compile(sarifSchema);
+
+  it("is a SARIF 2.1.0 file: rules with their pages, places below the folder, fixes", async () => {
+    const { stdout, code } = await gradus(["validate", "all", "--format", "sarif"], folder);
+    const log: unknown = JSON.parse(stdout);
+    assert.ok(valid(log), ajv.errorsText(valid.errors));
+    assert.equal(code, 1);
+    const [run] = z
+      .object({
+        runs: z.array(
+          z.object({
+            tool: z.object({
+              driver: z.object({
+                rules: z.array(
+                  z.object({
+                    id: z.string(),
+                    help: z.object({ text: z.string() }),
+                    helpUri: z.string().optional(),
+                  }),
+                ),
+              }),
+            }),
+            results: z.array(
+              z.object({ ruleId: z.string(), ruleIndex: z.number(), locations: z.array(z.unknown()) }),
+            ),
+          }),
+        ),
+      })
+      .parse(log).runs;
+    assert.ok(run);
+    const { rules } = run.tool.driver;
+    for (const { ruleId, ruleIndex } of run.results) assert.equal(rules[ruleIndex]?.id, ruleId);
+    const page = rules.find(({ id }) => id === "unknown-value")?.helpUri;
+    assert.match(readFileSync(fileURLToPath(page ?? ""), "utf8"), /Word that is none of those allowed/);
+    assert.deepEqual(run.results.find(({ ruleId }) => ruleId === "unknown-value")?.locations, [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: "all/deep/%C3%BCber%20b.gradus.yml", uriBaseId: "%SRCROOT%" },
+          region: { startLine: 1, startColumn: 16, endLine: 1, endColumn: 24 },
+        },
+        logicalLocations: [{ fullyQualifiedName: "tasks.countdwn.env", kind: "member" }],
+      },
+    ]);
+  });
+
+  it("is one where nothing was found, and where nothing could be read", async () => {
+    for (const name of ["good.gradus.yaml", "missing.gradus.yaml"]) {
+      const { stdout } = await gradus(["validate", name, "--format", "sarif"], folder);
+      assert.ok(valid(JSON.parse(stdout)), ajv.errorsText(valid.errors));
+    }
+  });
+});

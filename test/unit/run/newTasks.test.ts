@@ -1,0 +1,113 @@
+/** Making tasks while the real policy trains: they are drawn, kept in checkpoints, and what fails is told. */
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
+
+const set = (generate: string, ...more: readonly string[]): string[] => [
+  `tasks=[{ env: reverse_text, lengths: [3] }, { name: new, generate: { every: 2, parents: 4, tries: 2, ${generate} } }]`,
+  "curriculum.sampler=proportional",
+  "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 6 }]",
+  "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+  "checkpoint={ every: 1, keep: 40 }",
+  ...more,
+];
+const events = (run: TestRun, name: string, attempt = 0): string[] =>
+  ofKind(run.records(attempt), "event").flatMap((event) => (event.name === name ? [event.message] : []));
+
+for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
+  test(`new tasks reach training, with arms by ${arms}; a run resumed between goes on exactly`, async () => {
+    const run = testRun(set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform"));
+    try {
+      assert.equal(await run.work(), 0, run.ending());
+      const told = events(run, "tasks-made");
+      assert.equal(told.length, 2);
+      assert.match(told[0]!, /^new: \d of 4 new tasks were taken in\./);
+      const whole = run.records();
+      const born = ofKind(whole, "rollout").filter(({ row }) => row.task?.arm?.startsWith("new") === true);
+      assert.ok(born.length > 0, "some are drawn");
+      for (const { row } of born) {
+        const lineage = row.task?.data?.["lineage"];
+        assert.ok(typeof lineage === "object" && lineage !== null && "parents" in lineage);
+        assert.equal(String(row.task?.data?.["text"]).length, 2, "one letter less than its parent");
+      }
+      const made = ofKind(whole, "task");
+      const taken = told.reduce((sum, text) => sum + Number(/^new: (\d)/.exec(text)?.[1]), 0);
+      assert.equal(made.length, taken, "a record each, drawn or not");
+      for (const { source, author, generation, parents, step } of made) {
+        assert.deepEqual([source, author, generation, parents.length], ["new", "program", 1, 1]);
+        assert.ok(step === 22 || step === 24, String(step));
+      }
+      const families = new Set(ofKind(whole, "group").map(({ family }) => family));
+      const expected = arms === "difficulty" ? [undefined] : ["new/2", "reverse_text/3"];
+      assert.deepEqual([...families].sort(), expected);
+      for (const step of [25, 24, 23])
+        rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 23), essence(whole, 23));
+    } finally {
+      run.remove();
+    }
+  });
+
+test("an author that does not answer, and one that writes what cannot be read, are told and the run goes on", async () => {
+  const endpoint = "author: { use: endpoint, url: 'http://127.0.0.1:9/v1', model: m }";
+  const policy = "author: { use: policy, max_tokens: 4 }, transform: { use: diversify, request: '{prompt}' }";
+  const [away, odd] = [testRun(set(endpoint)), testRun(set(policy))];
+  try {
+    assert.equal(await away.work(), 0, away.ending());
+    assert.match(
+      events(away, "tasks-not-made")[0]!,
+      /^No tasks were made for new: The author of tasks at http/,
+    );
+    assert.equal(await odd.work(), 0, odd.ending());
+    const warned = ofKind(odd.records(), "event").filter(({ name }) => name === "tasks-made");
+    assert.match(warned[0]!.message, /Not taken: .*its environment cannot read it/);
+    assert.equal(warned.at(-1)!.severity, "warning");
+  } finally {
+    away.remove();
+    odd.remove();
+  }
+});
+
+test("critiques of the policy's own responses are made, drawn and paid; solutions are scored, the policy judges", async () => {
+  const generate = (rest: string): string => `generate: { every: 2, parents: 4, tries: 2, ${rest} }`;
+  const all = "selector: { use: success_band, low: 0, high: 1 }";
+  const judge = "{ use: judges, request: '{prompt}', yes: '.*', max_tokens: 2 }";
+  const run = testRun([
+    `tasks=[{ env: reverse_text, lengths: [3] }, { name: critic, ${generate(`${all}, transform: { use: critique, request: '{prompt}|{response}?' }, gates: []`)} }, { name: told, ${generate(`${all}, transform: { use: feedback, request: '{prompt}' }, gates: [gold_passes, ${judge}]`)} }, { name: copied, ${generate(`transform: { use: diversify, request: '{prompt}' }, author: { use: model, model: reference, max_tokens: 4 }`)} }]`,
+    "reward.terms={ same: { use: exact_match, tasks: [reverse_text, told, copied] }, verdict: { use: verdict, tasks: [critic], pattern: '(T|F)' } }",
+    "stages=[{ name: warm-up, kind: sft, tasks: [{ env: reverse_text, lengths: [3] }], reward: { terms: { verdict: null } }, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 6, curriculum: { arms: task } }]",
+    "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+    "checkpoint={ every: 1, keep: 40 }",
+  ]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const records = run.records();
+    const made = ofKind(records, "task");
+    const critiques = made.filter(({ source }) => source === "critic");
+    assert.ok(critiques.length > 0, events(run, "tasks-made").join("\n"));
+    for (const { transform, prompt, answer } of critiques) {
+      assert.equal(transform, "critique");
+      assert.match(prompt, /\|.*\?$/s);
+      assert.ok(answer === "T" || answer === "F");
+    }
+    const judged = ofKind(records, "rollout").filter(({ row }) => row.task?.arm === "critic");
+    assert.ok(judged.length > 0, "critiques are drawn");
+    assert.ok(judged.every(({ row }) => row.rewards?.["verdict"] === 0 || row.rewards?.["verdict"] === 1));
+    assert.ok(
+      made.some(({ source, author }) => source === "told" && author === "program"),
+      [...events(run, "tasks-made"), ...events(run, "tasks-not-made")].join("\n"),
+    );
+    const copied = ofKind(records, "event").filter(({ message }) => message.startsWith("copied:"));
+    assert.deepEqual(events(run, "tasks-not-made"), []);
+    assert.ok(copied.length > 0 && !events(run, "tasks-not-made").some((text) => text.includes("copied")));
+    rmSync(join(run.folder, "checkpoints", "25"), { recursive: true });
+    rmSync(join(run.folder, "checkpoints", "24"), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 24), essence(records, 24));
+  } finally {
+    run.remove();
+  }
+});
