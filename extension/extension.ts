@@ -15,7 +15,10 @@ import { ConfigsTree } from "./features/configs/tree.ts";
 import { findNode, type Places } from "./features/connection/node.ts";
 import { requireNode } from "./features/connection/session.ts";
 import { Stores } from "./features/connection/stores.ts";
+import { watchForClash } from "./features/language/clash.ts";
 import { RunPanels } from "./features/panel/host.ts";
+import { RescoreDocuments } from "./features/rescore/documents.ts";
+import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
 import { registerRunCommands, tellEnd } from "./features/runs/commands.ts";
 import { RunLog } from "./features/runs/log.ts";
@@ -64,8 +67,11 @@ function build(context: ExtensionContext): Api {
     panels,
     status,
     new Rollouts(stores),
+    new RescoreDocuments(stores),
+    new RewardHints(stores),
     languages.registerCodeLensProvider({ language: language.id }, lenses),
     workspace.registerTextDocumentContentProvider(schemes.log, log),
+    watchForClash(context.globalState),
     setUp.register(),
     ...registerRunCommands({ stores, panels, ensureSetUp: () => setUp.ensure() }),
     ...registerConfigCommands(commandLine),

@@ -1,18 +1,24 @@
 /** Settings by their ids, typed once. */
-import { workspace } from "vscode";
+import { workspace, type ConfigurationScope } from "vscode";
 import { settings } from "../../shared/contributions.ts";
 
 interface SettingTypes {
   readonly nodePath: string;
+  readonly pythonPath: string;
   readonly daemonIdleMinutes: number;
+  readonly evidenceEnabled: boolean;
+  readonly evidenceWindow: number;
   readonly codeLensEnabled: boolean;
+  readonly inlayHintsEnabled: boolean;
   readonly notificationsRunEnded: boolean;
   readonly traceServer: string;
 }
 
+/** `scope`: the document that it is asked for, where a folder may say otherwise. */
 export function setting<Name extends keyof SettingTypes>(
   name: Name,
   fallback: SettingTypes[Name],
+  scope?: ConfigurationScope,
 ): SettingTypes[Name] {
-  return workspace.getConfiguration().get<SettingTypes[Name]>(settings[name], fallback);
+  return workspace.getConfiguration(undefined, scope).get<SettingTypes[Name]>(settings[name], fallback);
 }

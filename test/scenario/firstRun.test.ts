@@ -139,7 +139,21 @@ test("the run is stopped from the side bar", { skip }, async () => {
   await shown(row, "the run in the side bar");
   await row.hover();
   await workbench.screenshot("scenario-4-side-bar");
-  await row.getByRole("button", { name: "Stop Run" }).click();
+  const stopped = page.getByRole("treeitem", { name: /^tiny, (stopping|stopped)/ });
+  // Each step of the run draws the row anew: a click may fall between two of its buttons' lives.
+  await until(
+    async () => {
+      if (await stopped.isVisible()) return true;
+      const stop = row.getByRole("button", { name: "Stop Run" });
+      await stop.click({ timeout: 5_000 }).catch(() => undefined);
+      return stopped.waitFor({ timeout: 5_000 }).then(
+        () => true,
+        () => false,
+      );
+    },
+    "the run to take the stop",
+    30_000,
+  );
   await shown(page.getByRole("treeitem", { name: /^tiny, stopped/ }), "the stopped run", 60_000);
   await until(
     async () => /Stopped/.test((await panel().getByRole("status").first().textContent()) ?? ""),

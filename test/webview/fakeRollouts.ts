@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { panelGroups } from "../../extension/features/panel/groups.ts";
+import { panelGroups, panelTexts } from "../../extension/features/panel/groups.ts";
 import { loadConfig } from "../../server/config/index.ts";
 import { why } from "../../server/explain/why.ts";
 import { panelVersion, type RolloutPlace, type ToPanel } from "../../shared/runPanel.ts";
@@ -25,7 +25,7 @@ export function rolloutsOf(step: number): readonly RolloutRow[] {
       const length = 8 + (index % 5);
       const failed = group === 1 && index === 5;
       const right = group === 4 ? 1 : noise() > 0.3 ? 1 : 0;
-      return {
+      return guided({
         step,
         group: `countdown ${group + 3} ${group + 5} 7 → ${20 + group}`,
         index,
@@ -50,10 +50,33 @@ export function rolloutsOf(step: number): readonly RolloutRow[] {
                 ],
               }
             : {},
-      };
+      });
     });
   }).flat();
 }
+
+/** A rollout of the same group that began with half of a solution, and one whose teacher read a sibling. */
+function guided(row: RolloutRow): RolloutRow {
+  if (row.index === 6)
+    return { ...row, shown: { sibling: "<think>7 × 3 is 21.</think>\n<answer>7 * (4 - 1)</answer>" } };
+  if (row.index !== 2) return row;
+  const text = "<think>7 is a third of 21, so the other two\nhave to make 3. ";
+  return {
+    ...row,
+    source: "guided",
+    response: `${text}4 and 6 do not…</think>\n<answer>(6 - 4) * 7</answer>`,
+    help: {
+      use: "solution",
+      share: 0.5,
+      round: 1,
+      given: 4,
+      text,
+      trains: { given: { tokens: 4, trained: 0 }, written: { tokens: 4, trained: 4 } },
+    },
+  };
+}
+export const helped: RolloutPlace = { step: 384, group: "countdown 4 6 7 → 21", index: 2 };
+export const taught: RolloutPlace = { ...helped, index: 6 };
 
 export const chosen: RolloutPlace = { step: 384, group: "countdown 4 6 7 → 21", index: 3 };
 
@@ -81,7 +104,6 @@ export function rolloutsMessage(step: number): ToPanel {
 
 export function whyMessage(place: RolloutPlace): ToPanel {
   const rows = rolloutsOf(place.step);
-  const { prompt = "", response = "" } =
-    rows.find(({ group, index }) => group === place.group && index === place.index) ?? {};
-  return { version: panelVersion, type: "why", why: explained(rows, place), prompt, response };
+  const own = rows.find(({ group, index }) => group === place.group && index === place.index);
+  return { version: panelVersion, type: "why", why: explained(rows, place), ...panelTexts(own) };
 }

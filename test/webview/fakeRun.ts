@@ -44,6 +44,12 @@ function trainingMetrics(t: number, noise: () => number): Record<string, number>
     "rollout/length": 17 - 4 * skill + 0.5 * noise(),
     "rollout/truncated": Math.max(0, 0.09 - 0.08 * skill + 0.01 * noise()),
     ...Object.fromEntries(arms.map((arm, i) => [`curriculum/${arm}/share`, weights[i]! / total])),
+    ...Object.fromEntries(
+      arms.flatMap((arm, i) => [
+        [`curriculum/${arm}/estimate`, sigmoid((t - 15 - 40 * i) / 22)],
+        [`curriculum/${arm}/spread`, 0.05 + 0.04 * i],
+      ]),
+    ),
     "groups/zero_advantage": 1 - right - wrong < 0.3 ? 0.6 : right + wrong,
     "update/loss": 0.02 * noise(),
     "update/grad_norm": 0.4 + 0.15 * Math.abs(noise()),

@@ -43,7 +43,7 @@ test("asks for its run with a handshake, and shows nothing that it has not been 
   );
   await panel.send(show(last));
   assert.equal(await panel.page.getByRole("heading", { level: 1 }).textContent(), "countdown-sec");
-  assert.equal(await panel.page.getByRole("heading", { level: 2 }).count(), 11);
+  assert.equal(await panel.page.getByRole("heading", { level: 2 }).count(), 13);
   assert.deepEqual(panel.faults, []);
   await panel.close();
 });
@@ -51,7 +51,7 @@ test("asks for its run with a handshake, and shows nothing that it has not been 
 test("every chart is drawn, with its lines in the legend and a summary in words", { skip }, async () => {
   const panel = await rig.open();
   await panel.send(show(last));
-  for (const id of ["reward", "groups", "curriculum", "entropy", "length", "time", "update"]) {
+  for (const id of ["reward", "groups", "curriculum", "estimate", "admission", "time", "update"]) {
     assert.ok((await painted(chart(panel, id).locator("canvas"))) > 0.005, `${id} is blank`);
     const described = await plot(panel, id).getAttribute("aria-describedby");
     assert.match((await panel.page.locator(`[id="${described}"]`).textContent())!, /at step \d+/);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chosen, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
+import { chosen, helped, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
 import { live, show, warmUp } from "./fakeRun.ts";
 import { launch, screenshots, skip, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
@@ -51,6 +51,34 @@ for (const { name } of themes)
       assert.deepEqual(panel.faults, []);
       await panel.close();
     });
+
+for (const { name } of themes)
+  test(`what a rollout was given, ${name}`, { skip }, async () => {
+    const panel = await rig.open({ theme: name, width: 700 });
+    await panel.send(show(helped.step));
+    await panel.page.getByRole("button", { name: `Show Rollouts of Step ${helped.step}` }).click();
+    await panel.send(rolloutsMessage(helped.step));
+    for (const place of [helped, taught]) {
+      await panel.page
+        .locator(`[data-group="${place.group}"]`)
+        .getByRole("button", { name: `Rollout ${place.index}:` })
+        .click();
+      await panel.send(whyMessage(place));
+      const texts = panel.page.locator(".why .part:has(pre)");
+      const told = await texts.allInnerTexts();
+      if (place === helped) {
+        assert.match(
+          told.join("\n"),
+          /helped by solution, 50 %.*4 given tokens do not train, all 4 written/s,
+        );
+        assert.equal(await panel.page.locator(".why mark.given").count(), 1);
+      } else assert.match(told.join("\n"), /Shown to the teacher: sibling/i);
+      const file = place === helped ? "given" : "taught";
+      await panel.page.locator(".why").screenshot({ path: join(screenshots, `${file}-${name}.png`) });
+    }
+    assert.deepEqual(panel.faults, []);
+    await panel.close();
+  });
 
 test("run panel while warming up", { skip }, async () => {
   const panel = await rig.open({ theme: "dark" });

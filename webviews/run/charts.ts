@@ -1,9 +1,9 @@
 /** The charts of the run panel, in their order. */
 import type { ChartModel } from "../shared/chartModel.ts";
 import { align } from "../shared/series.ts";
+import { admissionModel, curriculumModel, estimateModel, spentModel } from "./curriculumModels.ts";
 import {
   charted,
-  curriculumModel,
   groupsModel,
   line,
   pair,
@@ -52,6 +52,9 @@ export const charts: readonly ChartDefinition[] = [
   { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
   { id: "groups", title: "Groups by outcome", model: groupsModel },
   { id: "curriculum", title: "Curriculum: share per arm", model: curriculumModel },
+  { id: "estimate", title: "Curriculum: estimate per arm", optional: true, model: estimateModel },
+  { id: "admission", title: "Groups drawn and trained", model: admissionModel },
+  { id: "spent", title: "Tokens by group outcome", optional: true, model: spentModel },
   {
     id: "entropy",
     title: "Entropy",

@@ -2,10 +2,13 @@
 import "uplot/dist/uPlot.min.css";
 import "./run.css";
 import "./rollouts.css";
+import "./lanes.css";
 import {
   panelVersion,
   readPanelState,
   wantedMetric,
+  type Brush,
+  type ChartId,
   type FromPanel,
   type PanelAction,
   type PanelRun,
@@ -13,7 +16,7 @@ import {
   type RolloutPlace,
   type ToPanel,
 } from "../../shared/runPanel.ts";
-import type { EvaluationRow, Series } from "../../shared/protocol.ts";
+import type { CurriculumOverview, EvaluationRow, Series } from "../../shared/protocol.ts";
 import { Chart } from "../shared/chart.ts";
 import { button, element, setShown } from "../shared/dom.ts";
 import { connect, type Host } from "../shared/messaging.ts";
@@ -21,6 +24,7 @@ import { RunSeries } from "../shared/series.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
 import { charts } from "./charts.ts";
+import { LanesView } from "./lanes.ts";
 import { firstTraining, warming, type RunView } from "./models.ts";
 import { RolloutsView } from "./rollouts.ts";
 
@@ -33,17 +37,23 @@ class RunPanel {
   #detail: RunSeries | null = null;
   #run: PanelRun | null = null;
   #evaluations: readonly EvaluationRow[] = [];
+  #overview: CurriculumOverview | null = null;
   #errors = 0;
   #reduced = false;
   #cursor: number | null = null;
   #range: readonly [number, number] | null;
   #asked = 0;
+  #brushes = 0;
   /** Explained before the window was loaded again. */
   #left: RolloutPlace | null;
+  #begun = false;
+  /** Asked for before there was a run to draw. */
+  #focus: ChartId | null = null;
   readonly #tables: Set<string>;
   readonly #scroll: number;
   readonly #header: Header;
   readonly #charts: readonly Chart[];
+  readonly #lanes: LanesView;
   readonly #rollouts: RolloutsView;
   readonly #views = element("div", { class: "views", role: "group", "aria-label": "Steps in view" });
   readonly #waiting = element("p", { class: "waiting", role: "status" }, "Loading the run…");
@@ -75,9 +85,28 @@ class RunPanel {
         this.#keep();
       },
       closed: () => this.#keep(),
+      cleared: () => {
+        this.#lanes.clearBrush();
+        this.#keep();
+      },
     });
+    this.#lanes = new LanesView(
+      {
+        asked: (id, view) => this.#host.post({ version: panelVersion, type: "curriculum", id, view }),
+        brushed: (brush) => {
+          this.#brush(brush);
+          this.#keep();
+        },
+        opened: () => this.#keep(),
+        pointed: (step) => this.#point(step),
+        stageMoved: (stage, was, steps) =>
+          this.#host.post({ version: panelVersion, type: "moveStage", stage, was, steps }),
+      },
+      theme,
+      { path: left?.lanes ?? { family: null, arm: null }, brush: left?.brush ?? null },
+    );
     this.#left = left?.rollout ?? null;
-    this.#body.append(this.#header.root, this.#views, grid, this.#rollouts.root);
+    this.#body.append(this.#header.root, this.#views, grid, this.#lanes.root, this.#rollouts.root);
     setShown(this.#body, false);
     root.append(this.#waiting, this.#body);
     onThemeChange(() => this.#retheme());
@@ -129,12 +158,25 @@ class RunPanel {
         this.#detail.load(message.series, this.#run.summary.attempt);
         return this.#draw();
       }
+      case "curriculum": {
+        this.#lanes.show(message.id, message.overview);
+        if (message.overview.arm !== null || message.overview.family !== null) return;
+        this.#overview = message.overview;
+        return this.#drawCharts();
+      }
+      case "brushed":
+        return this.#rollouts.listBrush(message.id, message.groups, message.more);
       case "rollouts":
         return this.#rollouts.list(message.step, message.groups, message.more);
       case "why":
-        return this.#rollouts.explain(message.why, message.prompt, message.response);
+        return this.#rollouts.explain(message.why, message);
       case "unanswered":
-        return this.#rollouts.unanswered(message.to, message.message);
+        return message.to === "curriculum"
+          ? this.#lanes.unanswered(message.message)
+          : this.#rollouts.unanswered(message.to, message.message);
+      case "focus":
+        this.#focus = message.chart;
+        return this.#run === null ? undefined : this.#bringToEye();
       case "link":
         return this.#header.setLink(message.link);
       case "gone":
@@ -159,31 +201,67 @@ class RunPanel {
     this.#draw();
     if (begins) window.scrollTo(0, this.#scroll);
     if (this.#range !== null) this.#refine(this.#range);
-    if (this.#left !== null) this.#rollouts.open(this.#left.step, this.#left);
-    this.#left = null;
+    this.#openLeft();
+
+    this.#bringToEye();
     this.#keep();
+  }
+
+  /** What was listed before the window was loaded again. */
+  #openLeft(): void {
+    const [rollout, brush] = [this.#left, this.#begun ? null : this.#lanes.brush];
+    [this.#left, this.#begun] = [null, true];
+    if (brush !== null) this.#brush(brush, rollout);
+    else if (rollout !== null) this.#rollouts.open(rollout.step, rollout);
+  }
+
+  /** The outline passes: it says which, once. */
+  #bringToEye(): void {
+    const chart = this.#charts.find(({ id }) => id === this.#focus);
+    this.#focus = null;
+    if (chart === undefined) return;
+    chart.root.scrollIntoView({ block: "center" });
+    chart.root.classList.remove("pointed");
+    // Read, so that the same chart can be pointed at twice.
+    void chart.root.offsetWidth;
+    chart.root.classList.add("pointed");
   }
 
   #draw(): void {
     const run = this.#run;
     if (run === null) return;
-    const view: RunView = { run, series: this.#series, evaluations: this.#evaluations };
-    const shown: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
+    const view = this.#view(run);
     this.#body.classList.toggle("warming", warming(view));
     this.#header.update(view, this.#errors);
     this.#header.setCursor(this.#cursor);
-    const marks = run.stages.map(({ step, name }) => ({ step, name }));
-    const range = this.#framed(run);
-    for (const chart of this.#charts) {
-      const definition = charts.find(({ id }) => id === chart.id);
-      if (definition !== undefined) chart.update(definition.model(shown), marks, range);
-    }
+    this.#drawCharts();
+    this.#lanes.update(this.#framed(run), run);
     this.#drawViews(run);
     this.#rollouts.update(run.summary.step, this.#cursor);
   }
 
+  #view(run: PanelRun): RunView {
+    return { run, series: this.#series, evaluations: this.#evaluations, overview: this.#overview };
+  }
+
+  #drawCharts(): void {
+    const run = this.#run;
+    if (run === null) return;
+    const view = this.#view(run);
+    const shown: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
+    const marks = run.stages.map(({ step, name }) => ({ step, name }));
+    const range = this.#framed(run);
+    for (const chart of this.#charts) {
+      const definition = charts.find(({ id }) => id === chart.id);
+      if (definition === undefined) continue;
+      const model = definition.model(shown);
+      setShown(chart.root, definition.optional !== true || model.empty === null);
+      chart.update(model, marks, range);
+    }
+  }
+
   /** The steps that every chart shows, so that one crosshair means one moment: training only, unless asked otherwise. */
-  #framed(run: PanelRun): readonly [number, number] | null {
+  #framed(run: PanelRun): readonly [number, number] {
     const last = Math.max(this.#series.last, run.summary.step);
     if (this.#range !== null)
       return [this.#range[0], Math.max(this.#range[0] + 1, Math.min(this.#range[1], last))];
@@ -218,6 +296,7 @@ class RunPanel {
     this.#cursor = step;
     for (const chart of this.#charts) chart.setCursor(step);
     this.#header.setCursor(step);
+    this.#lanes.setCursor(step);
     this.#rollouts.update(this.#run?.summary.step ?? -1, step);
   }
 
@@ -243,6 +322,13 @@ class RunPanel {
     });
   }
 
+  #brush(brush: Brush | null, rollout: RolloutPlace | null = null): void {
+    if (brush === null) return this.#rollouts.closeBrush();
+    this.#brushes++;
+    this.#rollouts.openBrush(this.#brushes, brush, rollout);
+    this.#host.post({ version: panelVersion, type: "brush", id: this.#brushes, brush });
+  }
+
   #openRollouts(step: number | null): void {
     this.#host.post({
       version: panelVersion,
@@ -259,6 +345,7 @@ class RunPanel {
   #retheme(): void {
     const theme = readTheme();
     for (const chart of this.#charts) chart.setTheme(theme);
+    this.#lanes.setTheme(theme);
   }
 
   #keep(): void {
@@ -270,6 +357,8 @@ class RunPanel {
         scroll: window.scrollY,
         tables: [...this.#tables],
         rollout: this.#rollouts.chosen,
+        lanes: this.#lanes.path,
+        brush: this.#lanes.brush,
       });
   }
 }

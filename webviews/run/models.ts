@@ -1,6 +1,7 @@
 /** From a run's series to the charts of its panel: pure. */
-import { formatNumber, plural } from "../../shared/format.ts";
-import type { EvaluationRow } from "../../shared/protocol.ts";
+import { formatNumber } from "../../shared/format.ts";
+import type { ChartId } from "../../shared/runPanel.ts";
+import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol.ts";
 import { isLive } from "../../shared/runStatus.ts";
 import type { PanelRun } from "../../shared/runPanel.ts";
 import type { ChartModel, Format, Line, Tone } from "../shared/chartModel.ts";
@@ -10,11 +11,15 @@ export interface RunView {
   readonly run: PanelRun;
   readonly series: RunSeries;
   readonly evaluations: readonly EvaluationRow[];
+  /** Groups of all arms, counted; none until they have been. */
+  readonly overview?: CurriculumOverview | null;
 }
 export interface ChartDefinition {
-  readonly id: string;
+  readonly id: ChartId;
   readonly title: string;
   readonly wide?: boolean;
+  /** Not every run has it: then there is no chart rather than an empty one. */
+  readonly optional?: boolean;
   readonly model: (view: RunView) => ChartModel;
 }
 
@@ -36,7 +41,7 @@ export const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] 
 });
 
 /** Values without any number in them draw nothing. */
-const blank = (values: readonly (number | null)[]): boolean => values.every((value) => value === null);
+export const blank = (values: readonly (number | null)[]): boolean => values.every((value) => value === null);
 
 export function charted(
   view: RunView,
@@ -57,11 +62,11 @@ export const stageAt = (run: PanelRun, step: number): PanelRun["stages"][number]
 
 /** Where training with rewards begins, or null while it has not. */
 export const firstTraining = (run: PanelRun): number | null =>
-  run.stages.find((stage) => stage.kind !== "sft")?.step ?? null;
+  run.stages.find((stage) => stage.kind === "rl")?.step ?? null;
 
 /** Only warm-up steps so far: losses, and no rewards yet. */
 export const warming = ({ run, series }: RunView): boolean =>
-  stageAt(run, run.summary.step)?.kind === "sft" && series.column("reward/total").steps.length === 0;
+  stageAt(run, run.summary.step)?.kind !== "rl" && series.column("reward/total").steps.length === 0;
 
 /** What is awaited, while there is nothing to draw. */
 export function awaited(view: RunView, what: string): string {
@@ -74,7 +79,7 @@ export function awaited(view: RunView, what: string): string {
   if (step < 0)
     return `Waiting for the first step: the run's process is starting. The ${what} appears with it.`;
   const stage = stageAt(run, step);
-  if (stage?.kind === "sft")
+  if (stage !== undefined && stage.kind !== "rl")
     return what === "reward"
       ? `${warmingUp(view)} The reward appears when training begins.`
       : "Appears when training begins.";
@@ -167,42 +172,6 @@ export function groupsModel(view: RunView): ChartModel {
       ),
     ],
   };
-}
-
-const mostArms = 6;
-const armOf = (metric: string): string | undefined => /^curriculum\/(.+)\/share$/.exec(metric)?.[1];
-
-/** Arms in natural order: countdown/3 before countdown/10. */
-export function armNames(series: RunSeries): readonly string[] {
-  const arms = series.names.flatMap((name) => armOf(name) ?? []);
-  return arms.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-}
-
-function sumOf(columns: readonly Column[]): Column {
-  const { steps, values } = align(columns);
-  return { steps, values: steps.map((_, i) => values.reduce((sum, column) => sum + (column[i] ?? 0), 0)) };
-}
-
-export function curriculumModel(view: RunView): ChartModel {
-  const { series } = view;
-  const arms = armNames(series);
-  const shown = arms.length <= mostArms ? arms : arms.slice(0, mostArms - 1);
-  const rest = arms.slice(shown.length);
-  const parts = shown.map((name, i) => ({
-    style: { name, tone: i, dash: i, format: "fraction" } satisfies LineStyle,
-    column: series.column(`curriculum/${name}/share`),
-  }));
-  if (rest.length > 0)
-    parts.push({
-      style: {
-        name: plural(rest.length, "other arm"),
-        tone: shown.length,
-        dash: shown.length,
-        format: "fraction",
-      },
-      column: sumOf(rest.map((name) => series.column(`curriculum/${name}/share`))),
-    });
-  return stacked(view, "curriculum's share per arm", parts, [0, 1]);
 }
 
 export function pair(

@@ -1,6 +1,8 @@
 /** An explanation as elements: sentences, then the numbers they speak of as bars and tables. */
 import { formatChange, formatNumber, plural } from "../../shared/format.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
+import type { ResponsePart } from "../../shared/responseParts.ts";
+import type { ToPanel } from "../../shared/runPanel.ts";
 import type { Why, WhyTopic } from "../../shared/why.ts";
 import { alternativeTable } from "../../shared/whyTable.ts";
 import { element } from "../shared/dom.ts";
@@ -8,7 +10,13 @@ import { element } from "../shared/dom.ts";
 const number = (value: MaybeNumber): string => (value === null ? "–" : formatNumber(fromWire(value)));
 const change = (value: MaybeNumber): string => (value === null ? "–" : formatChange(fromWire(value)));
 
-export function explanation(why: Why, prompt: string, response: string): HTMLElement[] {
+/** What of the rollout stands below the numbers. */
+export type RolloutTexts = Pick<
+  Extract<ToPanel, { type: "why" }>,
+  "prompt" | "response" | "parts" | "help" | "shown"
+>;
+
+export function explanation(why: Why, rollout: RolloutTexts): HTMLElement[] {
   return [
     element(
       "h3",
@@ -20,7 +28,7 @@ export function explanation(why: Why, prompt: string, response: string): HTMLEle
     ...part(why, "terms", "What each reward term gave", shares(why)),
     ...part(why, "alternatives", "By another baseline or scale", alternatives(why)),
     ...part(why, "tokens", "Tokens", rules(why)),
-    ...texts(prompt, response),
+    ...texts(rollout),
   ];
 }
 
@@ -158,16 +166,34 @@ function rules({ tokens }: Why): HTMLElement[] {
   ];
 }
 
-function texts(prompt: string, response: string): HTMLElement[] {
-  const one = (title: string, text: string): HTMLElement =>
-    element(
+/** What was given is told apart by its look and, for who cannot see it, by words. */
+function piece({ kind, text }: ResponsePart): Node {
+  if (kind === "written") return document.createTextNode(text);
+  return element(
+    "mark",
+    { class: "given", title: "given, not written by the policy" },
+    element("span", { class: "visually-hidden" }, "given: "),
+    text,
+    element("span", { class: "visually-hidden" }, " written: "),
+  );
+}
+
+function texts({ prompt, response, parts, help, shown = {} }: RolloutTexts): HTMLElement[] {
+  const one = (title: string, body: readonly Node[], about?: string): HTMLElement => {
+    const text = element("pre", { tabindex: 0, "aria-label": title });
+    text.append(...body);
+    return element(
       "section",
       { class: "part" },
       element("h4", {}, title),
-      element("pre", { tabindex: 0, "aria-label": title }, text),
+      ...(about === undefined ? [] : [element("p", { class: "muted" }, about)]),
+      text,
     );
+  };
+  const plain = (text: string): Node[] => [document.createTextNode(text)];
   return [
-    ...(prompt === "" ? [] : [one("Prompt", prompt)]),
-    ...(response === "" ? [] : [one("Response", response)]),
+    ...(prompt === "" ? [] : [one("Prompt", plain(prompt))]),
+    ...(response === "" ? [] : [one("Response", parts?.map(piece) ?? plain(response), help)]),
+    ...Object.entries(shown).map(([name, text]) => one(`Shown to the teacher: ${name}`, plain(text))),
   ];
 }

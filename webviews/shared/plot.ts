@@ -142,8 +142,14 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
     if (x > bbox.left + ratio) ctx.stroke();
     const width = ctx.measureText(mark.name).width + 8 * ratio;
     if (x < free || x + width > bbox.left + bbox.width) continue;
+    const at = [x + 4 * ratio, bbox.top + 2 * ratio] as const;
+    // Around its letters nothing of the grid or of an area is seen.
+    ctx.setLineDash([]);
+    ctx.lineWidth = 3 * ratio;
+    ctx.strokeStyle = theme.background;
+    ctx.strokeText(mark.name, ...at);
     ctx.fillStyle = theme.muted;
-    ctx.fillText(mark.name, x + 4 * ratio, bbox.top + 2 * ratio);
+    ctx.fillText(mark.name, ...at);
     free = x + width;
   }
   ctx.restore();

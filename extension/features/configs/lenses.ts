@@ -10,18 +10,22 @@ import {
 import { commands } from "../../../shared/contributions.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { formatFraction, formatNumber } from "../../../shared/format.ts";
-import { configLens, type RunSummary } from "../../../shared/protocol.ts";
+import { configLens, metricsSeries, type RunSummary } from "../../../shared/protocol.ts";
 import { isLive } from "../../../shared/runStatus.ts";
+import { arrows, trendOf, type Trend } from "../../../shared/trend.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
+import type { Asker } from "../connection/asker.ts";
 import type { Stores } from "../connection/stores.ts";
 
-/** "Last run: reward 0.41, pass@1 38.8 %", or where a live one stands. */
-export function lastRunTitle(run: RunSummary): string {
+/** "Last run: reward 0.41 ↑, pass@1 38.8 %", or where a live one stands. */
+export function lastRunTitle(run: RunSummary, trend?: Trend): string {
   const reward = run.headline["reward/total"];
   const pass = run.last?.["eval/pass@1"] ?? run.headline["eval/pass@1"];
   const numbers = [
-    ...(reward === undefined ? [] : [`reward ${formatNumber(reward)}`]),
+    ...(reward === undefined
+      ? []
+      : [`reward ${formatNumber(reward)}${trend === undefined ? "" : ` ${arrows[trend]}`}`]),
     ...(pass === undefined ? [] : [`pass@1 ${formatFraction(pass, 1)}`]),
   ].join(", ");
   if (isLive(run.status))
@@ -33,6 +37,9 @@ export class ConfigLenses implements CodeLensProvider {
   readonly #changed = new EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#changed.event;
 
+  /** By run. */
+  readonly #trends = new Map<string, { readonly step: number; readonly trend: Promise<Trend | undefined> }>();
+
   constructor(private readonly stores: Stores) {}
 
   refresh(): void {
@@ -40,7 +47,7 @@ export class ConfigLenses implements CodeLensProvider {
   }
 
   async provideCodeLenses(document: TextDocument): Promise<CodeLens[]> {
-    if (!setting("codeLensEnabled", true)) return [];
+    if (!setting("codeLensEnabled", true, document)) return [];
     const top = new Range(0, 0, 0, 0);
     const lens = (command: Command): CodeLens => new CodeLens(top, command);
     const validate = lens({ title: "Validate", command: commands.configValidate, arguments: [document.uri] });
@@ -59,8 +66,24 @@ export class ConfigLenses implements CodeLensProvider {
       validate,
       ...(last === undefined
         ? []
-        : [lens({ title: lastRunTitle(last), command: commands.runOpen, arguments: [last.id] })]),
+        : [
+            lens({
+              title: lastRunTitle(last, await this.#trend(document, last)),
+              command: commands.runOpen,
+              arguments: [last.id],
+            }),
+          ]),
     ];
+  }
+
+  /** Of the reward, asked for once a step. */
+  #trend(document: TextDocument, { id, step }: RunSummary): Promise<Trend | undefined> {
+    const session = this.stores.ofFile(document.uri)?.machine.session;
+    const known = this.#trends.get(id);
+    if (known?.step === step || session === undefined) return known?.trend ?? Promise.resolve(undefined);
+    const trend = rewardTrend(session, id);
+    this.#trends.set(id, { step, trend });
+    return trend;
   }
 
   /** What the window knows, else what the store says: it resolves links in paths. */
@@ -75,5 +98,16 @@ export class ConfigLenses implements CodeLensProvider {
       output().debug(`last run of ${document.uri.fsPath}: ${messageOf(error)}`);
       return undefined;
     }
+  }
+}
+
+async function rewardTrend(session: Asker, run: string): Promise<Trend | undefined> {
+  try {
+    const { series } = await session.ask(metricsSeries, { run, metrics: ["reward/total"] });
+    const values = series.flatMap((one) => one.values.filter((value) => value !== null));
+    return values.length < 2 ? undefined : trendOf(values);
+  } catch (error) {
+    output().debug(`trend of ${run}: ${messageOf(error)}`);
+    return undefined;
   }
 }

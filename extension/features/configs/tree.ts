@@ -1,5 +1,6 @@
 /** The configs view: every config of the workspace and its last run. */
-import { EventEmitter, ThemeIcon, TreeItem, Uri, workspace, type TreeDataProvider } from "vscode";
+import { EventEmitter, ThemeIcon, TreeItem, workspace, type TreeDataProvider, type Uri } from "vscode";
+import { dirname } from "node:path/posix";
 import { setContext } from "../../vscode/context.ts";
 import type { Stores } from "../connection/stores.ts";
 import { findConfigs } from "./find.ts";
@@ -29,10 +30,9 @@ export class ConfigsTree implements TreeDataProvider<ConfigNode> {
   getTreeItem({ uri }: ConfigNode): TreeItem {
     const item = new TreeItem(uri);
     const last = this.stores.ofFile(uri)?.runs.lastOf(uri.fsPath);
-    const folder = workspace.asRelativePath(Uri.joinPath(uri, ".."));
+    const folder = dirname(workspace.asRelativePath(uri));
     item.id = `config/${uri.toString()}`;
-    item.description =
-      last === undefined ? (folder === uri.fsPath ? "" : folder) : runDescription(last, Date.now());
+    item.description = last === undefined ? (folder === "." ? "" : folder) : runDescription(last, Date.now());
     item.tooltip = workspace.asRelativePath(uri);
     item.iconPath = new ThemeIcon("settings-gear");
     item.contextValue = "config";

@@ -15,6 +15,8 @@ import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { changed, type Change } from "../../../shared/protocol.ts";
 import { output } from "../../vscode/output.ts";
+import { followPython } from "../language/python.ts";
+import { followShown, shownByUs } from "../language/shown.ts";
 import type { Asker } from "./asker.ts";
 import { Emitter } from "./emitter.ts";
 import type { FoundNode } from "./node.ts";
@@ -42,18 +44,24 @@ export interface DaemonSession extends Session, Asker {
 
 const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
 
+/** Configurations of verl, TRL and OpenRLHF are told by their content: the server is silent about all other files. */
+const answered = [language.id, "yaml", "shellscript", "python"];
+
 function clientOptions(folders: readonly WorkspaceFolder[], closed: () => void): LanguageClientOptions {
   const first = folders[0];
   return {
     documentSelector:
       folders.length === 0
-        ? [{ language: language.id }]
-        : folders.map((folder) => ({
-            language: language.id,
-            pattern: { baseUri: folder.uri.toString(), pattern: "**/*" },
-          })),
+        ? answered.map((id) => ({ language: id }))
+        : folders.flatMap((folder) =>
+            answered.map((id) => ({
+              language: id,
+              pattern: { baseUri: folder.uri.toString(), pattern: "**/*" },
+            })),
+          ),
     ...(first === undefined ? {} : { workspaceFolder: first }),
     outputChannel: output(),
+    ...shownByUs(),
     initializationFailedHandler: () => false,
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue }),
@@ -139,6 +147,11 @@ function session(
   client: LanguageClient,
 ): DaemonSession {
   let told = false;
+  const following = [followShown(client), followPython(client)];
+  const end = (): Promise<void> => {
+    for (const one of following) one.dispose();
+    return client.dispose();
+  };
   return {
     link,
     changes,
@@ -147,13 +160,12 @@ function session(
       void gone.on((reason) => {
         if (told) return;
         told = true;
-        client.dispose().catch((error: unknown) => output().debug(`language client: ${String(error)}`));
+        end().catch((error: unknown) => output().debug(`language client: ${String(error)}`));
         listener(reason);
       }),
     close: () => {
       told = true;
-      client
-        .dispose()
+      end()
         .catch((error: unknown) => output().debug(`language client: ${String(error)}`))
         .finally(() => link.close());
     },

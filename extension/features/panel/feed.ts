@@ -4,6 +4,7 @@
  */
 import type { Asker } from "../connection/asker.ts";
 import {
+  curriculumQuery,
   evaluationsQuery,
   eventsQuery,
   metricsNames,
@@ -21,6 +22,8 @@ import {
 import {
   panelVersion,
   wantedMetric,
+  type Brush,
+  type CurriculumView,
   type RolloutPlace,
   type LinkState,
   type LiveStep,
@@ -28,7 +31,7 @@ import {
   type ToPanel,
 } from "../../../shared/runPanel.ts";
 import { messageOf } from "../../../shared/errors.ts";
-import { panelGroups } from "./groups.ts";
+import { panelGroups, panelTexts } from "./groups.ts";
 import type { Json } from "../../../shared/json.ts";
 
 export interface PanelFeedOptions {
@@ -101,6 +104,17 @@ export class PanelFeed {
     this.options.send({ version: panelVersion, type: "range", id, series });
   }
 
+  /** What the curriculum drew in a part of the run. */
+  async curriculum(id: number, { by, arm, family, from, to }: CurriculumView): Promise<void> {
+    const { run, send } = this.options;
+    await this.#answered("curriculum", async (source) => {
+      const opened = { ...(arm === null ? {} : { arm }), ...(family === null ? {} : { family }) };
+      const part = { run, by, from, to, ...opened };
+      const overview = await source.ask(curriculumQuery, part);
+      send({ version: panelVersion, type: "curriculum", id, overview });
+    });
+  }
+
   /** The rollouts of a step that trained or might have. */
   async rollouts(step: number): Promise<void> {
     const { run, send } = this.options;
@@ -114,6 +128,23 @@ export class PanelFeed {
     });
   }
 
+  /** The rollouts of what was marked on the curriculum's lanes. */
+  async brush(id: number, brush: Brush): Promise<void> {
+    const { run, send } = this.options;
+    await this.#answered("rollouts", async (source) => {
+      const { from, to, by } = brush;
+      const [{ groups }, { rollouts, total }] = await Promise.all([
+        source.ask(groupsQuery, { run, from, to, by, names: [...brush.names] }),
+        source.ask(rolloutsQuery, { run, from, to, where: whereOf(brush), limit: mostRollouts }),
+      ]);
+      const known = byStep(groups);
+      const listed = [...byStep(rollouts)].flatMap(([step, rows]) =>
+        panelGroups(known.get(step) ?? [], rows).map((group) => ({ ...group, step })),
+      );
+      send({ version: panelVersion, type: "brushed", id, groups: listed, more: total - rollouts.length });
+    });
+  }
+
   async why({ step, group, index }: RolloutPlace): Promise<void> {
     const { run, send } = this.options;
     await this.#answered("why", async (source) => {
@@ -122,13 +153,15 @@ export class PanelFeed {
         source.ask(rolloutsWhy, { run, step, group, index }),
         source.ask(rolloutsQuery, { run, step, where, limit: 1 }),
       ]);
-      const { prompt = "", response = "" } = rollouts[0] ?? {};
-      send({ version: panelVersion, type: "why", why, prompt, response });
+      send({ version: panelVersion, type: "why", why, ...panelTexts(rollouts[0]) });
     });
   }
 
   /** What goes wrong is told where the answer was to stand: the rest of the panel goes on. */
-  async #answered(to: "rollouts" | "why", answer: (source: Asker) => Promise<void>): Promise<void> {
+  async #answered(
+    to: "curriculum" | "rollouts" | "why",
+    answer: (source: Asker) => Promise<void>,
+  ): Promise<void> {
     try {
       await answer(await this.options.source());
     } catch (error) {
@@ -245,6 +278,22 @@ export class PanelFeed {
       errors: this.#errors,
     };
   }
+}
+
+const whereOf = ({ by, names }: Brush): string => {
+  const among = names.map((name) => `${by} == ${JSON.stringify(name)}`).join(" || ");
+  return `use == "train"${among === "" ? "" : ` && (${among})`}`;
+};
+function byStep<Row extends { readonly step: number }>(
+  rows: readonly Row[],
+): ReadonlyMap<number, readonly Row[]> {
+  const steps = new Map<number, Row[]>();
+  for (const row of rows) {
+    const own = steps.get(row.step) ?? [];
+    own.push(row);
+    steps.set(row.step, own);
+  }
+  return steps;
 }
 
 async function countErrors(source: Asker, run: string): Promise<number> {

@@ -1,7 +1,9 @@
 /** The groups of a step as the run panel lists them. Pure. */
 import type { GroupRow } from "../../../shared/protocol.ts";
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
-import type { PanelGroup } from "../../../shared/runPanel.ts";
+import { helpText } from "../../../shared/helpText.ts";
+import { isMarked, responseParts } from "../../../shared/responseParts.ts";
+import type { PanelGroup, ToPanel } from "../../../shared/runPanel.ts";
 
 const numberOrNull = (value: MaybeNumber | undefined): number | null => {
   const number = fromWire(value ?? null);
@@ -36,4 +38,18 @@ export function panelGroups(groups: readonly GroupRow[], rollouts: readonly Roll
         })),
     };
   });
+}
+
+/** What of a rollout stands beside its explanation. */
+export function panelTexts(
+  row: RolloutRow | undefined,
+): Pick<Extract<ToPanel, { type: "why" }>, "prompt" | "response" | "parts" | "help" | "shown"> {
+  const { prompt = "", response = "", help, shown } = row ?? {};
+  const parts = responseParts(row ?? {});
+  return {
+    prompt,
+    response,
+    ...(help && { parts, help: helpText(help, isMarked(parts)) }),
+    ...(shown && { shown }),
+  };
 }

@@ -3,18 +3,22 @@ import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { panels } from "../../../shared/contributions.ts";
 import { messageOf } from "../../../shared/errors.ts";
+import { runsShow } from "../../../shared/protocol.ts";
 import {
   panelVersion,
   readPanelState,
+  type ChartId,
   type FromPanel,
   type LinkState,
   type PanelAction,
+  type ToPanel,
 } from "../../../shared/runPanel.ts";
 import { execute, tell, type CommandName } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import type { DaemonState, Store, Stores } from "../connection/stores.ts";
 import { PanelFeed } from "./feed.ts";
 import { page } from "./html.ts";
+import { moveStage, type StageMove } from "./moveStage.ts";
 
 const commandOf: Readonly<
   Record<Exclude<PanelAction, "openRollouts" | "reconnect" | "showOutput">, CommandName>
@@ -48,15 +52,15 @@ export class RunPanels implements Disposable {
     );
   }
 
-  show(run: string, name: string): void {
+  show(run: string, name: string, chart?: ChartId): void {
     const existing = this.#open.get(run);
-    if (existing !== undefined) return existing.reveal();
+    if (existing !== undefined) return existing.reveal(chart);
     const column = window.activeTextEditor === undefined ? ViewColumn.Active : ViewColumn.Beside;
     const options = {
       enableScripts: true,
       localResourceRoots: [Uri.joinPath(this.home, "dist", "webviews")],
     };
-    this.#host(window.createWebviewPanel(panels.run, name, column, options), run);
+    this.#host(window.createWebviewPanel(panels.run, name, column, options), run).reveal(chart);
   }
 
   /** Whether a person has the run before their eyes. */
@@ -69,9 +73,11 @@ export class RunPanels implements Disposable {
     for (const host of [...this.#open.values()]) host.dispose();
   }
 
-  #host(panel: WebviewPanel, run: string): void {
+  #host(panel: WebviewPanel, run: string): RunPanelHost {
     this.#open.get(run)?.dispose();
-    this.#open.set(run, new RunPanelHost(panel, run, this.home, this.stores, () => this.#open.delete(run)));
+    const host = new RunPanelHost(panel, run, this.home, this.stores, () => this.#open.delete(run));
+    this.#open.set(run, host);
+    return host;
   }
 }
 
@@ -79,6 +85,8 @@ class RunPanelHost {
   readonly #feed: PanelFeed;
   readonly #unsubscribe: (() => void)[] = [];
   #store: Store | undefined;
+  #chart: ChartId | undefined;
+  #loaded = false;
 
   constructor(
     private readonly panel: WebviewPanel,
@@ -103,7 +111,9 @@ class RunPanelHost {
     };
     panel.webview.onDidReceiveMessage((message: FromPanel) => void this.#receive(message));
     panel.onDidChangeViewState(() => {
-      if (!panel.visible) this.#feed.hidden();
+      if (panel.visible) return;
+      this.#feed.hidden();
+      this.#loaded = false;
     });
     panel.onDidDispose(() => {
       for (const stop of this.#unsubscribe) stop();
@@ -118,8 +128,21 @@ class RunPanelHost {
   get visible(): boolean {
     return this.panel.visible;
   }
-  reveal(): void {
+  reveal(chart?: ChartId): void {
     this.panel.reveal();
+    if (chart === undefined) return;
+    this.#chart = chart;
+    this.#point();
+  }
+  /** A webview that is not loaded yet hears of it once it is. */
+  #point(): void {
+    if (this.#chart === undefined || !this.#loaded) return;
+    void this.panel.webview.postMessage({
+      version: panelVersion,
+      type: "focus",
+      chart: this.#chart,
+    } satisfies ToPanel);
+    this.#chart = undefined;
   }
   dispose(): void {
     this.panel.dispose();
@@ -169,13 +192,21 @@ class RunPanelHost {
     switch (message.type) {
       case "ready":
         this.#attach();
+        this.#loaded = true;
+        this.#point();
         return this.#feed.ready();
       case "range":
         return this.#feed
           .range(message.id, message.metrics, message.from, message.to)
           .catch((error: unknown) => this.#failed(error));
+      case "curriculum":
+        return this.#feed.curriculum(message.id, message.view);
       case "rollouts":
         return this.#feed.rollouts(message.step);
+      case "brush":
+        return this.#feed.brush(message.id, message.brush);
+      case "moveStage":
+        return this.#moveStage(message).catch((error: unknown) => tell(error, "move the end of a stage"));
       case "why":
         return this.#feed.why(message.place);
       case "failed":
@@ -183,6 +214,12 @@ class RunPanelHost {
       case "act":
         return this.#act(message.action, message.step).catch((error: unknown) => tell(error, message.action));
     }
+  }
+
+  async #moveStage({ stage, was, steps }: Omit<StageMove, "run" | "file">): Promise<void> {
+    const source = await this.stores.connected(this.#ownStore());
+    const { file } = await source.ask(runsShow, { run: this.run });
+    await moveStage(source, { run: this.run, file, stage, was, steps });
   }
 
   async #act(action: PanelAction, step: number | undefined): Promise<void> {

@@ -1,5 +1,7 @@
 /** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
 import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
+import { helpText } from "../../../shared/helpText.ts";
+import { isMarked, responseParts } from "../../../shared/responseParts.ts";
 import type { GroupRow } from "../../../shared/protocol.ts";
 import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts.ts";
 
@@ -19,7 +21,7 @@ export interface Mark {
   readonly line: number;
   readonly from: number;
   readonly to: number;
-  readonly sign: "positive" | "negative" | "error";
+  readonly sign: "positive" | "negative" | "error" | "given";
 }
 export interface RolloutDocument {
   readonly text: string;
@@ -34,6 +36,8 @@ export interface StepRecord {
   readonly rollouts: readonly RolloutRow[];
   /** How many the step has, of which `rollouts` may be the first. */
   readonly total: number;
+  /** The condition that they satisfy. */
+  readonly where?: string;
 }
 
 class Writer {
@@ -83,11 +87,12 @@ export function rolloutDocument(record: StepRecord): RolloutDocument {
   writer.write(
     `${plural(groups.length, "group")}, ${plural(record.total, "rollout")}${trained === 0 ? "" : `, ${plural(trained, "group")} in training`}`,
   );
+  if (record.where !== undefined && record.where !== "") writer.write(`Those with ${record.where}`);
   if (record.rollouts.length < record.total)
     writer.write(
       `The first ${record.rollouts.length.toLocaleString("en-US")} are shown; \`gradus rollouts\` prints them all.`,
     );
-  if (groups.length === 0)
+  if (groups.length === 0 && (record.where ?? "") === "")
     writer.write("\nThis step has no rollouts: warm-up steps train on given answers and generate none.");
   const headings = groups.map((entry) => writeGroup(writer, entry));
   return { text: `${writer.lines.join("\n")}\n`, folds: writer.folds, headings, marks: writer.marks };
@@ -153,8 +158,10 @@ function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
     ...(finish === "" ? [] : [{ text: finish, ...(finish === "stop" ? {} : { sign: "error" as const }) }]),
     ...(rollout.source === undefined || rollout.source === "self" ? [] : [{ text: rollout.source }]),
   ]);
+  if (rollout.help !== undefined)
+    writer.write(`      ${helpText(rollout.help, isMarked(responseParts(rollout)))}`);
   writeTerms(writer, rollout);
-  writeText(writer, "    │ ", rollout.response ?? "");
+  writeResponse(writer, "    │ ", rollout);
   writer.fold(start);
   const detail = Number.isNaN(advantage) ? "" : `advantage ${formatChange(advantage)}`;
   return {
@@ -190,6 +197,22 @@ function rewardText(value: WireReward): string {
 
 const rewardSign = (value: WireReward): Mark["sign"] | undefined =>
   value !== null && typeof value !== "object" && Number(value) < 0 ? "negative" : undefined;
+
+/** What was given stands between brackets. */
+function writeResponse(writer: Writer, margin: string, rollout: RolloutRow): void {
+  const parts = responseParts(rollout);
+  if (!isMarked(parts)) return writeText(writer, margin, rollout.response ?? "");
+  const first = writer.line;
+  writeText(writer, margin, parts.map(({ kind, text }) => (kind === "given" ? `⟦${text}⟧` : text)).join(""));
+  let inside = false;
+  for (let line = first; line < writer.line; line++) {
+    const text = writer.lines[line]!;
+    const from: number = inside ? margin.length : text.indexOf("⟦");
+    const end: number = from < 0 ? -1 : text.indexOf("⟧", from);
+    if (from >= 0) writer.marks.push({ line, from, to: end < 0 ? text.length : end + 1, sign: "given" });
+    inside = from >= 0 && end < 0;
+  }
+}
 
 /** Line ends are made visible: whether a response ends in one is often what a reward turns on. */
 function writeText(writer: Writer, margin: string, text: string): void {

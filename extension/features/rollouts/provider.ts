@@ -31,12 +31,15 @@ const most = 2_000;
 interface Place {
   readonly run: string;
   readonly step: number;
+  /** A condition that the rollouts satisfy; empty: all of the step. */
+  readonly where: string;
 }
 
-/** `gradus-rollouts:/<run>/<step>/<name> · step 12`: the last part is the tab's title. */
-export const rolloutsUri = (run: RunSummary, step: number): Uri =>
+/** `gradus-rollouts:/<run>/<step>/<name> · step 12`: the last part is the tab's title; a condition is the query. */
+export const rolloutsUri = (run: RunSummary, step: number, where = ""): Uri =>
   Uri.from({
     scheme: schemes.rollouts,
+    query: where,
     path: `/${run.id}/${step}/${run.name.replaceAll("/", "-")} · step ${step}`,
   });
 
@@ -49,7 +52,7 @@ function columnBesidePanel(): ViewColumn {
 
 function placeOf(uri: Uri): Place {
   const [, run = "", step = ""] = uri.path.split("/");
-  return { run, step: Number(step) };
+  return { run, step: Number(step), where: uri.query };
 }
 
 export class Rollouts implements TextDocumentContentProvider, Disposable {
@@ -59,7 +62,15 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
   readonly #styles = {
     positive: window.createTextEditorDecorationType({ color: new ThemeColor("charts.green") }),
     negative: window.createTextEditorDecorationType({ color: new ThemeColor("charts.red") }),
-    error: window.createTextEditorDecorationType({ color: new ThemeColor("charts.orange") }),
+    // The light themes' own orange cannot be read on white.
+    error: window.createTextEditorDecorationType({
+      color: new ThemeColor("charts.orange"),
+      light: { color: "#9a5b00" },
+    }),
+    given: window.createTextEditorDecorationType({
+      color: new ThemeColor("descriptionForeground"),
+      fontStyle: "italic",
+    }),
   } as const;
   readonly #disposables: Disposable[];
 
@@ -83,7 +94,7 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
           .forEach((editor) => this.#paint(editor)),
       ),
       workspace.onDidCloseTextDocument((document) => this.#documents.delete(document.uri.toString())),
-      register("rolloutsOpen", (run, step) => this.#open(run, step)),
+      register("rolloutsOpen", (run, step, where) => this.#open(run, step, where)),
       ...Object.values(this.#styles),
     ];
   }
@@ -93,26 +104,26 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
   }
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
-    const { run, step } = placeOf(uri);
+    const { run, step, where } = placeOf(uri);
     const store = this.stores.ofRun(run) ?? this.stores.all[0];
     const session = await this.stores.connected(store);
     const [{ groups }, { rollouts, total }] = await Promise.all([
       session.ask(groupsQuery, { run, step }),
-      session.ask(rolloutsQuery, { run, step, limit: most }),
+      session.ask(rolloutsQuery, { run, step, limit: most, ...(where === "" ? {} : { where }) }),
     ]);
     const name = store?.runs.find(run)?.name ?? run;
-    const document = rolloutDocument({ name, step, groups, rollouts, total });
+    const document = rolloutDocument({ name, step, groups, rollouts, total, where });
     this.#documents.set(uri.toString(), document);
     return document.text;
   }
 
   /** The step that was asked for; without one, the run's last. */
-  async #open(word: unknown, step: unknown): Promise<void> {
+  async #open(word: unknown, step: unknown, where: unknown): Promise<void> {
     const run = await pickRun(this.stores, word, "Open Rollouts");
     if (run === undefined) return;
     const node = typeof word === "object" && word !== null && "step" in word ? word.step : undefined;
     const wanted = typeof step === "number" ? step : typeof node === "number" ? node : Math.max(0, run.step);
-    await window.showTextDocument(rolloutsUri(run, wanted), {
+    await window.showTextDocument(rolloutsUri(run, wanted, typeof where === "string" ? where : ""), {
       preview: true,
       viewColumn: columnBesidePanel(),
     });
@@ -142,12 +153,13 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
   }
 
   #lenses(document: TextDocument): CodeLens[] {
-    const { run, step } = placeOf(document.uri);
+    const { run, step, where } = placeOf(document.uri);
     const last = this.stores.ofRun(run)?.runs.find(run)?.step ?? step;
     const top = new Range(0, 0, 0, 0);
-    const to = (title: string, target: number): CodeLens =>
-      new CodeLens(top, { title, command: commands.rolloutsOpen, arguments: [run, target] });
+    const to = (title: string, target: number, condition = where): CodeLens =>
+      new CodeLens(top, { title, command: commands.rolloutsOpen, arguments: [run, target, condition] });
     return [
+      ...(where === "" ? [] : [to("All of the Step", step, "")]),
       ...(step > 0 ? [to(`$(arrow-left) Step ${step - 1}`, step - 1)] : []),
       ...(step < last ? [to(`Step ${step + 1} $(arrow-right)`, step + 1)] : []),
       new CodeLens(top, { title: "$(graph-line) Open Run", command: commands.runOpen, arguments: [run] }),
@@ -161,7 +173,7 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
       document.marks
         .filter((mark) => mark.sign === sign)
         .map((mark) => new Range(mark.line, mark.from, mark.line, mark.to));
-    for (const sign of ["positive", "negative", "error"] as const)
+    for (const sign of ["positive", "negative", "error", "given"] as const)
       editor.setDecorations(this.#styles[sign], ranges(sign));
   }
 }

@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { Uri, env, window, workspace, type Disposable } from "vscode";
 import { schemes, views } from "../../../shared/contributions.ts";
 import { UserError } from "../../../shared/errors.ts";
+import { metrics } from "../../../shared/metrics.ts";
 import {
+  configLens,
   runsControl,
   runsDelete,
   runsList,
@@ -11,6 +13,7 @@ import {
   runsStart,
   type RunSummary,
 } from "../../../shared/protocol.ts";
+import { chartOf } from "../../../shared/runPanel.ts";
 import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
 import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
@@ -45,6 +48,7 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     register("runResume", (word) => resume(word)),
     register("runDelete", (word) => remove(word)),
     register("runOpen", (word) => open(word)),
+    register("runOpenChart", (file, metric) => openChart(file, metric)),
     register("runOpenLog", (word) => openLog(word)),
     register("runOpenConfig", (word) => openConfig(word)),
     register("runCopyId", (word) => copyId(word)),
@@ -96,6 +100,22 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     if (run !== undefined) panels.show(run.id, run.name);
   }
 
+  /** From a config's line: the metric in the last run of that config. */
+  async function openChart(file: unknown, metric: unknown): Promise<void> {
+    const uri = await pickConfig(typeof file === "string" ? Uri.parse(file) : file, "Open Chart of Metric");
+    const name = typeof metric === "string" ? metric : await pickMetric();
+    if (uri === undefined || name === undefined) return;
+    const store = stores.ofFile(uri);
+    const session = await stores.session(store);
+    const known = store?.runs.lastOf(uri.fsPath);
+    const run = known ?? (await session.ask(configLens, { uri: uri.toString() })).lastRun;
+    if (run === null)
+      throw new UserError("This config has not been run yet, so there is no chart.", {
+        action: "Run it first.",
+      });
+    panels.show(run.id, run.name, chartOf(name));
+  }
+
   async function openLog(word: unknown): Promise<void> {
     const run = await pickRun(stores, word, "Open Run Log");
     if (run === undefined) return;
@@ -122,6 +142,13 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     });
   }
 }
+
+/** One of those that the panel draws. */
+const pickMetric = (): Thenable<string | undefined> =>
+  window.showQuickPick(
+    metrics.map(({ name }) => name).filter((name) => chartOf(name) !== undefined),
+    { title: "Open Chart of Metric" },
+  );
 
 /** Told once, when a run ended that the person was not looking at. */
 export async function tellEnd(

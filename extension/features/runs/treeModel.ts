@@ -115,11 +115,15 @@ export function rowOf(node: RunNode, now: number): Row {
       return runRow(node.run, now);
     case "stage": {
       const steps = plural(node.to - node.from + 1, "step");
-      const training = node.stageKind !== "sft";
+      const training = node.stageKind === "rl" || node.stageKind === "alternate";
       return row(
         `stage/${node.run}/${node.from}`,
         node.name,
-        training ? steps : `${steps} of warm-up`,
+        training
+          ? steps
+          : node.stageKind === "sft"
+            ? `${steps} of warm-up`
+            : `${steps}, ${node.stageKind.replaceAll("_", " ")}`,
         training ? "symbol-event" : "flame",
         "stage",
         training,
@@ -210,7 +214,7 @@ export function childrenOfRun(run: RunDetail, evaluations: readonly EvaluationRo
 export function childrenOf(node: RunNode): readonly RunNode[] {
   switch (node.kind) {
     case "stage": {
-      if (node.stageKind === "sft") return [];
+      if (node.stageKind === "sft" || node.stageKind === "pretrain" || node.stageKind === "merge") return [];
       if (node.to - node.from < page) return steps(node.run, node.from, node.to);
       const groups: RunNode[] = [];
       for (let from = node.from; from <= node.to; from += page)

@@ -73,6 +73,42 @@ describe("a config in the editor", function () {
     );
   });
 
+  it("writes what is chosen from the list at its proper depth, and asks for more", async () => {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const editor = await vscode.window.showTextDocument(document);
+    const before = document.getText();
+    const write = async (text: string): Promise<void> => {
+      const at = document.positionAt(document.getText().length);
+      await editor.edit((edit) => edit.insert(at, text), { undoStopBefore: true, undoStopAfter: true });
+      const end = document.positionAt(document.getText().length);
+      editor.selection = new vscode.Selection(end, end);
+      await vscode.commands.executeCommand("editor.action.triggerSuggest");
+    };
+    const written = (): string => document.getText().slice(before.length);
+    const choose = (wanted: string): Promise<unknown> =>
+      until(
+        async () => {
+          await vscode.commands.executeCommand("acceptSelectedSuggestion");
+          return written() === wanted || undefined;
+        },
+        `${JSON.stringify(wanted)}, not ${JSON.stringify(written())}`,
+      );
+    try {
+      await write("auxil");
+      await choose("auxiliary:\n  - ");
+      await write("us");
+      await choose("auxiliary:\n  - use: ");
+      await write("next_t");
+      await choose('auxiliary:\n  - use: next_token\n    path: "text"');
+      await vscode.commands.executeCommand("leaveSnippet");
+      await write("\n     wei");
+      await choose('auxiliary:\n  - use: next_token\n    path: "text"\n    weight: ');
+    } finally {
+      await vscode.commands.executeCommand("workbench.action.files.revert");
+    }
+    assert.equal(document.getText(), before);
+  });
+
   it("has ▶ Run and Validate above it, and not when the setting says so", async () => {
     const titles = async (): Promise<string[]> => {
       const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
@@ -88,5 +124,79 @@ describe("a config in the editor", function () {
     await settings.update("gradus.codeLens.enabled", false, vscode.ConfigurationTarget.Global);
     assert.deepEqual(await titles(), []);
     await settings.update("gradus.codeLens.enabled", undefined, vscode.ConfigurationTarget.Global);
+  });
+
+  const hints = async (): Promise<string[]> => {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const found = await vscode.commands.executeCommand<vscode.InlayHint[]>(
+      "vscode.executeInlayHintProvider",
+      uri,
+      new vscode.Range(0, 0, document.lineCount, 0),
+    );
+    return found.map(({ label }) =>
+      typeof label === "string" ? label : label.map(({ value }) => value).join(""),
+    );
+  };
+
+  it("has hints behind its lines, and not when the setting says so", async () => {
+    const shown = await until(async () => {
+      const all = await hints();
+      return all.some((hint) => hint.includes("rollouts a step")) ? all : undefined;
+    }, "the hints");
+    assert.ok(
+      shown.some((hint) => hint.includes("tokens a step")),
+      shown.join(", "),
+    );
+    const settings = vscode.workspace.getConfiguration();
+    await settings.update("gradus.inlayHints.enabled", false, vscode.ConfigurationTarget.Global);
+    assert.deepEqual(await hints(), []);
+    await settings.update("gradus.inlayHints.enabled", undefined, vscode.ConfigurationTarget.Global);
+    await until(async () => (await hints()).length > 0, "the hints to come back");
+  });
+
+  it("leads from a name to where it stands, and renames it everywhere", async () => {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const text = document.getText();
+    const at = document.positionAt(text.indexOf("exact_match"));
+    const definitions = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[]>(
+      "vscode.executeDefinitionProvider",
+      uri,
+      at,
+    );
+    assert.ok(Array.isArray(definitions));
+    const term = document.positionAt(text.indexOf("correct") + 1);
+    const references = await vscode.commands.executeCommand<vscode.Location[]>(
+      "vscode.executeReferenceProvider",
+      uri,
+      term,
+    );
+    assert.ok(references.length > 0, "no references of the term");
+    const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(
+      "vscode.executeDocumentRenameProvider",
+      uri,
+      term,
+      "right",
+    );
+    assert.equal(edit.get(uri).length, references.length);
+    await assert.rejects(
+      Promise.resolve(
+        vscode.commands.executeCommand("vscode.executeDocumentRenameProvider", uri, term, "not a name"),
+      ),
+      /use letters/,
+    );
+  });
+
+  it("is laid out already, and coloured by what its words mean", async () => {
+    const edits = await vscode.commands.executeCommand<vscode.TextEdit[] | undefined>(
+      "vscode.executeFormatDocumentProvider",
+      uri,
+      { tabSize: 2, insertSpaces: true },
+    );
+    assert.deepEqual(edits ?? [], []);
+    const tokens = await vscode.commands.executeCommand<vscode.SemanticTokens>(
+      "vscode.provideDocumentSemanticTokens",
+      uri,
+    );
+    assert.ok(tokens.data.length > 0, "no semantic tokens");
   });
 });

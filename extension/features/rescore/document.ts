@@ -1,0 +1,91 @@
+/** The rollouts that an edit changes most, as two texts that a diff editor lays side by side; and a sweep as a table. Pure. */
+import { formatFraction, formatNumber, plural } from "../../../shared/format.ts";
+import type { BeforeNow, ChangedRollout, Rescored, Sweep } from "../../../shared/rescore.ts";
+import { blocksOf, coverage, stillText } from "../../../shared/rescoreText.ts";
+import { fromWire } from "../../../shared/rollouts.ts";
+
+export type Side = "before" | "now";
+
+const number = (values: BeforeNow, side: Side): string => formatNumber(fromWire(values[side]));
+
+/** Equal lines on both sides, but for the numbers that change. */
+export function changedText(rescored: Rescored | null, side: Side): string {
+  if (rescored === null)
+    return "No run of this config has recorded rollouts yet, or the config has errors.\n";
+  const { change, most, notes } = rescored;
+  return [
+    coverage(rescored),
+    `${plural(change.rollouts, "rollout")} in ${plural(change.groups, "group")}`,
+    "",
+    `reward  ${number(change.mean, side)}`,
+    ...change.terms.map((term) => `  ${term.term}  ${number(term, side)}`),
+    ...(most.length === 0 ? ["", "No rollout's reward or advantage changes."] : []),
+    ...most.flatMap((rollout) => ["", ...rolloutLines(rollout, side)]),
+    ...(notes.length === 0 ? [] : ["", ...notes]),
+    "",
+  ].join("\n");
+}
+
+function rolloutLines(rollout: ChangedRollout, side: Side): string[] {
+  const { step, group, index, arm, prompt, response, advantage, reward, terms, errors } = rollout;
+  return [
+    `■ step ${step} · ${group} #${index}${arm === "" ? "" : ` · ${arm}`}`,
+    `  advantage  ${number(advantage, side)}`,
+    `  reward     ${number(reward, side)}`,
+    ...terms.map((term) => `    ${term.term}  ${number(term, side)}`),
+    ...(side === "now"
+      ? Object.entries(errors).map(([term, message]) => `    ${term} failed: ${message.replace(/\s+/g, " ")}`)
+      : []),
+    ...lines("  ? ", prompt),
+    ...lines("  │ ", response),
+  ];
+}
+
+const lines = (margin: string, text: string): string[] =>
+  text === "" ? [`${margin}(empty)`] : text.split(/\r\n|\r|\n/).map((line) => margin + line);
+
+/** One row a weight: the term's share as a bar, then what flips. */
+export function sweepTable(sweep: Sweep | null, term: string): string {
+  if (sweep === null) return `No run of this config has recorded rollouts that \`${term}\` was paid for.\n`;
+  const { points, weight, rollouts, signed, pairs, from, to, notes } = sweep;
+  const title = `The weight of ${sweep.term}, over ${plural(rollouts, "rollout")} of steps ${from} to ${to}`;
+  const still = stillText(sweep);
+  if (still !== undefined) return [title, "", still, ...notes, ""].join("\n");
+  const flips = points.map(({ signFlips }) => (signed === 0 ? 0 : signFlips / signed));
+  const most = Math.max(...flips, Number.MIN_VALUE);
+  const rows = points.map((point, index) =>
+    [
+      `${point.weight === weight ? "▶" : " "} ${formatNumber(point.weight).padStart(8)}`,
+      `${bar(point.share)} ${formatFraction(point.share).padStart(6)}`,
+      `${bar(flips[index]! / most)} ${String(point.signFlips).padStart(6)}`,
+      String(point.rankFlips).padStart(8),
+      `+${point.gained} −${point.lost}`.padStart(9),
+    ].join("  "),
+  );
+  return [
+    title,
+    `▶ is the config's weight now. Flips are against what the run was paid: of ${plural(signed, "advantage")} and ${plural(pairs, "pair")} of siblings.`,
+    "",
+    `share of the spread  ${blocksOf(points.map(({ share }) => share))}`,
+    `signs flipped        ${blocksOf(flips.map((part) => part / most))}`,
+    "",
+    "    weight  share of the spread within groups  signs flipped                     ranks     groups",
+    ...rows,
+    ...(notes.length === 0 ? [] : ["", ...notes]),
+    "",
+  ].join("\n");
+}
+
+const width = 24;
+const bar = (part: number): string => {
+  const filled = Math.round(Math.min(1, Math.max(0, part)) * width);
+  return "█".repeat(filled) + "·".repeat(width - filled);
+};
+
+/** Where a function's result can be told of: the line that exports it. */
+export function exportLine(text: string): number | undefined {
+  const found = text
+    .split("\n")
+    .findIndex((line) => /^\s*export\s+(default\s+)?(async\s+)?(function\b|const\s+\w+\s*[:=])/.test(line));
+  return found < 0 ? undefined : found;
+}

@@ -1,0 +1,73 @@
+/** Plays the scenes in a real workbench and takes their pictures: out/pictures/<theme>/<scene>.png. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCommand, startWorkbench, withoutWorkbench, type WorkbenchOptions } from "../support/workbench.ts";
+import { Editor } from "./editor.ts";
+import { scenes, type Scene } from "./scenes.ts";
+import { picturesWorkspace } from "./workspace.ts";
+
+type Theme = NonNullable<WorkbenchOptions["theme"]>;
+const themes: readonly Theme[] = ["dark", "light", "highContrast", "highContrastLight"];
+const folder = "out/pictures";
+
+async function picture(theme: Theme, wanted: readonly Scene[]): Promise<number> {
+  const runtime = mkdtempSync(join(tmpdir(), "gradus-p-"));
+  const workbench = await startWorkbench({
+    open: await picturesWorkspace(join(folder, "workspace")),
+    inPlace: true,
+    theme,
+    reducedMotion: true,
+    settings: { "files.autoSave": "off" },
+    extensionDevelopmentPath: process.cwd(),
+    viewport: { width: 1440, height: 900 },
+    // The daemon ends by itself once the window is gone.
+    env: { XDG_RUNTIME_DIR: runtime, GRADUS_IDLE_MS: "1500" },
+  });
+  const editor = new Editor(workbench);
+  let failed = 0;
+  try {
+    await editor.seen(workbench.page.getByRole("treeitem", { name: "countdown.gradus.yaml" }), 60_000);
+    await editor.open("countdown.gradus.yaml");
+    await editor.seen(workbench.page.locator(".codelens-decoration a", { hasText: /Last run/ }), 60_000);
+    await editor.seen(workbench.page.getByText(/rollouts\sa\sstep/), 60_000);
+    for (const scene of wanted) {
+      await editor.reset();
+      const error = await scene.play(editor).then(
+        () => undefined,
+        (reason: unknown) => String(reason),
+      );
+      if (error !== undefined) failed += 1;
+      console.log(`${theme} ${scene.name}${error === undefined ? "" : `: ${error}`}`);
+      mkdirSync(join(folder, theme), { recursive: true });
+      await workbench.page.screenshot({
+        path: join(folder, theme, `${scene.name}.png`),
+        animations: "disabled",
+      });
+    }
+    await editor.reset();
+    await runCommand(workbench.page, "Gradus: Stop Daemon");
+  } catch (error) {
+    await workbench.page.screenshot({ path: join(folder, "failed.png") });
+    throw error;
+  } finally {
+    await workbench.stop();
+    rmSync(runtime, { recursive: true, force: true });
+  }
+  return failed;
+}
+
+const words = process.argv.slice(2);
+const named = words
+  .find((word) => word.startsWith("--themes="))
+  ?.slice("--themes=".length)
+  .split(",");
+const asked = words.filter((word) => !word.startsWith("--"));
+const wanted = scenes.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
+const reason = withoutWorkbench();
+if (reason !== false) console.error(reason);
+if (reason !== false || wanted.length === 0) process.exit(1);
+let failed = 0;
+for (const theme of themes.filter((one) => named === undefined || named.includes(one)))
+  failed += await picture(theme, wanted);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,253 @@
+/** One scene, one picture: what a person does until a feature stands on the page. */
+import type { Locator } from "playwright-core";
+import type { Editor } from "./editor.ts";
+
+export interface Scene {
+  readonly name: string;
+  play(editor: Editor): Promise<void>;
+}
+
+const config = "countdown.gradus.yaml";
+const mistakes = "mistakes.gradus.yaml";
+
+/** Completion with its documentation beside it, after the rest of a line was cut behind `text`. */
+const completion = (name: string, text: string, more = ""): Scene => ({
+  name: `completion-${name}`,
+  play: async (editor) => {
+    await editor.open(config);
+    await editor.goTo(config, text);
+    await editor.keys("Shift+End", "Delete");
+    await editor.type(more);
+    await editor.keys("Escape");
+    await editor.suggest();
+  },
+});
+
+/** What stands beside the cursor, which is inside of `text`. */
+const hover = (name: string, text: string, back = 1, file = config): Scene => ({
+  name: `hover-${name}`,
+  play: async (editor) => {
+    await editor.open(file);
+    await editor.goTo(file, text, back);
+    await editor.hover();
+  },
+});
+
+/** The menu of mends and other actions at a place. */
+const actions = (name: string, text: string, file = config): Scene => ({
+  name: `actions-${name}`,
+  play: async (editor) => {
+    await editor.open(file);
+    await editor.goTo(file, text, 1);
+    await editor.actions();
+  },
+});
+
+/** What a command or some keys bring up, with the cursor inside of `text`. */
+const after = (
+  name: string,
+  text: string,
+  act: (editor: Editor) => Promise<unknown>,
+  file = config,
+): Scene => ({
+  name,
+  play: async (editor) => {
+    await editor.open(file);
+    await editor.goTo(file, text, 1);
+    await act(editor);
+  },
+});
+
+const rewriting: readonly Scene[] = [
+  after("signature-method", "low: 0.1", async (editor) => {
+    await editor.keys("Control+Shift+Space");
+    await editor.seen(".parameter-hints-widget.visible");
+  }),
+  after("rename", "    correct", async (editor) => {
+    await editor.keys("F2");
+    await editor.seen(".rename-box");
+  }),
+  after("references", "    correct", async (editor) => {
+    await editor.keys("Shift+F12");
+    await editor.seen(".peekview-widget .monaco-list-row");
+  }),
+  after("definition", "./rewards/brevity.ts", async (editor) => {
+    await editor.keys("Control+Shift+F10");
+    await editor.seen(".peekview-widget .view-line");
+  }),
+  after("folding", "seed: 1", async (editor) => {
+    await editor.command("Fold All");
+    await editor.seen(".inline-folded");
+  }),
+  after("outline", "until", async (editor) => {
+    await editor.command("Explorer: Focus on Outline View");
+    await editor.seen(editor.page.getByRole("treeitem", { name: /countdown/ }));
+  }),
+  after("symbols", "until", async (editor) => {
+    await editor.keys("Control+t");
+    await editor.type("co");
+    await editor.seen(".quick-input-list .monaco-list-row");
+  }),
+];
+
+const problems: readonly Scene[] = [
+  {
+    name: "problems",
+    play: async (editor) => {
+      await editor.open(mistakes);
+      await editor.seen(".squiggly-error");
+      await editor.command("Problems: Focus on Problems View");
+      await editor.seen(".markers-panel .monaco-list-row");
+    },
+  },
+  hover("problem", "use: equatoin", 2, mistakes),
+  actions("name", "equatoin", mistakes),
+  actions("number", "mini_batch: 3", mistakes),
+  actions("threshold", "above: 1.2", mistakes),
+  after(
+    "problem-peek",
+    "tasks:",
+    async (editor) => {
+      await editor.keys("F8");
+      await editor.seen(".marker-widget");
+    },
+    mistakes,
+  ),
+];
+
+const frameworks: readonly Scene[] = [
+  hover("verl", "data.train_batch_size", 3, "verl.sh"),
+  hover("trl", "per_device_train_batch_size", 3, "trl.yaml"),
+  hover("openrlhf", "--rollout.batch_size", 3, "openrlhf.sh"),
+  {
+    name: "completion-verl",
+    play: async (editor) => {
+      await editor.open("verl.sh");
+      await editor.goTo("verl.sh", "algorithm.adv_estimator=");
+      await editor.keys("Shift+End", "Delete");
+      await editor.suggest();
+    },
+  },
+  {
+    name: "problems-verl",
+    play: async (editor) => {
+      await editor.open("mistakes.sh");
+      await editor.seen(".squiggly-error");
+      await editor.command("Problems: Focus on Problems View");
+      await editor.seen(".markers-panel .monaco-list-row");
+    },
+  },
+  actions("verl", "ppo_mini_batch_size=48", "mistakes.sh"),
+];
+
+const evidence: readonly Scene[] = [
+  hover("evidence", "    tidy", 2),
+  actions("evidence", "max_tokens: 9"),
+  hover("sweep", "weight: 1", 1),
+  after("rollouts", "max_tokens: 9", async (editor) => {
+    await editor.actions();
+    await editor.choose(/Show these rollouts/);
+    await editor.seen(editor.page.getByRole("tab", { name: /· step/ }));
+  }),
+  after("sweep", "weight: 1", async (editor) => {
+    await editor.actions();
+    await editor.choose(/Sweep the weight/);
+    await editor.seen(editor.page.getByText(/share\sof\sthe\sspread/));
+  }),
+];
+
+const flips = (editor: Editor): Locator =>
+  editor.page.locator(".view-line span", { hasText: "flipped" }).last();
+/** An edit of a weight, and what the editor says of it. */
+const edit = async (editor: Editor): Promise<void> => {
+  await editor.open(config);
+  await editor.goTo(config, "use: equation, weight: 1");
+  await editor.keys("Backspace");
+  await editor.type("-0.1");
+  await editor.seen(flips(editor));
+};
+const rescoring: readonly Scene[] = [
+  { name: "rescore", play: edit },
+  {
+    name: "rescore-hover",
+    play: async (editor) => {
+      await edit(editor);
+      await editor.keys("Escape");
+      await editor.point(flips(editor));
+    },
+  },
+  {
+    name: "rescore-diff",
+    play: async (editor) => {
+      await edit(editor);
+      await editor.keys("Escape");
+      await editor.actions();
+      await editor.choose(/this edit changes most/);
+      await editor.seen(".monaco-diff-editor .view-line");
+    },
+  },
+  {
+    name: "rescore-function",
+    play: async (editor) => {
+      await editor.open("rewards/brevity.ts");
+      await editor.goTo("rewards/brevity.ts", "numbers.length - 1");
+      await editor.keys("Backspace");
+      await editor.type("2");
+      await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
+    },
+  },
+];
+
+const views: readonly Scene[] = [
+  {
+    name: "side-bar",
+    play: async (editor) => {
+      await editor.open(config);
+      await editor.page.getByRole("tab", { name: "Gradus" }).first().click();
+      const run = editor.page.getByRole("treeitem", { name: /^countdown, finished/ });
+      await (await editor.seen(run)).click();
+      await editor.keys("ArrowRight");
+      await editor.seen(editor.page.getByRole("treeitem", { name: /step/i }));
+      await run.hover();
+    },
+  },
+  {
+    name: "run-panel",
+    play: async (editor) => {
+      await editor.open(config);
+      await editor.page
+        .locator(".codelens-decoration a", { hasText: /Last run/ })
+        .first()
+        .click();
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "countdown" }), 60_000);
+      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
+    },
+  },
+];
+
+export const scenes: readonly Scene[] = [
+  { name: "config", play: (editor) => editor.open(config) },
+  completion("key", "group: 8, "),
+  completion("top", "seed: 1", "\n\n"),
+  completion("method", "sampler: { use: "),
+  completion("value", "aggregate: "),
+  completion("metric", "until: { metric: "),
+  completion("term", "success: { terms: ["),
+  completion("export", "brevity: { use: ./rewards/brevity.ts", ":"),
+  completion("file", "brevity: { use: ", "./"),
+  completion("preset", "extends: "),
+  hover("key", "estimator: { use", 12),
+  hover("method", "use: boltzmann"),
+  hover("value", "max_tokens: 9", 5),
+  hover("objective", "use: clipped"),
+  hover("reward-file", "./rewards/brevity.ts", 4),
+  hover("metric", "metric: reward/correct"),
+  hover("preset", "extends: grpo"),
+  hover("schedule", "schedule: linear"),
+  ...rewriting,
+  ...problems,
+  ...frameworks,
+  ...evidence,
+  ...rescoring,
+  ...views,
+];

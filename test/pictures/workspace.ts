@@ -1,0 +1,36 @@
+/** The folder that the pictures are taken of: the examples of people who post-train, and a run that has been recorded. */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { recordRun } from "../support/storedRun.ts";
+
+const fixtures = "test/fixtures";
+const config = "countdown.gradus.yaml";
+
+/** Files of other frameworks, by the names under which they are opened. */
+const foreign = {
+  "verl.sh": "foreign/verl/grpoPlain.sh",
+  "trl.yaml": "foreign/trl/dapo.yaml",
+  "openrlhf.sh": "foreign/openrlhf/grpoRay.sh",
+} as const;
+
+/**
+ * Makes the folder, or puts its files back as they were: the run, which takes a minute to record, is kept as long as
+ * its config is the same.
+ */
+export async function picturesWorkspace(folder: string): Promise<string> {
+  const root = resolve(folder);
+  const text = readFileSync(join(fixtures, "pictures", config), "utf8");
+  const recorded = join(root, ".gradus", "recorded.yaml");
+  const fresh = !existsSync(recorded) || readFileSync(recorded, "utf8") !== text;
+  if (fresh) rmSync(root, { recursive: true, force: true });
+  cpSync(join(fixtures, "pictures"), root, { recursive: true });
+  cpSync("examples/countdown/rewards", join(root, "rewards"), { recursive: true });
+  for (const [name, from] of Object.entries(foreign)) cpSync(join(fixtures, from), join(root, name));
+  mkdirSync(join(root, ".vscode"), { recursive: true });
+  if (fresh) {
+    console.log("recording a run (once)");
+    await recordRun(join(root, ".gradus"), join(root, config), [], "countdown");
+    writeFileSync(recorded, text);
+  }
+  return root;
+}

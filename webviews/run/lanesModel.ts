@@ -1,0 +1,191 @@
+/** The curriculum's lanes apart from how they are drawn: places, words, what a brush covers. Pure. */
+import type { CurriculumLane, CurriculumOverview, GroupTally, TaskOrigin } from "../../shared/protocol.ts";
+import { formatFraction, formatNumber, plural } from "../../shared/format.ts";
+import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/runPanel.ts";
+
+/** A cell of the picture: a lane, counted from the top, and a column of steps. */
+export interface CellPlace {
+  readonly lane: number;
+  readonly column: number;
+}
+export interface Cell {
+  /** Share of right rollouts; null: none was judged. */
+  readonly rate: number | null;
+  readonly drawn: number;
+  readonly admitted: number;
+}
+
+export const columnCount = ({ from, to, width }: CurriculumOverview): number =>
+  Math.max(1, Math.ceil((to - from + 1) / width));
+
+/** First and last step of a column. */
+export function stepsOf({ from, to, width }: CurriculumOverview, column: number): readonly [number, number] {
+  const first = from + column * width;
+  return [first, Math.min(to, first + width - 1)];
+}
+export const columnOf = (overview: CurriculumOverview, step: number): number =>
+  Math.min(columnCount(overview) - 1, Math.max(0, Math.floor((step - overview.from) / overview.width)));
+
+export function cellAt(overview: CurriculumOverview, { lane, column }: CellPlace): Cell | null {
+  const own = overview.lanes[lane];
+  const index = own?.columns.indexOf(column) ?? -1;
+  if (own === undefined || index < 0) return null;
+  return { rate: own.rates[index] ?? null, drawn: own.drawn[index]!, admitted: own.admittedIn[index]! };
+}
+
+/** "countdown/3, steps 20 to 24: 42 % right, 3 of 5 groups trained". */
+export function describeCell(overview: CurriculumOverview, place: CellPlace): string {
+  const [first, last] = stepsOf(overview, place.column);
+  const where = `${overview.lanes[place.lane]?.name ?? ""}, ${first === last ? `step ${first}` : `steps ${first} to ${last}`}`;
+  const cell = cellAt(overview, place);
+  const { made } = overview.lanes[place.lane] ?? {};
+  const origin = made === undefined ? "" : `  ·  ${describeOrigin(made)}`;
+  if (cell === null) return `${where}: not drawn${origin}`;
+  return `${where}: ${formatFraction(cell.rate)} right, ${cell.admitted} of ${plural(cell.drawn, "group")} trained${origin}`;
+}
+
+/** Share of right rollouts over all steps in view. */
+export const rateOf = ({ successes, rollouts }: GroupTally): number | null =>
+  rollouts > 0 ? successes / rollouts : null;
+
+const sumOf = (tallies: readonly GroupTally[], key: keyof GroupTally): number =>
+  tallies.reduce((sum, tally) => sum + tally[key], 0);
+
+/** What was drawn, what trained, and what was spent on groups that teach nothing. */
+export function describeTotals({ columns }: CurriculumOverview): readonly string[] {
+  const sum = (key: keyof GroupTally): number => sumOf(columns, key);
+  const [groups, admitted, tokens] = [sum("groups"), sum("admitted"), sum("tokens")];
+  if (groups === 0) return ["No groups were drawn in these steps."];
+  const spent = (what: string, key: "dead" | "exhausted", burnt: "deadTokens" | "exhaustedTokens"): string =>
+    `${plural(sum(key), "group")} ${what}${tokens === 0 ? "" : `: ${formatNumber(sum(burnt))} tokens, ${formatFraction(sum(burnt) / tokens)}`}`;
+  const unmeasured = sum("unmeasured");
+  return [
+    `${plural(groups, "group")} drawn, ${admitted.toLocaleString("en-US")} trained (${formatFraction(admitted / groups)})`,
+    spent("all wrong", "dead", "deadTokens"),
+    spent("all right", "exhausted", "exhaustedTokens"),
+    ...(unmeasured > 0 ? [`tokens of ${plural(unmeasured, "group")} not read yet`] : []),
+  ];
+}
+
+/** "left out: all alike 120, too easy 14". */
+export const describeReasons = ({ reasons }: CurriculumOverview): string =>
+  reasons.length === 0
+    ? ""
+    : `Left out: ${reasons.map(({ reason, groups }) => `${reason} ${groups.toLocaleString("en-US")}`).join("  ·  ")}`;
+
+/** Two opposite corners of a part of the picture. */
+export interface Area {
+  readonly from: CellPlace;
+  readonly to: CellPlace;
+}
+
+/** Names of lanes; in an opened family without the path that all of them begin with. */
+export function shownNames({ lanes, family }: CurriculumOverview): readonly string[] {
+  const names = lanes.map(({ name }) => name);
+  const [first = ""] = names;
+  let shared = family === null || names.length < 2 ? "" : first.slice(0, first.lastIndexOf("/") + 1);
+  while (!names.every((name) => name.startsWith(shared)))
+    shared = shared.slice(0, shared.lastIndexOf("/", shared.length - 2) + 1);
+  return names.map((name) => name.slice(shared.length));
+}
+
+/** What lies between two cells. All lanes stand for what they are the lanes of, so that those below the picture are meant too. */
+export function brushOf(overview: CurriculumOverview, one: CellPlace, other: CellPlace): Brush {
+  const [top, bottom] = [Math.min(one.lane, other.lane), Math.max(one.lane, other.lane)];
+  const [from] = stepsOf(overview, Math.min(one.column, other.column));
+  const [, to] = stepsOf(overview, Math.max(one.column, other.column));
+  const { by, arm, family } = overview;
+  const whole = top === 0 && bottom === overview.lanes.length - 1;
+  if (whole && arm !== null) return { by: "arm", from, to, names: [arm] };
+  if (whole && family !== null) return { by: "family", from, to, names: [family] };
+  const names = whole ? [] : overview.lanes.slice(top, bottom + 1).map(({ name }) => name);
+  return { by, from, to, names };
+}
+
+/** Where a brush lies on the picture as it is now: lanes that stand together are one area. Empty: out of view. */
+export function areasOf(overview: CurriculumOverview, { by, from, to, names }: Brush): readonly Area[] {
+  if (to < overview.from || from > overview.to) return [];
+  const [first, last] = [columnOf(overview, from), columnOf(overview, to)];
+  const opened = overview.arm ?? overview.family;
+  const whole = names.length === 0 || (by !== overview.by && opened !== null && names.includes(opened));
+  const marked = overview.lanes.map(({ name }) => whole || (by === overview.by && names.includes(name)));
+  return marked.flatMap((is, lane) => {
+    if (!is || marked[lane - 1] === true) return [];
+    const end = marked.indexOf(false, lane);
+    const bottom = (end === -1 ? marked.length : end) - 1;
+    return [{ from: { lane, column: first }, to: { lane: bottom, column: last } }];
+  });
+}
+
+/** What an open place asks for. */
+export const viewOf = (path: LanesPath, [from, to]: readonly [number, number]): CurriculumView => ({
+  by: path.arm !== null ? "task" : path.family !== null ? "arm" : "auto",
+  ...path,
+  from,
+  to,
+});
+/** Where a lane leads further; null: it is a single task. */
+export function opensTo({ by, family }: CurriculumOverview, lane: CurriculumLane): LanesPath | null {
+  if (by === "family") return { family: lane.name, arm: null };
+  return by === "arm" && lane.tasks > 1 ? { family, arm: lane.name } : null;
+}
+/** One level up. */
+export const above = ({ family, arm }: LanesPath): LanesPath => ({
+  family: arm === null ? null : family,
+  arm: null,
+});
+export const opened = ({ family, arm }: LanesPath): boolean => family !== null || arm !== null;
+
+/** "made of a and b by policy (evolve) at step 12, solved 1 of 4 when tried". */
+export function describeOrigin({ parents, author, transform, step, tried }: TaskOrigin): string {
+  const rate = tried === null ? "" : `, solved ${tried.successes} of ${tried.rollouts} when tried`;
+  return `made of ${parents.join(" and ")} by ${author} (${transform}) at step ${step}${rate}`;
+}
+
+export const anyMade = ({ lanes }: CurriculumOverview): boolean =>
+  lanes.some(({ made }) => made !== undefined);
+
+const originCells = (made: TaskOrigin | undefined): readonly string[] =>
+  made === undefined
+    ? ["", "", "", ""]
+    : [
+        made.parents.join(", "),
+        `${made.author} (${made.transform})`,
+        String(made.step),
+        made.tried === null ? "–" : `${made.tried.successes} of ${made.tried.rollouts}`,
+      ];
+
+export const laneRows = (overview: CurriculumOverview): readonly (readonly string[])[] =>
+  overview.lanes.map((lane: CurriculumLane) => [
+    lane.name,
+    lane.groups.toLocaleString("en-US"),
+    formatFraction(rateOf(lane)),
+    lane.admitted.toLocaleString("en-US"),
+    lane.dead.toLocaleString("en-US"),
+    lane.exhausted.toLocaleString("en-US"),
+    formatNumber(lane.tokens),
+    formatNumber(lane.deadTokens + lane.exhaustedTokens),
+    ...(anyMade(overview) ? originCells(lane.made) : []),
+  ]);
+
+/** The end of a stage that its config's `steps` has set. */
+export interface Boundary {
+  readonly stage: string;
+  readonly start: number;
+  /** First step of the stage behind it. */
+  readonly step: number;
+  readonly steps: number;
+  /** Last step that it may be moved to. */
+  readonly limit: number;
+}
+
+/** Of stages that ended when their steps were done, not before by another rule. */
+export function boundariesOf({ stages, planned, summary }: PanelRun): readonly Boundary[] {
+  return stages.slice(1).flatMap(({ step }, i) => {
+    const ended = stages[i]!;
+    const steps = planned.find(({ name }) => name === ended.name)?.steps ?? null;
+    if (steps === null || step - ended.step !== steps) return [];
+    const limit = Math.max(step, summary.steps, stages[i + 2]?.step ?? 0);
+    return [{ stage: ended.name, start: ended.step, step, steps, limit }];
+  });
+}
