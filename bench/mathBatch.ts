@@ -1,8 +1,8 @@
 /** A step's worth of rollouts without a run: random rewards and log-probs, rows of one length. */
-import { Algorithm, columnOf, contextOf } from "../server/algorithm.ts";
+import { Algorithm, columnOf, columnOfAdvantages, contextOf, withReturns } from "../server/algorithm.ts";
 import type { StageBody } from "../server/config/resolved.ts";
 import { randomStream } from "../server/random.ts";
-import type { Batch, Stats, TermValue } from "../server/seams.ts";
+import type { Batch, Channel, Stats, TermValue } from "../server/seams.ts";
 
 export interface MathStep {
   readonly batch: Batch;
@@ -10,7 +10,11 @@ export interface MathStep {
   readonly terms: readonly (readonly TermValue[])[];
   readonly old: Stats;
   readonly now: Stats;
+  /** Written anew by each step whose tokens have weights of their own. */
+  readonly space: Float64Array;
 }
+
+const clock = { step: 0, stageStep: 0 };
 
 export function mathStep(body: StageBody, rows: number, length: number, group = 8): MathStep {
   const random = randomStream(1, "math");
@@ -18,7 +22,15 @@ export function mathStep(body: StageBody, rows: number, length: number, group = 
   const column = (from: number, to: number): Float64Array =>
     new Float64Array(size).map(() => from + (to - from) * random.next());
   const logp = column(-4, -0.1);
-  const near = (): Float64Array => logp.map((value) => value + 0.3 * (random.next() - 0.5));
+  const other = column(-1, 1);
+  const near = (values: Float64Array, spread: number): Float64Array =>
+    values.map((value) => value + spread * (random.next() - 0.5));
+  // A few ratios and one value in ten lie beyond the usual clip.
+  const channel = (name: Channel): Float64Array =>
+    name.startsWith("logp") ? near(logp, 0.3) : near(other, 0.45);
+  const columnsOf = (channels: readonly Channel[]): Stats =>
+    Object.fromEntries(channels.map((name) => [name, channel(name)]));
+  const algorithm = new Algorithm(body, contextOf(body, { random }));
   const offsets = Int32Array.from({ length: rows + 1 }, (_, row) => row * length);
   const task = { id: "task", source: "task", env: "task", prompt: "", data: {} };
   const batch: Batch = {
@@ -45,24 +57,28 @@ export function mathStep(body: StageBody, rows: number, length: number, group = 
   };
   return {
     batch,
-    algorithm: new Algorithm(body, contextOf(body, { random })),
+    algorithm,
     terms: body.reward.terms.map(() =>
       Array.from({ length: rows }, () => ({ kind: "value", value: random.integer(3) / 2 }) as const),
     ),
-    old: { logp, "logp:reference": near() },
+    old: {
+      logp,
+      "logp:reference": near(logp, 0.3),
+      ...columnsOf(algorithm.advantageChannels.map((one) => one.channel)),
+    },
     // An update builds the channels that are asked for, and no other.
-    now: { logp: near() },
+    now: columnsOf(algorithm.channels(clock)),
+    space: new Float64Array(size),
   };
 }
 
 /** Rewards → advantages → weights → loss and derivatives, as a step does them. @returns the loss */
-export function computeStep({ batch, algorithm, terms, old, now }: MathStep): number {
-  const clock = { step: 0, stageStep: 0 };
+export function computeStep({ batch, algorithm, terms, old, now, space }: MathStep): number {
   const masked = algorithm.masked(batch);
   const columns = terms.map((values, i) => columnOf(`term ${i}`, values, masked));
   const scored = algorithm.rewards(columns, masked, clock);
-  const advantages = algorithm.advantages(scored.combined, masked, old, clock);
-  const weights = algorithm.weights(masked, advantages);
-  const update = { old, advantages: advantages.tokens, weights, scored, reuse: true };
-  return algorithm.weigh(update, clock)(now, masked).loss;
+  const advantages = algorithm.advantages(scored.combined, masked, old, clock, true);
+  const weights = algorithm.tokenWeights(masked, advantages, old, clock, space);
+  const update = { old, advantages: columnOfAdvantages(advantages), weights, scored, reuse: true };
+  return algorithm.weigh(update, clock)(now, withReturns(masked, advantages)).loss;
 }

@@ -1,0 +1,2 @@
+/** The lengths of text that the sides train on. */
+export const trainedArms: readonly string[] = ["four", "six", "eight", "ten"];

@@ -1,0 +1,61 @@
+/** What a run came to, as a line of results.jsonl: real ones of the tiny model, and simulated ones. */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { z } from "zod";
+
+const point = z.object({
+  /** Updates so far. */
+  step: z.number(),
+  /** Rollouts so far, rejected ones included. */
+  rollouts: z.number(),
+  /** Tokens written so far, those of rejected rollouts included; simulated: rollouts. */
+  written: z.number(),
+  /** Tokens so far that had a gradient; simulated: rollouts of groups that are neither all right nor all wrong. */
+  trained: z.number(),
+  /** Mean held-out success, pass@1, of each arm. */
+  arms: z.record(z.string(), z.number()),
+});
+export type Point = z.output<typeof point>;
+
+const result = z.object({
+  kind: z.enum(["real", "simulated"]),
+  side: z.string(),
+  seed: z.number().int(),
+  /** Of the settings: another one, and the run is made again. */
+  fingerprint: z.string(),
+  date: z.string(),
+  machine: z.string(),
+  version: z.string(),
+  /** Wall time: information only, since other work shares the machine. */
+  seconds: z.number(),
+  /** Load average of the machine as it ended: how quiet it was. */
+  load: z.number().optional(),
+  /** Groups drawn, those that trained, and those of them that are neither all right nor all wrong. */
+  groups: z.object({ drawn: z.number(), admitted: z.number(), mixed: z.number() }),
+  /** Seconds of the run in which the curriculum chose and learned, and in which rollouts were written. */
+  time: z.object({ choose: z.number(), generate: z.number() }).optional(),
+  points: z.array(point).min(2),
+});
+export type Result = z.output<typeof result>;
+
+/** @throws Error where a line is not a result; it names the line */
+export function readResults(file: string): Result[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  return lines.flatMap((line, i) => {
+    if (line === "") return [];
+    const read = result.safeParse(JSON.parse(line));
+    if (!read.success) throw new Error(`${file}:${i + 1}: ${read.error.message}`);
+    return [read.data];
+  });
+}
+
+export const keepResult = (file: string, one: Result): void => {
+  appendFileSync(file, `${JSON.stringify(one)}\n`);
+};
+
+/** Of each kind, side and seed the last result with the side's last fingerprint. */
+export function latest(results: readonly Result[]): Result[] {
+  const present = new Map(results.map((one) => [`${one.kind} ${one.side}`, one.fingerprint]));
+  const own = results.filter((one) => present.get(`${one.kind} ${one.side}`) === one.fingerprint);
+  return [...new Map(own.map((one) => [`${one.kind} ${one.side} ${one.seed}`, one])).values()];
+}
