@@ -5,6 +5,7 @@
  */
 import { randomStream } from "../../server/random.ts";
 import type {
+  Angles,
   Batch,
   Channel,
   DecodeOptions,
@@ -12,6 +13,7 @@ import type {
   Models,
   Policy,
   Prompt,
+  Questioned,
   Sample,
   Stats,
   Tokenizer,
@@ -182,6 +184,26 @@ export class FakePolicy implements Policy {
     return Promise.resolve(this.stats(batch, this.models.of(ask.model), ask.channels));
   }
 
+  /** A token's state is the row of logits behind it. */
+  angles(prompts: readonly Questioned[], model: Model = this.name): Promise<Angles> {
+    const weights = this.models.of(model);
+    const means = ({ tokens, from, to }: Questioned): { intra: number; inter: number } => {
+      const states = Array.from(tokens, (token) => this.row(weights, token));
+      const pairs = (a: readonly Float64Array[], b: readonly Float64Array[]): number =>
+        a.length * b.length === 0
+          ? 0
+          : a.flatMap((x) => b.map((y) => cosine(x, y))).reduce((sum, c) => sum + c, 0) /
+            (a.length * b.length);
+      const question = states.slice(from, to);
+      return { intra: pairs(question, question), inter: pairs(question, states.slice(0, from)) };
+    };
+    const found = prompts.map(means);
+    return Promise.resolve({
+      intra: Float64Array.from(found, ({ intra }) => intra),
+      inter: Float64Array.from(found, ({ inter }) => inter),
+    });
+  }
+
   private stats(batch: Batch, weights: Weights, channels: readonly Channel[]): Stats {
     const before = states(batch);
     const column = (channel: Channel): Float64Array =>
@@ -199,6 +221,7 @@ export class FakePolicy implements Policy {
     if (channel === "logsumexp") return logsumexp;
     if (channel === "mean_logp")
       return this.row(weights, state).reduce((sum, logit) => sum + logit, 0) / this.models.size - logsumexp;
+    if (channel === "sum_pi_squared") return probabilities.reduce((sum, p) => sum + p * p, 0);
     throw new Error(`the fake policy has no channel ${channel}`);
   }
 
@@ -299,5 +322,7 @@ export class FakePolicy implements Policy {
   }
 }
 
+const cosine = (x: Float64Array, y: Float64Array): number =>
+  x.reduce((sum, value, i) => sum + value * y[i]!, 0) / (Math.hypot(...x) * Math.hypot(...y));
 const entropyOf = (probabilities: Float64Array): number =>
   probabilities.reduce((sum, p) => (p > 0 ? sum - p * Math.log(p) : sum), 0);

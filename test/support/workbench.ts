@@ -327,10 +327,17 @@ export async function startWorkbench(
 
 /** Runs a command by its title through the command palette. */
 export async function runCommand(page: Page, title: string): Promise<void> {
-  await page.keyboard.press("F1");
-  const input = page.locator(".quick-input-widget input").first();
-  await input.fill(`>${title}`);
-  await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first().click();
+  const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: title }).first();
+  // A palette that was opened while extensions were still being read never learns of their commands.
+  for (let attempt = 0; attempt < 5 && !(await row.isVisible()); attempt++) {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("F1");
+    await page.locator(".quick-input-widget input").first().fill(`>${title}`);
+    await row.waitFor({ timeout: 6_000 }).catch((error: unknown) => {
+      if (attempt === 4) throw error;
+    });
+  }
+  await row.click();
 }
 
 /** The content of the webview that is shown. */

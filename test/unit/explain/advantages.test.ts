@@ -1,39 +1,9 @@
 /** `explain` with advantages that read more than a step's rewards. */
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
-import { writeRollout, type RolloutRow } from "../../../shared/rollouts.ts";
-import { explain, type ExplainedRollout } from "../../../server/explain.ts";
-import { readRollouts } from "../../../server/recorded.ts";
-import { configOf, near, temporary } from "../support.ts";
-
-const one = "reward: { terms: { right: { use: equation } } }\n";
-const row = (group: string, index: number, reward: number, more: Partial<RolloutRow> = {}): RolloutRow => ({
-  step: 0,
-  group,
-  index,
-  rewards: { right: reward },
-  logp_new: [-1, -2],
-  ...more,
-});
-
-async function explained(
-  text: string,
-  rows: readonly RolloutRow[],
-): Promise<{ rollouts: ExplainedRollout[]; order: string[] }> {
-  const file = join(temporary(), "rollouts.jsonl");
-  writeFileSync(file, rows.map((each) => writeRollout(each)).join("\n") + "\n");
-  const config = configOf(`tasks: [{ env: countdown }]\n${text}`, undefined, true);
-  const all = [...explain(config, await readRollouts(file))];
-  return {
-    rollouts: all.flatMap((line) => (line.type === "rollout" ? [line] : [])),
-    order: all.map((line) => (line.type === "rollout" ? `${line.group}#${line.index}` : `step ${line.step}`)),
-  };
-}
-const close = (actual: readonly unknown[], expected: readonly number[]): void =>
-  expected.forEach((value, i) => assert.ok(near(Number(actual[i]), value), JSON.stringify(actual)));
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+import { close, explained, oneTerm as one, paidRow as row } from "./support.ts";
 
 test("a baseline that remembers knows the earlier steps of its run, and of no other", async () => {
   const text = `${one}advantage: { baseline: moving_average, scale: none }`;

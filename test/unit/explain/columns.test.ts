@@ -3,15 +3,7 @@ import { test } from "node:test";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { keyOf, recordedChannel } from "../../../server/explain/channels.ts";
 import type { Channel } from "../../../server/seams.ts";
-import { close, explained } from "./support.ts";
-
-const one = "reward: { terms: { right: { use: equation } } }\n";
-const row = (
-  group: string,
-  index: number,
-  reward: number | null,
-  more: Partial<RolloutRow> = {},
-): RolloutRow => ({ step: 0, group, index, rewards: { right: reward }, logp_new: [-1, -2], ...more });
+import { close, explained, oneTerm as one, paidRow as row } from "./support.ts";
 
 test("a term that is absent or null on a rollout does not apply there; one that is not finite has failed there", async () => {
   const both =

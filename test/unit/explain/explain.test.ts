@@ -8,7 +8,7 @@ import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { stageAt } from "../../../server/explain/stageAt.ts";
 import { readRollouts } from "../../../server/recorded.ts";
 import { configOf } from "../support.ts";
-import { close, explained } from "./support.ts";
+import { close, explained, oneTerm as one, paidRow as row } from "./support.ts";
 
 const refuses = async (
   text: string,
@@ -24,14 +24,6 @@ const refuses = async (
     return true;
   });
 };
-
-const one = "reward: { terms: { right: { use: equation } } }\n";
-const row = (
-  group: string,
-  index: number,
-  reward: number | null,
-  more: Partial<RolloutRow> = {},
-): RolloutRow => ({ step: 0, group, index, rewards: { right: reward }, logp_new: [-1, -2], ...more });
 
 test("a group of two, by hand: on policy without logp_old, no scale, token mean", async () => {
   const { rollouts, steps, order } = await explained(

@@ -34,3 +34,14 @@ export const close = (actual: readonly unknown[], expected: readonly number[], t
     ),
   );
 };
+
+/** A config's one reward term, whose values the rows record. */
+export const oneTerm = "reward: { terms: { right: { use: equation } } }\n";
+
+/** A rollout of two tokens with what that term paid it. */
+export const paidRow = (
+  group: string,
+  index: number,
+  reward: number | null,
+  more: Partial<RolloutRow> = {},
+): RolloutRow => ({ step: 0, group, index, rewards: { right: reward }, logp_new: [-1, -2], ...more });

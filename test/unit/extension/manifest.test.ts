@@ -197,3 +197,21 @@ test("walkthrough steps run commands that exist", () => {
     for (const { completionEvents } of steps)
       for (const event of completionEvents) assert.ok(known.includes(event.replace("onCommand:", "")), event);
 });
+
+/** Relative luminance of `#rrggbb`, WCAG 2.1. */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+test("the icon for dark themes is seen in high-contrast light as well, where the editor uses it too", () => {
+  const drawn = readFileSync("media/gradus-dark.svg", "utf8");
+  const colour = /stroke="(#[\da-f]{6})"/.exec(drawn)?.[1] ?? "";
+  for (const ground of ["#ffffff", "#1f1f1f", "#000000"]) {
+    const [light = 1, dark = 0] = [luminance(colour), luminance(ground)].sort((a, b) => b - a);
+    assert.ok((light + 0.05) / (dark + 0.05) >= 3, `${colour} on ${ground}`);
+  }
+});

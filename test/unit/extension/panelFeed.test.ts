@@ -22,6 +22,8 @@ const detailAt = (step: number): RunDetail => ({
 function rig(step = warmUp + 5) {
   const sent: ToPanel[] = [];
   const asked: string[] = [];
+  const wheres: (string | undefined)[] = [];
+  const parts: unknown[] = [];
   const failures: unknown[] = [];
   const timers: (() => void)[] = [];
   let at = step;
@@ -56,6 +58,7 @@ function rig(step = warmUp + 5) {
       total: 3,
       next: null,
     }),
+    "gradus/curriculum": () => ({ by: "arm", lanes: [] }),
     "gradus/rollouts/why": () => Promise.reject(new Error("no such rollout")),
     "gradus/evaluations": () => ({ evaluations: evaluationsUpTo(at) }),
     "gradus/events": () => ({ events: [{ severity: "error" }, { severity: "info" }] }),
@@ -63,6 +66,11 @@ function rig(step = warmUp + 5) {
   const source: Asker = {
     ask: (request, parameters) => {
       asked.push(request.method);
+      if (request.method === "gradus/rollouts") {
+        const { where, from, to } = parameters as { where?: string; from?: number; to?: number };
+        wheres.push(where);
+        parts.push([from, to]);
+      }
       return Promise.resolve(answers[request.method]!(parameters as { metrics?: string[] }) as never);
     },
   };
@@ -81,7 +89,7 @@ function rig(step = warmUp + 5) {
     at = to;
     return { cursor: to, run, kind, step: to, summary: summaryAt(to), metrics: liveStep(to).metrics };
   };
-  return { sent, asked, failures, timers, feed, tick, stepChange };
+  return { sent, asked, wheres, parts, failures, timers, feed, tick, stepChange };
 }
 
 test("nothing is sent before the webview is ready; then everything it draws, and no more", async () => {
@@ -191,4 +199,28 @@ test("rollouts of a step are told by group; a question that fails is told in the
     { version: panelVersion, type: "unanswered", to: "why", message: "no such rollout" },
   ]);
   assert.deepEqual(failures, []);
+});
+
+test("what is marked on the lanes is asked for by steps and names, and told by step and group", async () => {
+  const { feed, sent, wheres, parts } = rig();
+  await feed.brush(3, { by: "arm", from: 4, to: 9, names: ['a "b"', "c"] });
+  await feed.brush(4, { by: "task", from: 4, to: 4, names: [] });
+  assert.deepEqual(wheres, ['use == "train" && (arm == "a \\"b\\"" || arm == "c")', 'use == "train"']);
+  assert.deepEqual(parts, [
+    [4, 9],
+    [4, 4],
+  ]);
+  const [told] = sent;
+  assert.ok(told?.type === "brushed" && told.id === 3 && told.more === 1);
+  assert.deepEqual(
+    told.groups.map(({ step, group, verdict, rollouts }) => [step, group, verdict, rollouts.length]),
+    [[warmUp + 5, "g", "left out: all alike", 2]],
+  );
+  await feed.curriculum(7, { by: "arm", arm: null, family: null, from: 0, to: 9 });
+  assert.deepEqual(sent.at(-1), {
+    version: panelVersion,
+    type: "curriculum",
+    id: 7,
+    overview: { by: "arm", lanes: [] },
+  });
 });

@@ -48,6 +48,19 @@ test("groups by task, with its arm, passes and verdict, and each rollout's rewar
   assert.ok(text.indexOf("● 0") < text.indexOf("● 1"), "rollouts of a group are in order");
 });
 
+test("a helped rollout says what was given and behind what it trains", () => {
+  const help = { use: "solution", share: 0.5, round: 1, given: 2, text: "3 " };
+  assert.match(
+    written([rollout("a", 0, { source: "guided", help })]).text,
+    / {3}guided\n {6}helped by solution, 50 % · round 2\n {6}correct 1.*\n.*⟦3 ⟧/,
+  );
+  const hint = { use: "hint", by: "teacher", round: 0, prompt: "8? Add.", stripped: true };
+  assert.match(
+    written([rollout("a", 0, { help: hint })]).text,
+    /helped by hint \(teacher\) · asked "8\? Add\." · trains behind the task's own prompt/,
+  );
+});
+
 test("line ends are visible, and an empty response is said to be one", () => {
   assert.match(
     written([rollout("a", 0, { response: "one\n\ntwo" })]).text,

@@ -32,6 +32,7 @@ import {
   evaluation,
   event,
   group,
+  made,
   metrics,
   rollout,
   stage,
@@ -75,7 +76,7 @@ const everything: readonly (readonly [readonly Written[], number])[] = [
     0,
   ],
   [[metrics(1), evaluation(1, "first"), checkpoint(1)], 1],
-  [[acknowledge(1, "c-1"), end(1)], 1],
+  [[acknowledge(1, "c-1"), made(1), end(1)], 1],
 ];
 const write = (
   run: string,

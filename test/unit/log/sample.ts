@@ -109,3 +109,21 @@ export const end = (step: number, status: "finished" | "stopped" | "failed" = "f
   seconds: 12.5,
   ended_at: "2026-01-01T00:01:00.000Z",
 });
+export const made = (
+  step: number,
+  id = "countdown 2 2",
+  parents: readonly string[] = ["countdown 3 4"],
+): Written => ({
+  kind: "task",
+  step,
+  source: "easier",
+  id,
+  prompt: "Make 4 from 2 and 2 →",
+  answer: null,
+  parents,
+  generation: 1,
+  transform: "simplify",
+  author: "program",
+  answered: "program",
+  tried: { successes: 1, rollouts: 4 },
+});

@@ -56,3 +56,17 @@ test("no page links to a page that is not there", () => {
     ))
       assert.ok(existsSync(join(page, "..", target)), `${page} links to ${target}`);
 });
+
+test("every field of a recorded rollout has its row in docs/rollouts.md, and no row is of anything else", () => {
+  const [, fields = ""] =
+    /^export interface RolloutRow \{\n(.*?)^\}/ms.exec(readFileSync("shared/rollouts.ts", "utf8")) ?? [];
+  const declared = [...fields.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name]) => name!);
+  assert.ok(declared.length > 30);
+  const table = readFileSync("docs/rollouts.md", "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
+  const told = table.flatMap((line) =>
+    [...line.split(" | ")[0]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!),
+  );
+  assert.deepEqual([...told].sort(), [...declared].sort());
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { methods } from "../../../server/methods.ts";
-import { generatedPages } from "../../../server/reference/index.ts";
+import { generatedFolders, generatedPages } from "../../../server/reference/index.ts";
 import { places } from "../../../server/reference/places.ts";
 
 const mend = "run `npm run docs` and commit what it writes";
@@ -14,10 +14,11 @@ test("the committed pages are what the declarations and presets say", () => {
   }
 });
 
-test("no page is left of a slot that is gone", () => {
+test("no page is left of a slot or rule that is gone", () => {
   const pages = generatedPages();
-  for (const name of readdirSync("docs/methods"))
-    assert.ok(pages.has(`docs/methods/${name}`), `docs/methods/${name} has no slot: ${mend}`);
+  for (const folder of generatedFolders)
+    for (const name of readdirSync(folder))
+      assert.ok(pages.has(`${folder}/${name}`), `${folder}/${name} has no declaration: ${mend}`);
 });
 
 test("every slot with a method has a place in the config, but those whose block is still to come", () => {

@@ -5,53 +5,72 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { origin, type Guidance, type Help, type Prompt, type Sample } from "../../../server/seams.ts";
+import { randomStream } from "../../../server/random.ts";
+import {
+  origin,
+  type GuidanceSource,
+  type GuidanceTrigger,
+  type Help,
+  type Prompt,
+  type Sample,
+} from "../../../server/seams.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 
-export const hintOnFailure: Guidance = {
-  help(task, group): Promise<Help | null> {
-    if (group === undefined || group.successes > 0 || task.solution === undefined)
-      return Promise.resolve(null);
-    return Promise.resolve({
-      context: `${task.prompt} (${task.solution})`,
-      prefix: task.solution.slice(0, 1),
-      train_context: task.prompt,
-    });
-  },
+/** Fires where every plain rollout failed. */
+export const whereAllFail: GuidanceTrigger = {
+  looks: "after",
+  members: ({ size, success }) =>
+    success?.every((one) => one === 0) === true ? Array.from({ length: size }, (_, i) => i) : [],
+};
+/** The solution in the prompt, its first letter in the response. */
+export const hint: GuidanceSource = {
+  reads: "task",
+  help: (requests, { tokenizer }) =>
+    Promise.resolve(
+      requests.map(({ task }) =>
+        task.solution === undefined
+          ? { lack: "the task has no solution" }
+          : {
+              from: "guided",
+              prompt: `${task.prompt} (${task.solution})`,
+              lead: [{ kind: "given", tokens: tokenizer.encode(task.solution.slice(0, 1)) }],
+            },
+      ),
+    ),
 };
 
-// @ts-expect-error guidance says what helps; it does not write the response
-export const writesResponse: Help = { context: "2+2 (4)", response: "4" };
+// @ts-expect-error help says what a response begins with; it does not write the rest
+export const writesResponse: Help = { from: "guided", prompt: "2+2 (4)", response: "4" };
 
 test("Guide's stripped context: behaviour under the hint, training without it", async () => {
   const models = new FakeModels({ seed: 3 });
   const policy = models.get("policy");
   const task = { id: "t", source: "toy", env: "toy", prompt: "2+2=", data: {}, solution: "4" };
-  const failed = {
-    task,
-    arm: "toy",
-    rewards: Float64Array.of(0, 0),
-    advantages: new Float64Array(2),
-    successes: 0,
-    lengths: Float64Array.of(3, 3),
-  };
   const clock = { step: 0, stageStep: 0 };
-  const help = await hintOnFailure.help(task, failed, 0, {
+  const random = randomStream(1);
+  assert.deepEqual(
+    whereAllFail.members({ task, size: 2, success: Uint8Array.of(0, 0) }, { clock, random }),
+    [0, 1],
+  );
+  assert.deepEqual(
+    whereAllFail.members({ task, size: 2, success: Uint8Array.of(0, 1) }, { clock, random }),
+    [],
+  );
+  const [help] = await hint.help([{ task, share: 1, member: 0, random, key: ["t"] }], {
     models,
+    tokenizer: fakeTokenizer,
     clock,
-    random: {
-      next: () => 0,
-      integer: () => 0,
-      fork: () => {
-        throw new Error("not forked");
-      },
-    },
+    max_tokens: 4,
+    write: () => Promise.reject(new Error("it writes nothing")),
+    likelihood: () => Promise.reject(new Error("it scores nothing")),
   });
-  assert.ok(help?.context !== undefined && help.prefix !== undefined && help.train_context !== undefined);
+  assert.ok(help !== undefined && !("lack" in help) && help.prompt !== undefined);
+  const [lead] = help.lead ?? [];
+  assert.ok(lead?.kind === "given");
   const hinted: Prompt = {
-    tokens: fakeTokenizer.encode(help.context),
-    prefix: fakeTokenizer.encode(help.prefix),
+    tokens: fakeTokenizer.encode(help.prompt),
+    prefix: lead.tokens,
     key: ["t", 0],
   };
   const samples: Sample[] = [];
@@ -63,7 +82,7 @@ test("Guide's stripped context: behaviour under the hint, training without it", 
     [
       {
         context: [...hinted.tokens],
-        trainContext: [...fakeTokenizer.encode(help.train_context)],
+        trainContext: [...fakeTokenizer.encode(task.prompt)],
         tokens: [...hinted.prefix!, ...written],
         origin: [...hinted.prefix!].map((): number => origin.given).concat(written.map(() => origin.written)),
         record: { source: "guided" },

@@ -19,7 +19,9 @@ const inFolders = (files: readonly string[], ...folders: readonly string[]): str
 
 test("the extension ships what it needs and nothing else", () => {
   const files = shipped();
-  const own = files.filter((file) => inFolders([file], "dist", "presets", "examples", "media").length === 0);
+  const own = files.filter(
+    (file) => inFolders([file], "dist", "presets", "examples", "media", "docs/rules").length === 0,
+  );
   const snapshot = readFileSync(join("test", "fixtures", "package", "files.txt"), "utf8");
   assert.equal(
     `${own.sort().join("\n")}\n`,
@@ -30,11 +32,19 @@ test("the extension ships what it needs and nothing else", () => {
 
 test("bundles, presets and examples are shipped without maps, stores or tests", () => {
   const files = shipped();
-  for (const needed of ["dist/extension.js", "dist/cli.mjs", "media/icon.png", "media/gradus.svg"])
+  for (const needed of [
+    "dist/extension.js",
+    "dist/cli.mjs",
+    "dist/gradus.schema.json",
+    "docs/rules/band.md",
+    "media/icon.png",
+    "media/gradus.svg",
+  ])
     assert.ok(files.includes(needed), `${needed} is missing`);
   const allowed = {
-    dist: /\.(js|mjs|css|py|ttf|woff2)$/,
+    dist: /\.(js|mjs|css|py|ttf|woff2)$|gradus\.schema\.json$/,
     presets: /\.(yaml|md)$/,
+    "docs/rules": /^docs\/rules\/[\w-]+\.md$/,
     examples:
       /^examples\/([^/.]+\.md|[^/.]+\/[^/]+\.(yaml|md|ts|py|jsonl)|[^/.]+\/(rewards|data)\/[^/]+\.(ts|py|jsonl))$/,
     media: /\.(png|svg|md)$/,

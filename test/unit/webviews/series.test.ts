@@ -203,7 +203,7 @@ test("numbers are written the way a person reads them", () => {
     [0, 2, 0.4123, 12.34, 1234.5, 0.0012, -0.5, 2.5e7, null, Number.NaN, Number.NEGATIVE_INFINITY].map(
       formatNumber,
     ),
-    ["0", "2", "0.412", "12.3", "1,235", "1.2e-3", "−0.500", "2.50e7", "–", "–", "−∞"],
+    ["0", "2", "0.412", "12.3", "1,235", "0.0012", "−0.500", "2.50e7", "–", "–", "−∞"],
   );
   assert.deepEqual(
     [0, 0.004, 0.5, 1].map((value) => formatFraction(value)),
@@ -230,6 +230,8 @@ test("a state that another version left is read or refused, never trusted", () =
     scroll: 4,
     tables: ["reward"],
     rollout: null,
+    lanes: { family: null, arm: null },
+    brush: null,
   });
   assert.deepEqual(readPanelState({ run: "a", range: [9, 3] }), {
     run: "a",
@@ -237,12 +239,19 @@ test("a state that another version left is read or refused, never trusted", () =
     scroll: 0,
     tables: [],
     rollout: null,
+    lanes: { family: null, arm: null },
+    brush: null,
   });
   const rollout = { step: 4, group: "g", index: 0 };
   assert.deepEqual(readPanelState({ run: "a", rollout })?.rollout, rollout);
   assert.equal(readPanelState({ run: "a", rollout: { step: 4 } })?.rollout, null);
+  const brush = { by: "family", from: 2, to: 4, names: ["countdown/3"] };
+  const kept = readPanelState({ run: "a", lanes: { family: "countdown/3", arm: 4 }, brush });
+  assert.deepEqual(kept?.lanes, { family: "countdown/3", arm: null });
+  assert.deepEqual(kept.brush, brush);
+  assert.equal(readPanelState({ run: "a", brush: { ...brush, by: "step" } })?.brush, null);
   for (const bad of [null, undefined, 3, {}, { run: "" }]) assert.equal(readPanelState(bad), null);
-  assert.ok(wantedMetric("curriculum/countdown/3/share") && !wantedMetric("curriculum/countdown/3/estimate"));
+  assert.ok(wantedMetric("curriculum/countdown/3/share") && !wantedMetric("curriculum/countdown/3/loss"));
 });
 
 test("the theme's kind is told from the body's classes; high contrast is not dark", () => {

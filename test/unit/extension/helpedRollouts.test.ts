@@ -1,0 +1,51 @@
+/** A helped rollout in the document: what was given stands between brackets, and the line above says what trains. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rolloutDocument } from "../../../extension/features/rollouts/document.ts";
+import { helpText } from "../../../shared/helpText.ts";
+import { responseParts } from "../../../shared/responseParts.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+
+const help: NonNullable<RolloutRow["help"]> = {
+  use: "solution",
+  share: 0.5,
+  round: 0,
+  given: 3,
+  text: "ab\nc",
+  trains: { given: { tokens: 3, trained: 1 }, written: { tokens: 1, trained: 1 } },
+};
+const row: RolloutRow = {
+  step: 1,
+  group: "g",
+  index: 0,
+  response: "ab\ncd",
+  reward: 1,
+  source: "guided",
+  help,
+};
+
+test("pieces of a response", () => {
+  const pieces = (more: Partial<RolloutRow>): string[] =>
+    responseParts({ ...row, ...more }).map(({ kind, text }) => `${kind} ${text}`);
+  assert.deepEqual(pieces({}), ["given ab\nc", "written d"]);
+  const feedback = { ...help, text: " no: " };
+  assert.deepEqual(pieces({ response: "12 no: 3", help: feedback, spans: { attempt: [[0, 2]] } }), [
+    "written 12",
+    "given  no: ",
+    "written 3",
+  ]);
+  assert.deepEqual(pieces({ help: { use: "hint", round: 0 } }), ["written ab\ncd"]);
+  assert.deepEqual(pieces({ response: "" }), []);
+});
+
+test("the document brackets and marks what was given, over its lines", () => {
+  const { text, marks } = rolloutDocument({ name: "run", step: 1, groups: [], rollouts: [row], total: 1 });
+  assert.match(text, /helped by solution, 50 % · 1 of 3 given tokens train, 1 written token trains\n/);
+  assert.match(text, / {4}│ ⟦ab⏎\n {4}│ c⟧d\n/);
+  const lines = text.split("\n");
+  assert.deepEqual(
+    marks.filter(({ sign }) => sign === "given").map(({ line, from, to }) => lines[line]!.slice(from, to)),
+    ["⟦ab⏎", "c⟧"],
+  );
+  assert.match(helpText(help), /3 tokens given: "ab\\nc" · 1 of 3/);
+});

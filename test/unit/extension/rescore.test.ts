@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changedText, exportLine, sweepTable } from "../../../extension/features/rescore/document.ts";
+import type { Rescored, Sweep } from "../../../shared/rescore.ts";
+import { changeLabel, changeText, sweepText, termLabel } from "../../../shared/rescoreText.ts";
+
+const rescored: Rescored = {
+  run: "one",
+  name: "seen",
+  from: 30,
+  to: 33,
+  steps: 4,
+  of: 24,
+  change: {
+    rollouts: 64,
+    groups: 16,
+    mean: { before: 0.25, now: 0.5 },
+    rankFlips: 7,
+    pairs: 96,
+    signFlips: 1,
+    signed: 64,
+    gained: 3,
+    lost: 1,
+    terms: [
+      { term: "format", before: 0.5, now: 1, changed: 32, errors: 0 },
+      { term: "style", before: 0.5, now: null, changed: 64, errors: 64 },
+      { term: "correct", before: 0, now: 0, changed: 0, errors: 0 },
+    ],
+  },
+  most: [
+    {
+      step: 33,
+      group: "task-1",
+      index: 2,
+      arm: "countdown/3",
+      prompt: "3 4=7:",
+      response: "3+4\n`x`",
+      reward: { before: 0, now: 1 },
+      advantage: { before: -1.5, now: 1.5 },
+      terms: [{ term: "format", before: 0, now: 1 }],
+      errors: { style: "threw Error: no" },
+    },
+  ],
+  notes: ["`mine` keeps its recorded values: it is Python."],
+  milliseconds: 12,
+};
+
+test("one line says what a person decides by", () => {
+  assert.equal(changeLabel(rescored), "reward 0.250 → 0.500 · 7 ranks, 1 sign flipped · +3 −1 groups");
+  assert.equal(termLabel(rescored, "format"), "format 0.500 → 1 (+0.500)");
+  assert.equal(termLabel(rescored, "style"), "style 0.500 → –, 64 errors");
+  assert.equal(termLabel(rescored, "correct"), undefined);
+});
+
+test("the hover has the terms, the counts and the rollouts, and no mark-up of a response", () => {
+  const text = changeText(rescored);
+  assert.match(text, /steps 30 to 33 \(4 of 24 with rollouts\)/);
+  assert.match(text, /\| `format` \| 0\.500 \| 1 \|/);
+  assert.match(text, /\| `style` \| 0\.500 \| – \| 64 errors \|/);
+  assert.match(text, /7 of 96 pairs of siblings change places \(7\.3 %\)/);
+  assert.match(text, /- 33\/task-1#2: advantage −1\.50 → 1\.50, reward 0 → 1 `3\+4 ˋxˋ`/);
+  assert.match(text, /keeps its recorded values/);
+});
+
+test("both sides of the diff have the same lines but for what changes", () => {
+  const [before, now] = [
+    changedText(rescored, "before").split("\n"),
+    changedText(rescored, "now").split("\n"),
+  ];
+  const same = before.filter((line) => now.includes(line));
+  assert.ok(same.includes("■ step 33 · task-1 #2 · countdown/3") && same.includes("  │ 3+4"));
+  assert.ok(before.includes("  advantage  −1.50") && now.includes("  advantage  1.50"));
+  assert.ok(now.includes("    style failed: threw Error: no"));
+  assert.match(changedText(null, "now"), /No run of this config/);
+});
+
+test("a sweep is a row a weight, with the present one marked", () => {
+  const point = (weight: number, share: number, signFlips: number) => ({
+    weight,
+    share,
+    signFlips,
+    rankFlips: 0,
+    gained: 0,
+    lost: 0,
+  });
+  const sweep: Sweep = {
+    run: "one",
+    term: "format",
+    weight: 0.5,
+    points: [point(0, 0, 8), point(0.5, 0.4, 0), point(1, 0.6, 4)],
+    rollouts: 64,
+    signed: 64,
+    pairs: 96,
+    from: 30,
+    to: 33,
+    notes: [],
+    picture: "<svg/>",
+  };
+  const rows = sweepTable(sweep, "format").split("\n");
+  assert.equal(rows.filter((row) => row.startsWith("▶    0.500")).length, 1);
+  assert.match(rows.join("\n"), /signs flipped {8}█▁▅/);
+  assert.match(sweepText(sweep, true), /!\[weight of format\]\(data:image\/svg\+xml;base64,PHN2Zy8\+\)/);
+  assert.ok(!sweepText(sweep, false).includes("!["));
+  assert.match(sweepTable(null, "format"), /No run of this config/);
+});
+
+test("a reward's hint stands behind the line that exports it", () => {
+  assert.equal(exportLine("import a from 'b';\n\nexport function score() {}\n"), 2);
+  assert.equal(exportLine("export const score = () => 1;"), 0);
+  assert.equal(exportLine("export default async function (x) {}"), 0);
+  assert.equal(exportLine("export type A = 1;\nfunction score() {}"), undefined);
+});
