@@ -25,6 +25,7 @@ const single = "test/fixtures/workbench/single";
 export const suites = [
   suite("language", single),
   suite("runs", single),
+  suite("seen", single),
   suite("multiroot", "test/fixtures/workbench/multi.code-workspace"),
   suite("empty", undefined),
 ];

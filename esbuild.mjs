@@ -1,6 +1,7 @@
 // One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
-import { readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
@@ -40,6 +41,7 @@ export const entries = [
       cli: "server/cli.ts",
       storeThread: "server/store/thread.ts",
       explainThread: "server/daemon/explainThread.ts",
+      rescoreThread: "server/daemon/rescoreThread.ts",
       rewardHost: "server/reward/host.ts",
     },
     outdir: dist,
@@ -87,9 +89,16 @@ export const workbenchTests = (patterns) => ({
   external: ["vscode", "mocha", ...natives],
 });
 
+/** The JSON Schema of a config, for YAML tooling that knows nothing of Gradus. */
+const schema = () =>
+  execFileSync(process.execPath, [`${dist}/cli.mjs`, "schema", "--json"], { maxBuffer: 1 << 26 });
+
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
   if (production) rmSync(dist, { recursive: true, force: true });
   if (argv.includes("--watch"))
     for (const entry of entries) await (await context({ ...entry, logLevel: "info" })).watch();
-  else await Promise.all(entries.map((entry) => build(entry)));
+  else {
+    await Promise.all(entries.map((entry) => build(entry)));
+    writeFileSync(`${dist}/gradus.schema.json`, schema());
+  }
 }

@@ -13,6 +13,7 @@ const slots = [
   "objective",
   "kl",
   "mask",
+  "route",
   "replay",
   "auxiliary",
   "scheduler",

@@ -8,7 +8,10 @@ import { basename, extname, join } from "node:path";
 import { tests } from "../esbuild.mjs";
 
 /** Left out of a run of all: asked for by name. */
-const long = { learning: "ten runs of the example take most of an hour: npm run bench -- learning" };
+const long = {
+  curriculum: "some hundred runs take hours: npm run bench -- curriculum",
+  learning: "ten runs of the example take most of an hour: npm run bench -- learning",
+};
 
 /** A benchmark is a file of bench/ that reports measures; the others are parts of some. Its first line says what it is. */
 const benches = readdirSync("bench")

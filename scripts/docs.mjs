@@ -1,4 +1,4 @@
-// Writes docs/methods and docs/presets.md from the declarations: `npm run docs`. A test compares them.
+// Writes docs/methods, docs/rules and docs/presets.md from the declarations: `npm run docs`. A test compares them.
 import { build } from "esbuild";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,10 +7,13 @@ import { tests } from "../esbuild.mjs";
 
 const outdir = "out/docs";
 await build({ ...tests(["server/reference/index.ts"]), outdir, outbase: "server/reference" });
-const { generatedPages } = await import(pathToFileURL(join(process.cwd(), outdir, "index.mjs")).href);
+const { generatedFolders, generatedPages } = await import(
+  pathToFileURL(join(process.cwd(), outdir, "index.mjs")).href
+);
 const pages = generatedPages();
-mkdirSync("docs/methods", { recursive: true });
-for (const name of readdirSync("docs/methods"))
-  if (!pages.has(`docs/methods/${name}`)) rmSync(join("docs/methods", name));
+for (const folder of generatedFolders) {
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder)) if (!pages.has(`${folder}/${name}`)) rmSync(join(folder, name));
+}
 for (const [path, text] of pages) writeFileSync(path, text);
 console.log(`${pages.size} pages written below docs/`);

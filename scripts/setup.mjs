@@ -9,7 +9,7 @@ import { installPackages } from "./setup/dependencies.mjs";
 import { couldBuildEngine, setUpEngine } from "./setup/engine.mjs";
 import { withLock } from "./setup/lock.mjs";
 import { checkNode, thisNode } from "./setup/node.mjs";
-import { dataFolder, home, nativeRoot, recordFile, sha256, writeFile } from "./setup/places.mjs";
+import { dataFolder, home, isCheckout, nativeRoot, recordFile, sha256, writeFile } from "./setup/places.mjs";
 import { SetupError, say } from "./setup/process.mjs";
 import { currentRecord, lockHash } from "./setup/stamp.mjs";
 import { setUpSqlite } from "./setup/sqlite.mjs";
@@ -67,6 +67,19 @@ export async function setUp({ tests = false, again = false, engine = {} } = {}) 
       }
       await bundle();
       return tests ? { ...record, tests: await withLock(lock("tests"), setUpTests, { say }) } : record;
+    },
+    { say },
+  );
+}
+
+/** Only what reads and writes text: packages and the bundle, neither an engine nor SQLite. */
+export async function setUpBundle() {
+  checkNode();
+  await withLock(
+    checkoutLock(),
+    async () => {
+      if (isCheckout) await installPackages();
+      await bundle();
     },
     { say },
   );

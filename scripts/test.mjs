@@ -2,7 +2,7 @@
 // counts. `npm run check` runs the checks only; `node scripts/test.mjs unit rpc` the tiers that are named.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { home } from "./setup/places.mjs";
 import { report, setUp } from "./setup.mjs";
@@ -23,12 +23,13 @@ const checks = [
 
 /**
  * Limits in seconds, several times what a tier (and each of its files) takes on two cores. `needs` names what set-up
- * may not have found.
+ * may not have found; of what a tier `likes`, single tests look for it themselves and say why they were skipped.
  */
 const tiers = [
-  { name: "unit", limit: 600, file: 180 },
+  // By itself, node leaves one core idle: on two, files would run one after the other.
+  { name: "unit", limit: 1800, file: 300, concurrency: availableParallelism() },
   { name: "rpc", limit: 900, file: 300, concurrency: 1 },
-  { name: "lsp", limit: 300, file: 120, concurrency: 1 },
+  { name: "lsp", limit: 300, file: 120, concurrency: 1, likes: ["neovim", "preCommit"] },
   { name: "webview", limit: 300, file: 120, concurrency: 1, needs: "browser" },
   { name: "workbench", limit: 300, needs: "workbench" },
   { name: "scenario", limit: 1200, file: 420, concurrency: 1, needs: "workbench" },
@@ -132,7 +133,9 @@ async function main(words) {
     throw new Error(
       `no check or tier is called ${words.join(" ")}; there are check, ${[...checks, ...tiers].map(({ name }) => name).join(", ")}`,
     );
-  const record = await setUp({ tests: steps.some(([, { needs }]) => needs !== undefined) });
+  const record = await setUp({
+    tests: steps.some(([, { needs, likes }]) => needs !== undefined || likes !== undefined),
+  });
   const runtime = mkdtempSync(join(tmpdir(), "gt-"));
   const mark = `GRADUS_TEST_RUN=${randomUUID()}`;
   // However this ends, nothing that it started or wrote aside stays.

@@ -31,6 +31,8 @@ export const versions = {
   libsql: "0.5.29",
   codeServer: "4.100.3",
   node20: "20.20.2",
+  neovim: "0.11.4",
+  preCommit: "4.7.0",
 };
 export const engineFolder = (variant = chosenVariant()) =>
   join(dataFolder(), "engine", `tfjs-${versions.addon}-tf-${versions.tensorflow}-${variant}`);

@@ -1,8 +1,9 @@
-// What only the tests need: a browser and a workbench, and libsql for the store's tests on it. Where one cannot be had the
-// tests that use it are skipped, with the reason.
+// What only the tests need: a browser and a workbench, libsql for the store's tests on it, other editors' clients. Where
+// one cannot be had the tests that use it are skipped, with the reason.
 import { setUpBrowser } from "./browser.mjs";
 import { nativeRoot } from "./places.mjs";
 import { lastLines } from "./process.mjs";
+import { setUpPythonTools } from "./pythonTools.mjs";
 import { installLibsql } from "./sqlite.mjs";
 import { setUpWorkbench } from "./workbench.mjs";
 
@@ -19,5 +20,5 @@ export async function setUpTests() {
   const libsql = await setUpLibsql();
   const browser = await setUpBrowser();
   const workbench = browser.skip === undefined ? await setUpWorkbench() : { skip: browser.skip };
-  return { libsql, browser, workbench };
+  return { libsql, browser, workbench, ...(await setUpPythonTools()) };
 }
