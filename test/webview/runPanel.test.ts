@@ -96,6 +96,27 @@ test(
   },
 );
 
+test("the cursor stays at its step while the run goes on", { skip }, async () => {
+  const panel = await rig.open();
+  await panel.send(show(warmUp + 20));
+  await plot(panel, "reward").focus();
+  await panel.page.keyboard.press("ArrowLeft");
+  const at = async (): Promise<string | null> => plot(panel, "reward").getAttribute("aria-valuenow");
+  for (let step = warmUp + 21; step <= last; step += 9) {
+    await panel.send(live(Array.from({ length: 9 }, (_, i) => Math.min(last, step + i))));
+    assert.equal(await at(), String(warmUp + 19), `after step ${step + 8}`);
+  }
+  const cursor = chart(panel, "reward").locator(".u-cursor-x");
+  const [line, over] = await Promise.all(
+    [cursor, chart(panel, "reward").locator(".u-over")].map((one) => one.boundingBox()),
+  );
+  const share = (line!.x - over!.x) / over!.width;
+  assert.ok(Math.abs(share - 19 / (last - warmUp)) < 0.02, `drawn at ${share} of the axis`);
+  await panel.page.keyboard.press("Enter");
+  assert.deepEqual(await acts(panel), [{ action: "openRollouts", step: warmUp + 19 }]);
+  await panel.close();
+});
+
 test(
   "a click on a chart opens the rollouts of the step under it; a drag zooms and Escape shows all again",
   { skip },

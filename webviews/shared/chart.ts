@@ -42,7 +42,6 @@ export class Chart {
   #cursor: number | null = null;
   #tableShown = false;
   /** Moving every chart's cursor to a step must not be taken for a person pointing at it. */
-  #quiet = false;
 
   constructor(
     readonly id: string,
@@ -140,26 +139,26 @@ export class Chart {
       height: clientHeight,
       theme: this.#theme,
       marks: this.#marks,
-      pointed: (index) => {
-        if (!this.#quiet) this.events.pointed(index === null ? null : (this.#model.steps[index] ?? null));
-      },
+      pointed: (at) =>
+        this.events.pointed(at === null ? null : (this.#model.steps[nearest(this.#model.steps, at)] ?? null)),
       selected: (from, to) => this.events.zoomed([Math.floor(from), Math.ceil(to)]),
     });
-    this.#frame(this.#plot);
+    this.#plot.batch((plot: uPlot) => this.#scale(plot));
+    this.#placeCursor();
   }
 
   #refill(plot: uPlot): void {
-    this.#quietly(() => {
+    plot.batch(() => {
       plot.setData(columnsOf(this.#model), true);
-      this.#frame(plot);
+      this.#scale(plot);
     });
+    this.#placeCursor();
   }
 
-  #frame(plot: uPlot): void {
+  #scale(plot: uPlot): void {
     const { steps } = this.#model;
     const [min, max] = this.#range ?? [steps[0] ?? 0, Math.max(steps.at(-1) ?? 1, (steps[0] ?? 0) + 1)];
-    this.#quietly(() => plot.setScale("x", { min, max }));
-    this.#placeCursor();
+    plot.setScale("x", { min, max });
   }
 
   #discard(): void {
@@ -173,23 +172,22 @@ export class Chart {
     if (width === 0) return;
     if (this.#plot === undefined) {
       if (this.#model.empty === null) this.#build(shapeOf(this.#model) + JSON.stringify(this.#marks));
-    } else if (this.#plot.width !== width || this.#plot.height !== height)
-      this.#quietly(() => this.#plot?.setSize({ width, height }));
+    } else if (this.#plot.width !== width || this.#plot.height !== height) {
+      this.#plot.batch((plot: uPlot) => plot.setSize({ width, height }));
+      this.#placeCursor();
+    }
   }
 
-  #quietly(change: () => void): void {
-    const before = this.#quiet;
-    this.#quiet = true;
-    change();
-    this.#quiet = before;
-  }
-
+  /**
+   * To the cursor's step. uPlot keeps a cursor's pixel, not its step, so this follows every change of the axis, once the
+   * change has been made: hence `batch`, which makes it at once.
+   */
   #placeCursor(): void {
     const plot = this.#plot;
     if (plot === undefined) return;
     const index = this.#cursor === null ? -1 : nearest(this.#model.steps, this.#cursor);
     const left = index < 0 ? -10 : plot.valToPos(this.#model.steps[index]!, "x");
-    this.#quietly(() => plot.setCursor({ left, top: 0 }, false));
+    plot.setCursor({ left, top: 0 }, false);
   }
 
   #label(): void {

@@ -13,7 +13,8 @@ export interface PlotOptions {
   readonly height: number;
   readonly theme: Theme;
   readonly marks: readonly Mark[];
-  readonly pointed: (index: number | null) => void;
+  /** Where the pointer is, in steps; null once it has left. */
+  readonly pointed: (at: number | null) => void;
   readonly selected: (from: number, to: number) => void;
 }
 
@@ -155,6 +156,15 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
   ctx.restore();
 }
 
+/** The pointer's own moves alone: uPlot's `setCursor` hook also fires when data or axis change under a still cursor. */
+function listenToPointer(plot: uPlot, pointed: PlotOptions["pointed"]): void {
+  plot.over.addEventListener("mousemove", (event) => {
+    const { left } = plot.over.getBoundingClientRect();
+    pointed(plot.posToVal(event.clientX - left, "x"));
+  });
+  plot.over.addEventListener("mouseleave", () => pointed(null));
+}
+
 export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOptions): uPlot {
   const { theme } = options;
   const fixed = model.limits;
@@ -189,12 +199,7 @@ export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOp
         },
       },
       hooks: {
-        setCursor: [
-          (plot) =>
-            options.pointed(
-              plot.cursor.left === undefined || plot.cursor.left < 0 ? null : (plot.cursor.idx ?? null),
-            ),
-        ],
+        ready: [(plot) => listenToPointer(plot, options.pointed)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
