@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { contentSecurityPolicy, page as html } from "../../extension/features/panel/html.ts";
 import type { FromPanel, ToPanel } from "../../shared/runPanel.ts";
 import { launchBrowser, withoutBrowser } from "../support/browser.ts";
@@ -43,6 +43,16 @@ export interface Panel {
   posted(): Promise<readonly FromPanel[]>;
   close(): Promise<void>;
 }
+
+/** A chart of the run panel, and the part of it that the keyboard moves in. */
+export const chart = (panel: Panel, id: string): Locator => panel.page.locator(`[data-chart="${id}"]`);
+export const plot = (panel: Panel, id: string): Locator => chart(panel, id).getByRole("slider");
+
+/** What the panel asked its host to do. */
+export const acts = async (panel: Panel) =>
+  (await panel.posted())
+    .filter((message) => message.type === "act")
+    .map(({ version: _, type: __, ...rest }) => rest);
 
 async function serve(bundle: string): Promise<{ server: Server; origin: string }> {
   const types: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" };

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import type { Locator } from "playwright-core";
 import { panelVersion } from "../../shared/runPanel.ts";
 import { live, runAt, seriesUpTo, show, warmUp } from "./fakeRun.ts";
-import { changeTheme, launch, skip, type Panel, type Rig } from "./harness.ts";
+import { acts, changeTheme, chart, launch, plot, skip, type Rig } from "./harness.ts";
 
 let rig: Rig;
 before(async () => {
@@ -14,12 +14,6 @@ before(async () => {
 after(() => rig?.close());
 
 const last = warmUp + 84;
-const chart = (panel: Panel, id: string): Locator => panel.page.locator(`[data-chart="${id}"]`);
-const plot = (panel: Panel, id: string): Locator => chart(panel, id).getByRole("slider");
-const acts = async (panel: Panel) =>
-  (await panel.posted())
-    .filter((message) => message.type === "act")
-    .map(({ version: _, type: __, ...rest }) => rest);
 
 /** Whether the canvas holds anything but its background. */
 const painted = (canvas: Locator): Promise<number> =>
@@ -66,85 +60,6 @@ test("every chart is drawn, with its lines in the legend and a summary in words"
   assert.equal(new Set(dashes).size, dashes.length, "lines differ by more than colour");
   await panel.close();
 });
-
-test(
-  "arrow keys move one cursor through all charts; Enter opens the rollouts of its step",
-  { skip },
-  async () => {
-    const panel = await rig.open();
-    await panel.send(show(last));
-    await plot(panel, "entropy").focus();
-    const at = async (id: string): Promise<string | null> => plot(panel, id).getAttribute("aria-valuenow");
-    assert.equal(await at("entropy"), String(last));
-    await panel.page.keyboard.press("ArrowLeft");
-    await panel.page.keyboard.press("Shift+ArrowLeft");
-    assert.deepEqual([await at("entropy"), await at("groups")], [String(last - 11), String(last - 11)]);
-    assert.match(
-      (await plot(panel, "reward").getAttribute("aria-valuetext"))!,
-      new RegExp(`^step ${last - 11}: reward `),
-    );
-    await panel.page.keyboard.press("Enter");
-    await panel.page.keyboard.press("Home");
-    assert.equal(await at("length"), String(warmUp));
-    await panel.page.keyboard.press("End");
-    await panel.page.keyboard.press("Enter");
-    assert.deepEqual(await acts(panel), [
-      { action: "openRollouts", step: last - 11 },
-      { action: "openRollouts", step: last },
-    ]);
-    await panel.close();
-  },
-);
-
-test("the cursor stays at its step while the run goes on", { skip }, async () => {
-  const panel = await rig.open();
-  await panel.send(show(warmUp + 20));
-  await plot(panel, "reward").focus();
-  await panel.page.keyboard.press("ArrowLeft");
-  const at = async (): Promise<string | null> => plot(panel, "reward").getAttribute("aria-valuenow");
-  for (let step = warmUp + 21; step <= last; step += 9) {
-    await panel.send(live(Array.from({ length: 9 }, (_, i) => Math.min(last, step + i))));
-    assert.equal(await at(), String(warmUp + 19), `after step ${step + 8}`);
-  }
-  const cursor = chart(panel, "reward").locator(".u-cursor-x");
-  const [line, over] = await Promise.all(
-    [cursor, chart(panel, "reward").locator(".u-over")].map((one) => one.boundingBox()),
-  );
-  const share = (line!.x - over!.x) / over!.width;
-  assert.ok(Math.abs(share - 19 / (last - warmUp)) < 0.02, `drawn at ${share} of the axis`);
-  await panel.page.keyboard.press("Enter");
-  assert.deepEqual(await acts(panel), [{ action: "openRollouts", step: warmUp + 19 }]);
-  await panel.close();
-});
-
-test(
-  "a click on a chart opens the rollouts of the step under it; a drag zooms and Escape shows all again",
-  { skip },
-  async () => {
-    const panel = await rig.open();
-    await panel.send(show(last));
-    const over = chart(panel, "reward").locator(".u-over");
-    const box = (await over.boundingBox())!;
-    await over.click({ position: { x: box.width / 2, y: 40 } });
-    const [opened] = await acts(panel);
-    assert.ok(
-      opened?.action === "openRollouts" && Math.abs(opened.step! - (warmUp + last) / 2) <= 1,
-      JSON.stringify(opened),
-    );
-    await panel.page.mouse.move(box.x + box.width * 0.25, box.y + 60);
-    await panel.page.mouse.down();
-    await panel.page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 5 });
-    await panel.page.mouse.up();
-    assert.equal((await acts(panel)).length, 1, "a drag opens nothing");
-    const zoomed = panel.page.getByRole("button", { name: /^Steps \d+ to \d+/ });
-    assert.match((await zoomed.textContent())!, /^Steps 3\d\d to 3\d\d/);
-    await plot(panel, "groups").focus();
-    await panel.page.keyboard.press("Escape");
-    assert.equal(await zoomed.count(), 0);
-    assert.deepEqual(panel.faults, []);
-    await panel.close();
-  },
-);
 
 test(
   "buttons say what can be done in each state, and keep the focus when the state moves on",
