@@ -11,6 +11,8 @@ import {
   areasOf,
   boundariesOf,
   brushOf,
+  carriedArea,
+  carriedPlace,
   columnCount,
   describeCell,
   describeReasons,
@@ -24,7 +26,7 @@ import {
   type Boundary,
   type CellPlace,
 } from "./lanesModel.ts";
-import { backLabel, labelOf, legendOf, sameLanes, statusOf, tableOf } from "./lanesParts.ts";
+import { backLabel, labelOf, legendOf, statusOf, tableOf } from "./lanesParts.ts";
 import { cellUnder, columnInView, drawLanes, scaleOf } from "./lanesPlot.ts";
 import { LanesQuestions } from "./lanesQuestions.ts";
 
@@ -121,9 +123,10 @@ export class LanesView {
     listenTo(this.#area, {
       under: (x, y) => this.#under(x, y),
       point: (place) => this.#point(place),
-      drag: (from, to) => this.#mark({ from, to }),
+      press: () => (this.#marking = null),
+      drag: (from, to) => this.#mark({ from: this.#marking?.from ?? from, to }),
       drop: (from, to) => {
-        this.#mark({ from, to });
+        this.#mark({ from: this.#marking?.from ?? from, to });
         this.#listRollouts();
       },
       key: (event) => this.#onKey(event),
@@ -146,9 +149,7 @@ export class LanesView {
     if (!this.#questions.answered(id)) return;
     const before = this.#overview;
     this.#overview = overview;
-    const same =
-      before?.from === overview.from && before.width === overview.width && sameLanes(before, overview);
-    if (!same) [this.#cursor, this.#marking] = [null, null];
+    if (before !== null) this.#carry(before, overview);
     setShown(this.root, opened(this.#path) || overview.lanes.length > 0);
     setShown(this.#back, opened(this.#path));
     setText(this.#back, backLabel(this.#path));
@@ -159,6 +160,12 @@ export class LanesView {
     this.#fillLabels(overview);
     if (!this.#table.hidden) this.#table.replaceChildren(tableOf(overview));
     this.#draw();
+  }
+
+  /** A run that goes on has wider columns and other lanes from time to time: what is pointed at and marked stays. */
+  #carry(before: CurriculumOverview, after: CurriculumOverview): void {
+    if (this.#cursor !== null) this.#cursor = carriedPlace(before, after, this.#cursor);
+    if (this.#marking !== null) this.#marking = carriedArea(before, after, this.#marking);
   }
 
   unanswered(message: string): void {

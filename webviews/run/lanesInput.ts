@@ -5,17 +5,20 @@ import { columnCount, type CellPlace } from "./lanesModel.ts";
 export interface LanesInput {
   /** The cell at a place of the window. */
   readonly under: (x: number, y: number) => CellPlace | null;
+  /** A drag may begin. */
+  readonly press: () => void;
   readonly point: (place: CellPlace | null) => void;
   readonly drag: (from: CellPlace, to: CellPlace) => void;
   readonly drop: (from: CellPlace, to: CellPlace) => void;
   readonly key: (event: KeyboardEvent) => void;
 }
 
-export function listenTo(area: HTMLElement, { under, point, drag, drop, key }: LanesInput): void {
+export function listenTo(area: HTMLElement, { under, press, point, drag, drop, key }: LanesInput): void {
   let anchor: CellPlace | null = null;
   const place = (event: PointerEvent): CellPlace | null => under(event.clientX, event.clientY);
   area.addEventListener("pointerdown", (event) => {
     anchor = place(event);
+    press();
     area.setPointerCapture(event.pointerId);
   });
   area.addEventListener("pointermove", (event) => {

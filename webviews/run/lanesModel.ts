@@ -79,6 +79,27 @@ export interface Area {
   readonly to: CellPlace;
 }
 
+/** Where a cell of one picture lies in the next: by the lane's name and the column's first step. Null: it is gone. */
+export function carriedPlace(
+  before: CurriculumOverview,
+  after: CurriculumOverview,
+  { lane, column }: CellPlace,
+): CellPlace | null {
+  const [step] = stepsOf(before, column);
+  const now = after.lanes.findIndex(({ name }) => name === before.lanes[lane]?.name);
+  if (before.by !== after.by || now < 0 || step < after.from || step > after.to) return null;
+  return { lane: now, column: columnOf(after, step) };
+}
+
+export function carriedArea(
+  before: CurriculumOverview,
+  after: CurriculumOverview,
+  { from, to }: Area,
+): Area | null {
+  const [begin, end] = [carriedPlace(before, after, from), carriedPlace(before, after, to)];
+  return begin === null || end === null ? null : { from: begin, to: end };
+}
+
 /** Names of lanes; in an opened family without the path that all of them begin with. */
 export function shownNames({ lanes, family }: CurriculumOverview): readonly string[] {
   const names = lanes.map(({ name }) => name);

@@ -52,9 +52,6 @@ export function labelOf(lane: CurriculumLane, name: string, open: (() => void) |
   return label;
 }
 
-export const sameLanes = (one: CurriculumOverview, other: CurriculumOverview): boolean =>
-  one.lanes.length === other.lanes.length && one.lanes.every(({ name }, i) => name === other.lanes[i]?.name);
-
 export function statusOf({ by, arm, family, lanes, more, width }: CurriculumOverview): string {
   const parts = [
     ...(arm !== null ? [`Tasks of ${arm}`] : family !== null ? [`Arms of ${family}`] : []),

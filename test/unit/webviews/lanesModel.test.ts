@@ -5,6 +5,8 @@ import {
   above,
   areasOf,
   brushOf,
+  carriedArea,
+  carriedPlace,
   describeCell,
   laneRows,
   opensTo,
@@ -48,6 +50,19 @@ const overview = (changes: Partial<CurriculumOverview> = {}): CurriculumOverview
   ...changes,
 });
 const at = (lane: number, column: number) => ({ lane, column });
+
+test("what is pointed at and marked stays while the run goes on", () => {
+  const before = overview();
+  const after = overview({ to: 39, width: 4, lanes: ["c", "a", "b", "e"].map((name) => lane(name)) });
+  assert.deepEqual(carriedPlace(before, after, at(1, 3)), at(2, 1), "b, step 16");
+  assert.deepEqual(carriedArea(before, after, { from: at(0, 0), to: at(2, 4) }), {
+    from: at(1, 0),
+    to: at(0, 2),
+  });
+  assert.equal(carriedPlace(before, after, at(3, 3)), null, "d is no longer listed");
+  assert.equal(carriedPlace(before, overview({ from: 14 }), at(0, 1)), null, "step 12 is out of view");
+  assert.equal(carriedPlace(before, overview({ by: "task" }), at(0, 0)), null, "another kind of lane");
+});
 
 test("a brush finds its cells again, also where lanes have changed places or a cell is of more steps", () => {
   const before = overview();
