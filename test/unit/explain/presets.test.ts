@@ -403,12 +403,8 @@ it("tulu-3-rlvr: DPO of mean log-ratios at β = 5, then PPO on λ-advantages of 
   first.forEach(({ grad_logp }, i) => {
     const [best, worst] = i < 3 ? [0, 2] : [3, 5];
     const slope = -5 / (1 + Math.exp(5 * (ratio(best) - ratio(worst)))) / 2;
-    const sign = i === best ? 1 : i === worst ? -1 : 0;
-    close(
-      grad_logp ?? [],
-      old[i]!.map(() => (sign * slope) / old[i]!.length),
-      1e-9,
-    );
+    const each = ((Number(i === best) - Number(i === worst)) * slope) / old[i]!.length;
+    close(grad_logp ?? [], new Array<number>(old[i]!.length).fill(each), 1e-9);
   });
   const advantages = old.map((list, i) => {
     let next = 0;
