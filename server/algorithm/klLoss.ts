@@ -112,7 +112,7 @@ export class KlLoss {
     for (const { adaptive, model, coefficient } of this.terms)
       if (adaptive !== undefined) found[`policy/kl/${model}/coefficient`] = coefficient(this.whole.clock);
     for (const { term, sum, count } of this.running)
-      if (term.place === "loss") found[`policy/kl/${term.model}`] = sum / count;
+      if (term.place === "loss" && count > 0) found[`policy/kl/${term.model}`] = sum / count;
     return found;
   }
 }

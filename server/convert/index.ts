@@ -5,6 +5,7 @@ import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { readForeign } from "./read.ts";
 import { Settings } from "./settings.ts";
+import { spelledOut } from "./spelling.ts";
 import { convertTrl } from "./trl.ts";
 import { trlDefaults, trlPreferenceDefaults, trlReason } from "./trlDefaults.ts";
 import { convertTrlPreference, isPreference } from "./trlPreference.ts";
@@ -47,7 +48,8 @@ export const peers: readonly Peer[] = ["verl", "trl", "openrlhf"];
  * @throws UserError where it is none
  */
 export function convert(file: string, text: string, asked?: Peer): Converted {
-  const { peer, settings: written, lost } = readForeign(file, text, asked);
+  const { peer, settings: read, lost } = readForeign(file, text, asked);
+  const written = spelledOut(peer, read);
   const {
     release,
     defaults,

@@ -159,20 +159,15 @@ function update(settings: Settings, draft: Draft): void {
   const samples = settings.number("data.max_samples");
   const updates =
     ((samples ?? 0) * settings.need("train.num_episodes") * group * settings.need("train.max_epochs")) / mini;
-  const warmup = Math.ceil(ratio * Math.floor(updates));
-  if (ratio > 0 && samples === undefined)
+  // Transformers' `constant` knows no warm-up.
+  const warms = settings.peek("actor.lr_scheduler") !== "constant";
+  const warmup = warms ? Math.ceil(ratio * Math.floor(updates)) : 0;
+  if (ratio > 0 && samples === undefined && warms)
     settings.refuse(
       "actor.lr_warmup_ratio",
       "needs the number of optimiser steps: write `update.optimizer.warmup`",
     );
-  const floor = settings.need("actor.min_lr_ratio");
-  const kind = settings.text("actor.lr_scheduler");
-  const schedule: Json | undefined =
-    kind === "cosine_with_min_lr"
-      ? { shape: "cosine", floor }
-      : kind === "linear" || kind === "cosine"
-        ? kind
-        : undefined;
+  const schedule = course(settings);
   draft.set("update", {
     optimizer: {
       use: "adamw",
@@ -189,6 +184,17 @@ function update(settings: Settings, draft: Draft): void {
   });
   if (settings.peek(`${chosen}.estimator`) === "gae")
     critic(settings, draft, Math.min(mini, prompts * group));
+}
+
+/** By the names of Transformers; the least rate counts for the two that have one. */
+function course(settings: Settings): Json | undefined {
+  const floor = settings.need("actor.min_lr_ratio");
+  const kind = settings.text("actor.lr_scheduler") ?? "";
+  if (["cosine_with_min_lr", "cosine_warmup_with_min_lr"].includes(kind)) return { shape: "cosine", floor };
+  if (["linear", "cosine", "inverse_sqrt"].includes(kind)) return kind;
+  if (!["constant", "constant_with_warmup"].includes(kind))
+    settings.refuse("actor.lr_scheduler", "no such course of the learning rate here; it stays constant");
+  return undefined;
 }
 
 /** Its weights are named, or those of the reward model, or the policy's. */

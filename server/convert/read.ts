@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { oldNames } from "../foreign/facts/openrlhfNames.ts";
 import { frameworkNames } from "../foreign/names.ts";
 import { readWritten } from "../foreign/readers/index.ts";
+import { programOf } from "../foreign/readers/recognise.ts";
 import type { Written as Launched } from "../foreign/readers/written.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { readScript, type Launch } from "./script.ts";
@@ -169,7 +170,7 @@ function together(launches: readonly Launch[]): Launch[] {
 
 function launched({ words }: Launch, file: string, asked: Peer | undefined): Found | undefined {
   const hydra = words.filter((word) => /^[+~]{0,2}[A-Za-z_][\w.@/-]*=/.test(word) && !word.startsWith("--"));
-  const flags = words.some((word) => /^--[A-Za-z]/.test(word)) ? flagsOf(words) : new Map<string, Json>();
+  const flags = apartFromLauncher(words);
   const overrides = hydra.filter((word) => /^[+~]*(actor_rollout_ref|algorithm)\./.test(word));
   if ((asked ?? "verl") === "verl" && (overrides.length > 0 || (asked === "verl" && hydra.length > 0)))
     return fromHydra(words, hydra, file);
@@ -191,6 +192,12 @@ function launched({ words }: Launch, file: string, asked: Peer | undefined): Fou
     : { peer, settings: peer === "openrlhf" ? modern(flags) : flags, lost: [] };
 }
 
+/** What stands before the program's name are a launcher's options, which its last one must not take in. */
+function apartFromLauncher(words: readonly string[]): Map<string, Json> {
+  const at = programOf(words)?.at ?? -1;
+  return new Map([...flagsOf(words.slice(0, Math.max(at, 0))), ...flagsOf(words.slice(at + 1))]);
+}
+
 function fromHydra(words: readonly string[], overrides: readonly string[], file: string): Found {
   const named = flagsOf(words);
   const name =
@@ -200,6 +207,8 @@ function fromHydra(words: readonly string[], overrides: readonly string[], file:
     words.map((word) => /^--config-path=(.*)$/.exec(word)?.[1]).find((value) => value !== undefined) ??
     named.get("config-path");
   const base = typeof name === "string" ? baseOf(file, String(folder ?? "."), name) : undefined;
+  for (const word of words.filter((one) => /^~[A-Za-z_]/.test(one)))
+    base?.delete(word.slice(1).split("=")[0]!);
   const own = overrides
     .filter((word) => !word.startsWith("~"))
     .map((word): [string, Json] => {

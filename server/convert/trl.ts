@@ -170,9 +170,11 @@ export function update(settings: Settings, draft: Draft, { generated, mini }: Ba
   const warmup = settings.need("warmup_steps");
   const ratio = settings.number("warmup_ratio") ?? (warmup > 0 && warmup < 1 ? warmup : 0);
   const most = settings.need("max_steps");
-  if (ratio > 0 && most <= 0)
+  if (ratio > 0 && most <= 0 && settings.peek("lr_scheduler_type") !== "constant")
     settings.refuse("warmup_ratio", "needs the number of steps: write `update.optimizer.warmup`", ratio);
-  const steps = ratio > 0 ? (most > 0 ? Math.ceil(ratio * most) : 0) : warmup;
+  // Transformers' `constant` knows no warm-up; `constant_with_warmup` does.
+  const warms = settings.text("lr_scheduler_type") !== "constant";
+  const steps = !warms ? 0 : ratio > 0 ? (most > 0 ? Math.ceil(ratio * most) : 0) : warmup;
   draft.say(
     "update",
     `TRL counts completions: ${plural(mini, "rollout")} an optimiser step, ${plural(Math.ceil(generated / mini), "optimiser step")} per pass.`,
@@ -193,10 +195,20 @@ export function update(settings: Settings, draft: Draft, { generated, mini }: Ba
   });
 }
 
+/** As a share of the learning rate: `min_lr_rate`, or `min_lr` itself. A file's map comes as dotted keys. */
+function floorOf(settings: Settings): number | undefined {
+  const options = settings.get("lr_scheduler_kwargs");
+  const of = (key: string): number | undefined => {
+    const inside = isObject(options) ? options[key] : undefined;
+    return typeof inside === "number" ? inside : settings.number(`lr_scheduler_kwargs.${key}`);
+  };
+  const [share, least] = [of("min_lr_rate"), of("min_lr")];
+  return share ?? (least === undefined ? undefined : least / settings.need("learning_rate"));
+}
+
 function course(settings: Settings): JsonObject {
   const kind = settings.text("lr_scheduler_type") ?? "linear";
-  const options = settings.get("lr_scheduler_kwargs");
-  const floor = isObject(options) ? options["min_lr_rate"] : undefined;
+  const floor = floorOf(settings);
   switch (kind) {
     case "constant":
     case "constant_with_warmup":
@@ -206,7 +218,7 @@ function course(settings: Settings): JsonObject {
     case "inverse_sqrt":
       return { schedule: kind };
     case "cosine_with_min_lr":
-      return { schedule: { shape: "cosine", ...(typeof floor === "number" ? { floor } : {}) } };
+      return { schedule: { shape: "cosine", ...fields({ floor }) } };
     case "warmup_stable_decay":
       return { schedule: "wsd" };
     default:

@@ -70,7 +70,7 @@ export const trlReason = reasonBy(
   [
     [/^vllm_|^use_transformers|^transformers_|^ds3_|^cache_impl/, "names or tunes the engine that generates"],
     [
-      /^(bf16|fp16|tf32|dtype|torch_dtype|load_in_|bnb_|attn_impl|gradient_checkpointing|activation_|use_liger|liger|torch_|deepspeed|fsdp|ddp_|optim|use_cache|cast_lm|parallelism|accelerator|mixed_precision|model_init|model_revision|trust_remote|router_aux|pad_to)/,
+      /^(config_file|bf16|fp16|tf32|dtype|torch_dtype|load_in_|bnb_|attn_impl|gradient_checkpointing|activation_|use_liger|liger|torch_|deepspeed|fsdp|ddp_|optim|use_cache|cast_lm|parallelism|accelerator|mixed_precision|model_init|model_revision|trust_remote|router_aux|pad_to)/,
       "about the machine that TRL runs on",
     ],
     [

@@ -21,4 +21,5 @@ export interface Converted {
 /** One entry of the `kl` list. */
 export type KlEntry = JsonObject;
 
-export const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+export const plural = (n: number, what: string): string =>
+  `${n} ${what}${n === 1 ? "" : what.endsWith("s") ? "es" : "s"}`;

@@ -29,6 +29,10 @@ export const verlReason = reasonBy(
     ],
     [/^trainer\./, "about verl's trainer"],
     [/^(ray_kwargs|ray_init|global_profiler|transfer_queue|hydra)/, "about the cluster that verl runs on"],
+    [
+      /^algorithm\.rollout_is|tis_imp_ratio_cap/,
+      "an earlier release's correction of this kind is not converted: see `objective.correction`",
+    ],
     [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
     [
       /^(reward_model|reward)\./,

@@ -12,7 +12,8 @@ export function verlCritic(
 ): void {
   const named = settings.has("critic.model.path") ? "critic.model.path" : "actor_rollout_ref.model.path";
   const base = modelName(settings, named);
-  const aggregate = settings.text("critic.loss_agg_mode");
+  const aggregate =
+    settings.text("critic.loss_agg_mode") ?? settings.text("actor_rollout_ref.actor.loss_agg_mode");
   if (aggregate !== "token-mean" && aggregate !== "seq-mean-token-mean")
     settings.refuse("critic.loss_agg_mode", "a critic's loss is the mean of its tokens or of its rollouts");
   const optim = "critic.optim";

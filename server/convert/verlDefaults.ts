@@ -63,7 +63,6 @@ export const verlDefaults: JsonObject = {
   "critic.optim.lr": 1e-5,
   "critic.optim.weight_decay": 0.01,
   "critic.cliprange_value": 0.5,
-  "critic.loss_agg_mode": "token-mean",
   "data.train_batch_size": 1024,
   "data.train_files": "~/data/rlhf/gsm8k/train.parquet",
   "data.max_prompt_length": 512,

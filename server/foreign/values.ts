@@ -14,13 +14,16 @@ export function flat(tree: JsonObject, before = ""): [string, Json][] {
   );
 }
 
+/** `100_000`: a number of YAML 1.1, of Hydra and of Python's own `int`. */
+export const isGrouped = (text: string): boolean => /^[-+]?[1-9]\d*(_\d+)+$/.test(text);
+
 /** One value of a command line. */
 export function valueOf(text: string): Json {
   const trimmed = text.trim();
   if (/^(True|true|yes|on)$/.test(trimmed)) return true;
   if (/^(False|false|no|off)$/.test(trimmed)) return false;
   if (/^(None|null|~|)$/.test(trimmed)) return null;
-  if (/^[-+]?(\d+(_\d+)*)$/.test(trimmed) && !trimmed.includes("_")) return Number(trimmed);
+  if (isGrouped(trimmed)) return Number(trimmed.replaceAll("_", ""));
   if (/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(trimmed)) return Number(trimmed);
   if (!/^[[{'"]/.test(trimmed)) return trimmed;
   try {
@@ -30,9 +33,6 @@ export function valueOf(text: string): Json {
     throw error;
   }
 }
-
-/** `100_000`: a number of YAML 1.1, which PyYAML and OmegaConf read. */
-export const isGrouped = (text: string): boolean => /^[-+]?[1-9]\d*(_\d+)+$/.test(text);
 
 /** Words inside of a list that YAML leaves as text. */
 export function pythonic(value: unknown): Json {

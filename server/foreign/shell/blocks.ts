@@ -37,6 +37,20 @@ export function endOf(commands: readonly ScriptCommand[], at: number, closer: st
   return commands.length;
 }
 
+/** A test, or the end of one that `&&` cuts: `[[ a && b ]]`. */
+export const isTest = ({ words }: ScriptCommand): boolean =>
+  ["[", "[[", "test"].includes(literal(words[0]) ?? "") || ["]", "]]"].includes(literal(words.at(-1)) ?? "");
+
+/** Behind the command at `at`, or behind the whole block that it opens. */
+export function behind(commands: readonly ScriptCommand[], at: number): number {
+  const head = literal(commands[at]!.words[0]) ?? "";
+  const closer = closers[head];
+  if (closer !== undefined) return endOf(commands, at, closer);
+  if (head !== "{") return at + 1;
+  const close = commands.findIndex(({ words }, i) => i >= at && literal(words.at(-1)) === "}");
+  return close < 0 ? commands.length : close + 1;
+}
+
 /** Where the block's own `elif`, `else` and `fi` stand, not those of blocks inside it. */
 export function topLevel(
   commands: readonly ScriptCommand[],

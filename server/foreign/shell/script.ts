@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { whole } from "./arithmetic.ts";
-import { apart, endOf, isName, literal, topLevel, without } from "./blocks.ts";
+import { apart, behind, endOf, isName, isTest, literal, topLevel, without } from "./blocks.ts";
 import {
   appended,
   hull,
@@ -51,6 +51,8 @@ const skipped = new Set([
   "then",
   "do",
   "!",
+  "{",
+  "}",
 ]);
 
 class Shell {
@@ -66,7 +68,27 @@ class Shell {
   }
 
   run(commands: readonly ScriptCommand[]): void {
-    for (let at = 0; at < commands.length;) at = this.step(commands, at);
+    let held: boolean | undefined = true;
+    for (let at = 0; at < commands.length;) {
+      const command = commands[at]!;
+      if (held !== undefined && command.after === (held ? "||" : "&&")) at = behind(commands, at);
+      else {
+        held = isTest(command) ? this.holds(command) : literal(command.words[0]) !== "false";
+        at = this.step(commands, at);
+      }
+    }
+  }
+
+  private holds({ words }: ScriptCommand): boolean | undefined {
+    return holds(words.map((word) => this.joined(word).text));
+  }
+
+  /** Tests in a row behind `if`; what is not understood does not hold. */
+  private allHold(commands: readonly ScriptCommand[]): boolean {
+    return commands.reduce(
+      (held, command) => (command.after === (held ? "||" : "&&") ? held : (this.holds(command) ?? false)),
+      true,
+    );
   }
 
   /** Runs the command (or whole block) at `at`; gives the place behind it. */
@@ -93,13 +115,11 @@ class Shell {
     const marks = topLevel(commands, at, end, ["elif", "else", "fi"]);
     let from = at;
     for (const mark of marks) {
-      const [test, ...body] = commands.slice(from, mark);
-      const head = literal(test?.words[0]);
-      if (
-        head === "else" ||
-        (test !== undefined && holds(test.words.slice(1).map((word) => this.joined(word).text)))
-      ) {
-        this.run(body);
+      const [first, ...rest] = commands.slice(from, mark);
+      const then = rest.findIndex(({ words }) => literal(words[0]) === "then");
+      const tests = without(first!, rest.slice(0, Math.max(then, 0)));
+      if (literal(first?.words[0]) === "else" || this.allHold(tests)) {
+        this.run(rest.slice(then + 1));
         break;
       }
       from = mark;

@@ -1,10 +1,14 @@
 /** The tests of `if` and the patterns of `case`. */
 
-/** @param words of the test, expanded; a test that is not understood does not hold */
-export function holds(words: readonly string[]): boolean {
+/** @param words of the test, expanded @returns undefined where it is not understood (`-f`, `=~`) */
+export function holds(words: readonly string[]): boolean | undefined {
   const found = words.filter((word) => !["[", "[[", "]", "]]", "test"].includes(word));
+  if (found[0] === "!") {
+    const inner = holds(found.slice(1));
+    return inner === undefined ? undefined : !inner;
+  }
   const [a = "", operator = "", b = ""] = found;
-  if (found.length === 1) return a === "true";
+  if (found.length === 1) return a === "true" ? true : a === "false" ? false : undefined;
   if (a === "-z") return operator === "" || operator.startsWith("$");
   if (a === "-n") return operator !== "" && !operator.startsWith("$");
   if (operator === "=" || operator === "==") return matches(a, b);
@@ -18,7 +22,7 @@ export function holds(words: readonly string[]): boolean {
     "-lt": x < y,
     "-le": x <= y,
   };
-  return Object.entries(compared).find(([name]) => name === operator)?.[1] ?? false;
+  return Object.entries(compared).find(([name]) => name === operator)?.[1];
 }
 
 /** A glob of `*` and `?` over the whole text. */

@@ -14,6 +14,8 @@ export interface ScriptCommand {
   readonly words: readonly Word[];
   /** What a here-document or here-string feeds it. */
   readonly input?: Word | undefined;
+  /** It runs only behind a command that held (`&&`) or did not (`||`). */
+  readonly after?: "&&" | "||" | undefined;
   readonly line: number;
 }
 
@@ -51,10 +53,14 @@ class Scanner {
     let words: Word[] = [];
     let input: { body?: Word } = {};
     let first = 0;
+    let after: ScriptCommand["after"];
     const end = (): void => {
       const now = input;
       const [held, line] = [words, first];
-      if (held.length > 0) found.push(withInput(held, now, line));
+      if (held.length > 0) {
+        found.push(withInput(held, now, { line, after }));
+        after = undefined;
+      }
       [words, input] = [[], {}];
     };
     while (this.at < this.text.length) {
@@ -69,7 +75,11 @@ class Scanner {
         this.bodies();
       } else if (this.text.startsWith("<<", this.at)) this.redirect(input);
       else if (letter === "<" || letter === ">") this.at += 1;
-      else if (operator.test(letter)) {
+      else if (this.text.startsWith("&&", this.at) || this.text.startsWith("||", this.at)) {
+        this.at += 2;
+        end();
+        after = letter === "&" ? "&&" : "||";
+      } else if (operator.test(letter)) {
         this.at += 1;
         end();
         if ("()".includes(letter)) found.push({ words: [[this.mark(letter)]], line: this.line });
@@ -209,9 +219,13 @@ class Scanner {
 }
 
 /** The body of a here-document is known only after its command's line: the property is read late. */
-const withInput = (words: readonly Word[], held: { body?: Word }, line: number): ScriptCommand => ({
+const withInput = (
+  words: readonly Word[],
+  held: { body?: Word },
+  at: Pick<ScriptCommand, "line" | "after">,
+): ScriptCommand => ({
   words,
-  line,
+  ...at,
   get input() {
     return held.body;
   },

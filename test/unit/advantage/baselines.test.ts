@@ -46,6 +46,10 @@ test("RLOO of 1 0 0 1 1 is ½ −¾ −¾ ½ ½; standardised by the population 
   close(by(false), [0.7303, -1.0954, -1.0954, 0.7303, 0.7303], 5e-5);
 });
 
+test("Direct Advantage: candidates worth 0.8, 0.5 and 0.2 lead their mean by 0.3, 0 and −0.3", () => {
+  close(applied(made(groupMean, {}), none, inputOf([0.8, 0.5, 0.2])), [0.3, 0, -0.3]);
+});
+
 test("RLP's G/(G − 1) (r − mean r) is leave-one-out", () => {
   const rewards = [0.3, -0.2, 0.9, 0.1];
   const mean = rewards.reduce((sum, r) => sum + r, 0) / 4;

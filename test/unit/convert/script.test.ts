@@ -51,6 +51,17 @@ describe("a launch script", () => {
     );
   });
 
+  it("runs what stands behind && and || only where the test before it says so", () => {
+    assert.deepEqual(words('A="a=1"\n[ -n "$DEBUG" ] && A="$A a=2"\nrun $A'), ["run", "a=1"]);
+    assert.deepEqual(words('[ -z "$N" ] && N=8\n[[ "$N" == 8 ]] || N=9\nrun n=$N'), ["run", "n=8"]);
+    assert.deepEqual(words("[ $# -ge 1 ] || { A=1; B=2; }\nfalse && { A=3; }\nrun $A$B"), ["run", "12"]);
+    assert.deepEqual(words('N=3\ncd x || N=4\n[ ! -z "$N" ] &&\n  N=5\nrun n=$N'), ["run", "n=5"]);
+    assert.deepEqual(words("M=a\nif [[ $M == a && $M != b ]]; then X=1; else X=2; fi\nrun $X"), ["run", "1"]);
+    assert.deepEqual(words("if [ 1 -eq 2 ] || [ 2 -eq 2 ]; then X=1; fi\nrun $X"), ["run", "1"]);
+    // Whether a file is there is not asked: the command may run.
+    assert.deepEqual(words("[ -f data ] && run a=1"), ["run", "a=1"]);
+  });
+
   it("takes a sweep's first round, and follows functions", () => {
     assert.deepEqual(
       readScript("for lr in 1e-6 1e-5; do\n run lr=$lr\ndone").launches.map((one) => one.words),

@@ -393,3 +393,42 @@ it("b-coder: first V alone, then Q made of logits, backed up by the reference's 
     close([steps[0]!.loss], [(errors[0]! ** 2 + errors[1]! ** 2) / 4], 1e-12);
   }
 });
+
+it("tulu-3-rlvr: DPO of mean log-ratios at β = 5, then PPO on λ-advantages of the reward less 0.05 · k1", async () => {
+  const values = old.map((list, i) => list.map((_, t) => 0.3 + 0.1 * t - 0.2 * i));
+  const at = (step: number): RolloutRow[] => rows.map((one, i) => ({ ...one, step, values: values[i]! }));
+  const text = "extends: tulu-3-rlvr\nrollout: { group: 3 }";
+  const first = (await explained(text, at(0))).rollouts;
+  const ratio = (i: number): number => mean(moved[i]!.map((delta, t) => delta - referenceOff[i]![t]!));
+  first.forEach(({ grad_logp }, i) => {
+    const [best, worst] = i < 3 ? [0, 2] : [3, 5];
+    const slope = -5 / (1 + Math.exp(5 * (ratio(best) - ratio(worst)))) / 2;
+    const each = ((Number(i === best) - Number(i === worst)) * slope) / old[i]!.length;
+    close(grad_logp ?? [], new Array<number>(old[i]!.length).fill(each), 1e-9);
+  });
+  const advantages = old.map((list, i) => {
+    let next = 0;
+    return [...list.keys()]
+      .reverse()
+      .map((t) => {
+        const last = t === list.length - 1;
+        const paid = 0.05 * referenceOff[i]![t]! + (last ? rewards[i]! : 0);
+        next = paid + (last ? 0 : values[i]![t + 1]!) - values[i]![t]! + (last ? 0 : 0.95 * next);
+        return next;
+      })
+      .reverse();
+  });
+  const all = advantages.flat();
+  const spread = Math.sqrt(sum(all.map((a) => (a - mean(all)) ** 2)) / (all.length - 1) + 1e-8);
+  const second = (await explained(text, at(60))).rollouts;
+  second.forEach(({ grad_logp }, i) => {
+    close(
+      grad_logp ?? [],
+      advantages[i]!.map((lead, t) => {
+        const [a, rho] = [(lead - mean(all)) / spread, exp(i, t)];
+        return (a > 0 && rho > 1.2) || (a < 0 && rho < 0.8) ? 0 : (-a * rho) / tokens;
+      }),
+      1e-9,
+    );
+  });
+});
