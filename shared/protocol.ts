@@ -469,7 +469,6 @@ export const requests = {
   rescore,
   rescoreSweep,
 } as const;
-export const notifications = { changed } as const;
 
 /** Error codes beside JSON-RPC's own. `data` carries `{ action }`: what the person can do. */
 export const errorCodes = {

@@ -95,7 +95,7 @@ export class Model implements ForeignModel {
   }
 }
 
-export function asNumber(value: Json | undefined): number | undefined {
+function asNumber(value: Json | undefined): number | undefined {
   if (typeof value === "number") return value;
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
