@@ -53,7 +53,7 @@ export const fill = (template: string, values: Readonly<Record<string, string>>)
   template.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
 
 /** JSON lines, each with its number. @throws UserError naming the file and line */
-export function linesOf(file: string): { readonly line: number; readonly value: JsonObject }[] {
+function linesOf(file: string): { readonly line: number; readonly value: JsonObject }[] {
   let text: string;
   try {
     text = readFileSync(file, "utf8");

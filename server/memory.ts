@@ -28,7 +28,7 @@ const SHARE = 0.8;
 const UNREAD_PROMPT = 256;
 
 /** Bytes that this process may have: the machine's, or less in a container. */
-export function machineMemory(): number {
+function machineMemory(): number {
   const bound = process.constrainedMemory();
   return bound > 0 ? Math.min(bound, totalmem()) : totalmem();
 }

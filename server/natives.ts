@@ -57,8 +57,7 @@ export type SetupRecord = z.infer<typeof record>;
 export type NodeRecord = z.infer<typeof nodeRecord>;
 
 /** Where set-up writes what it did, beside the packages it did it for: `npm ci` removes both together. */
-export const recordFile = (root = nativeRoot()): string =>
-  join(root, "node_modules", ".gradus", "setup.json");
+const recordFile = (root = nativeRoot()): string => join(root, "node_modules", ".gradus", "setup.json");
 
 /** What set-up recorded, or undefined when it has not run (or an older version wrote another shape). */
 export function setupRecord(root = nativeRoot()): SetupRecord | undefined {
@@ -75,7 +74,7 @@ export function recordedNode(root = nativeRoot()): NodeRecord | undefined {
 }
 
 /** `better-sqlite3` as it is named in the cache of built bindings: one file per version, ABI, platform and processor. */
-export const sqliteCacheName = (version: string): string =>
+const sqliteCacheName = (version: string): string =>
   `better-sqlite3-${version}-abi${process.versions.modules}-${process.platform}-${process.arch}`;
 
 /**

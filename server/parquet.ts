@@ -16,8 +16,9 @@ import { readColumn } from "hyparquet/src/column.js";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { getTreePath, isListLike, isMapLike } from "hyparquet/src/schema.js";
 import { flatten } from "hyparquet/src/utils.js";
-import { messageOf, readFailure, UserError } from "../shared/errors.ts";
+import { messageOf, UserError } from "../shared/errors.ts";
 import type { Json, JsonObject } from "../shared/json.ts";
+import { unreadDataset } from "./unreadDataset.ts";
 
 export const isParquet = (file: string): boolean => /\.(parquet|pq)$/i.test(file);
 
@@ -102,12 +103,7 @@ function handleOf(file: string): number {
   try {
     return openSync(file, "r");
   } catch (error) {
-    throw new UserError(`the dataset can't be read: ${readFailure(error)}`, {
-      file,
-      code: "dataset-missing",
-      cause: error,
-      action: "Check the path; it is relative to the config's folder.",
-    });
+    throw unreadDataset(file, error);
   }
 }
 

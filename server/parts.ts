@@ -44,7 +44,7 @@ export function* stretchesOf({ rows, offsets }: Pick<Batch, "rows" | "offsets">)
 }
 
 /** The same channels on the stretch's tokens. */
-export function cutStats(
+function cutStats(
   stats: Readonly<Record<string, Float64Array | undefined>>,
   { from, to }: Stretch,
 ): Record<string, Float64Array> {
@@ -69,7 +69,7 @@ const cutRagged = ({ offsets, values }: Ragged, { first, last }: Stretch): Ragge
 });
 
 /** The batch of the stretch's rows. Groups keep their numbers: some may have no row here. */
-export function cutBatch(batch: Batch, at: Stretch): Batch {
+function cutBatch(batch: Batch, at: Stretch): Batch {
   const { first, last, from, to } = at;
   if (first === 0 && last === batch.rows) return batch;
   const { rowColumns, trainContext, pair } = batch;

@@ -35,7 +35,7 @@ export async function readRollouts(file: string): Promise<RecordedRow[]> {
 }
 
 /** Tokens of a row: as many as its per-token lists have entries. */
-export function lengthOf(row: RolloutRow): number {
+function lengthOf(row: RolloutRow): number {
   for (const key of ["logp_new", "logp_old", ...tokenKeys] as const) {
     const values = row[key];
     if (values !== undefined) return values.length;

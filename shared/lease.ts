@@ -11,7 +11,7 @@ import { isAlive, ownIdentity } from "./daemon/process.ts";
 import { UserError } from "./errors.ts";
 import type { WorkerFile } from "./run.ts";
 
-export const workerPath = (runFolder: string): string => join(runFolder, "worker.json");
+const workerPath = (runFolder: string): string => join(runFolder, "worker.json");
 export const leasePath = (runFolder: string): string => join(runFolder, "lease");
 
 const workerSchema = z.object({

@@ -4,7 +4,7 @@ import type { BeforeNow, ChangedRollout, Rescored, Sweep, SweepPoint } from "./r
 import { fromWire, type MaybeNumber } from "./rollouts.ts";
 
 const number = (value: MaybeNumber): string => formatNumber(fromWire(value));
-export const fromTo = ({ before, now }: BeforeNow): string => `${number(before)} → ${number(now)}`;
+const fromTo = ({ before, now }: BeforeNow): string => `${number(before)} → ${number(now)}`;
 
 /** Everything in one line: what a person decides by. */
 export function changeLabel({ change }: Rescored): string {

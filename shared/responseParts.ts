@@ -36,7 +36,7 @@ export interface TokenTally {
 }
 
 /** "4 given tokens do not train", "all 12 written tokens train", "2 of 4 given tokens train". */
-export function trainsText(kind: PartKind, { tokens, trained }: TokenTally): string {
+function trainsText(kind: PartKind, { tokens, trained }: TokenTally): string {
   const all = plural(tokens, `${kind} token`);
   const verb = tokens === 1 ? "trains" : "train";
   if (trained === 0) return `${all} ${tokens === 1 ? "does" : "do"} not train`;

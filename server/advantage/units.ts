@@ -14,7 +14,7 @@ const rowUnits = ({ rows, offsets, mask }: Batch): Units => ({
 });
 
 /** The first token in [start, end) that trains; `start` where none does. */
-export function firstTrained(mask: Uint8Array, start: number, end: number): number {
+function firstTrained(mask: Uint8Array, start: number, end: number): number {
   for (let t = start; t < end; t++) if (mask[t] === 1) return t;
   return start;
 }

@@ -118,7 +118,7 @@ export class KlLoss {
 }
 
 /** log-probs of what a term compares the policy with. */
-export const otherColumn = ({ model }: Pick<LossKlTerm, "model">, old: Stats): Float64Array =>
+const otherColumn = ({ model }: Pick<LossKlTerm, "model">, old: Stats): Float64Array =>
   model === "behaviour"
     ? column(old, "logp", "the KL in the loss")
     : column(old, `logp:${model}`, "the KL in the loss");

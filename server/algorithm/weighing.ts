@@ -23,7 +23,7 @@ export interface Ground extends Omit<WholeInput, "weights" | "advantages"> {
 }
 
 /** What the objective moves of the tokens that the normaliser counts; `counted` itself where that is all of them. */
-export function movedOf(
+function movedOf(
   counted: Float64Array,
   { kept, correction }: Pick<Prepared, "kept" | "correction">,
   from: number,

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/errors.ts";
-import { convert, peers, type Peer, type Unmapped } from "../convert/index.ts";
+import { convert, frameworks, type Unmapped } from "../convert/index.ts";
+import type { Framework } from "../foreign/index.ts";
 import { complain, printJson, type Command } from "./command.ts";
 import { shownPath } from "./findings.ts";
 
 interface Options {
-  readonly from?: Peer;
+  readonly from?: Framework;
   readonly json?: boolean;
 }
 
@@ -52,7 +53,7 @@ export const command: Command = {
       )
       .addOption(
         new Option("--from <framework>", "whose configuration it is; default: told by its keys").choices(
-          peers,
+          frameworks,
         ),
       )
       .option("--json", 'one JSON value: {"config", "unmapped"}')

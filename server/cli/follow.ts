@@ -224,7 +224,7 @@ function secondsOf(detail: RunDetail | null): number {
 }
 
 /** The stages of the resolved config as they were planned; without `stages` there is one of `steps`. */
-export function plannedStages(config: JsonObject): PlannedStage[] {
+function plannedStages(config: JsonObject): PlannedStage[] {
   const stages = config["stages"];
   const list: readonly unknown[] = Array.isArray(stages) ? stages : [];
   const parts = new Set(

@@ -24,7 +24,7 @@ const lookEvery = 2_000;
 const completionsEvery = 1_000;
 const candidates = 64;
 
-export const reporterFor = (json: boolean | undefined): RunReporter =>
+const reporterFor = (json: boolean | undefined): RunReporter =>
   json === true ? new JsonLines() : process.stdout.isTTY ? new LiveView(process.stdout) : new PlainView();
 
 /** Returns when the run has ended, or the person leaves with Ctrl-C. A run that failed is exit code 1. */

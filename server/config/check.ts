@@ -36,7 +36,7 @@ export const defaultOrigin: Origin = {
 };
 
 /** Values that nobody wrote, as a tree. */
-export const defaultsOf = perObject((defaults: JsonObject): SourceNode => fromJson(defaults, defaultOrigin));
+const defaultsOf = perObject((defaults: JsonObject): SourceNode => fromJson(defaults, defaultOrigin));
 
 const keyWord: Readonly<Partial<Record<SlotName, string>>> = {
   task: "`env`, `dataset`, `corpus` or `generate`",

@@ -30,7 +30,7 @@ const identity = ({ term, tasks }: RewardTermConfig): string =>
 const left = (weight: Scheduled): number => (typeof weight === "number" ? weight : weight.to);
 
 /** Own terms rise from 0, or from what they weighed before; earlier ones fall to 0 under a name that is free. */
-export function fadedTerms(
+function fadedTerms(
   before: readonly RewardTermConfig[],
   own: readonly RewardTermConfig[],
   fade: Crossfade,

@@ -96,7 +96,7 @@ export const carryOverSchema = z.strictObject({
   capacity: whole(1).default(4096).describe("How many tasks of a stage are remembered, the latest of them."),
 });
 
-export const onEnterWords = ["refresh_reference", "reset_optimizer"] as const;
+const onEnterWords = ["refresh_reference", "reset_optimizer"] as const;
 export const onEnterSchema = z.union([
   z.array(z.enum(onEnterWords)),
   z.strictObject({
@@ -130,7 +130,7 @@ export const crossfadeSchema = z.strictObject({
     .describe("What passes over: which tasks are drawn, and the weights of reward terms."),
 });
 
-export const alternateSchema = z
+const alternateSchema = z
   .array(
     z.strictObject({
       stage: refers({ to: "stage" }).min(1).describe("A stage of the list; it then has no turn of its own."),

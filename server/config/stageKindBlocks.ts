@@ -17,7 +17,7 @@ import {
 } from "./node.ts";
 
 /** The copy of the policy that has not thought, which RLP compares with. */
-export const noThinkModel = "no_think";
+const noThinkModel = "no_think";
 /** Its decay in the paper. */
 const noThinkDecay = 0.999;
 

@@ -1,5 +1,6 @@
 /** `gradus convert`: a configuration of verl, TRL or OpenRLHF as one of Gradus. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { Framework } from "../foreign/document.ts";
 import type { Draft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
@@ -9,11 +10,11 @@ import { spelledOut } from "./spelling.ts";
 import { convertTrl } from "./trl.ts";
 import { trlDefaults, trlPreferenceDefaults, trlReason } from "./trlDefaults.ts";
 import { convertTrlPreference, isPreference } from "./trlPreference.ts";
-import type { Converted, Peer } from "./types.ts";
+import type { Converted } from "./types.ts";
 import { convertVerl, verlReason } from "./verl.ts";
 import { verlDefaults } from "./verlDefaults.ts";
 
-export type { Converted, Peer } from "./types.ts";
+export type { Converted } from "./types.ts";
 export type { Unmapped } from "./settings.ts";
 
 interface Converter {
@@ -24,7 +25,7 @@ interface Converter {
   readonly reasonOf: (key: string) => string;
 }
 
-const converters: Readonly<Record<Peer, Converter>> = {
+const converters: Readonly<Record<Framework, Converter>> = {
   verl: { release: "verl 0.9.1", defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
   trl: { release: "TRL 1.16", defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
   openrlhf: {
@@ -39,7 +40,7 @@ const preference: Converter = {
   defaults: trlPreferenceDefaults,
   convert: convertTrlPreference,
 };
-export const peers: readonly Peer[] = ["verl", "trl", "openrlhf"];
+export const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
 
 /**
  * What nobody wrote has the framework's default, and the result says so.
@@ -47,17 +48,17 @@ export const peers: readonly Peer[] = ["verl", "trl", "openrlhf"];
  * @param asked whose configuration it is, where that cannot be told
  * @throws UserError where it is none
  */
-export function convert(file: string, text: string, asked?: Peer): Converted {
-  const { peer, settings: read, lost } = readForeign(file, text, asked);
-  const written = spelledOut(peer, read);
+export function convert(file: string, text: string, asked?: Framework): Converted {
+  const { framework, settings: read, lost } = readForeign(file, text, asked);
+  const written = spelledOut(framework, read);
   const {
     release,
     defaults,
     convert: toDraft,
     reasonOf,
-  } = peer === "trl" && isPreference(written) ? preference : converters[peer];
+  } = framework === "trl" && isPreference(written) ? preference : converters[framework];
   const settings = new Settings(written, defaults);
   const draft = toDraft(settings);
   const unmapped = [...lost, ...settings.unmapped(reasonOf)];
-  return { peer, config: draft.text(`Converted from a configuration of ${release}.`), unmapped };
+  return { framework, config: draft.text(`Converted from a configuration of ${release}.`), unmapped };
 }

@@ -1,11 +1,11 @@
 /** OpenRLHF 0.11 (dotted flags) → Gradus. `rollout.batch_size` counts prompts, `train.batch_size` rollouts. */
+import { plural } from "../../shared/format.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { setCritic } from "./critic.ts";
 import { Draft, fields } from "./draft.ts";
 import { datasetTask, fromHome, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage, objective } from "./openrlhfAlgorithm.ts";
-import { plural } from "./types.ts";
 
 const chosen = "algo.advantage";
 

@@ -1,15 +1,15 @@
 /** Keys as their frameworks' parsers spell them out, before any of them is looked up. */
 import type { Json } from "../../shared/json.ts";
 import { interpolated } from "../foreign/interpolation.ts";
-import type { Peer } from "./types.ts";
+import type { Framework } from "../foreign/document.ts";
 import { verlDefaults } from "./verlDefaults.ts";
 
 type Written = ReadonlyMap<string, Json>;
 
 /** The same settings under the names that the release reads, which `convert` asks for. */
-export function spelledOut(peer: Peer, written: Written): Written {
-  if (peer === "trl") return processes(new Map([...written].map(transformersFlag)));
-  return peer === "verl" ? earlierCorrection(withReferences(written)) : written;
+export function spelledOut(framework: Framework, written: Written): Written {
+  if (framework === "trl") return processes(new Map([...written].map(transformersFlag)));
+  return framework === "verl" ? earlierCorrection(withReferences(written)) : written;
 }
 
 /** HfArgumentParser takes dashes for underscores, and `--no_x` for a switch that is on unless told otherwise. */

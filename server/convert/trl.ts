@@ -1,11 +1,11 @@
 /** TRL 1.16 (`GRPOConfig`) → Gradus. TRL counts completions: batch sizes are of rollouts, not of prompts. */
+import { plural } from "../../shared/format.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { Draft, fields } from "./draft.ts";
 import { datasetTask, modelName, stoodIn } from "./paths.ts";
 import { isObject } from "../foreign/values.ts";
 import type { Settings } from "./settings.ts";
 import { advantage, masks, objective } from "./trlAlgorithm.ts";
-import { plural } from "./types.ts";
 
 export function convertTrl(settings: Settings): Draft {
   const draft = new Draft();

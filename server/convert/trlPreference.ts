@@ -1,9 +1,9 @@
 /** TRL 1.16 (`DPOConfig`) → Gradus: losses over preference pairs. */
+import { plural } from "../../shared/format.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { Draft, fields } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 import { run, tasks, update, type Batch } from "./trl.ts";
-import { plural } from "./types.ts";
 
 /** Keys that DPOConfig has and GRPOConfig does not. */
 export const preferenceKeys = [

@@ -1,4 +1,5 @@
 /** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
+import { plural } from "../../shared/format.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { Draft, fields } from "./draft.ts";
 import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
@@ -7,7 +8,6 @@ import { advantage } from "./verlAdvantage.ts";
 import { masks, rejectionNote } from "./verlCorrection.ts";
 import { verlCritic } from "./verlCritic.ts";
 import { aggregateOf, kl, objective } from "./verlLoss.ts";
-import { plural } from "./types.ts";
 
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";

@@ -21,7 +21,7 @@ export type ExplainAnswer =
   | { readonly error: string; readonly detail: { readonly action?: string; readonly code?: string } | null };
 
 /** By the config as it stood at the step: what was set later does not count. */
-export function explainRollout({ folder, authored, rows, which }: ExplainTask): Why {
+function explainRollout({ folder, authored, rows, which }: ExplainTask): Why {
   const run = readRunFile(folder);
   const settings = readSettings(folder).filter(({ step }) => step < which.step);
   const { config, diagnostics } = loadWith(run, authored, settings, true);

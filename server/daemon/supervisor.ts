@@ -348,7 +348,7 @@ const ended = (run: string, folder: string): string =>
   existsSync(folder) ? interruption(run, folder) : goneFolder(run, folder);
 
 /** Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`. */
-export function newRunId(name: string, createdAt: string): string {
+function newRunId(name: string, createdAt: string): string {
   const slug = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")

@@ -5,7 +5,7 @@ import { relative, sep } from "node:path";
 import { runsFolder } from "../store/files.ts";
 
 /** runs/<id>, runs/<id>/{run,worker}.json, runs/<id>/log, runs/<id>/log/<attempt>, runs/<id>/log/<attempt>/<n>.seg */
-export function watched(parts: readonly string[]): boolean {
+function watched(parts: readonly string[]): boolean {
   const [run, second, attempt, segment] = parts;
   if (run === undefined || run === "") return true;
   if (run.startsWith(".")) return false;

@@ -50,7 +50,7 @@ const setUpAgain = "npm run setup";
 const root = process.getuid?.() === 0;
 const apt = (packages: string): string => `${root ? "" : "sudo "}apt-get install -y ${packages}`;
 /** How a package is installed here; Debian's names where the system is unknown. */
-export const install = (debian: string, mac: string, windows: string): string =>
+const install = (debian: string, mac: string, windows: string): string =>
   process.platform === "darwin" ? mac : process.platform === "win32" ? windows : apt(debian);
 
 /** The error in what a Node process printed. */

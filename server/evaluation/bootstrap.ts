@@ -7,7 +7,7 @@ export interface Interval {
 }
 
 /** Draws by default: the ends of a 95 % interval then move by well under a tenth of its width. */
-export const bootstrapDraws = 10_000;
+const bootstrapDraws = 10_000;
 
 /**
  * Percentile interval of a mean: the quantiles (1 ∓ level)/2 of the means of as many values drawn with replacement.

@@ -1,5 +1,4 @@
 import type { MetricPoints } from "./record.ts";
-import { mean } from "../../shared/mean.ts";
 
 /** Those that are numbers. */
 export const finite = ({ values }: MetricPoints): number[] =>
@@ -10,13 +9,6 @@ export function median(values: readonly number[]): number {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
-
-export const deviation = (values: readonly number[]): number => {
-  const centre = mean(values);
-  return values.length < 2
-    ? 0
-    : Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1));
-};
 
 /** The last point whose value satisfies a condition. */
 export function lastWhere(

@@ -15,6 +15,8 @@ export interface Setting {
   readonly key: string;
   /** undefined where it cannot be known: a shell variable that nobody sets, a Python expression. */
   readonly value: Json | undefined;
+  /** Where the value cannot be known: what is known of it, with set variables put in and the rest left as `$X`. */
+  readonly partial?: Json;
   /** The value as it was written, variables and quotes included. */
   readonly text: string;
   readonly keyRange: Range;

@@ -22,7 +22,7 @@ const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 
 /** Processes that hold a part of each batch of their own: the GPUs, less those that share one model. */
-export function verlDataParallel(model: Model): number | undefined {
+function verlDataParallel(model: Model): number | undefined {
   const gpus = product(model.number("trainer.nnodes"), model.number("trainer.n_gpus_per_node"));
   const megatron =
     model.text(`${actor}.strategy`) === "megatron" || model.document.tree === "ppo_megatron_trainer";
@@ -119,7 +119,7 @@ function trl(model: Model): Quantity[] {
 const either = (model: Model, now: string, before: string): number | undefined =>
   model.facts.has(now) ? model.number(now) : model.number(before);
 
-export function openrlhfDataParallel(model: Model): number | undefined {
+function openrlhfDataParallel(model: Model): number | undefined {
   const gpus = product(
     either(model, "actor.num_nodes", "actor_num_nodes"),
     either(model, "actor.num_gpus_per_node", "actor_num_gpus_per_node"),

@@ -4,11 +4,18 @@ import { valueOf } from "./values.ts";
 
 const deepest = 12;
 
-/** @param lookup the value of a dotted key, itself maybe an interpolation; undefined where it cannot be known */
+/** What an environment variable holds, given the default written beside it. */
+export type Environment = (name: string, fallback: Json | undefined) => Json | undefined;
+
+/**
+ * @param lookup the value of a dotted key, itself maybe an interpolation; undefined where it cannot be known
+ * @param environment default: nothing is known of it
+ */
 export function interpolated(
   value: Json | undefined,
   key: string,
   lookup: (key: string) => Json | undefined,
+  environment: Environment = () => undefined,
   depth = 0,
 ): Json | undefined {
   if (typeof value !== "string" || !value.includes("${")) return value;
@@ -17,10 +24,10 @@ export function interpolated(
     const [, resolver, rest = inside] = /^([a-z_.]+):(.*)$/s.exec(inside) ?? [];
     const [name = "", ...others] = rest.split(",");
     const fallback = others.length === 0 ? undefined : valueOf(others.join(","));
-    if (resolver === "oc.env") return undefined;
+    if (resolver === "oc.env") return environment(name.trim(), fallback);
     if (resolver !== undefined && resolver !== "oc.select") return undefined;
     const target = absolute(name.trim(), key);
-    const found = interpolated(lookup(target), target, lookup, depth + 1);
+    const found = interpolated(lookup(target), target, lookup, environment, depth + 1);
     return found === undefined || found === null ? (fallback ?? found) : found;
   };
   const whole = /^\$\{([^${}]*)\}$/.exec(value);

@@ -2,6 +2,7 @@
 import type { Json } from "../../shared/json.ts";
 import type { ForeignDocument, Setting } from "./document.ts";
 import { factsFor } from "./facts.ts";
+import { settingsInForce } from "./inForce.ts";
 import { interpolated } from "./interpolation.ts";
 import { isVerlTrainer } from "./readers/recognise.ts";
 import type { ForeignModel } from "./rule.ts";
@@ -10,16 +11,14 @@ import type { KeyFact } from "./tables/table.ts";
 import { compareVersions } from "./version.ts";
 
 export class Model implements ForeignModel {
-  private readonly inForce = new Map<string, Setting>();
+  private readonly inForce: ReadonlyMap<string, Setting>;
   /** Keys that `~key` took away, and everything below them. */
   private readonly removed: readonly string[];
   readonly facts: KeyTable;
 
   constructor(readonly document: ForeignDocument) {
     this.facts = factsFor(document.framework, document.version, document.tree);
-    for (const setting of document.settings)
-      if (setting.sign !== "~" && (setting.inherited !== true || !this.inForce.has(setting.key)))
-        this.inForce.set(setting.key, setting);
+    this.inForce = settingsInForce(document.settings);
     this.removed = document.settings.filter(({ sign }) => sign === "~").map(({ key }) => key);
   }
 
@@ -96,7 +95,7 @@ export class Model implements ForeignModel {
   }
 }
 
-export function asNumber(value: Json | undefined): number | undefined {
+function asNumber(value: Json | undefined): number | undefined {
   if (typeof value === "number") return value;
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;

@@ -35,7 +35,7 @@ export function believe(seen: readonly Seen[], step: number, reach: number): Bel
 }
 
 /** A bell-shaped number of mean 0 and deviation 1 (Box and Muller). */
-export const bell = (random: Random): number =>
+const bell = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
 
 /** One way that things may have been: every arm a little easier or harder than the mean of the belief, all along. */

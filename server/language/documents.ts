@@ -31,7 +31,7 @@ export interface OpenForeign {
 }
 
 /** Files that are not on a disk are read as if they lay in the working folder. */
-export function pathOf(uri: string): string {
+function pathOf(uri: string): string {
   if (uri.startsWith("file:")) return fileURLToPath(uri);
   return resolve(basename(decodeURIComponent(uri.replace(/^[\w+.-]+:/, ""))) || "untitled.gradus.yaml");
 }

@@ -30,7 +30,6 @@ import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surrou
 import type { Rescoring } from "./rescoring.ts";
 
 export type { Evidence, LastRun } from "./evidence.ts";
-export { lensLine } from "./lenses.ts";
 
 export interface LanguageOptions {
   readonly evidence?: Evidence;

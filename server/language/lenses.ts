@@ -12,7 +12,7 @@ import type { LastRun } from "./evidence.ts";
 import type { MetricUse } from "./names/occurrences.ts";
 
 /** Above the first key. */
-export function lensLine(root: SourceNode | undefined): number {
+function lensLine(root: SourceNode | undefined): number {
   if (root?.kind !== "map" || root.entries.size === 0) return 0;
   return Math.min(...[...root.entries.values()].map(({ key }) => key.range.start.line));
 }

@@ -7,7 +7,7 @@ import type { OpenConfig } from "./documents.ts";
 type Moved = (line: number) => number | undefined;
 
 /** Of two texts that differ in one place. */
-export function movedLines(before: string, now: string): Moved {
+function movedLines(before: string, now: string): Moved {
   const [old, fresh] = [before.split(/\r?\n/), now.split(/\r?\n/)];
   const shorter = Math.min(old.length, fresh.length);
   let above = 0;

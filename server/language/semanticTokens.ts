@@ -165,7 +165,7 @@ const isWord = (schema: Parameters<typeof wordsOf>[0], value: string): boolean =
   wordsOf(schema).includes(value);
 
 /** In the order of the text, none over another: of two in one place the narrower is seen, then the earlier found. */
-export function ordered(tokens: readonly Token[]): Token[] {
+function ordered(tokens: readonly Token[]): Token[] {
   const width = ({ range }: Token): number => range.end.character - range.start.character;
   const painted = new Map<number, (Token | undefined)[]>();
   for (const one of [...tokens].reverse().sort((a, b) => width(b) - width(a))) {

@@ -32,7 +32,7 @@ export function workspaceSymbols(files: readonly ConfigFile[], query: string): W
 }
 
 /** Its letters in their order: what editors filter by afterwards. */
-export function matches(name: string, query: string): boolean {
+function matches(name: string, query: string): boolean {
   const text = name.toLowerCase();
   let at = 0;
   for (const letter of query.toLowerCase().replaceAll(/\s/g, "")) {

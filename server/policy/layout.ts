@@ -76,7 +76,7 @@ function rectangle(rows: readonly Row[], pad: number): MicroBatch {
 }
 
 /** A stand-in for a stream with nothing to do. */
-export const emptyMicroBatch = (pad: number): MicroBatch => ({
+const emptyMicroBatch = (pad: number): MicroBatch => ({
   rows: [],
   length: 1,
   ids: Int32Array.of(pad),

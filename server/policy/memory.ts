@@ -125,7 +125,7 @@ function heldFloats({ shape, trained, adapted }: ModelNeeds, { lanes }: WorkNeed
 }
 
 /** Floats that the forward pass keeps for each token of a row of this length, the head's logits apart. */
-export function activationFloats(shape: Shape, length: number): number {
+function activationFloats(shape: Shape, length: number): number {
   const { width, hidden, heads, layers } = shape;
   const attention = qkvWidth(shape) + 2 * heads * headWidth(shape) + heads * length;
   return layers * (3 * width + attention + 5 * hidden) + 2 * width;
@@ -147,7 +147,7 @@ export function leanMicroTokens(
 }
 
 /** Bytes of one lane's caches at a length. */
-export const laneBytes = (shape: Shape, length: number): number =>
+const laneBytes = (shape: Shape, length: number): number =>
   4 * 2 * shape.layers * shape.kv_heads * headWidth(shape) * length;
 
 function optimizerBytes({ shape, trained, adapted, optimizer }: ModelNeeds): { state: number; step: number } {

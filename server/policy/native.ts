@@ -62,7 +62,7 @@ function prepareEnvironment(parameters: number, threads: number | undefined): vo
  * The addon file of the package. The package's own entry point is not used: it loads all of tfjs first, more than a
  * second's work of which nothing is needed here, and calls helpers that newer Node versions dropped.
  */
-export function addonFile(): string {
+function addonFile(): string {
   const manifest = nativeRequire().resolve("@tensorflow/tfjs-node-gpu/package.json");
   return join(dirname(manifest), "lib", "napi-v8", "tfjs_binding.node");
 }

@@ -170,7 +170,7 @@ export function trainedGradients<T>(parts: Parts, { found }: Gradients<T>): Reco
 }
 
 /** Names of folded values that the programs are fed, beside those of the decoder itself. */
-export const foldedPartNames = (parts: Parts): string[] => [
+const foldedPartNames = (parts: Parts): string[] => [
   ...(parts.adapter === undefined ? [] : Object.keys(foldedAdapterShapes(parts.shape, parts.adapter))),
   ...Object.keys(headShapes(parts)),
 ];

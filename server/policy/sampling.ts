@@ -37,7 +37,7 @@ export const penaltiesOf = (decode: DecodeOptions): Penalties => ({
   presence: decode.presence_penalty ?? 0,
   frequency: decode.frequency_penalty ?? 0,
 });
-export const penalisedBy = ({ repetition, presence, frequency }: Penalties): Penalised => ({
+const penalisedBy = ({ repetition, presence, frequency }: Penalties): Penalised => ({
   seen: repetition !== 1,
   counts: presence !== 0 || frequency !== 0,
 });

@@ -112,7 +112,7 @@ export const slice = (
 });
 
 /** A round number of entries with at least one to spare: that one has no coefficient. */
-export function paddedCount(tokens: number): number {
+function paddedCount(tokens: number): number {
   return roundUp(tokens + 1, tokens < 64 ? 8 : 64);
 }
 function paddedTo(values: Int32Array, count: number): Int32Array {

@@ -73,7 +73,7 @@ export function unfolded(
 }
 
 /** Stored columns as `now`, where they can be: fresh weights, every channel stored for every token that trains. */
-export function storedStats(batch: Batch, plan: UpdatePlan): Stats | undefined {
+function storedStats(batch: Batch, plan: UpdatePlan): Stats | undefined {
   if (plan.fresh !== true) return undefined;
   const stored: Partial<Record<Channel, Float64Array>> = {};
   for (const channel of plan.channels) {

@@ -8,7 +8,7 @@ export const prose = (text: string): string =>
     .join("");
 
 /** Fit for a cell of a table: a bar or a line's end would end the cell. */
-export const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 /** A code span of any text, backticks included. */
 export function code(text: string): string {

@@ -11,17 +11,20 @@ export function presetsPage(): string {
     table(
       ["preset", "title", "kind", "status", "chooses in", "extends"],
       presets.map(({ id, title, kind, status, slots, extends: parent }) => [
-        `[${id}](#${id})`,
+        toSection(id),
         title,
         kind,
         status,
         slots.length === 0 ? "the defaults" : slots.map(code).join(", "),
-        parent === null ? "" : `[${basename(parent, ".yaml")}](#${basename(parent, ".yaml")})`,
+        parent === null ? "" : toSection(basename(parent, ".yaml")),
       ]),
     ),
     ...presets.flatMap(section),
   ]);
 }
+
+/** Anchors of headings have no dots (`kimi-k1.5`). */
+const toSection = (id: string): string => `[${id}](#${id.replaceAll(".", "")})`;
 
 const section = ({ id, title, follows, status, rows }: Preset): (string | undefined)[] => [
   `## ${id}`,

@@ -185,7 +185,7 @@ export function membersOf({ group, groups }: Pick<Compared, "group" | "groups">)
   return members;
 }
 
-export function varies(members: readonly number[], values: Float64Array): boolean {
+function varies(members: readonly number[], values: Float64Array): boolean {
   const known = members.map((row) => values[row]!).filter((value) => !Number.isNaN(value));
   return known.some((value) => value !== known[0]);
 }

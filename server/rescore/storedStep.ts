@@ -32,7 +32,7 @@ export function readStep(runFolder: string, step: number, places: readonly Recor
   }
 }
 
-export function storedStep(step: number, records: readonly RolloutRecordLog[]): StoredStep {
+function storedStep(step: number, records: readonly RolloutRecordLog[]): StoredStep {
   const rows: readonly RolloutRow[] = records.map(({ row }) => row);
   const offsets = offsetsOf(records.map(({ columns }) => columns.tokens?.length ?? 0));
   const joined = new Joined(records, offsets);

@@ -15,7 +15,7 @@ function compile(pattern: string): RegExp {
 }
 
 /** Each tag opens and closes exactly once, in the order given, without overlap. */
-export function tagsInOrder(text: string, tags: readonly string[]): boolean {
+function tagsInOrder(text: string, tags: readonly string[]): boolean {
   let from = 0;
   for (const tag of tags) {
     const [open, close] = [`<${tag}>`, `</${tag}>`];

@@ -35,7 +35,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const forms = "a number, null, { value, spans } or { level, values }";
 
 /** A returned value as a term's value; whatever else it is becomes an error that shows it. @param length of the response */
-export function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue {
+function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue {
   if (result === undefined)
     return failed(`returned nothing: is a \`return\` missing? It must return ${forms}`);
   if (!isObject(result)) return plain(result);

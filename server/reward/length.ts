@@ -4,7 +4,7 @@ import type { Batch, TermValue } from "../seams.ts";
 import { value } from "./perRow.ts";
 
 /** Reward of a length under each shape that looks at one response alone. */
-export const shapes = {
+const shapes = {
   linear: (length: number, limit: number) => 1 - Math.min(length / limit, 1),
   limit: (length: number, limit: number) => (length <= limit ? 0 : -1),
   soft_overlong: (length: number, limit: number, cache: number) =>

@@ -5,7 +5,7 @@ import { failure, perRow, value } from "./perRow.ts";
 const pattern = /[-−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?/g;
 
 /** The last number in a text; thousands separators are dropped. */
-export function lastNumber(text: string): number | undefined {
+function lastNumber(text: string): number | undefined {
   const found = text.match(pattern)?.at(-1);
   return found === undefined ? undefined : Number(found.replaceAll(",", "").replace("−", "-"));
 }

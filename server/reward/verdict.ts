@@ -4,7 +4,7 @@ import { isPattern } from "../textSpans.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
 /** The last match of a pattern, its first group where it has one; null: there is none. */
-export function lastMatch(text: string, pattern: RegExp): string | null {
+function lastMatch(text: string, pattern: RegExp): string | null {
   let last: string | null = null;
   for (const match of text.matchAll(pattern)) last = match[1] ?? match[0];
   return last;

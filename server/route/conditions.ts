@@ -21,7 +21,7 @@ const every = ({ own, others }: Routed, wanted: number): boolean =>
 const sourceOf = ({ batch, row }: Routed): string => batch.records[row]!.source;
 
 /** By its word: whether it holds, and what that says. */
-export const conditions = {
+const conditions = {
   right: { says: "it succeeded", holds: ({ own }: Routed) => own === right },
   wrong: { says: "it failed", holds: ({ own }: Routed) => own === wrong },
   all_right: { says: "its whole group succeeded", holds: (row: Routed) => every(row, right) },

@@ -32,7 +32,7 @@ export interface RunState {
   readonly parts: Readonly<Record<string, Saved>>;
 }
 
-export const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkpoints");
+const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkpoints");
 export const checkpointFolder = (runFolder: string, step: number): string =>
   join(checkpointsFolder(runFolder), String(step));
 

@@ -19,7 +19,7 @@ const runSchema = z.object({
   createdAt: z.string(),
 });
 
-export const runFilePath = (folder: string): string => join(folder, "run.json");
+const runFilePath = (folder: string): string => join(folder, "run.json");
 const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
 const resolvedPath = (folder: string): string => join(folder, "resolved.json");
 

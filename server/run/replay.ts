@@ -236,7 +236,7 @@ async function rejudged(place: Place, batch: Batch): Promise<Stats> {
 }
 
 /** Columns of generation; tokens that train without a log-prob of their writer count as written by the policy as it is. */
-export async function known(place: Place, batch: Batch): Promise<Stats> {
+async function known(place: Place, batch: Batch): Promise<Stats> {
   const stats = await generated(place, batch);
   const logp = stats.logp?.slice() ?? new Float64Array(batch.tokens.length).fill(Number.NaN);
   if (!logp.some((value, i) => batch.mask[i] === 1 && Number.isNaN(value))) return stats;

@@ -46,7 +46,7 @@ function make({ fields, sign }: Making, source: string, level: number, id: strin
 }
 
 /** Level i is the arm value i + 1; where only some levels are its own, it makes tasks of no others. */
-export function taskSourceOf(
+function taskSourceOf(
   making: Making,
   name = simulatedSource,
   own: readonly number[] = Array.from({ length: making.levels }, (_, level) => level),

@@ -3,7 +3,7 @@ import type { Change } from "../../shared/protocol.ts";
 import type { Statements } from "./statements.ts";
 
 /** Changes kept for clients that were away. */
-export const keptChanges = 20_000;
+const keptChanges = 20_000;
 
 export class Changes {
   constructor(private readonly statements: Statements) {}

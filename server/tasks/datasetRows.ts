@@ -1,10 +1,11 @@
 /** The rows of a dataset's file, and what templates take of them. */
 import { readFileSync } from "node:fs";
-import { messageOf, readFailure, UserError } from "../../shared/errors.ts";
+import { messageOf, UserError } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { fieldsBeside } from "../config/datasetLines.ts";
 import { nearest } from "../config/suggest.ts";
 import { isParquet, parquetRows } from "../parquet.ts";
+import { unreadDataset } from "../unreadDataset.ts";
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -85,12 +86,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UserError(`the dataset can't be read: ${readFailure(error)}`, {
-      file,
-      code: "dataset-missing",
-      cause: error,
-      action: "Check the path; it is relative to the config's folder.",
-    });
+    throw unreadDataset(file, error);
   }
 }
 

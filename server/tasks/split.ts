@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 export type Split = "train" | "evaluate";
 
 /** Share of all tasks that training never draws: leaves over 512 of the countdown tasks with three numbers. */
-export const evaluateShare = 1 / 5;
+const evaluateShare = 1 / 5;
 
 /** The first four bytes of the id's SHA-256 as a big-endian fraction of 2³²: below 1/5, the task is held out. */
 export function splitOf(id: string): Split {

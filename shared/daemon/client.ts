@@ -45,7 +45,7 @@ const longestWait = 5_000;
 const maximumTries = 20;
 
 /** Milliseconds before the next try: doubling, capped, with up to 30 % of jitter so that windows do not come together. */
-export const backoff = (attempt: number, random: () => number = Math.random): number =>
+const backoff = (attempt: number, random: () => number = Math.random): number =>
   Math.min(longestWait, shortestWait * 2 ** Math.min(attempt, 16)) * (1 - 0.3 * random());
 
 export class DaemonClient {

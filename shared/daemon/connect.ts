@@ -138,7 +138,7 @@ async function stillServing(paths: RuntimePaths, discovery: Discovery, error: un
 }
 
 /** Whether the daemon should make room: an older version, or an older protocol. */
-export function isOlder(
+function isOlder(
   daemon: { readonly version: string; readonly protocol: number },
   client: { readonly version: string },
 ): boolean {

@@ -26,7 +26,7 @@ export async function ask<R extends { readonly method: string; readonly params: 
 const trusted = <R>(answer: unknown): ResultOf<R> => answer as ResultOf<R>;
 
 /** A JSON-RPC error as the error a person reads. */
-export function asUserError(error: unknown): unknown {
+function asUserError(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "number") return error;
   const name = Object.entries(errorCodes).find(([, code]) => code === error.code)?.[0];
   const data = "data" in error && typeof error.data === "object" && error.data !== null ? error.data : {};

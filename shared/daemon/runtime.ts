@@ -66,7 +66,7 @@ export interface RuntimePaths {
 }
 
 /** The real path of a store that may not exist yet. */
-export function realStore(store: string): string {
+function realStore(store: string): string {
   const absolute = resolve(store);
   try {
     return realpathSync(absolute);

@@ -47,16 +47,16 @@ const columnOrder: readonly ColumnName[] = [
   "train_context",
 ];
 /** Bytes of one element of a column. */
-export const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
+const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
 
-export function typeOf(column: ColumnArray): ColumnType {
+function typeOf(column: ColumnArray): ColumnType {
   if (column instanceof Int32Array) return "int32";
   if (column instanceof Float32Array) return "float32";
   return column instanceof Float64Array ? "float64" : "uint8";
 }
 
 /** Raw bytes of a typed array, little-endian whatever the machine. */
-export function littleEndian(column: ColumnArray): Buffer {
+function littleEndian(column: ColumnArray): Buffer {
   const bytes = Buffer.from(column.buffer, column.byteOffset, column.byteLength);
   if (endianness() === "LE" || column instanceof Uint8Array) return bytes;
   const copy = Buffer.from(bytes);
@@ -64,7 +64,7 @@ export function littleEndian(column: ColumnArray): Buffer {
 }
 
 /** A typed array from little-endian bytes, copied so that alignment never matters. */
-export function columnFrom(type: ColumnType, bytes: Uint8Array): ColumnArray {
+function columnFrom(type: ColumnType, bytes: Uint8Array): ColumnArray {
   const own = Buffer.from(Uint8Array.from(bytes).buffer);
   if (endianness() === "BE" && type === "float64") own.swap64();
   else if (endianness() === "BE" && type !== "uint8") own.swap32();

@@ -9,8 +9,7 @@ import { UserError, messageOf } from "../errors.ts";
 import { encodeRecord, segmentHeader } from "./codec.ts";
 import { segmentBytes, type LogRecord } from "./records.ts";
 
-export const attemptFolder = (runFolder: string, attempt: number): string =>
-  join(runFolder, "log", String(attempt));
+const attemptFolder = (runFolder: string, attempt: number): string => join(runFolder, "log", String(attempt));
 export const segmentPath = (runFolder: string, attempt: number, segment: number): string =>
   join(attemptFolder(runFolder, attempt), `${segment}.seg`);
 

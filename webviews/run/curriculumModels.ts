@@ -9,7 +9,7 @@ const mostArms = 6;
 const armOf = (metric: string): string | undefined => /^curriculum\/(.+)\/share$/.exec(metric)?.[1];
 
 /** Arms in natural order: countdown/3 before countdown/10. */
-export function armNames(series: RunSeries): readonly string[] {
+function armNames(series: RunSeries): readonly string[] {
   const arms = series.names.flatMap((name) => armOf(name) ?? []);
   return arms.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }

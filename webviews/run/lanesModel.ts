@@ -26,7 +26,7 @@ export function stepsOf({ from, to, width }: CurriculumOverview, column: number)
 export const columnOf = (overview: CurriculumOverview, step: number): number =>
   Math.min(columnCount(overview) - 1, Math.max(0, Math.floor((step - overview.from) / overview.width)));
 
-export function cellAt(overview: CurriculumOverview, { lane, column }: CellPlace): Cell | null {
+function cellAt(overview: CurriculumOverview, { lane, column }: CellPlace): Cell | null {
   const own = overview.lanes[lane];
   const index = own?.columns.indexOf(column) ?? -1;
   if (own === undefined || index < 0) return null;

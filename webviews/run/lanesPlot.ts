@@ -6,8 +6,8 @@ import type { Theme } from "../shared/theme.ts";
 import type { StepScale } from "./boundaries.ts";
 import { columnCount, columnOf, type Area, type CellPlace } from "./lanesModel.ts";
 
-export const laneHeight = 20;
-export const stripHeight = 18;
+const laneHeight = 20;
+const stripHeight = 18;
 const gap = 2;
 const edge = 3;
 
@@ -22,8 +22,7 @@ export interface LanesPicture {
 /** 0 is still seen as drawn, 1 is full. */
 export const shade = (rate: number): number => 0.1 + 0.85 * Math.min(1, Math.max(0, rate));
 
-export const heightOf = (overview: CurriculumOverview): number =>
-  stripHeight + overview.lanes.length * laneHeight;
+const heightOf = (overview: CurriculumOverview): number => stripHeight + overview.lanes.length * laneHeight;
 
 /** The cell under a point, in CSS pixels from the canvas's corner. */
 export function cellUnder(overview: CurriculumOverview, width: number, x: number, y: number): CellPlace {
@@ -35,7 +34,7 @@ export function cellUnder(overview: CurriculumOverview, width: number, x: number
 }
 
 /** Where a step begins, in CSS pixels. */
-export function xOf(overview: CurriculumOverview, width: number, step: number): number {
+function xOf(overview: CurriculumOverview, width: number, step: number): number {
   return ((step - overview.from) / (columnCount(overview) * overview.width)) * width;
 }
 

@@ -74,7 +74,7 @@ export function formatValue(value: number | null | undefined, format: Format): s
 }
 
 /** Index of the last step not after `step`; 0 where all are after it, −1 without any. */
-export function indexAt(steps: readonly number[], step: number): number {
+function indexAt(steps: readonly number[], step: number): number {
   let [low, high] = [0, steps.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -19,7 +19,7 @@ import type { Asker } from "../connection/asker.ts";
 import type { Stores } from "../connection/stores.ts";
 
 /** "Last run: reward 0.41 ↑, pass@1 38.8 %", or where a live one stands. */
-export function lastRunTitle(run: RunSummary, trend?: Trend): string {
+function lastRunTitle(run: RunSummary, trend?: Trend): string {
   const reward = run.headline["reward/total"];
   const pass = run.last?.["eval/pass@1"] ?? run.headline["eval/pass@1"];
   const numbers = [

@@ -1,5 +1,5 @@
 /** One connection to a store's daemon: LSP and `gradus/*` over the same socket. */
-import { workspace, type Disposable, type WorkspaceFolder } from "vscode";
+import type { WorkspaceFolder } from "vscode";
 import {
   CloseAction,
   ErrorAction,
@@ -186,6 +186,3 @@ export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundN
     });
   return node;
 }
-
-/** Restarts language features when the person trusts the workspace. */
-export const onTrust = (act: () => void): Disposable => workspace.onDidGrantWorkspaceTrust(act);

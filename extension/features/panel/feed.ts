@@ -305,7 +305,7 @@ const isRecord = (value: Json | undefined): value is Readonly<Record<string, Jso
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What the panel needs of a run's record. */
-export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
+function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
   const { config } = detail;
   const stages = Array.isArray(config["stages"]) ? config["stages"].filter(isRecord) : [];
   const rollout = isRecord(config["rollout"]) ? config["rollout"] : {};

@@ -36,7 +36,7 @@ interface Place {
 }
 
 /** `gradus-rollouts:/<run>/<step>/<name> · step 12`: the last part is the tab's title; a condition is the query. */
-export const rolloutsUri = (run: RunSummary, step: number, where = ""): Uri =>
+const rolloutsUri = (run: RunSummary, step: number, where = ""): Uri =>
   Uri.from({
     scheme: schemes.rollouts,
     query: where,

@@ -9,7 +9,7 @@ import type { Stores } from "../connection/stores.ts";
 import { runDescription } from "./treeModel.ts";
 
 /** A run's id in what a command was given: an id, a row of the tree, or nothing. */
-export function runIn(word: unknown): string | undefined {
+function runIn(word: unknown): string | undefined {
   if (typeof word === "string" && word !== "") return word;
   if (typeof word !== "object" || word === null || !("run" in word)) return undefined;
   const { run } = word;

@@ -25,7 +25,7 @@ export const ownerOf = ({ baseline: { params } }: AdvantageConfig): string =>
   String(params["model"] ?? "policy");
 
 /** The heads among some channels. */
-export const headsAmong = (channels: readonly Channel[]): string[] => [
+const headsAmong = (channels: readonly Channel[]): string[] => [
   ...new Set(channels.flatMap((channel) => headOf(channel)?.name ?? [])),
 ];
 

@@ -27,7 +27,7 @@ export function foreignHover(document: ForeignDocument, position: Position): Hov
   };
 }
 
-export function settingAt(
+function settingAt(
   { settings }: ForeignDocument,
   position: Position,
 ): { readonly setting: Setting; readonly range: Range } | undefined {
@@ -37,7 +37,7 @@ export function settingAt(
   return undefined;
 }
 
-export const contains = ({ start, end }: Range, { line, character }: Position): boolean =>
+const contains = ({ start, end }: Range, { line, character }: Position): boolean =>
   (line > start.line || (line === start.line && character >= start.character)) &&
   (line < end.line || (line === end.line && character <= end.character));
 

@@ -23,7 +23,7 @@ export function gpusOf(flags: Flags, group: Group): Gpus | undefined {
 export const totalOf = ({ nodes, each }: Gpus): number => nodes * each;
 
 /** GPUs that hold one copy of a batch together: a ring of attention, and tensor parallelism. */
-export function sharedBy(flags: Flags): number {
+function sharedBy(flags: Flags): number {
   return Math.max(
     1,
     (flags.number("ds.ring_attn_size") ?? 1) * (flags.number("ds.tensor_parallel_size") ?? 1),

@@ -12,6 +12,8 @@ export interface Base {
   /** The tree of verl's own that stands behind. */
   readonly tree: string | undefined;
   readonly incomplete: boolean;
+  /** A file that was named and not found. */
+  readonly missing?: string;
 }
 
 /** A configuration is small; anything else is not read. */
@@ -48,9 +50,13 @@ export function baseOfDefaults(folder: string, tree: unknown, depth = 0): Base {
       base: new Map([...all.base, ...one.base]),
       tree: one.tree ?? all.tree,
       incomplete: all.incomplete || one.incomplete,
+      ...missingOf(all.missing ?? one.missing),
     };
   }, nothing);
 }
+
+const missingOf = (missing: string | undefined): Pick<Base, "missing"> =>
+  missing === undefined ? {} : { missing };
 
 /** `actor@actor_rollout_ref.actor: dp_actor`: verl's own groups, as its primary configs name them. */
 function ofGroup(entry: Json): Base {
@@ -77,5 +83,5 @@ export function baseOfName(folder: string, name: string, depth = 0): Base {
     return { ...below, base: new Map([...below.base, ...own]) };
   }
   const own = ownTree.exec(name)?.[1];
-  return own === undefined ? { ...nothing, incomplete: true } : { ...nothing, tree: own };
+  return own === undefined ? { ...nothing, incomplete: true, missing: name } : { ...nothing, tree: own };
 }

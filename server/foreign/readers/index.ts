@@ -3,17 +3,20 @@ import { extname } from "node:path";
 import { readPython } from "./pythonReader.ts";
 import { mayBeForeign } from "./recognise.ts";
 import { readLaunch } from "./scriptReader.ts";
-import type { Written } from "./written.ts";
+import type { OwnerOf, Written } from "./written.ts";
 import { readYaml } from "./yamlReader.ts";
 
-/** undefined where the text is no configuration of verl, TRL or OpenRLHF. The ending only says what is tried. */
-export function readWritten(file: string, text: string): Written | undefined {
-  if (!mayBeForeign(text)) return undefined;
+/**
+ * undefined where the text is no configuration of verl, TRL or OpenRLHF. The ending only says what is tried.
+ * @param owner says whose it is by the keys; default: told by its programs and by keys that only one of them has
+ */
+export function readWritten(file: string, text: string, owner?: OwnerOf): Written | undefined {
+  if (owner === undefined && !mayBeForeign(text)) return undefined;
   const plain = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
   switch (extname(file)) {
     case ".yaml":
     case ".yml":
-      return readYaml(file, plain);
+      return readYaml(file, plain, owner);
     case ".py":
       return readPython(file, plain);
     case ".sh":
@@ -21,8 +24,8 @@ export function readWritten(file: string, text: string): Written | undefined {
     case ".slurm":
     case ".sbatch":
     case ".txt":
-      return readLaunch(file, plain);
+      return readLaunch(file, plain, owner);
     default:
-      return readYaml(file, plain) ?? readPython(file, plain) ?? readLaunch(file, plain);
+      return readYaml(file, plain, owner) ?? readPython(file, plain) ?? readLaunch(file, plain, owner);
   }
 }

@@ -10,11 +10,13 @@ const anySign =
 
 export const mayBeForeign = (text: string): boolean => anySign.test(text);
 
+export interface Owner {
+  readonly framework: Framework;
+  readonly tree?: string;
+}
+
 /** Of a YAML file's keys at the top, or of its dotted leaves: whose it is, and whose keys it has where that is known. */
-export function ownerOfKeys(
-  keys: readonly string[],
-  hints: string,
-): { readonly framework: Framework; readonly tree?: string } | undefined {
+export function ownerOfKeys(keys: readonly string[], hints: string): Owner | undefined {
   const tops = new Set(keys.map((key) => key.split(".")[0]!));
   if (tops.has("tasks") || tops.has("extends")) return undefined;
   if (tops.has("actor_rollout_ref"))

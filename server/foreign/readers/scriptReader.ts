@@ -11,18 +11,19 @@ import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
 import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
 import { Lines } from "./lines.ts";
 import { holdsCommand, programOf, type Program } from "./recognise.ts";
-import { spreadOut, type Written } from "./written.ts";
+import { spreadOut, type OwnerOf, type Written } from "./written.ts";
 
 const override = /^([+~]{0,2})([A-Za-z_][\w./-]*(?:@[\w./-]*)?)(?:=([\s\S]*))?$/;
 const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
 const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
 
-export function readLaunch(file: string, text: string): Written | undefined {
+/** @param owner says whose it is by the keys: then any program's settings count */
+export function readLaunch(file: string, text: string, owner?: OwnerOf): Written | undefined {
   const script = readScript(text);
   const found = together(script.launches.map(({ words }) => words))
     .flatMap((words) => [words, ...words.filter(({ text }) => holdsCommand(text)).map(wordsWithin)])
     .flatMap((words) => {
-      const program = programOf(words.map((word) => word.text)) ?? bare(words);
+      const program = owner === undefined ? (programOf(textsOf(words)) ?? bare(words)) : told(words, owner);
       return program === undefined ? [] : [{ words, program }];
     })
     .at(-1);
@@ -38,15 +39,37 @@ function together(launches: readonly (readonly LaunchWord[])[]): (readonly Launc
   return [alone.flat(), ...launches.filter((words) => !alone.includes(words))];
 }
 
+/** Of a program that nobody knows, all settings are read. */
+function told(words: readonly LaunchWord[], owner: OwnerOf): Program | undefined {
+  const texts = textsOf(words);
+  const overrides = texts.flatMap((word) => overriddenBy(word) ?? []);
+  const flags = texts.flatMap((word) => flag.exec(word)?.[1] ?? []);
+  const framework = owner([...overrides, ...flags], "script");
+  const known = programOf(texts);
+  if (framework === undefined || known?.framework === framework) return known;
+  const settings = framework === "verl" ? overrides : flags;
+  return settings.length > 0 ? { framework, name: "", at: -1 } : undefined;
+}
+
 /** A list without a program: of verl by its keys, of OpenRLHF by its dotted flags. */
 function bare(words: readonly LaunchWord[]): Program | undefined {
-  const texts = words.map((word) => word.text);
+  const texts = textsOf(words);
   if (!loose.test(texts[0] ?? "")) return undefined;
   if (texts.some((word) => /^[+~]*(actor_rollout_ref|algorithm)\.[\w.]+=/.test(word)))
     return { framework: "verl", name: "", at: -1 };
   const flags = texts.filter((word) => /^--(algo|actor|ds|vllm|ckpt|rollout|train|reward)\.\w/.test(word));
   return flags.length > 1 ? { framework: "openrlhf", name: "", at: -1, tree: "train_ppo_ray" } : undefined;
 }
+
+const overriddenBy = (word: string): string | undefined => {
+  const [, , key, value] = (word.startsWith("--") ? null : override.exec(word)) ?? [];
+  return value === undefined ? undefined : key;
+};
+
+const textsOf = (words: readonly LaunchWord[]): string[] => words.map((word) => word.text);
+
+/** What is known of a value. */
+type Reading = Pick<Setting, "value" | "partial" | "text" | "range" | "source">;
 
 class LaunchReader {
   private readonly lines: Lines;
@@ -80,7 +103,7 @@ class LaunchReader {
   private hydra(
     words: readonly LaunchWord[],
     program: Program,
-  ): Pick<Written, "settings" | "base" | "tree" | "incomplete"> {
+  ): Pick<Written, "settings" | "base" | "tree" | "incomplete" | "missing"> {
     const settings = words.flatMap((word) => this.override(word) ?? []);
     const named = this.flags(words);
     const text = (key: string): string | undefined => {
@@ -89,7 +112,7 @@ class LaunchReader {
     };
     const name = text("config-name") ?? verlTreeOf(program.name) ?? "ppo_trainer";
     const folder = resolve(dirname(this.file), text("config-path") ?? ".");
-    const { base, tree, incomplete } = baseOfName(folder, name);
+    const { base, tree, incomplete, missing } = baseOfName(folder, name);
     const engine = settings.find(({ key }) =>
       /^(model_engine|actor@actor_rollout_ref\.actor|engine)$/.test(key),
     )?.value;
@@ -103,6 +126,7 @@ class LaunchReader {
       tree: typeof engine === "string" ? treeWith(tree, engine.replace(/_actor$/, "")) : tree,
       // A program of someone else's adds keys of its own to verl's tree.
       incomplete: incomplete || regrouped || (program.name !== "" && verlTreeOf(program.name) === undefined),
+      missing,
     };
   }
 
@@ -118,7 +142,7 @@ class LaunchReader {
   }
 
   /** What stands in a word from letter `from` on. */
-  private value(word: LaunchWord, from: number): Pick<Setting, "value" | "text" | "range" | "source"> {
+  private value(word: LaunchWord, from: number): Reading {
     const depth = word.trail.length;
     const { text, offsets, trails } = word;
     const before = from === 0 ? word.span.start : endOfLetter(word, from - 1, depth);
@@ -128,8 +152,9 @@ class LaunchReader {
       !offsets.slice(from).some((offset, i) => this.hides(offset, trails[from + i]!)) &&
       (text.length > from || !this.hidesIn(span));
     const source = this.source(word, from);
+    const value = valueOf(text.slice(from));
     return {
-      value: known ? valueOf(text.slice(from)) : undefined,
+      ...(known ? { value } : { value: undefined, partial: value }),
       text: this.text.slice(span.start, span.end),
       range: this.lines.range(span),
       ...(source === undefined ? {} : { source: this.lines.range(source) }),
@@ -203,18 +228,16 @@ class LaunchReader {
     return found;
   }
 
-  private values(
-    words: readonly LaunchWord[],
-    keyRange: Setting["range"],
-  ): Pick<Setting, "value" | "text" | "range" | "source"> {
+  private values(words: readonly LaunchWord[], keyRange: Setting["range"]): Reading {
     const [first] = words;
     if (first === undefined) return { value: true, text: "", range: keyRange };
     const parts = words.map((word) => this.value(word, 0));
     if (parts.length === 1) return parts[0]!;
-    const known: Json[] = parts.flatMap(({ value }) => (value === undefined ? [] : [value]));
+    const known = parts.every(({ value }) => value !== undefined);
+    const all = parts.map(({ value, partial }): Json => value ?? partial ?? null);
     const span = { start: first.span.start, end: words.at(-1)!.span.end };
     return {
-      value: known.length === parts.length ? known : undefined,
+      ...(known ? { value: all } : { value: undefined, partial: all }),
       text: this.text.slice(span.start, span.end),
       range: this.lines.range(span),
     };

@@ -14,8 +14,13 @@ export interface Written {
   readonly unset: readonly UnsetVariable[];
   /** Something that decides settings could not be read. */
   readonly incomplete: boolean;
+  /** A file that it builds on and that was not found. */
+  readonly missing?: string | undefined;
   readonly head: Range;
 }
+
+/** Whose settings these are; undefined where they are nobody's. */
+export type OwnerOf = (keys: readonly string[], form: Form) => Framework | undefined;
 
 /** A map on a command line or in Python: each of its values as a setting of its own, all of them at the map's place. */
 export function spreadOut(setting: Setting): Setting[] {

@@ -11,33 +11,32 @@ import {
   type Document,
   type Node,
   type Pair,
+  type YAMLMap,
 } from "yaml";
 import type { Json } from "../../../shared/json.ts";
-import type { Setting } from "../document.ts";
+import type { Framework, Setting } from "../document.ts";
 import { isGrouped, pythonic, valueOf } from "../values.ts";
 import { baseOfDefaults } from "./base.ts";
 import { composed, composedNode } from "../composed.ts";
 import { Lines } from "./lines.ts";
-import { ownerOfKeys } from "./recognise.ts";
-import type { Written } from "./written.ts";
+import { ownerOfKeys, type Owner } from "./recognise.ts";
+import type { OwnerOf, Written } from "./written.ts";
 
 const deepest = 32;
 
-export function readYaml(file: string, text: string): Written | undefined {
+/** @param owner says whose it is by the keys */
+export function readYaml(file: string, text: string, owner?: OwnerOf): Written | undefined {
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   const { contents } = document;
   if (!isMap(contents)) return undefined;
-  const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
   const leaves = new Leaves(document, text);
-  const hints = [basename(file), ...(text.match(/#.*$/gm) ?? [])].join("\n");
-  const owner =
-    ownerOfKeys(tops, hints) ??
-    ownerOfKeys(
-      leaves.collect(contents, "verl").map(({ key }) => key),
-      hints,
-    );
-  if (owner === undefined || owner.framework === "openrlhf") return undefined;
-  const { framework } = owner;
+  const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
+  const told =
+    owner === undefined
+      ? ownerOf(file, text, contents, all)
+      : { framework: owner(all(), "yaml"), tree: undefined };
+  if (told?.framework === undefined) return undefined;
+  const { framework } = told;
   const settings = leaves
     .collect(contents, framework)
     .filter(({ key }) => !/^(defaults|hydra)(\.|$)/.test(key));
@@ -49,11 +48,19 @@ export function readYaml(file: string, text: string): Written | undefined {
     form: "yaml",
     settings,
     base: built?.base ?? new Map<string, Json>(),
-    tree: owner.tree ?? built?.tree,
+    tree: told.tree ?? built?.tree,
     unset: [],
     incomplete: document.errors.length > 0 || built?.incomplete === true,
+    missing: built?.missing,
     head: first.keyRange,
   };
+}
+
+/** Told by the keys at the top, else by all of them. */
+function ownerOf(file: string, text: string, contents: YAMLMap, all: () => string[]): Owner | undefined {
+  const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
+  const hints = [basename(file), ...(text.match(/#.*$/gm) ?? [])].join("\n");
+  return ownerOfKeys(tops, hints) ?? ownerOfKeys(all(), hints);
 }
 
 class Leaves {
@@ -66,24 +73,24 @@ class Leaves {
     this.lines = new Lines(text);
   }
 
-  /** TRL's maps are values (`model_init_kwargs`); verl's are sections. */
-  collect(map: Node, framework: "verl" | "trl"): Setting[] {
+  /** TRL's maps are values (`model_init_kwargs`); the others' are sections. */
+  collect(map: Node, framework: Framework): Setting[] {
     return isMap(map) ? map.items.flatMap((pair) => this.pair(pair, "", framework, 0)) : [];
   }
 
-  private pair(pair: unknown, before: string, framework: "verl" | "trl", depth: number): Setting[] {
+  private pair(pair: unknown, before: string, framework: Framework, depth: number): Setting[] {
     if (!isPair(pair) || !isScalar(pair.key) || depth > deepest) return [];
     const name = String(pair.key.value);
     const value = isNode(pair.value) ? pair.value : undefined;
     const target = isAlias(value) ? value.resolve(this.document) : value;
     if (name === "<<") return this.merged(target, before, framework, depth);
     const key = `${before}${name}`;
-    if (isMap(target) && target.items.length > 0 && framework === "verl")
+    if (isMap(target) && target.items.length > 0 && framework !== "trl")
       return target.items.flatMap((item) => this.pair(item, `${key}.`, framework, depth + 1));
     return [this.leaf(key, pair.key, value, target)];
   }
 
-  private merged(target: unknown, before: string, framework: "verl" | "trl", depth: number): Setting[] {
+  private merged(target: unknown, before: string, framework: Framework, depth: number): Setting[] {
     const maps = isSeq(target) ? target.items : [target];
     return maps
       .map((item) => (isAlias(item) ? item.resolve(this.document) : item))

@@ -112,7 +112,7 @@ function remembered(id: string, version: string, facts: ReadonlyMap<string, KeyF
   return table;
 }
 
-export const sectionsOf = (keys: readonly string[]): ReadonlySet<string> =>
+const sectionsOf = (keys: readonly string[]): ReadonlySet<string> =>
   new Set(
     keys.flatMap((key) => {
       const parts = key.split(".");

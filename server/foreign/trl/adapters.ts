@@ -15,7 +15,7 @@ export function adapterOf(model: ForeignModel): Setting | undefined {
 }
 
 /** A keyword of the adapter's configuration. */
-export function adapterValue(model: ForeignModel, name: string): Json | undefined {
+function adapterValue(model: ForeignModel, name: string): Json | undefined {
   if (model.document.form !== "python")
     return model.value(name === "target_modules" ? "lora_target_modules" : name);
   const config: Expression | undefined = trainerOf(model)?.get("peft_config");

@@ -22,6 +22,3 @@ export function divisorsNear(value: number, whole: number): number[] {
     .filter((candidate) => candidate !== undefined)
     .sort((a, b) => Math.abs(a - value) - Math.abs(b - value) || b - a);
 }
-
-/** 1,234 as people read it. */
-export const grouped = (value: number): string => value.toLocaleString("en-US");

@@ -65,7 +65,7 @@ export function lacking(
   return [{ message, at: undefined, fixes: kept(fixes), ...(severity === undefined ? {} : { severity }) }];
 }
 
-export const isWholeLaunch = ({ document: { form, program, incomplete } }: ForeignModel): boolean =>
+const isWholeLaunch = ({ document: { form, program, incomplete } }: ForeignModel): boolean =>
   form === "script" && program !== undefined && !incomplete;
 
 const kept = (fixes: readonly (Fix | undefined)[]): Fix[] => {

@@ -3,7 +3,7 @@ import { guidanceRatio } from "../../config/declaration.ts";
 import type { TokenLoss } from "../types.ts";
 
 /** ℓ = −A π / (π + γ): as if the teacher were certain of every token, and steepest where the policy is not. */
-export const shapedLoss =
+const shapedLoss =
   (gamma: number): TokenLoss =>
   ({ now, advantage }) => {
     const p = Math.exp(now);

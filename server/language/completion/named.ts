@@ -81,7 +81,7 @@ function metricOffer({ name, summary }: { readonly name: string; readonly summar
   };
 }
 
-export const fileOffers = (written: string, folder: string, ends: readonly string[]): Offer[] =>
+const fileOffers = (written: string, folder: string, ends: readonly string[]): Offer[] =>
   filesFor(written, folder, ends).map(({ text, folder: isFolder }) => ({
     kind: isFolder ? "folder" : "file",
     text,

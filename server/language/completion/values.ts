@@ -54,7 +54,7 @@ const pathEnds: Readonly<Record<string, readonly string[]>> = {
 const braces: Offer = { kind: "snippet", text: "{ }", snippet: "{ $1 }", detail: "in one line", rank: 900 };
 const brackets: Offer = { kind: "snippet", text: "[]", snippet: "[$1]", detail: "in one line", rank: 900 };
 
-export const methodsOf = (slot: SlotName): MethodOffer[] =>
+const methodsOf = (slot: SlotName): MethodOffer[] =>
   methods
     .filter((method) => method.slot === slot && !["user", "python"].includes(method.name))
     .filter(({ name }) => slot !== "task" || !["dataset", "corpus", "generated"].includes(name))

@@ -120,7 +120,7 @@ export function evidenceActions(
 }
 
 /** Where the extension's rollout documents lie; an editor without it has none. */
-export const rolloutsUri = ({ run, name, step, where }: NonNullable<EvidenceFinding["rollouts"]>): string => {
+const rolloutsUri = ({ run, name, step, where }: NonNullable<EvidenceFinding["rollouts"]>): string => {
   const path = [run, String(step), `${name.replaceAll("/", "-")} · step ${step}`].map(encodeURIComponent);
   const query = where === undefined ? "" : `?${encodeURIComponent(where)}`;
   return `gradus-rollouts:/${path.join("/")}${query}`;

@@ -49,10 +49,7 @@ function told(
  * Where a run's step stands in the stages as they are written. Steps of a run count over all its stages.
  * @returns undefined where the run is in another stage there: an earlier one ended before its time
  */
-export function clockOf(
-  { stages }: RunConfig,
-  { step, stage }: Pick<LastRun, "step" | "stage">,
-): Clock | undefined {
+function clockOf({ stages }: RunConfig, { step, stage }: Pick<LastRun, "step" | "stage">): Clock | undefined {
   const place = placeAt(stages, step);
   return place === undefined || (stage !== null && place.stage.name !== stage) ? undefined : place.clock;
 }

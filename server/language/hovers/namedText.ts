@@ -14,7 +14,7 @@ import { signatureOf, signatureText, type Signature } from "../../config/signatu
 const better = { higher: "Higher is better.", lower: "Lower is better." } as const;
 
 /** Unit, range and which way is good. */
-export function metricText(name: string): string[] {
+function metricText(name: string): string[] {
   const metric = metricNamed(name);
   if (metric === undefined) return [];
   return [`**${name}**: ${metric.summary}`, metricFacts(metric)].filter((text) => text !== "");
@@ -90,7 +90,7 @@ export function rewardText(written: string, folder: string): string[] {
 }
 
 /** The fields of a dataset's lines, with what the first says. */
-export function fileText(path: string, folder: string): string[] {
+function fileText(path: string, folder: string): string[] {
   if (!/\.jsonl?$/.test(path)) return [];
   const rows = rowsOf(path, folder);
   if (rows === undefined || rows.fields.length === 0) return [];

@@ -62,7 +62,7 @@ export function readMetric(name: string, tasks: readonly string[] = []): ReadMet
   return undefined;
 }
 
-export function taskOf(arm: string, tasks: readonly string[]): string {
+function taskOf(arm: string, tasks: readonly string[]): string {
   const known = tasks.filter((task) => arm === task || arm.startsWith(`${task}/`));
   return known.sort((a, b) => b.length - a.length)[0] ?? arm.split("/")[0] ?? arm;
 }

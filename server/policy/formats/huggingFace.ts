@@ -53,11 +53,7 @@ function filesOf(folder: string): string[] {
 }
 
 /** The error of a tensor that is missing or has other extents. */
-export const tensorProblem = (
-  file: string,
-  tensor: PublicTensor,
-  found: readonly number[] | undefined,
-): UserError =>
+const tensorProblem = (file: string, tensor: PublicTensor, found: readonly number[] | undefined): UserError =>
   new UserError(
     `${file}: ${tensor.name} should have the extents [${tensor.extents.join(", ")}] but ${found === undefined ? "is missing" : `has [${found.join(", ")}]`}.`,
     {

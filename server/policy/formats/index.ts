@@ -16,7 +16,7 @@ export { writeHuggingFace } from "./huggingFace.ts";
 export { isPeft, readPeft, writePeft } from "./peft.ts";
 
 /** Whether a folder's config.json says that gradus wrote it. @throws UserError where it is not JSON */
-export function isCheckpoint(folder: string): boolean {
+function isCheckpoint(folder: string): boolean {
   const file = join(folder, "config.json");
   if (!existsSync(file)) return false;
   try {

@@ -23,7 +23,7 @@ const extentsOf = ({ inputs, widths, outputs }: PerceptronShape): (readonly [num
   const all = [inputs, ...widths, outputs];
   return all.slice(1).map((size, layer) => [all[layer]!, size]);
 };
-export const layerCount = ({ widths }: PerceptronShape): number => widths.length + 1;
+const layerCount = ({ widths }: PerceptronShape): number => widths.length + 1;
 
 /** Every weight's name and extents: `<layer>.weight` `[in, out]` and `<layer>.bias` `[out]`. */
 export const perceptronWeights = (shape: PerceptronShape): Record<string, readonly number[]> =>

@@ -38,7 +38,7 @@ export interface PolicyTokenizer extends Tokenizer {
   files(): Readonly<Record<string, JsonObject>>;
 }
 
-export function tokenizerByName(name: string, file: string): PolicyTokenizer {
+function tokenizerByName(name: string, file: string): PolicyTokenizer {
   if (name === "characters") return new CharacterTokenizer();
   throw new UserError(`The tokenizer ${name} of this checkpoint is not known.`, {
     file,
@@ -49,7 +49,7 @@ export function tokenizerByName(name: string, file: string): PolicyTokenizer {
 
 const jsonObject = z.record(z.string(), z.json());
 /** A JSON object from a file. @throws UserError naming the file where it is missing or is none */
-export function readJsonObject(file: string): JsonObject {
+function readJsonObject(file: string): JsonObject {
   try {
     return jsonObject.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch (error) {

@@ -140,7 +140,7 @@ const normed = (shape: Shape, block: 1 | 2 | ""): string[] =>
   (block === "" ? foldsFinalGain : foldsGains)(shape) ? [] : [`normed${block}`];
 
 /** Ranks of what one layer keeps, by name: how a later program is fed it. */
-export function layerRanks(shape: Shape, layer: number): Record<string, number> {
+function layerRanks(shape: Shape, layer: number): Record<string, number> {
   const { style } = shape;
   const ofTokens = [
     ...["y1", "inverse1", "y2", "inverse2", "attended"],
@@ -172,7 +172,7 @@ export function keptRanks(shape: Shape): Record<string, number> {
 }
 
 /** Floats that one layer keeps per token of a row of this length: the memory prediction of the staged mode. */
-export function layerFloats(shape: Shape, length: number): number {
+function layerFloats(shape: Shape, length: number): number {
   const { style, width, hidden, heads } = shape;
   const norms = (foldsGains(shape) ? 0 : 2 * width) + (style.post_norms ? 2 * width : 0);
   const turned = style.qk_norm ? (heads + shape.kv_heads) * headWidth(shape) : 0;

@@ -24,7 +24,7 @@ export interface Adapter {
   readonly dropout: number;
 }
 /** alpha / rank. */
-export const scaling = ({ alpha, rank }: Adapter): number => alpha / rank;
+const scaling = ({ alpha, rank }: Adapter): number => alpha / rank;
 
 /** Where a target's product goes: columns `start … start + columns` of a matrix with `rows` rows. */
 export interface Place {
@@ -36,7 +36,7 @@ export interface Place {
   /** Columns of the whole matrix. */
   readonly of: number;
 }
-export function placeOf(shape: Shape, target: Target): Place {
+function placeOf(shape: Shape, target: Target): Place {
   const head = headWidth(shape);
   const [queries, keys] = [shape.heads * head, shape.kv_heads * head];
   const qkv = { target, matrix: "qkv", rows: shape.width, of: qkvWidth(shape) } as const;

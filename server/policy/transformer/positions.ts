@@ -12,7 +12,7 @@ export const usableContext = ({ context, style }: Shape): number =>
 export const tablePositions = (shape: Shape): number => roundUp(usableContext(shape), ROUND) + ROUND;
 
 /** Layer l sees only a window. */
-export const isLocal = ({ style }: Shape, layer: number): boolean => style.window?.layers[layer] ?? false;
+const isLocal = ({ style }: Shape, layer: number): boolean => style.window?.layers[layer] ?? false;
 const anyLayer = (shape: Shape, local: boolean): boolean =>
   Array.from({ length: shape.layers }, (_, layer) => isLocal(shape, layer)).includes(local);
 /** Local layers turn by angles of their own. */

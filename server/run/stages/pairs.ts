@@ -35,7 +35,7 @@ const pairOf = (task: Task): readonly [string, string] => {
 };
 
 /** Two rows a task, in the order of the tasks: the chosen answer, the rejected one. */
-export function pairedBatch(tasks: readonly Task[], tokenizer: Tokenizer, asking: Asking): Batch {
+function pairedBatch(tasks: readonly Task[], tokenizer: Tokenizer, asking: Asking): Batch {
   const rows = tasks.flatMap((task, pair) =>
     pairOf(task).map((response, index) => ({ task, pair, response, index })),
   );

@@ -7,7 +7,8 @@ import { after, describe, it } from "node:test";
 import { parse } from "yaml";
 import { allFindings, loadConfig } from "../../../server/config/index.ts";
 import type { StageBody } from "../../../server/config/resolved.ts";
-import { convert, type Converted, type Peer } from "../../../server/convert/index.ts";
+import { convert, type Converted } from "../../../server/convert/index.ts";
+import type { Framework } from "../../../server/foreign/index.ts";
 import { UserError } from "../../../shared/errors.ts";
 
 const fixtures = "test/fixtures/convert";
@@ -39,7 +40,7 @@ function body({ config }: Converted): StageBody {
   );
   return loaded.config!.top;
 }
-const of = (text: string, file = "run.sh", asked?: Peer): Converted => convert(file, text, asked);
+const of = (text: string, file = "run.sh", asked?: Framework): Converted => convert(file, text, asked);
 const tree = ({ config }: Converted): Record<string, Record<string, unknown>> => parse(config);
 const reason = ({ unmapped }: Converted, key: string): string | undefined =>
   unmapped.find((entry) => entry.key === key)?.reason;
@@ -53,7 +54,7 @@ describe("converted configurations", () => {
   ] as const)
     it(`${file} is told to be of ${peer}, and its conversion validates where the files exist`, () => {
       const result = converted(file);
-      assert.equal(result.peer, peer);
+      assert.equal(result.framework, peer);
       const path = join(folder, `${peer}.gradus.yaml`);
       writeFileSync(path, result.config);
       const findings = allFindings(path, {}).filter(({ severity }) => severity === "error");
@@ -187,14 +188,14 @@ describe("converted configurations", () => {
 
   it("reads settings that stand alone, on lines of their own", () => {
     const overrides = of("algorithm.adv_estimator=rloo\nactor_rollout_ref.rollout.n=6\n", "overrides.txt");
-    assert.deepEqual([overrides.peer, tree(overrides)["rollout"]!["group"]], ["verl", 6]);
+    assert.deepEqual([overrides.framework, tree(overrides)["rollout"]!["group"]], ["verl", 6]);
     const flags = of("--algo.advantage.estimator rloo\n--rollout.n_samples_per_prompt 6\n", "flags.txt");
-    assert.deepEqual([flags.peer, tree(flags)["rollout"]!["group"]], ["openrlhf", 6]);
+    assert.deepEqual([flags.framework, tree(flags)["rollout"]!["group"]], ["openrlhf", 6]);
   });
 
   it("is told by --from where the keys do not say whose it is", () => {
-    assert.equal(of("learning_rate: 1e-5\n", "x.yaml", "trl").peer, "trl");
-    assert.equal(of("optim.lr=1", "x.sh", "verl").peer, "verl");
+    assert.equal(of("learning_rate: 1e-5\n", "x.yaml", "trl").framework, "trl");
+    assert.equal(of("optim.lr=1", "x.sh", "verl").framework, "verl");
   });
 });
 
@@ -268,6 +269,28 @@ describe("what is read", () => {
     );
     assert.equal(tree(result)["rollout"]!["group"], 4);
     assert.equal(reason(result, "beta"), "worked out while the script runs");
+  });
+  it("is what the editor reads: a launcher's processes, flags with dashes, commands inside of others", () => {
+    const flags = "--per-device-train-batch-size 8 --num-generations 8 --model_name_or_path m";
+    const trl = of(`accelerate launch --num_processes 4 -m trl.scripts.grpo ${flags}\n`);
+    assert.match(trl.config, /8 a device × 4 processes × 1 step per generation = 32/);
+    assert.equal(tree(trl)["rollout"]!["group"], 8);
+    const verl =
+      "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=6";
+    assert.equal(tree(of(`srun bash -c "${verl}"\n`))["rollout"]!["group"], 6);
+  });
+  it("keeps what the script knows of a value, and names the variable that nobody sets", () => {
+    const result = of(
+      "DATA=$ROOT/gsm8k\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_files=$DATA/train.jsonl\n",
+    );
+    assert.match(result.config, /dataset: \$ROOT\/gsm8k\/train\.jsonl/);
+    assert.match(reason(result, "$ROOT") ?? "", /does not set/);
+  });
+  it("is no config of Gradus, whose keys are OpenRLHF's in part", () => {
+    assert.throws(
+      () => of("seed: 1\ntasks: [{ dataset: a.jsonl }]\nrollout: { group: 4, max_tokens: 8 }\n", "a.yaml"),
+      /no configuration of verl/,
+    );
   });
   it("is no supervised trainer: that would come out as something else", () => {
     for (const [file, text, tree] of [

@@ -1,4 +1,5 @@
 import type { ForeignModel, ForeignRule } from "../../rule.ts";
+import { plural } from "../../../../shared/format.ts";
 import type { Json } from "../../../../shared/json.ts";
 import { placed } from "../../written.ts";
 
@@ -21,8 +22,6 @@ export const lossWeights: ForeignRule = {
 
 const namesOf = (value: Json | undefined): number | undefined =>
   Array.isArray(value) ? value.length : typeof value === "string" ? 1 : undefined;
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function messageOf(model: ForeignModel, weights: number, losses: number): string {
   const by = model.written("loss_type") === undefined ? ", the default" : "";

@@ -1,3 +1,4 @@
+import { plural } from "../../../../shared/format.ts";
 import type { Json } from "../../../../shared/json.ts";
 import type { Setting } from "../../document.ts";
 import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
@@ -38,8 +39,6 @@ function weighed(at: Setting, values: readonly Json[], rewards: NamedRewards | u
     "All `reward_weights` are zero: every reward is 0, so every advantage is, and nothing is learnt.";
   return [{ at, message, severity: "warning" }];
 }
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function tokenizers(model: ForeignModel, rewards: NamedRewards | undefined): ForeignFinding[] {
   const given = trainerOf(model)?.get("reward_processing_classes");

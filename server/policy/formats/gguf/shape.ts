@@ -6,7 +6,7 @@ import { unpacked } from "./blocks.ts";
 import { tensorBytes } from "./tensors.ts";
 import { stretchOf } from "./stretch.ts";
 
-export const architectures = ["llama", "qwen2", "qwen3", "gemma3", "gpt2"] as const;
+const architectures = ["llama", "qwen2", "qwen3", "gemma3", "gpt2"] as const;
 export type Architecture = (typeof architectures)[number];
 const isArchitecture = (name: string): name is Architecture => architectures.some((known) => known === name);
 

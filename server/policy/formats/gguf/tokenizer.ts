@@ -8,7 +8,7 @@ import { Reading } from "./metadata.ts";
 /** `tokenizer.ggml.token_type`. */
 export const tokenType = { normal: 1, unknown: 2, control: 3, user_defined: 4, unused: 5, byte: 6 } as const;
 /** SentencePiece writes a space so. */
-export const SPACE = "▁";
+const SPACE = "▁";
 
 interface Vocabulary {
   readonly tokens: readonly string[];

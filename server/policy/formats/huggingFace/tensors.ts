@@ -60,7 +60,7 @@ const naming = (shape: Shape): Naming => {
 };
 
 /** Queries, keys and values inside `qkv`: name, first column, columns, whether they are rotated. */
-export function projections(shape: Shape): {
+function projections(shape: Shape): {
   readonly name: "q_proj" | "k_proj" | "v_proj";
   readonly start: number;
   readonly columns: number;

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { whole } from "../../../server/foreign/shell/arithmetic.ts";
-import { readScript } from "../../../server/convert/script.ts";
+import { readScript } from "../../../server/foreign/shell/script.ts";
 
-const words = (text: string): readonly string[] => readScript(text).launches.at(-1)?.words ?? [];
+/** Of every command, its words. */
+const launches = (text: string): string[][] =>
+  readScript(text).launches.map(({ words }) => words.map((word) => word.text));
+const words = (text: string): readonly string[] => launches(text).at(-1) ?? [];
 
 describe("a launch script", () => {
   it("joins continued lines and leaves comments out", () => {
@@ -14,11 +17,9 @@ describe("a launch script", () => {
   });
 
   it("puts variables in: set, exported, defaulted, set before the command, set nowhere", () => {
-    const { launches, unset } = readScript(
-      'X=1\nexport Y="a b"\nZ=${Z:-$X} run x=$X y="$Y" z=${Z} w=${W:-${X}2} v=$V q=\'$X\'',
-    );
-    assert.deepEqual(launches.at(-1)?.words, ["run", "x=1", "y=a b", "z=1", "w=12", "v=$V", "q=$X"]);
-    assert.deepEqual(unset, ["V"]);
+    const script = 'X=1\nexport Y="a b"\nZ=${Z:-$X} run x=$X y="$Y" z=${Z} w=${W:-${X}2} v=$V q=\'$X\'';
+    assert.deepEqual(words(script), ["run", "x=1", "y=a b", "z=1", "w=12", "v=$V", "q=$X"]);
+    assert.deepEqual([...readScript(script).unset.keys()], ["V"]);
   });
 
   it("splits what is not quoted, and no quoted text", () => {
@@ -63,10 +64,7 @@ describe("a launch script", () => {
   });
 
   it("takes a sweep's first round, and follows functions", () => {
-    assert.deepEqual(
-      readScript("for lr in 1e-6 1e-5; do\n run lr=$lr\ndone").launches.map((one) => one.words),
-      [["run", "lr=1e-6"]],
-    );
+    assert.deepEqual(launches("for lr in 1e-6 1e-5; do\n run lr=$lr\ndone"), [["run", "lr=1e-6"]]);
     assert.deepEqual(words("go() {\n  run lr=$1 $2\n}\ngo 1e-6 a=1"), ["run", "lr=1e-6", "a=1"]);
   });
 
@@ -94,6 +92,6 @@ describe("a launch script", () => {
       "for",
       "`",
     ])
-      assert.ok(Array.isArray(readScript(text).launches));
+      assert.ok(Array.isArray(launches(text)));
   });
 });

@@ -1,0 +1,40 @@
+/** Whose settings these are, where neither a program nor keys of one framework alone say so: the editor asks for surer signs. */
+import type { Form, Framework } from "../foreign/document.ts";
+import { oldNames } from "../foreign/facts/openrlhfNames.ts";
+import { openrlhfDefaults } from "./openrlhfFlags.ts";
+import { trlDefaults } from "./trlDefaults.ts";
+import { preferenceKeys } from "./trlPreference.ts";
+
+/** Keys that GRPOConfig, DPOConfig and TRL's script arguments have, and the other two do not. */
+const trlKeys = new Set([
+  ...Object.keys(trlDefaults).filter(
+    (key) => !(key in oldNames) && key !== "num_processes" && !key.startsWith("adam_"),
+  ),
+  "model_name_or_path",
+  "dataset_name",
+  "reward_funcs",
+  "reward_weights",
+  ...preferenceKeys,
+  "epsilon_high",
+  "delta",
+  "off_policy_mask_threshold",
+  "vllm_mode",
+  "generation_batch_size",
+  "steps_per_generation",
+  "output_dir",
+]);
+
+/** By the most keys that only one of them has; a config of Gradus is nobody's, and a single flag of a script says nothing. */
+export function ownerByKeys(keys: readonly string[], form: Form): Framework | undefined {
+  if (keys.some((key) => /^(tasks|extends)(\.|$)/.test(key))) return undefined;
+  if (keys.some((key) => /^(actor_rollout_ref|algorithm)\./.test(key))) return "verl";
+  if (form === "script" && keys.length < 2) return undefined;
+  const openrlhf = keys.filter((key) => key in oldNames || isDotted(key)).length;
+  const trl = keys.filter((key) => trlKeys.has(key)).length;
+  return openrlhf === 0 && trl === 0 ? undefined : trl >= openrlhf ? "trl" : "openrlhf";
+}
+
+/** A flag of OpenRLHF since 0.10, and nothing of verl's. */
+const isDotted = (key: string): boolean =>
+  (key in openrlhfDefaults && !key.startsWith("data.")) ||
+  /^(algo|actor|ds|vllm|ckpt|logger|rollout|train|eval)\./.test(key);

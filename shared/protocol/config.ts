@@ -1,0 +1,59 @@
+/** What an editor asks about a config: its last run, its stages, what an edit would have changed. */
+import { z } from "zod";
+import type { Rescored, Sweep } from "../rescore.ts";
+import { request } from "./descriptor.ts";
+import { run } from "./parameters.ts";
+import type { RunSummary } from "./runs.ts";
+
+export interface ConfigLens {
+  readonly uri: string;
+  readonly line: number;
+  readonly lastRun: RunSummary | null;
+}
+/** The last run of a config file, for its lens. */
+export const configLens = request<ConfigLens>()("gradus/config/lens", z.object({ uri: z.string() }));
+
+/** An edit of a config's text. */
+export interface StageSteps {
+  readonly file: string;
+  readonly range: {
+    readonly start: { readonly line: number; readonly character: number };
+    readonly end: { readonly line: number; readonly character: number };
+  };
+  readonly newText: string;
+}
+/** How a stage of a run gets another number of steps in its config; refused where the text is not the run's any more. */
+export const stageSteps = request<StageSteps>()(
+  "gradus/config/stageSteps",
+  run.extend({
+    text: z.string(),
+    stage: z.string(),
+    /** As the run had it. */
+    was: z.number().int().positive(),
+    steps: z.number().int().positive(),
+  }),
+);
+
+const edited = z.object({
+  /** The config's file, as a path or a `file:` URI. */
+  uri: z.string(),
+  /** Its text as it stands in an editor; default: as it is on disk. */
+  text: z.string().optional(),
+  /** Texts of reward files that are open in an editor, by their paths. */
+  unsaved: z.record(z.string(), z.string()).optional(),
+  /** Whether functions of the workspace may be run: else their recorded values stand. */
+  trusted: z.boolean().default(false),
+});
+/** What a config's edits would have changed over the rollouts of its last run; null where it has none. */
+export const rescore = request<{ readonly rescored: Rescored | null }>()(
+  "gradus/rescore",
+  edited.extend({
+    /** The last step only, or as many of the run's as two seconds allow. */
+    scope: z.enum(["step", "run"]).default("step"),
+  }),
+);
+/** What a term's weight would change, over a range: 0 to twice the weight, where none is given. */
+export const rescoreSweep = request<{ readonly sweep: Sweep | null }>()(
+  "gradus/rescore/sweep",
+  edited.extend({ term: z.string(), from: z.number().optional(), to: z.number().optional() }),
+);

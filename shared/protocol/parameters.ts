@@ -1,0 +1,11 @@
+/** What several requests ask with. */
+import { z } from "zod";
+
+export const run = z.object({ run: z.string().min(1) });
+
+/** What a question about a part of a run's steps may say: one step, or a first and a last. */
+export const stepRange = {
+  step: z.number().int().optional(),
+  from: z.number().int().optional(),
+  to: z.number().int().optional(),
+};

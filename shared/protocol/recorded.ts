@@ -1,0 +1,82 @@
+/** What runs have recorded: metrics, rollouts, events, evaluations. */
+import { z } from "zod";
+import type { Json } from "../json.ts";
+import type { RolloutRow } from "../rollouts.ts";
+import type { Why } from "../why.ts";
+import { request } from "./descriptor.ts";
+import { run, stepRange } from "./parameters.ts";
+
+export interface Series {
+  readonly metric: string;
+  readonly steps: readonly number[];
+  /** null where the value is not finite. */
+  readonly values: readonly (number | null)[];
+  /** Extremes of each bucket, present when the series was reduced to `maxPoints`. */
+  readonly low?: readonly (number | null)[];
+  readonly high?: readonly (number | null)[];
+  readonly total: number;
+}
+export const metricsNames = request<{ readonly names: readonly string[] }>()("gradus/metrics/names", run);
+export const metricsSeries = request<{ readonly series: readonly Series[]; readonly step: number }>()(
+  "gradus/metrics/series",
+  run.extend({
+    metrics: z.array(z.string()).min(1),
+    from: z.number().int().default(-1).describe("Only steps after this one."),
+    to: z.number().int().optional(),
+    maxPoints: z.number().int().positive().max(20_000).default(2_000),
+  }),
+);
+export const rolloutsQuery = request<{
+  readonly rollouts: readonly RolloutRow[];
+  readonly total: number;
+  readonly next: string | null;
+}>()(
+  "gradus/rollouts",
+  run.extend({
+    ...stepRange,
+    /** e.g. `reward > 0.5 && finish == "length"`; see docs/protocol.md. */
+    where: z.string().optional(),
+    /** Per-token arrays too. */
+    tokens: z.boolean().default(false),
+    limit: z.number().int().positive().max(10_000).default(512),
+    after: z.string().optional(),
+  }),
+);
+/** Why a rollout that trains has its advantage, by the run's config as it stood at the step. */
+export const rolloutsWhy = request<Why>()(
+  "gradus/rollouts/why",
+  run.extend({ step: z.number().int(), group: z.string(), index: z.number().int() }),
+);
+export interface EventRow {
+  readonly run: string;
+  readonly attempt: number;
+  readonly step: number;
+  readonly time: number;
+  readonly severity: "info" | "warning" | "error";
+  readonly name: string;
+  readonly message: string;
+  readonly action: string | null;
+  readonly data: Json;
+}
+export const eventsQuery = request<{ readonly events: readonly EventRow[] }>()(
+  "gradus/events",
+  run.extend({ limit: z.number().int().positive().default(1_000) }),
+);
+export interface EvaluationRow {
+  readonly step: number;
+  readonly role: "first" | "periodic" | "last";
+  readonly metrics: Readonly<Record<string, number>>;
+}
+export const evaluationsQuery = request<{ readonly evaluations: readonly EvaluationRow[] }>()(
+  "gradus/evaluations",
+  run,
+);
+
+/** What became of every stage's held-out tasks as one stage ended: `eval/<stage>/pass@k` (`evaluation.matrix`). */
+export interface StageEnd {
+  readonly step: number;
+  /** The stage that ended. */
+  readonly stage: string;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+export const matrixQuery = request<{ readonly ends: readonly StageEnd[] }>()("gradus/matrix", run);
