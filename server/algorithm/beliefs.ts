@@ -35,6 +35,8 @@ export class Beliefs {
   private totals = { seen: 0, drawn: 0 };
   /** The arms by what the sampler tells them apart by; undefined: it looks at each. */
   private readonly alike: Alike | undefined;
+  /** Arms that have changed since a sampler asked; undefined: each may have. */
+  private news: Set<number> | undefined;
 
   constructor(private readonly parts: Believers) {
     const { reads } = parts.sampler;
@@ -100,8 +102,25 @@ export class Beliefs {
       estimate: (arm) => estimator.estimate(arm),
       ...(only === undefined ? {} : { only }),
       ...(alike === undefined ? {} : { classes: () => alike.classes(size, closed, only) }),
+      ...this.told(closed, only),
       ...this.ranked(size, closed, only),
       ...this.special(),
+    };
+  }
+
+  /** For samplers that keep an order of their own. */
+  private told(
+    closed: ReadonlySet<number>,
+    only: ReadonlySet<number> | undefined,
+  ): Pick<Known, "changed" | "closed"> {
+    if (this.alike === undefined || this.parts.estimator.alike !== undefined || only !== undefined) return {};
+    return {
+      closed,
+      changed: () => {
+        const news = this.news ?? "all";
+        this.news = new Set();
+        return news;
+      },
     };
   }
 
@@ -146,9 +165,14 @@ export class Beliefs {
 
   /** The estimator believes otherwise of some arms, or may. */
   changed(arms: readonly number[] | "all"): void {
-    if (arms !== "all") this.alike?.touch(arms);
-    else if (this.parts.estimator.alike === undefined) this.alike?.reset();
-    else this.alike?.renew();
+    if (arms === "all") {
+      this.news = undefined;
+      if (this.parts.estimator.alike === undefined) this.alike?.reset();
+      else this.alike?.renew();
+      return;
+    }
+    this.alike?.touch(arms);
+    if (this.news !== undefined) for (const arm of arms) if (arm >= 0) this.news.add(arm);
   }
 
   /** Arrays are as they stand, not copies. */
@@ -161,5 +185,6 @@ export class Beliefs {
     this.drawn.load(arrays?.["groups"]);
     this.totals = { seen: sum(this.seen.save()), drawn: sum(this.drawn.save()) };
     this.alike?.reset();
+    this.news = undefined;
   }
 }
