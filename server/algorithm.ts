@@ -36,8 +36,9 @@ import { tokensOf, type TokenColumn } from "./algorithm/perRow.ts";
 import { RewardChain, type Scored } from "./algorithm/rewards.ts";
 
 export type { Advantages, Scored, Update };
-export { Curriculum, openSources, type DrawnTask } from "./algorithm/curriculum.ts";
+export { Curriculum, type DrawnTask } from "./algorithm/curriculum.ts";
 export { starvation } from "./algorithm/curriculumFaults.ts";
+export { openSources } from "./algorithm/openSources.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
 export { describeMismatch } from "./algorithm/describe.ts";
 export { advantagesOfRows, columnOfAdvantages } from "./algorithm/advantageColumns.ts";

@@ -1,5 +1,8 @@
 /** The curriculum's step: draw → (rollouts) → admit, refill → observe → estimate → draw. */
-import type { CreateContext, StageBody, TaskConfig } from "../config/resolved.ts";
+import type { CreateContext, StageBody } from "../config/resolved.ts";
+import { joined, partOf } from "../curriculum/saved.ts";
+import type { Candidate, Probe } from "../curriculum/types.ts";
+import { randomStream } from "../random.ts";
 import type {
   Admission,
   Arm,
@@ -10,7 +13,6 @@ import type {
   Estimator,
   Group,
   Known,
-  Observation,
   Random,
   Refill,
   Sampler,
@@ -19,18 +21,12 @@ import type {
   SourceOf,
   Stateful,
   Task,
-  TaskSource,
   Verdict,
 } from "../seams.ts";
-import { Alike, type Reading } from "../curriculum/classes.ts";
-import { Column } from "../curriculum/column.ts";
-import { joined, partOf } from "../curriculum/saved.ts";
-import type { Candidate, Probe } from "../curriculum/types.ts";
-import { openAll } from "../generation/open.ts";
-import { randomStream } from "../random.ts";
+import { Beliefs } from "./beliefs.ts";
 import { create } from "./create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
-import { mean } from "../../shared/mean.ts";
+import { observationsOf } from "./observations.ts";
 
 export interface DrawnTask {
   readonly arm: Arm;
@@ -38,19 +34,6 @@ export interface DrawnTask {
   /** Rollouts of its group; absent: `rollout.group`. */
   readonly rollouts?: number;
 }
-
-const sum = (values: ArrayLike<number>): number => {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i]!;
-  return total;
-};
-
-/** Opens the task sources of a body, in the order of the config. */
-export const openSources = (
-  tasks: readonly TaskConfig[],
-  context: CreateContext,
-): { readonly config: TaskConfig; readonly source: TaskSource }[] =>
-  openAll(tasks, (config) => create(config.source, context, config.name), context);
 
 export class Curriculum implements Stateful {
   readonly division: Division;
@@ -63,16 +46,11 @@ export class Curriculum implements Stateful {
   private readonly budget: Budget;
   private readonly group: number;
   /** Of the last groups that were observed those of which the signal was no finite number. */
-  private readonly unmeasured: Group[] = [];
+  private unmeasured: readonly Group[] = [];
   /** Arms that had no task left to give; and those of them that were told. */
   private readonly usedUp = new Set<number>();
   private readonly told = new Set<number>();
-  /** How much was seen and drawn, by arm and in all. */
-  private readonly seen = new Column(0);
-  private readonly drawn = new Column(0);
-  private totals = { seen: 0, drawn: 0 };
-  /** The arms by what the sampler tells them apart by; undefined: it looks at each. */
-  private readonly alike: Alike | undefined;
+  private readonly beliefs: Beliefs;
 
   constructor(
     config: StageBody["curriculum"],
@@ -91,35 +69,8 @@ export class Curriculum implements Stateful {
     this.budget = create(config.budget, context);
     this.group = context.group;
     this.estimator.grow?.(this.arms);
-    const { reads } = this.sampler;
-    if (this.division.once === true && reads !== undefined)
-      this.alike = new Alike(reads.flatMap((reading) => this.readingsOf(reading)));
-  }
-
-  /** Numbers of an arm that make up what a sampler reads of it. */
-  private readingsOf(reading: Reading): ((arm: number) => number)[] {
-    const { division, estimator, sampler } = this;
-    switch (reading) {
-      case "value":
-      case "spread": {
-        if (estimator.alike !== undefined) return estimator.alike.map((column) => (arm) => column.get(arm));
-        if (reading === "spread") return [(arm) => this.spread(arm)];
-        return [(arm) => sampler.rank?.(this.scored(arm)) ?? this.scored(arm)];
-      }
-      case "seen":
-        return [(arm) => this.seen.get(arm)];
-      case "drawn":
-        return [(arm) => this.drawn.get(arm)];
-      case "prior":
-        return [(arm) => division.kind?.(arm) ?? arm];
-      case "own":
-        return [(arm) => sampler.own?.(arm) ?? 0];
-    }
-  }
-
-  /** What a sampler compares of an arm. */
-  private scored(arm: number, estimate = this.estimator.estimate(arm)): number {
-    return this.signal.score?.(estimate) ?? estimate;
+    const { division: own, signal, estimator, sampler, admission } = this;
+    this.beliefs = new Beliefs({ division: own, signal, estimator, sampler, admission });
   }
 
   /** All arms there are, by number. */
@@ -165,7 +116,7 @@ export class Curriculum implements Stateful {
 
   private async survey(): Promise<void> {
     const fresh = (await this.estimator.survey?.(this.arms)) ?? [];
-    this.believe(fresh.length === this.arms.size ? "all" : fresh);
+    this.beliefs.changed(fresh.length === this.arms.size ? "all" : fresh);
   }
 
   private async drawArms(known: Known, n: number, random: Random, clock: Clock): Promise<number[]> {
@@ -174,10 +125,10 @@ export class Curriculum implements Stateful {
       const { task } = this.arms;
       if (task !== undefined)
         await this.estimator.foresee(candidates.map((arm) => ({ arm, task: task.call(this.arms, arm) })));
-      this.believe(candidates);
+      this.beliefs.changed(candidates);
     }
     const drawn = this.sampler.draw(known, n, random.fork("arm"), clock, candidates);
-    this.alike?.touch(drawn);
+    this.beliefs.changed(drawn);
     // A sampler that chooses from a box has made arms of its points.
     if (this.arms.size > known.size) this.estimator.grow?.(this.arms);
     return drawn;
@@ -198,45 +149,7 @@ export class Curriculum implements Stateful {
    * @param closed those that may not be drawn now
    */
   known(clock: Clock, closed: ReadonlySet<number> = new Set()): Known {
-    const { arms, division, estimator, alike } = this;
-    const { size } = arms;
-    const only = this.admission.left?.();
-    let value: Float64Array | undefined;
-    const scored = (arm: number): number => this.scored(arm);
-    return {
-      arms,
-      size,
-      /** Made when somebody asks for all of it. */
-      get value() {
-        return (value ??= Float64Array.from({ length: size }, (_, arm) => scored(arm)));
-      },
-      scored,
-      seen: this.seen.view(size),
-      drawn: this.drawn.view(size),
-      totals: this.totals,
-      once: division.once ?? false,
-      open: (arm) => !closed.has(arm) && (only?.has(arm) ?? true),
-      prior: (arm) => division.prior(arm, clock),
-      estimate: (arm) => estimator.estimate(arm),
-      ...(only === undefined ? {} : { only }),
-      ...(alike === undefined ? {} : { classes: () => alike.classes(size, closed, only) }),
-      // Where all beliefs change at once, arms stand in the order of what they were made of.
-      ...(alike === undefined || this.sampler.rank === undefined || estimator.alike !== undefined
-        ? {}
-        : { inOrder: () => alike.inOrder(size, closed, only) }),
-      ...(estimator.spread === undefined ? {} : { spread: estimator.spread.bind(estimator) }),
-      ...(estimator.present === undefined
-        ? {}
-        : {
-            present: (arm) => {
-              const now = estimator.present?.(arm);
-              return now === undefined ? undefined : this.scored(arm, now);
-            },
-          }),
-      ...(estimator.posterior === undefined ? {} : { posterior: estimator.posterior.bind(estimator) }),
-      ...(division.box === undefined ? {} : { box: division.box }),
-      ...(division.place === undefined ? {} : { place: division.place.bind(division) }),
-    };
+    return this.beliefs.known(clock, closed);
   }
 
   /** Of the next draw, by arm. */
@@ -270,8 +183,8 @@ export class Curriculum implements Stateful {
   probed(groups: readonly Group[], clock: Clock): void {
     const { observations } = this.observations(groups);
     const others = this.estimator.probed?.(observations, clock) ?? [];
-    this.believe(observations.map(({ arm }) => arm));
-    this.believe(others);
+    this.beliefs.changed(observations.map(({ arm }) => arm));
+    this.beliefs.changed(others);
   }
 
   /** Groups to begin a step with. */
@@ -311,14 +224,14 @@ export class Curriculum implements Stateful {
     const { observations, signals, arms } = this.observations(groups);
     groups.forEach((group, i) => {
       if (!this.unmeasured.includes(group)) this.signal.remember?.(group, arms[i]!, this.arms);
-      this.count(arms[i]!, 0, 1);
+      this.beliefs.count(arms[i]!, 0, 1);
     });
     for (const seen of observations) {
-      this.count(seen.arm, seen.rollouts, 0);
+      this.beliefs.count(seen.arm, seen.rollouts, 0);
       this.estimator.observe(seen, clock.step);
     }
-    this.believe(arms);
-    this.believe(this.estimator.advance?.(this.arms.size, clock.step) ?? []);
+    this.beliefs.changed(arms);
+    this.beliefs.changed(this.estimator.advance?.(this.arms.size, clock.step) ?? []);
     this.admission.remember?.(groups, arms, clock);
     this.budget.learn?.(groups, arms, verdicts, clock);
     this.sampler.learn?.(groups, arms, this.known(clock), clock);
@@ -331,51 +244,10 @@ export class Curriculum implements Stateful {
     return (await this.estimator.learn?.(groups, clock)) ?? {};
   }
 
-  private observations(groups: readonly Group[]): {
-    readonly observations: Observation[];
-    readonly signals: Float64Array;
-    readonly arms: number[];
-  } {
-    const arms = groups.map(({ arm }) => this.arms.find(arm));
-    this.unmeasured.length = 0;
-    const measured = groups.map((group, i) => Array.from(this.measure(group, arms[i]!)));
-    const parts = new Map<number, number[]>();
-    measured.forEach((values, i) => {
-      if (values.length > 0 && arms[i]! >= 0) parts.set(arms[i]!, [...(parts.get(arms[i]!) ?? []), i]);
-    });
-    const observations = [...parts].map(([arm, of]): Observation => {
-      const rollouts = of.reduce((sum, i) => sum + groups[i]!.rewards.length, 0);
-      return {
-        arm,
-        mean: of.reduce((sum, i) => sum + groups[i]!.rewards.length * mean(measured[i]!), 0) / rollouts,
-        values: of.flatMap((i) => measured[i]!),
-        rollouts,
-      };
-    });
-    return { observations, signals: Float64Array.from(measured, mean), arms };
-  }
-
-  /** Empty where a group says nothing. */
-  private measure(group: Group, arm: number): ArrayLike<number> {
-    if (group.rewards.length === 0) return [];
-    const values = this.signal.measure(group, arm, this.arms);
-    if (values.length === 0 || Number.isFinite(mean(values))) return values;
-    this.unmeasured.push(group);
-    return [];
-  }
-
-  private count(arm: number, rollouts: number, groups: number): void {
-    if (arm < 0) return;
-    this.seen.add(arm, rollouts);
-    this.drawn.add(arm, groups);
-    this.totals = { seen: this.totals.seen + rollouts, drawn: this.totals.drawn + groups };
-  }
-
-  /** The estimator believes otherwise of some arms, or may. */
-  private believe(arms: readonly number[] | "all"): void {
-    if (arms !== "all") this.alike?.touch(arms);
-    else if (this.estimator.alike === undefined) this.alike?.reset();
-    else this.alike?.renew();
+  private observations(groups: readonly Group[]): ReturnType<typeof observationsOf> {
+    const found = observationsOf(groups, this.signal, this.arms);
+    this.unmeasured = found.unmeasured;
+    return found;
   }
 
   /** What has gone wrong in the last step: signals that are no numbers, and once for each arm that it has no task left. */
@@ -394,7 +266,7 @@ export class Curriculum implements Stateful {
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     return joined({
-      seen: { json: null, arrays: { rollouts: this.seen.save(), groups: this.drawn.save() } },
+      seen: this.beliefs.save(),
       division: division.save?.(),
       signal: signal.save?.(),
       estimator: estimator.save(),
@@ -409,16 +281,12 @@ export class Curriculum implements Stateful {
   load(saved: Saved): void {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     division.load?.(partOf(saved, "division"));
-    const { arrays } = partOf(saved, "seen");
-    this.seen.load(arrays?.["rollouts"]);
-    this.drawn.load(arrays?.["groups"]);
-    this.totals = { seen: sum(this.seen.save()), drawn: sum(this.drawn.save()) };
+    this.beliefs.load(partOf(saved, "seen"));
     for (const [name, part] of Object.entries({ signal, estimator, sampler, admission, refill, budget }))
       part.load?.(partOf(saved, name));
     const sources = partOf(saved, "sources");
     for (const { source } of this.sources) source.load(partOf(sources, source.name));
     this.division.grow?.();
     this.estimator.grow?.(this.arms);
-    this.alike?.reset();
   }
 }

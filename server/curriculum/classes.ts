@@ -2,6 +2,7 @@
  * Arms that a sampler cannot tell apart, as one. Of a million tasks most have never been drawn, and of the others many
  * have shown the same: what a sampler computes by class costs as much as there are different arms, not as there are arms.
  */
+import { rankedBy } from "./order.ts";
 import { OrderedArms } from "./orderedArms.ts";
 import type { Known } from "./types.ts";
 
@@ -42,8 +43,11 @@ export function singly({ size, open }: Known): Classes {
 }
 
 /** A number of each class, from that of its first arm. */
-export const byClass = ({ first }: Classes, read: (arm: number) => number): Float64Array =>
-  Float64Array.from(first, read);
+export function byClass({ first }: Classes, read: (arm: number) => number): Float64Array {
+  const numbers = new Float64Array(first.length);
+  for (let of = 0; of < first.length; of++) numbers[of] = read(first[of]!);
+  return numbers;
+}
 
 /** Numbers in their order, NaN behind all others. */
 function compareNumbers(a: number, b: number): number {
@@ -119,12 +123,12 @@ export class Alike {
   /** Where few may be drawn, the others do not count. */
   private ofFew(closed: ReadonlySet<number>, only: ReadonlySet<number>): Classes {
     const order = this.orderOf([...only].filter((arm) => !closed.has(arm)));
-    const starts = Uint32Array.from(order.starts(this.alike));
+    const starts = order.starts(this.alike);
     const arms = sizes(starts, order.size);
     return {
       size: starts.length,
       version: starts,
-      first: Int32Array.from(starts, (start) => order.at(start)),
+      first: firsts(order, starts),
       arms,
       open: arms,
       member: (of, place) => order.at(starts[of]! + place),
@@ -154,8 +158,8 @@ export class Alike {
   private settle(size: number): void {
     const order = this.ordered(size);
     if (this.starts !== undefined) return;
-    const starts = Uint32Array.from(order.starts(this.alike));
-    this.first = Int32Array.from(starts, (start) => order.at(start));
+    const starts = order.starts(this.alike);
+    this.first = firsts(order, starts);
     this.arms = sizes(starts, order.size);
     this.starts = starts;
     this.renew();
@@ -163,10 +167,8 @@ export class Alike {
 
   private build(size: number): void {
     this.grow(size);
-    const arms = Int32Array.from({ length: size }, (_, arm) => arm);
     for (let arm = 0; arm < size; arm++) this.read(arm);
-    if (arms.some((arm) => arm > 0 && this.compare(arm - 1, arm) > 0)) arms.sort(this.compare);
-    this.order = new OrderedArms(arms, this.compare);
+    this.order = new OrderedArms(new Int32Array(rankedBy(this.keys, size).buffer), this.compare);
     this.starts = undefined;
   }
 
@@ -216,8 +218,19 @@ export class Alike {
   };
 }
 
-const sizes = (starts: Uint32Array, all: number): Uint32Array<ArrayBuffer> =>
-  Uint32Array.from(starts, (start, of) => (of + 1 < starts.length ? starts[of + 1]! : all) - start);
+/** The arm at each of these places. Written out: `from` with a function costs ten times as much, of a million. */
+function firsts(order: OrderedArms, starts: Uint32Array): Int32Array<ArrayBuffer> {
+  const arms = new Int32Array(starts.length);
+  for (let of = 0; of < starts.length; of++) arms[of] = order.at(starts[of]!);
+  return arms;
+}
+
+function sizes(starts: Uint32Array, all: number): Uint32Array<ArrayBuffer> {
+  const arms = new Uint32Array(starts.length);
+  for (let of = 0; of < starts.length; of++)
+    arms[of] = (of + 1 < starts.length ? starts[of + 1]! : all) - starts[of]!;
+  return arms;
+}
 
 /** The last place of numbers that rise at which there is no more than a value; 0 of none. */
 export function lastAtMost(rising: ArrayLike<number>, value: number): number {

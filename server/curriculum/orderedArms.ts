@@ -80,17 +80,17 @@ export class OrderedArms {
   }
 
   /** Places at which an arm stands that is not like the one before it. */
-  starts(alike: (a: number, b: number) => boolean): number[] {
-    const starts: number[] = [];
-    let [place, before] = [0, -1];
+  starts(alike: (a: number, b: number) => boolean): Uint32Array {
+    const starts = new Uint32Array(this.count);
+    let [found, place, before] = [0, 0, -1];
     for (const { arms, length } of this.chunks) {
       for (let i = 0; i < length; i = endOfRun(arms, i, length, alike)) {
-        if (before < 0 || !alike(before, arms[i]!)) starts.push(place + i);
+        if (before < 0 || !alike(before, arms[i]!)) starts[found++] = place + i;
         before = arms[i]!;
       }
       place += length;
     }
-    return starts;
+    return starts.slice(0, found);
   }
 
   private split(number: number): void {

@@ -157,6 +157,13 @@ export interface Known {
   readonly only?: ReadonlySet<number>;
   /** The arms in classes of those that are alike in what the sampler reads; only where each comes at most once a step. */
   classes?(): Classes;
+  /**
+   * Arms of which `scored` or `seen` may have changed since this was last asked, by the one sampler that asks; "all" at
+   * first. Only where each comes at most once a step and what is believed changes of few at a time.
+   */
+  changed?(): Iterable<number> | "all";
+  /** Where all others may be drawn: those that may not. */
+  readonly closed?: ReadonlySet<number>;
   /** Where a sampler ranks arms, and each comes at most once a step: those that are open, in that order. */
   inOrder?(): Iterable<number>;
   /** What is believed of the arm's signal, before its score is taken; absent: `value` is that. */

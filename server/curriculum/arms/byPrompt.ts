@@ -46,11 +46,12 @@ class PromptArms implements ArmSet {
   }
 
   part(arm: number): Part {
-    return this.later[arm - this.first]?.part ?? this.parts.findLast(({ from }) => from <= arm)!;
+    // Below 0 a place of a list is looked up as a name, which a million arms feel.
+    if (arm >= this.first) return this.later[arm - this.first]!.part;
+    return this.parts.findLast(({ from }) => from <= arm)!;
   }
   task(arm: number): Task {
-    const appeared = this.later[arm - this.first];
-    if (appeared !== undefined) return appeared.task;
+    if (arm >= this.first) return this.later[arm - this.first]!.task;
     const { pool, from } = this.part(arm);
     return pool.task(arm - from);
   }

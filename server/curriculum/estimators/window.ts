@@ -2,33 +2,30 @@ import { z } from "zod";
 import { estimator } from "../../config/declaration.ts";
 import type { Saved } from "../../seams.ts";
 import type { Estimator, Observation } from "../types.ts";
-import { listsByArm } from "../saved.ts";
+import { LastFew } from "../lastFew.ts";
 import { mean } from "../../../shared/mean.ts";
 
 class Window implements Estimator {
-  private readonly kept = new Map<number, number[]>();
+  private readonly kept: LastFew;
 
   constructor(
-    private readonly size: number,
+    size: number,
     private readonly of: "steps" | "rollouts",
-  ) {}
+  ) {
+    this.kept = new LastFew(size);
+  }
 
   observe({ arm, mean: now, values }: Observation): void {
-    const more = this.of === "steps" ? [now] : values;
-    this.kept.set(arm, [...(this.kept.get(arm) ?? []), ...more].slice(-this.size));
+    for (const value of this.of === "steps" ? [now] : values) this.kept.push(arm, value);
   }
-
   estimate(arm: number): number {
-    return mean(this.kept.get(arm) ?? []);
+    return mean(this.kept.of(arm));
   }
-
   save(): Saved {
-    return { json: [...this.kept].map(([arm, values]) => [arm, [...values]]) };
+    return this.kept.save();
   }
-
-  load({ json }: Saved): void {
-    this.kept.clear();
-    for (const [arm, values] of listsByArm(json)) this.kept.set(arm, values);
+  load(saved: Saved): void {
+    this.kept.load(saved);
   }
 }
 

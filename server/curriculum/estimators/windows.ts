@@ -2,7 +2,7 @@ import { z } from "zod";
 import { estimator } from "../../config/declaration.ts";
 import type { Saved } from "../../seams.ts";
 import { deviation } from "../numbers.ts";
-import { listsByArm } from "../saved.ts";
+import { LastFew } from "../lastFew.ts";
 import type { Estimator, Observation } from "../types.ts";
 import { mean } from "../../../shared/mean.ts";
 
@@ -15,28 +15,29 @@ const comparisons = {
 } as const;
 
 class Windows implements Estimator {
-  private readonly kept = new Map<number, number[]>();
+  private readonly kept: LastFew;
 
   constructor(
     private readonly size: number,
     private readonly compare: keyof typeof comparisons,
-  ) {}
+  ) {
+    this.kept = new LastFew(2 * size);
+  }
 
   observe({ arm, mean: now }: Observation): void {
-    this.kept.set(arm, [...(this.kept.get(arm) ?? []), now].slice(-2 * this.size));
+    this.kept.push(arm, now);
   }
   estimate(arm: number): number {
-    const values = this.kept.get(arm) ?? [];
+    const values = this.kept.of(arm);
     if (values.length < 2 * this.size) return Number.NaN;
-    const last = values.slice(this.size);
-    return comparisons[this.compare](mean(last), mean(values.slice(0, this.size)), deviation(last, 0));
+    const last = values.subarray(this.size);
+    return comparisons[this.compare](mean(last), mean(values.subarray(0, this.size)), deviation(last, 0));
   }
   save(): Saved {
-    return { json: [...this.kept].map(([arm, values]) => [arm, [...values]]) };
+    return this.kept.save();
   }
-  load({ json }: Saved): void {
-    this.kept.clear();
-    for (const [arm, values] of listsByArm(json)) this.kept.set(arm, values);
+  load(saved: Saved): void {
+    this.kept.load(saved);
   }
 }
 

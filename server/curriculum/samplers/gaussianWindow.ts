@@ -45,8 +45,12 @@ class GaussianWindow implements Sampler {
     if (this.ranking?.version === classes.version) return this.ranking;
     const sign = this.options.order === "ascending" ? 1 : -1;
     const order = ranked(new Columns(known, classes).value.map((one) => sign * one));
+    const from = new Uint32Array(order.length);
     let size = 0;
-    const from = Uint32Array.from(order, (of) => (size += classes.arms[of]!) - classes.arms[of]!);
+    for (let rank = 0; rank < order.length; rank++) {
+      from[rank] = size;
+      size += classes.arms[order[rank]!]!;
+    }
     return (this.ranking = { version: classes.version, classes: order, from, size });
   }
 

@@ -44,7 +44,7 @@ test("an order of arms stays one while arms leave and come back with other keys"
   );
   const starts = order.starts((a, b) => keys[a] === keys[b]);
   assert.deepEqual(
-    starts,
+    [...starts],
     expected.flatMap((arm, i) => (i > 0 && keys[expected[i - 1]!] === keys[arm] ? [] : [i])),
   );
 });

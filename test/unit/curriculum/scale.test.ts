@@ -13,6 +13,7 @@ for (const text of [
   "{ estimator: ema, sampler: boltzmann }",
   "{ estimator: { use: ema, decay_unsampled: true }, sampler: boltzmann }",
   "{ estimator: ema, sampler: ucb_softmax }",
+  "{ estimator: { use: static, by: field, field: score }, sampler: ucb_softmax }",
   "{ signal: failure_ratio, estimator: last, sampler: proportional }",
   "{ signal: success_rate, estimator: beta, sampler: sorted }",
   "{ signal: success_rate, estimator: rasch, sampler: sorted }",

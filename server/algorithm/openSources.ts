@@ -1,0 +1,11 @@
+import type { CreateContext, TaskConfig } from "../config/resolved.ts";
+import { openAll } from "../generation/open.ts";
+import type { TaskSource } from "../seams.ts";
+import { create } from "./create.ts";
+
+/** Opens the task sources of a body, in the order of the config. */
+export const openSources = (
+  tasks: readonly TaskConfig[],
+  context: CreateContext,
+): { readonly config: TaskConfig; readonly source: TaskSource }[] =>
+  openAll(tasks, (config) => create(config.source, context, config.name), context);
