@@ -20,7 +20,7 @@ import type {
   Stats,
   Weigh,
 } from "./seams.ts";
-import { AdvantageChain, type Advantages } from "./algorithm/advantages.ts";
+import { AdvantageChain } from "./algorithm/advantages.ts";
 import {
   describeAdvantages,
   describeGroups,
@@ -34,6 +34,7 @@ import { klTerms } from "./algorithm/kl.ts";
 import { LossChain, type Update } from "./algorithm/loss.ts";
 import { tokensOf, type TokenColumn } from "./algorithm/perRow.ts";
 import { RewardChain, type Scored } from "./algorithm/rewards.ts";
+import { recordedAdvantages, type Advantages } from "./algorithm/tokenAdvantages.ts";
 
 export type { Advantages, Scored, Update };
 export { Curriculum, openSources, type DrawnTask } from "./algorithm/curriculum.ts";
@@ -41,7 +42,7 @@ export { starvation } from "./algorithm/curriculumFaults.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
 export { describeMismatch } from "./algorithm/describe.ts";
 export { advantagesOfRows, columnOfAdvantages } from "./algorithm/advantageColumns.ts";
-export { withReturns } from "./algorithm/advantages.ts";
+export { withReturns } from "./algorithm/tokenAdvantages.ts";
 export { create } from "./algorithm/create.ts";
 
 /** What the methods of a stage need from outside; `random` and models are added by the caller. */
@@ -159,7 +160,7 @@ export class Algorithm implements Stateful {
   }
   /** Recorded advantages per token; NaN where a token has none. */
   recorded(values: Float64Array, batch: Batch): Advantages {
-    return this.advantageChain.recorded(values, batch);
+    return recordedAdvantages(values, batch);
   }
   /** Once a step, after its advantages: what remembers earlier steps learns from this one. */
   observe(combined: Combined, batch: Batch): void {

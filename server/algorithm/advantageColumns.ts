@@ -1,7 +1,7 @@
 /** Advantages as what reads them a part at a time takes them. */
 import { selectTokens } from "../batch.ts";
 import type { Batch } from "../seams.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import type { TokenColumn } from "./perRow.ts";
 
 /** The advantages' column; where there need not be one, what stands for it. */

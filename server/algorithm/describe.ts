@@ -1,6 +1,6 @@
 /** The metrics of a step that follow from its rewards and advantages. */
 import { status, type Batch, type Group } from "../seams.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { rowValue, type Scored } from "./rewards.ts";
 import { mean } from "../../shared/mean.ts";
 

@@ -1,7 +1,7 @@
 /** Groups as the curriculum and the charts see them. */
 import type { Batch, Group } from "../seams.ts";
 import { rowsOfGroups } from "../batch.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { outcome, type Scored } from "./rewards.ts";
 
 /** Mean advantage over a row's trained tokens; NaN where none has one. */

@@ -27,7 +27,7 @@ import { fullChannel, KlLoss } from "./klLoss.ts";
 import { wasShown } from "./klFactors.ts";
 import { bothKept, MaskChain } from "./masks.ts";
 import { aggregated, placeOf, reached, routeMetrics, routesOf, routeTouched, unmasked } from "./routes.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { Space } from "./space.ts";
 import { tokenWeights } from "./tokenWeights.ts";
 import { countsOf, tokensOf, type TokenColumn } from "./perRow.ts";

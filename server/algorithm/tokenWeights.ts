@@ -1,7 +1,7 @@
 /** Which tokens train, and how much each counts. */
 import type { Batch, Clock, Stats, TokenWeight } from "../seams.ts";
 import { hasByte } from "../slices.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { PerRow, type TokenColumn } from "./perRow.ts";
 
 /**
