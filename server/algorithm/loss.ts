@@ -30,7 +30,7 @@ import { aggregated, placeOf, reached, routeMetrics, routesOf, routeTouched, unm
 import type { Advantages } from "./tokenAdvantages.ts";
 import { Space } from "./space.ts";
 import { tokenWeights } from "./tokenWeights.ts";
-import { countsOf, tokensOf, type TokenColumn } from "./perRow.ts";
+import { countsOf, tokensOf, type TokenColumn } from "./tokenColumn.ts";
 import { Weighing, wholeFactors, type Ground, type Prepared } from "./weighing.ts";
 import type { Scored } from "./rewards.ts";
 
@@ -160,14 +160,8 @@ export class LossChain implements Stateful {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(
-    batch: Batch,
-    advantages: Advantages,
-    stats: Stats,
-    clock: Clock,
-    into?: Float64Array,
-  ): TokenColumn {
-    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock, into);
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): TokenColumn {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
   weigh(update: Update, clock: Clock): Weigh {

@@ -16,8 +16,8 @@ export class RowAdvantages implements Advantages {
 
   constructor(
     readonly rows: Float64Array,
-    { offsets }: Batch,
-    targets: Float64Array | undefined,
+    { offsets }: Pick<Batch, "offsets">,
+    targets?: Float64Array,
   ) {
     this.perRow = new PerRow(rows, offsets);
     if (targets !== undefined) this.returns = targets;
