@@ -1,7 +1,9 @@
 /** A step's worth of rollouts without a run: random rewards and log-probs, rows of one length. */
-import { Algorithm, columnOf, columnOfAdvantages, contextOf, withReturns } from "../server/algorithm.ts";
+import { Algorithm, columnOf, contextOf } from "../server/algorithm.ts";
 import type { StageBody } from "../server/config/resolved.ts";
 import { randomStream } from "../server/random.ts";
+import { advantagesOf } from "../server/run/advantages.ts";
+import { updateOf } from "../server/run/training.ts";
 import type { Batch, Channel, Stats, TermValue } from "../server/seams.ts";
 
 export interface MathStep {
@@ -10,8 +12,8 @@ export interface MathStep {
   readonly terms: readonly (readonly TermValue[])[];
   readonly old: Stats;
   readonly now: Stats;
-  /** Written anew by each step whose tokens have weights of their own. */
-  readonly space: Float64Array;
+  /** All rows. */
+  readonly admitted: readonly number[];
 }
 
 const clock = { step: 0, stageStep: 0 };
@@ -68,17 +70,17 @@ export function mathStep(body: StageBody, rows: number, length: number, group = 
     },
     // An update builds the channels that are asked for, and no other.
     now: columnsOf(algorithm.channels(clock)),
-    space: new Float64Array(size),
+    admitted: Array.from({ length: rows }, (_, row) => row),
   };
 }
 
-/** Rewards → advantages → weights → loss and derivatives, as a step does them. @returns the loss */
-export function computeStep({ batch, algorithm, terms, old, now, space }: MathStep): number {
+/** Rewards → advantages → weights → loss and derivatives, as a step of a run does them. @returns the loss */
+export function computeStep({ batch, algorithm, terms, old, now, admitted }: MathStep): number {
   const masked = algorithm.masked(batch);
   const columns = terms.map((values, i) => columnOf(`term ${i}`, values, masked));
   const scored = algorithm.rewards(columns, masked, clock);
-  const advantages = algorithm.advantages(scored.combined, masked, old, clock, true);
-  const weights = algorithm.tokenWeights(masked, advantages, old, clock, space);
-  const update = { old, advantages: columnOfAdvantages(advantages), weights, scored, reuse: true };
-  return algorithm.weigh(update, clock)(now, withReturns(masked, advantages)).loss;
+  const compared = { all: old, train: old };
+  const { train } = advantagesOf(algorithm, clock, { batch: masked, scored, admitted }, compared);
+  const update = { ...updateOf(train, admitted), reuse: true };
+  return algorithm.weigh(update, clock)(now, train.batch).loss;
 }

@@ -20,19 +20,21 @@ import type {
   Stats,
   Weigh,
 } from "./seams.ts";
-import { AdvantageChain, type Advantages } from "./algorithm/advantages.ts";
+import { AdvantageChain } from "./algorithm/advantages.ts";
 import {
   describeAdvantages,
   describeGroups,
   describeRewards,
   describeRollouts,
+  type Trained,
 } from "./algorithm/describe.ts";
 import { withGiven } from "./algorithm/givenAdvantages.ts";
 import { helps } from "./config/guidanceFacts.ts";
 import { groupsOf } from "./algorithm/groups.ts";
 import { klTerms } from "./algorithm/kl.ts";
 import { LossChain, type Update } from "./algorithm/loss.ts";
-import { tokensOf, type TokenColumn } from "./algorithm/perRow.ts";
+import { recordedAdvantages, type Advantages } from "./algorithm/tokenAdvantages.ts";
+import type { TokenColumn } from "./algorithm/tokenColumn.ts";
 import { RewardChain, type Scored } from "./algorithm/rewards.ts";
 
 export type { Advantages, Scored, Update };
@@ -40,9 +42,20 @@ export { Curriculum, type DrawnTask } from "./algorithm/curriculum.ts";
 export { starvation } from "./algorithm/curriculumFaults.ts";
 export { openSources } from "./algorithm/openSources.ts";
 export { columnOf, outcome, rowValue } from "./algorithm/rewards.ts";
-export { describeMismatch } from "./algorithm/describe.ts";
-export { advantagesOfRows, columnOfAdvantages } from "./algorithm/advantageColumns.ts";
-export { withReturns } from "./algorithm/advantages.ts";
+export { describeMismatch, type Trained } from "./algorithm/describe.ts";
+export { advantagesOfRow, columnOfAdvantages, meanAdvantage } from "./algorithm/advantageColumns.ts";
+export { RowAdvantages } from "./algorithm/overTokens.ts";
+export { PerRow } from "./algorithm/perRow.ts";
+export {
+  columnsInStretches,
+  isNought,
+  selectTokenColumn,
+  timesRows,
+  tokensOf,
+  tokensOfRow,
+  type TokenColumn,
+} from "./algorithm/tokenColumn.ts";
+export { withReturns } from "./algorithm/tokenAdvantages.ts";
 export { create } from "./algorithm/create.ts";
 
 /** What the methods of a stage need from outside; `random` and models are added by the caller. */
@@ -160,7 +173,7 @@ export class Algorithm implements Stateful {
   }
   /** Recorded advantages per token; NaN where a token has none. */
   recorded(values: Float64Array, batch: Batch): Advantages {
-    return this.advantageChain.recorded(values, batch);
+    return recordedAdvantages(values, batch);
   }
   /** Once a step, after its advantages: what remembers earlier steps learns from this one. */
   observe(combined: Combined, batch: Batch): void {
@@ -177,23 +190,13 @@ export class Algorithm implements Stateful {
   groups(batch: Batch, scored: Scored, advantages?: Advantages): Group[] {
     return groupsOf(batch, scored, advantages);
   }
-  /** Mask × token weighting, 0 where nothing trains. A column, if there has to be one, is `into` where that is given. */
-  tokenWeights(
-    batch: Batch,
-    advantages: Advantages,
-    stats: Stats = {},
-    clock = beginning,
-    into?: Float64Array,
-  ): TokenColumn {
-    return this.lossChain.weights(batch, advantages, stats, clock, into);
+  /** Mask × token weighting, 0 where nothing trains. */
+  tokenWeights(batch: Batch, advantages: Advantages, stats: Stats = {}, clock = beginning): TokenColumn {
+    return this.lossChain.weights(batch, advantages, stats, clock);
   }
   /** Per row, which losses it moves, by the config's routes; undefined: all the objective. */
   routes(batch: Batch, success: Uint8Array | undefined, advantages: Advantages): Uint8Array | undefined {
     return this.lossChain.routes(batch, success, advantages);
-  }
-  /** The same as a column of its own. */
-  weights(batch: Batch, advantages: Advantages, stats: Stats = {}, clock = beginning): Float64Array {
-    return tokensOf(this.tokenWeights(batch, advantages, stats, clock));
   }
   /** Objective + KL in the loss + entropy bonus, for `policy.update`. All columns are those of the batch it is given. */
   weigh(update: Update, clock: Clock): Weigh {
@@ -207,17 +210,11 @@ export class Algorithm implements Stateful {
   finished(): void {
     this.lossChain.finished();
   }
-  /** The metrics that follow from rewards and advantages. */
-  describe(
-    batch: Batch,
-    scored: Scored,
-    advantages: Advantages,
-    weights: Float64Array,
-    groups: readonly Group[],
-  ): Record<string, number> {
+  /** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
+  describe(batch: Batch, scored: Scored, trained: Trained, groups: readonly Group[]): Record<string, number> {
     return {
       ...describeRewards(scored),
-      ...describeAdvantages(advantages, weights),
+      ...describeAdvantages(trained),
       ...describeGroups(groups),
       ...describeRollouts(batch),
     };

@@ -4,7 +4,15 @@
  */
 import { UserError } from "../shared/errors.ts";
 import { toWire, type WireNumber } from "../shared/rollouts.ts";
-import { describeMismatch, withReturns, type Advantages, type Scored } from "./algorithm.ts";
+import {
+  columnOfAdvantages,
+  describeMismatch,
+  tokensOf,
+  withReturns,
+  type Advantages,
+  type Scored,
+  type TokenColumn,
+} from "./algorithm.ts";
 import type { RunConfig, StageBody } from "./config/resolved.ts";
 import { RecordedStep } from "./explain/recordedStep.ts";
 import type { Span } from "../shared/why.ts";
@@ -128,9 +136,9 @@ export class StepExplainer {
     const advantages = algorithm.given
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)
       : this.computed(scored, old);
-    const weights = algorithm.weights(batch, advantages, old, clock);
-    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
-    return { scored, old, advantages, weights, weighed };
+    const column = algorithm.tokenWeights(batch, advantages, old, clock);
+    const weighed = update ? this.weigh(old, advantages, column, scored) : undefined;
+    return { scored, old, advantages, weights: tokensOf(column), weighed };
   }
 
   *explain(): Generator<Explained> {
@@ -139,7 +147,7 @@ export class StepExplainer {
     algorithm.observe(scored.combined, batch);
     const groups = algorithm.groups(batch, scored, advantages);
     const metrics = {
-      ...algorithm.describe(batch, scored, advantages, weights, groups),
+      ...algorithm.describe(batch, scored, { batch, advantages, weights }, groups),
       "tokens/trained": weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0),
     };
     const sampled = batch.columns.logp_sampled;
@@ -202,10 +210,10 @@ export class StepExplainer {
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }
 
-  private weigh(old: Stats, advantages: Advantages, weights: Float64Array, scored: Scored): Weighed {
+  private weigh(old: Stats, advantages: Advantages, weights: TokenColumn, scored: Scored): Weighed {
     const { step } = this;
     const { batch, clock, algorithm } = step;
-    const trained = Uint8Array.from(weights, (weight) => (weight === 0 ? 0 : 1));
+    const trained = Uint8Array.from(tokensOf(weights), (weight) => (weight === 0 ? 0 : 1));
     const channels = algorithm.channels(clock);
     const now = this.now(channels, trained);
     if (channels.includes("logp") && readsBehaviour(step.body.objective))
@@ -214,10 +222,8 @@ export class StepExplainer {
       if (old[`logp:${model}`] === undefined || algorithm.kl.some((term) => term.model === model))
         step.checkColumn(old[`logp:${model}`], trained, keyOf(`logp:${model}`));
     const routes = algorithm.routes(batch, scored.success, advantages);
-    return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored, routes }, clock)(
-      now,
-      withReturns(batch, advantages),
-    );
+    const update = { old, advantages: columnOfAdvantages(advantages), weights, scored, routes };
+    return algorithm.weigh(update, clock)(now, withReturns(batch, advantages));
   }
 
   /** The channels that the loss reads, as recorded; the entropy also where it is only measured. */

@@ -14,59 +14,15 @@ import type {
   Units,
 } from "../advantage/types.ts";
 import { clippedTo } from "../advantage/clip.ts";
-import { filtered } from "../advantage/filter.ts";
 import { Moments } from "../advantage/moments.ts";
-import { sharedPrefixes } from "../advantage/prefixes.ts";
 import { returnsToGo } from "../advantage/returns.ts";
 import { coarser, Earned, placed, rewardsOfUnits, spreadOver, type Source } from "../advantage/sources.ts";
-import { trainedTokens, unitsOf } from "../advantage/units.ts";
-import { standardise, whitening } from "../advantage/whiten.ts";
+import { unitsOf } from "../advantage/units.ts";
 import { create } from "./create.ts";
-import { RowAdvantages, UnitAdvantages } from "./overTokens.ts";
+import { finished, type Valued } from "./finishing.ts";
 import { Penalty } from "./penalty.ts";
-import type { PerRow } from "./perRow.ts";
 import { Space } from "./space.ts";
-import type { Standardised } from "./standardised.ts";
-
-export interface Advantages {
-  /** Per token; 0 where the row has none. */
-  readonly tokens: Float64Array;
-  /** Per row, the mean over its trained tokens; NaN where the row has none: it does not train. */
-  readonly rows: Float64Array;
-  /** Per token: 1 where an advantage exists. */
-  readonly exists: Uint8Array;
-  /** Where the tokens of a row all have one advantage: it, without a column. */
-  readonly perRow?: PerRow;
-  /** Where `tokens` are not standardised before they are read: they, so that who reads a part does it there. */
-  readonly late?: Standardised;
-  /** Every token has one. */
-  readonly everywhere?: boolean;
-  /** What a value head should have said before each token, where the baseline is one that learns; NaN elsewhere. */
-  readonly returns?: Float64Array;
-}
-
-/** The batch with what its value head should have said, where the advantages know it and no rollout recorded it. */
-export const withReturns = (batch: Batch, { returns }: Advantages): Batch =>
-  returns === undefined || batch.columns.returns !== undefined
-    ? batch
-    : { ...batch, columns: { ...batch.columns, returns } };
-
-/** Rows of each group that train and have a reward. */
-function groupsWithRewards(totals: Float64Array, { group, groups, records }: Batch): readonly Int32Array[] {
-  const rows: number[][] = Array.from({ length: groups }, () => []);
-  totals.forEach((total, row) => {
-    if (!Number.isNaN(total) && records[row]!.use === "train") rows[group[row]!]!.push(row);
-  });
-  return rows.filter((list) => list.length > 0).map((list) => Int32Array.from(list));
-}
-
-/** Values of units, and the units: later stages may cut finer. */
-interface Valued {
-  readonly units: Units;
-  readonly values: Float64Array;
-  /** Sums over them, where the baseline has made them. */
-  readonly moments?: Moments | undefined;
-}
+import type { Advantages } from "./tokenAdvantages.ts";
 
 /** What all stages of one call share. */
 interface Step {
@@ -75,6 +31,15 @@ interface Step {
   readonly clock: Clock;
   readonly gamma: number;
   readonly column: AdvantageInput["column"];
+}
+
+/** Rows of each group that train and have a reward. */
+function groupsWithRewards(totals: Float64Array, { group, groups, records }: Batch): readonly Int32Array[] {
+  const rows: number[][] = Array.from({ length: groups }, () => []);
+  totals.forEach((total, row) => {
+    if (!Number.isNaN(total) && records[row]!.use === "train") rows[group[row]!]!.push(row);
+  });
+  return rows.filter((list) => list.length > 0).map((list) => Int32Array.from(list));
 }
 
 export class AdvantageChain implements Stateful {
@@ -131,7 +96,7 @@ export class AdvantageChain implements Stateful {
       ? { valued: this.bySource(combined, totals, step), targets: undefined }
       : this.ofSum(combined, totals, apart ? undefined : penalty, step);
     const charged = apart ? this.charge(valued, penalty, step) : valued;
-    return this.finished(charged, targets, totals, combined.errored, step);
+    return finished(this.config, charged, targets, { totals, errored: combined.errored }, step);
   }
 
   /** The rewards' sum, centred and scaled at the chain's level. */
@@ -258,53 +223,6 @@ export class AdvantageChain implements Stateful {
     const later = this.toGo(costs, tokens, step);
     const known = spreadOver(values, units, step.batch, Number.NaN);
     return { units: tokens, values: later.map((cost, unit) => known[tokens.start[unit]!]! + cost) };
-  }
-
-  /** Everything after the baseline and the scale, and out to the tokens. */
-  private finished(
-    valued: Valued,
-    targets: Float64Array | undefined,
-    totals: Float64Array,
-    errored: Uint8Array,
-    step: Step,
-  ): Advantages {
-    const { batch, clock } = step;
-    const { units, values: shared, moments } = this.prefixed(valued, batch);
-    const counts = (): Int32Array | undefined => trainedTokens(units, batch.mask);
-    const by = whitening(shared, counts, this.config.whiten, moments);
-    const { positive, negative } = this.config.sign;
-    const [up, down] = [valueAt(positive, clock), valueAt(negative, clock)];
-    const plain = up === 1 && down === 1 && this.config.filter === "none";
-    if (by?.complete === true && plain && units.everyToken === true)
-      return new UnitAdvantages(shared, units, batch, targets, by);
-    if (by !== undefined) standardise(shared, by);
-    const signed =
-      up === 1 && down === 1 ? shared : shared.map((a) => (a > 0 ? up * a : a < 0 ? down * a : a));
-    const values = filtered(signed, units, this.config.filter);
-    if (this.config.unscored === "zero")
-      for (let unit = 0; unit < values.length; unit++) {
-        const row = units.row[unit]!;
-        if (Number.isNaN(totals[row]!) && errored[row] === 0 && batch.records[row]!.use === "train")
-          values[unit] = 0;
-      }
-    if (units.level === "response") return new RowAdvantages(values, batch, targets);
-    return new UnitAdvantages(values, units, batch, targets);
-  }
-
-  private prefixed(valued: Valued, batch: Batch): Valued {
-    return this.config.prefix === "hard" ? sharedPrefixes(valued, batch) : valued;
-  }
-
-  /** Recorded advantages per token, NaN where none exists. */
-  recorded(values: Float64Array, batch: Batch): Advantages {
-    const exists = Uint8Array.from(values, (value) => (Number.isNaN(value) ? 0 : 1));
-    const rows = Float64Array.from({ length: batch.rows }, (_, row) => {
-      const known = values
-        .subarray(batch.offsets[row]!, batch.offsets[row + 1]!)
-        .filter((value) => !Number.isNaN(value));
-      return known.length === 0 ? Number.NaN : known.reduce((sum, value) => sum + value, 0) / known.length;
-    });
-    return { tokens: values.map((value) => (Number.isNaN(value) ? 0 : value)), rows, exists };
   }
 
   /** Once a step, after its advantages: baselines that remember learn what was earned. */

@@ -1,7 +1,9 @@
 /** The metrics of a step that follow from its rewards and advantages. */
 import { status, type Batch, type Group } from "../seams.ts";
-import type { Advantages } from "./advantages.ts";
+import { columnOfAdvantages } from "./advantageColumns.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { rowValue, type Scored } from "./rewards.ts";
+import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
 import { mean } from "../../shared/mean.ts";
 
 function deviation(values: readonly number[]): number {
@@ -39,15 +41,27 @@ export function describeGroups(groups: readonly Group[]): Record<string, number>
   };
 }
 
-export function describeAdvantages({ tokens }: Advantages, weights: Float64Array): Record<string, number> {
+/** What trains, and what it trains with: columns over the same batch. */
+export interface Trained {
+  readonly batch: Batch;
+  readonly advantages: Advantages;
+  readonly weights: TokenColumn;
+}
+
+export function describeAdvantages({ batch, advantages, weights }: Trained): Record<string, number> {
+  const count = countsOf(weights, batch).reduce((sum, one) => sum + one, 0);
+  if (count === 0) return {};
   let sum = 0;
-  let count = 0;
-  for (let i = 0; i < tokens.length; i++) {
-    if (weights[i] === 0) continue;
-    sum += Math.abs(tokens[i]!);
-    count += 1;
-  }
-  return count === 0 ? {} : { "advantage/mean_abs": sum / count };
+  for (const { values } of columnsInStretches(batch, columnOfAdvantages(advantages), weights))
+    sum += sizes(values[0]!, values[1]!);
+  return { "advantage/mean_abs": sum / count };
+}
+
+/** Σ |value| where the weight is not 0. */
+function sizes(values: Float64Array, weights: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) if (weights[i] !== 0) sum += Math.abs(values[i]!);
+  return sum;
 }
 
 export function describeRollouts({ records, offsets, rows }: Batch): Record<string, number> {

@@ -1,7 +1,7 @@
 /** An advantage of its own for what helped rollouts were given: they are compared with those behind the same words. */
 import { rowsOfGroups } from "../batch.ts";
 import { origin, type Batch, type Combined } from "../seams.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 
 /** Added to the standard deviation. */
 const epsilon = 1e-6;

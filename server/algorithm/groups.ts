@@ -1,27 +1,16 @@
 /** Groups as the curriculum and the charts see them. */
 import type { Batch, Group } from "../seams.ts";
 import { rowsOfGroups } from "../batch.ts";
-import type { Advantages } from "./advantages.ts";
+import { meanAdvantage } from "./advantageColumns.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { outcome, type Scored } from "./rewards.ts";
-
-/** Mean advantage over a row's trained tokens; NaN where none has one. */
-function rowAdvantage({ tokens, exists }: Advantages, batch: Batch, row: number): number {
-  let sum = 0;
-  let count = 0;
-  for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) {
-    if (batch.mask[i] !== 1 || exists[i] !== 1) continue;
-    sum += tokens[i]!;
-    count += 1;
-  }
-  return sum / count;
-}
 
 /** One entry per group of the batch, in the order of their numbers. Without advantages theirs are empty. */
 export function groupsOf(batch: Batch, { combined, success }: Scored, advantages?: Advantages): Group[] {
   return rowsOfGroups(batch).map((rows) => {
     const scored = rows.filter((row) => combined.errored[row] === 0 && !Number.isNaN(combined.total[row]!));
     const { task, arm } = batch.records[rows[0]!]!;
-    const means = advantages === undefined ? [] : scored.map((row) => rowAdvantage(advantages, batch, row));
+    const means = advantages === undefined ? [] : scored.map((row) => meanAdvantage(advantages, batch, row));
     return {
       task,
       arm,

@@ -5,7 +5,7 @@ import { factorsInto, type Stretch } from "../parts.ts";
 import { sequenceMeans, sequenceSums, tokenMeans } from "../objective/normalisers.ts";
 import { column } from "./column.ts";
 import type { LossKlTerm } from "./kl.ts";
-import { countsOf, tokensOf, type TokenColumn } from "./perRow.ts";
+import { countsOf, tokensOf, type TokenColumn } from "./tokenColumn.ts";
 
 /** What decides, over the whole batch, where the terms act and how much each token counts. */
 export interface KlWhole {

@@ -27,10 +27,10 @@ import { fullChannel, KlLoss } from "./klLoss.ts";
 import { wasShown } from "./klFactors.ts";
 import { bothKept, MaskChain } from "./masks.ts";
 import { aggregated, placeOf, reached, routeMetrics, routesOf, routeTouched, unmasked } from "./routes.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { Space } from "./space.ts";
 import { tokenWeights } from "./tokenWeights.ts";
-import { countsOf, tokensOf, type TokenColumn } from "./perRow.ts";
+import { countsOf, tokensOf, type TokenColumn } from "./tokenColumn.ts";
 import { Weighing, wholeFactors, type Ground, type Prepared } from "./weighing.ts";
 import type { Scored } from "./rewards.ts";
 
@@ -160,14 +160,8 @@ export class LossChain implements Stateful {
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
-  weights(
-    batch: Batch,
-    advantages: Advantages,
-    stats: Stats,
-    clock: Clock,
-    into?: Float64Array,
-  ): TokenColumn {
-    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock, into);
+  weights(batch: Batch, advantages: Advantages, stats: Stats, clock: Clock): TokenColumn {
+    return tokenWeights(this.tokenWeights, batch, advantages, stats, clock);
   }
 
   weigh(update: Update, clock: Clock): Weigh {

@@ -6,6 +6,7 @@ import { create } from "./create.ts";
 import { onRoute } from "./routes.ts";
 import { corrected, Share } from "./together.ts";
 
+const beginning: Clock = { step: 0, stageStep: 0 };
 const units = ["sequence", "pair", "group"] as const;
 const wider = (a: Objective["unit"], b: Objective["unit"]): Objective["unit"] =>
   units[Math.max(units.indexOf(a), units.indexOf(b))]!;
@@ -36,8 +37,7 @@ export function withValue(
   value: Objective,
   coefficient: (clock: Clock) => number,
 ): Objective {
-  const factorOf = ({ clock }: Pick<WholeInput, "clock">): number =>
-    coefficient(clock ?? { step: 0, stageStep: 0 });
+  const factorOf = ({ clock }: Pick<WholeInput, "clock">): number => coefficient(clock ?? beginning);
   const { start: startMain } = main;
   const { start: startValue } = value;
   return {
@@ -82,6 +82,19 @@ const valueInParts = (own: RunningLoss, corrects: boolean, beside: Share): Runni
   },
 });
 
+/** Losses, taken in parts, of one update. Metrics and touched tokens of the first come last, and win. */
+const sharesInParts = (shares: readonly Share[]): RunningLoss => ({
+  add: (part) => shares.reduce((sum, share) => sum + share.add(part), 0),
+  result: () =>
+    shares.reduceRight<ReturnType<RunningLoss["result"]>>(
+      (found, share) => {
+        const { metrics, touched } = share.result();
+        return { metrics: { ...found.metrics, ...metrics }, touched: { ...found.touched, ...touched } };
+      },
+      { metrics: {}, touched: {} },
+    ),
+});
+
 /** Losses over the same rollouts, each times its factor. Metrics and touched tokens of the first come last, and win. */
 function mixed(parts: readonly { readonly loss: Objective; readonly factor: Scheduled }[]): Objective {
   return {
@@ -92,9 +105,21 @@ function mixed(parts: readonly { readonly loss: Objective; readonly factor: Sche
     heads: union(parts.flatMap(({ loss }) => loss.heads ?? [])),
     ...asking(parts.map(({ loss }) => loss)),
     corrects: true,
+    ...(parts.every(({ loss }) => loss.start !== undefined) && {
+      start(whole) {
+        const clock = whole.clock ?? beginning;
+        const taken = new Set<Channel>();
+        const shares = parts.map(({ loss, factor }) => {
+          const alone = loss.channels.filter((channel) => !taken.has(channel));
+          for (const channel of alone) taken.add(channel);
+          return new Share(loss.start!(whole), loss.corrects === true, valueAt(factor, clock), alone);
+        });
+        return sharesInParts(shares);
+      },
+    }),
     loss(input) {
       const { gradient: _, ...rest } = input;
-      const clock = input.clock ?? { step: 0, stageStep: 0 };
+      const clock = input.clock ?? beginning;
       return parts
         .map(({ loss, factor }) => {
           const own = loss.loss(loss.corrects === true ? rest : corrected(rest));

@@ -3,7 +3,7 @@ import type { Units } from "../advantage/types.ts";
 import { trainedTokens } from "../advantage/units.ts";
 import type { Batch } from "../seams.ts";
 import type { ShiftAndScale } from "../advantage/whiten.ts";
-import type { Advantages } from "./advantages.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
 import { inSlices } from "../slices.ts";
 import { PerRow } from "./perRow.ts";
 import { Standardised } from "./standardised.ts";
@@ -16,8 +16,8 @@ export class RowAdvantages implements Advantages {
 
   constructor(
     readonly rows: Float64Array,
-    { offsets }: Batch,
-    targets: Float64Array | undefined,
+    { offsets }: Pick<Batch, "offsets">,
+    targets?: Float64Array,
   ) {
     this.perRow = new PerRow(rows, offsets);
     if (targets !== undefined) this.returns = targets;

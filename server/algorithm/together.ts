@@ -7,7 +7,7 @@ export function corrected<Input extends Pick<Part, "factors" | "correction">>(in
   if (correction === undefined) return input;
   const both = new Float64Array(factors.length);
   for (let t = 0; t < both.length; t++) both[t] = factors[t]! * correction[t]!;
-  return { ...input, correction: undefined, factors: both };
+  return { ...input, correction: undefined, alike: undefined, factors: both };
 }
 
 /** A loss that counts by a factor. */
@@ -57,6 +57,7 @@ export class Share {
 }
 
 function multiply(values: Float64Array, factor: number): void {
+  if (factor === 1) return;
   for (let t = 0; t < values.length; t++) values[t]! *= factor;
 }
 

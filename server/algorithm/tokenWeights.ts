@@ -1,8 +1,9 @@
 /** Which tokens train, and how much each counts. */
 import type { Batch, Clock, Stats, TokenWeight } from "../seams.ts";
 import { hasByte } from "../slices.ts";
-import type { Advantages } from "./advantages.ts";
-import { PerRow, type TokenColumn } from "./perRow.ts";
+import type { Advantages } from "./tokenAdvantages.ts";
+import { PerRow } from "./perRow.ts";
+import type { TokenColumn } from "./tokenColumn.ts";
 
 /**
  * A weight of exactly 0 would take a token out of the normalisers' counts, as the mask does. Token weighting does not:
@@ -19,11 +20,10 @@ export function tokenWeights(
   advantages: Given,
   stats: Stats,
   clock: Clock,
-  into?: Float64Array,
 ): TokenColumn {
   const byRow = methods.length === 0 ? rowWeights(batch, advantages) : undefined;
   if (byRow !== undefined) return new PerRow(byRow, batch.offsets);
-  const weights = into ?? new Float64Array(batch.mask.length);
+  const weights = new Float64Array(batch.mask.length);
   if (advantages.perRow === undefined) ofTokens(batch, advantages, weights);
   else ofRows(batch, advantages, weights);
   for (const method of methods) {
@@ -38,10 +38,27 @@ export function tokenWeights(
 }
 
 /** Where every token of a row trains or none, the row's weight is all there is to know. */
-function rowWeights({ mask, rows }: Batch, advantages: Given): Float64Array | undefined {
-  if (hasByte(mask, 0)) return undefined;
-  if (advantages.everywhere === true) return new Float64Array(rows).fill(1);
-  return advantages.perRow && advantages.rows.map((advantage) => (Number.isNaN(advantage) ? 0 : 1));
+function rowWeights(batch: Batch, { everywhere, perRow }: Given): Float64Array | undefined {
+  if (everywhere !== true && perRow === undefined) return undefined;
+  const weights = trainedRows(batch);
+  if (perRow !== undefined)
+    weights?.forEach((_, row) => {
+      if (Number.isNaN(perRow.rows[row]!)) weights[row] = 0;
+    });
+  return weights;
+}
+
+/** Per row: 1 where all of its tokens train, 0 where none does; undefined where some of a row's do. */
+function trainedRows({ mask, rows, offsets }: Batch): Float64Array | undefined {
+  const trained = new Float64Array(rows).fill(1);
+  if (!hasByte(mask, 0)) return trained;
+  for (let row = 0; row < rows; row++) {
+    const own = mask.subarray(offsets[row], offsets[row + 1]);
+    if (!own.includes(0)) continue;
+    if (own.includes(1)) return undefined;
+    trained[row] = 0;
+  }
+  return trained;
 }
 
 function ofTokens({ mask }: Batch, { exists }: Given, weights: Float64Array): void {

@@ -2,7 +2,8 @@
 import { cut, everything, factorsInto, Gradients, spreadInto, stretchesOf, type Stretch } from "../parts.ts";
 import type { Channel, Objective, ObjectiveInput, RunningLoss, Weighed, WholeInput } from "../seams.ts";
 import type { KlLoss } from "./klLoss.ts";
-import { columnOn, PerRow, tokensOf, type TokenColumn } from "./perRow.ts";
+import { PerRow } from "./perRow.ts";
+import { columnOn, tokensOf, type TokenColumn } from "./tokenColumn.ts";
 import type { Space } from "./space.ts";
 
 /** What an optimiser step's objective is computed from, the masks of the loss and the corrections applied. */

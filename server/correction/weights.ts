@@ -1,7 +1,7 @@
 /** What corrections share: log-ratios between two of the distributions that a token has a probability under. */
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
-import { sampledColumn } from "../objective/ratio.ts";
+import { sampledColumn } from "../objective/ratioAnchor.ts";
 import type { CorrectionInput, Model } from "../seams.ts";
 
 const name = z.enum(["behaviour", "sampled", "proximal", "reference", "now"]);

@@ -83,7 +83,7 @@ function rowLoss(
   return loss;
 }
 
-/** The same where every token trains and counts alike. */
+/** The same where every token trains and counts alike. One loop for both, whatever tells them apart, was 5 % slower. */
 function rowLossAlike(
   { place, advantages, ratio, gradient }: Columns,
   factor: number,

@@ -1,18 +1,13 @@
-/** What every surrogate shares: which distribution its ratio is against, over which unit, and how gradients flow back. */
+/** What every surrogate shares: a ratio, over which unit it is, and how gradients flow back. */
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { exp } from "../exponential.ts";
-import type { Batch, Model, ObjectiveInput, Part } from "../seams.ts";
+import type { Part } from "../seams.ts";
 import { column } from "./column.ts";
 import { notFinite } from "./finite.ts";
+import { anchorColumn, anchorParam, type Anchor } from "./ratioAnchor.ts";
+import { RatioStats } from "./ratioStats.ts";
 import { differencesInto, exponentialsInto, logRatiosInto, Scratch } from "./tokenLoops.ts";
-
-export const anchorParam = z
-  .enum(["behaviour", "proximal", "interpolated", "reference", "sampled"])
-  .default("behaviour")
-  .describe(
-    "What the ratio is against. behaviour: the model that generated, at temperature 1; sampled: the distribution drawn from; proximal: the policy as the step's updates found it, computed anew; interpolated: that, estimated between behaviour and now by the weights' versions; reference: the reference model.",
-  );
 
 /** Parameters of every objective with a ratio. */
 export const ratioParams = {
@@ -38,68 +33,11 @@ export const ratioParams = {
     ),
 };
 
-export type Anchor = z.output<typeof anchorParam>;
 export interface RatioOptions {
   readonly ratio: "token" | "sequence" | "sequence_token" | "sequence_sum";
   readonly anchor: Anchor;
   readonly clamp_log_ratio:
     number | { readonly low?: number | undefined; readonly high?: number | undefined } | null;
-}
-
-/** The models beside the behaviour whose log-probs an anchor needs. */
-export const anchorModels = (anchor: Anchor): readonly Model[] =>
-  anchor === "reference" || anchor === "proximal" ? [anchor] : [];
-
-/** The log-probs that the ratio is against, per token. @throws UserError naming the column that is missing */
-export function anchorColumn(
-  { batch, now, old, version }: Pick<ObjectiveInput, "batch" | "now" | "old" | "version">,
-  anchor: Anchor,
-): Float64Array {
-  const who = `a ratio to ${anchor}`;
-  switch (anchor) {
-    case "behaviour":
-      return column(old, "logp", "the objective");
-    case "reference":
-    case "proximal":
-      return column(old, `logp:${anchor}`, who);
-    case "sampled":
-      return sampledColumn(batch, who);
-    case "interpolated":
-      return interpolated(batch, column(now, "logp", who), column(old, "logp", who), version);
-  }
-}
-
-/** @throws UserError where the rollouts lack `logp_sampled` */
-export function sampledColumn({ columns }: Batch, who: string): Float64Array {
-  if (columns.logp_sampled !== undefined) return columns.logp_sampled;
-  throw new UserError(`${who} needs logp_sampled, which was not given`, {
-    code: "channel-missing",
-    action: "Record logp_sampled with the rollouts, or choose options that do not use it.",
-  });
-}
-
-/**
- * log π_prox ≈ log π_behav + α (log π − log π_behav), α = (v_prox − v_behav) / (v − v_behav) in [0, 1], from the
- * versions of the weights: v that of now, v_prox that at the start of the step's updates.
- */
-function interpolated(
-  { columns, version: start }: Batch,
-  now: Float64Array,
-  behaviour: Float64Array,
-  version: number | undefined,
-): Float64Array {
-  const { versions } = columns;
-  if (versions === undefined || version === undefined)
-    throw new UserError("a ratio to interpolated log-probs needs the weights' version of each token", {
-      code: "channel-missing",
-      action: "Record `versions` with the rollouts, or choose another anchor.",
-    });
-  const proximal = start ?? version - 1;
-  return behaviour.map((then, i) => {
-    const [gap, all] = [proximal - versions[i]!, version - versions[i]!];
-    const alpha = versions[i]! < 0 || all <= 0 ? 0 : Math.min(1, Math.max(0, gap / all));
-    return alpha === 0 ? then : then + alpha * (now[i]! - then);
-  });
 }
 
 /** Bounds on the log-ratio; infinite where there is none. */
@@ -110,77 +48,6 @@ export function boundsOf(clamp: RatioOptions["clamp_log_ratio"]): {
   if (clamp === null) return { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
   if (typeof clamp === "number") return { low: -clamp, high: clamp };
   return { low: clamp.low ?? Number.NEGATIVE_INFINITY, high: clamp.high ?? Number.POSITIVE_INFINITY };
-}
-
-/** What one pass over the ratios finds, over trained tokens. */
-export class RatioStats {
-  trained = 0;
-  sum = 0;
-  squares = 0;
-  least = Number.POSITIVE_INFINITY;
-  greatest = Number.NEGATIVE_INFINITY;
-  /** Σ (ρ − 1 − log ρ): k3 of KL(anchor ‖ policy). */
-  k3 = 0;
-
-  /** Of one row. A loop of its own: sums beside the exponential would be moved out of its way at every token. */
-  add(weights: Float64Array, log: Float64Array, ratio: Float64Array, from: number, to: number): void {
-    let trained = 0;
-    let sum = 0;
-    let squares = 0;
-    let k3 = 0;
-    let least = Number.POSITIVE_INFINITY;
-    let greatest = Number.NEGATIVE_INFINITY;
-    for (let i = from; i < to; i++) {
-      if (weights[i] === 0) continue;
-      const rho = ratio[i]!;
-      trained += 1;
-      sum += rho;
-      squares += rho * rho;
-      k3 += rho - 1 - log[i]!;
-      if (rho < least) least = rho;
-      if (rho > greatest) greatest = rho;
-    }
-    this.trained += trained;
-    this.sum += sum;
-    this.squares += squares;
-    this.k3 += k3;
-    this.least = Math.min(this.least, least);
-    this.greatest = Math.max(this.greatest, greatest);
-  }
-
-  /** Of a row whose tokens all train. */
-  addAll(log: Float64Array, ratio: Float64Array, from: number, to: number): void {
-    let sum = 0;
-    let squares = 0;
-    let k3 = 0;
-    let least = Number.POSITIVE_INFINITY;
-    let greatest = Number.NEGATIVE_INFINITY;
-    for (let i = from; i < to; i++) {
-      const rho = ratio[i]!;
-      sum += rho;
-      squares += rho * rho;
-      k3 += rho - 1 - log[i]!;
-      if (rho < least) least = rho;
-      if (rho > greatest) greatest = rho;
-    }
-    this.trained += to - from;
-    this.sum += sum;
-    this.squares += squares;
-    this.k3 += k3;
-    this.least = Math.min(this.least, least);
-    this.greatest = Math.max(this.greatest, greatest);
-  }
-
-  metrics(): Record<string, number> {
-    if (this.trained === 0) return {};
-    return {
-      "update/ratio_mean": this.sum / this.trained,
-      "update/ratio_min": this.least,
-      "update/ratio_max": this.greatest,
-      "update/ess": this.squares > 0 ? (this.sum / this.squares) * (this.sum / this.trained) : 0,
-      "update/anchor_kl": this.k3 / this.trained,
-    };
-  }
 }
 
 /** A part with the place of its derivative by log π: all 0. */

@@ -1,7 +1,8 @@
 /** Runs a surrogate: the ratios of a part, the method's formula on them, gradients back to the tokens. */
 import { addUp, gradientsOf, inParts, partOf, stretchesOf } from "../parts.ts";
 import type { Objective, ObjectiveInput, Part, RunningLoss, Weighed } from "../seams.ts";
-import { anchorModels, Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.ts";
+import { Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.ts";
+import { anchorModels } from "./ratioAnchor.ts";
 
 /** Tokens that one of a method's rules acted on. */
 export class Rule {

@@ -42,8 +42,10 @@ function clippedTo(clip: number | null): ValueMethod {
   const before = (columns: ValueColumns): Float64Array => (clip === null ? columns.now : columns.before);
   return {
     loss: (columns, from, to) => rowLoss(columns, before(columns), clip ?? 0, found, from, to),
-    alike: (columns, factor, from, to) =>
-      rowLossAlike(columns, before(columns), clip ?? 0, factor, found, from, to),
+    alike(columns, factor, from, to) {
+      const total = rowLossAlike(columns, before(columns), clip ?? 0, factor, found, from, to);
+      return total ?? rowLoss(columns, before(columns), clip ?? 0, found, from, to);
+    },
     metrics: () => found.metrics(),
   };
 }
@@ -68,6 +70,7 @@ function rowLoss(
     trained += 1;
     all += returns[t]!;
     errors += error * error;
+    // A value of before that nobody knows, NaN, clips nothing.
     if (near * near > error * error) {
       clipped += 1;
       total += 0.5 * factors[t]! * near * near;
@@ -83,7 +86,10 @@ function rowLoss(
   return total;
 }
 
-/** The same where every token trains and counts alike. */
+/**
+ * The same where every token trains and counts alike; undefined where a value is not known. Whether the clip acts is
+ * anybody's guess: a product stands in the place of the jump.
+ */
 function rowLossAlike(
   { now, returns, gradient }: ValueColumns,
   before: Float64Array,
@@ -92,7 +98,7 @@ function rowLossAlike(
   found: Found,
   from: number,
   to: number,
-): number {
+): number | undefined {
   let total = 0;
   let clipped = 0;
   let all = 0;
@@ -101,22 +107,22 @@ function rowLossAlike(
     const value = now[t]!;
     const target = returns[t]!;
     const error = value - target;
-    const near = error - excess(value - before[t]!, reach);
+    const beyond = excess(value - before[t]!, reach);
+    // (error − beyond)² − error²: what the clip would add.
+    const more = beyond * (beyond - 2 * error);
+    const acts = Number(more > 0);
     all += target;
     errors += error * error;
-    if (near * near > error * error) {
-      clipped += 1;
-      total += near * near;
-    } else {
-      total += error * error;
-      gradient[t] = factor * error;
-    }
+    clipped += acts;
+    total += 0.5 * (more + Math.abs(more));
+    gradient[t] = factor * error * (1 - acts);
   }
+  if (Number.isNaN(total)) return undefined;
   found.trained += to - from;
   found.clipped += clipped;
   found.returns += all;
   found.squares += errors;
-  return 0.5 * factor * total;
+  return 0.5 * factor * (errors + total);
 }
 
 export const valueClipped = objective({

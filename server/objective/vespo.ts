@@ -3,7 +3,7 @@ import { objective } from "../config/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../seams.ts";
 import { column } from "./column.ts";
 import { checkLoss } from "./finite.ts";
-import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratio.ts";
+import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratioAnchor.ts";
 
 interface Vespo {
   readonly k_pos: number;

@@ -9,7 +9,7 @@ import type { AuxiliaryConfig, CreateContext } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Auxiliary, Batch, Saved, Stateful, UpdatePlan, UpdateStats, Weigh } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
-import type { StepAdvantages } from "./learn.ts";
+import type { StepAdvantages } from "./advantages.ts";
 import { Demonstrations, demonstrated } from "./likelihood.ts";
 import { ModelLearner } from "./modelLearner.ts";
 import type { LossPart } from "./parts.ts";

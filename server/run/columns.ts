@@ -1,6 +1,6 @@
 /** Reward columns of some rows, and of several rounds. */
 import type { Scored } from "../algorithm.ts";
-import { selectValues } from "../batch.ts";
+import { areAll, selectValues } from "../batch.ts";
 import type { RewardColumn } from "../seams.ts";
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */
@@ -31,25 +31,32 @@ function build(
   };
 }
 
+/** The column itself, for all rows in their order. */
 export const selectColumn = (column: RewardColumn, rows: readonly number[]): RewardColumn =>
-  build(
-    column.name,
-    rows.map((row) => ({ column, row })),
-  );
+  areAll(rows, { rows: column.status.length })
+    ? column
+    : build(
+        column.name,
+        rows.map((row) => ({ column, row })),
+      );
 
-/** Combined rewards and successes of chosen rows. */
-export const selectScored = (
-  { combined, success }: Pick<Scored, "combined" | "success">,
+/** Combined rewards and successes of chosen rows; they themselves, for all in their order. */
+export function selectScored(
+  scored: Pick<Scored, "combined" | "success">,
   rows: readonly number[],
-): Pick<Scored, "combined" | "success"> => ({
-  combined: {
-    sources: combined.sources.map((source) => selectColumn(source, rows)),
-    ...(combined.weights && { weights: combined.weights }),
-    total: selectValues(combined.total, rows),
-    errored: Uint8Array.from(rows, (row) => combined.errored[row]!),
-  },
-  success: Uint8Array.from(rows, (row) => success[row]!),
-});
+): Pick<Scored, "combined" | "success"> {
+  const { combined, success } = scored;
+  if (areAll(rows, { rows: success.length })) return scored;
+  return {
+    combined: {
+      sources: combined.sources.map((source) => selectColumn(source, rows)),
+      ...(combined.weights && { weights: combined.weights }),
+      total: selectValues(combined.total, rows),
+      errored: Uint8Array.from(rows, (row) => combined.errored[row]!),
+    },
+    success: Uint8Array.from(rows, (row) => success[row]!),
+  };
+}
 
 /** The columns of several rounds, term by term. */
 export function joinColumns(rounds: readonly (readonly RewardColumn[])[]): RewardColumn[] {

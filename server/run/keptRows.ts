@@ -1,5 +1,5 @@
 /** Rollouts as replay keeps them: one row at a time, and together again. */
-import type { Advantages } from "../algorithm.ts";
+import { advantagesOfRow, type Advantages } from "../algorithm.ts";
 import { joinBatches, selectRows } from "../batch.ts";
 import type { KeptRow } from "../replay/memory.ts";
 import type { Batch } from "../seams.ts";
@@ -21,9 +21,6 @@ export function keptRow(
   group: string,
 ): KeptRow {
   const { pair: _, contexts: __, ...rest } = withoutShown(selectRows(batch, [row]));
-  const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-  const own = advantages.tokens.slice(from, to);
-  for (let i = 0; i < own.length; i++) if (advantages.exists[from + i] === 0) own[i] = Number.NaN;
   return {
     batch: rest,
     step,
@@ -31,7 +28,7 @@ export function keptRow(
     terms: scored.rewards.terms.map((term) => selectColumn(term, [row])),
     reward: scored.combined.total[row]!,
     success: scored.success[row]!,
-    advantages: own,
+    advantages: advantagesOfRow(advantages, batch, row),
     left: dropped.has(row),
     draws: 0,
   };

@@ -1,6 +1,6 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import { advantagesOfRows, withReturns, type Algorithm, type Advantages, type Scored } from "../algorithm.ts";
-import { miniBatches, selectRows, selectTokens } from "../batch.ts";
+import { isNought, type Algorithm } from "../algorithm.ts";
+import { areAll, miniBatches, selectRows } from "../batch.ts";
 import { rateAt } from "../config/learningRate.ts";
 import { randomStream } from "../random.ts";
 import { readerName, readerOf } from "../policy/reader.ts";
@@ -8,36 +8,10 @@ import { otherHead } from "../objective/otherHeads.ts";
 import { headChannel } from "../objective/valueParams.ts";
 import type { Batch, Channel, Clock, HeadOf, Models, Random, Stats, UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
-import { selectColumn, selectScored } from "./columns.ts";
 import { joinedLoss, type LossPart } from "./parts.ts";
 import { mismatchedRatios } from "./mismatchedRows.ts";
-import { Touched } from "./touched.ts";
-
-/** What the admitted rows train with. */
-export interface Training {
-  readonly batch: Batch;
-  readonly advantages: Advantages;
-  /** Mask × token weighting. */
-  readonly weights: Float64Array;
-  /** `logp` of the behaviour model and `logp:<model>` of those that KL terms name. */
-  readonly old: Stats;
-  readonly scored: Pick<Scored, "combined" | "success">;
-  /** Filled by the updates. */
-  readonly touched?: Touched;
-  /** The row of `touched` that each row is, −1 where it is none; default: its own number. */
-  readonly places?: readonly number[];
-  /** Losses on rows of their own that join every optimiser step. */
-  readonly beside?: readonly LossPart[];
-  /** Factor on the loss of these rows; default 1. */
-  readonly factor?: number;
-}
-export interface StepAdvantages {
-  readonly train: Training;
-  /** Of every row, rejected ones included: what the curriculum observes and the log keeps. */
-  readonly all: Advantages;
-  /** Over every row; 0 on rows that do not train. */
-  readonly weights: Float64Array;
-}
+import type { StepAdvantages } from "./advantages.ts";
+import { selectStats, updateOf, type Training } from "./training.ts";
 
 /** Columns of generation, and the log-probs of other models under `logp:<model>`, for every row that needs them. */
 export interface Compared {
@@ -115,73 +89,6 @@ export async function headsOf(
   return columns;
 }
 
-export const selectStats = (stats: Stats, batch: Batch, rows: readonly number[]): Stats =>
-  Object.fromEntries(
-    Object.entries(stats).flatMap(([channel, column]) =>
-      column === undefined ? [] : [[channel, selectTokens(column, batch, rows)]],
-    ),
-  );
-
-export function advantagesOf(
-  { stage, clock }: Place,
-  { batch, scored, admitted }: Collected,
-  compared: Compared,
-): StepAdvantages {
-  const { algorithm } = stage;
-  // They are copied before the step ends.
-  const everyone = algorithm.advantages(scored.combined, batch, compared.all, clock, true);
-  const rows = selectRows(batch, admitted);
-  // A spread over the batch is that of the rows that train.
-  const own = algorithm.rewards(
-    scored.rewards.terms.map((term) => selectColumn(term, admitted)),
-    rows,
-    clock,
-  );
-  const advantages = algorithm.advantages(own.combined, rows, compared.train, clock);
-  const weights = algorithm.weights(rows, advantages, compared.train, clock);
-  algorithm.observe(scored.combined, batch);
-  return {
-    train: {
-      batch: withReturns(rows, advantages),
-      advantages,
-      weights,
-      old: compared.train,
-      scored: own,
-      touched: new Touched(rows),
-    },
-    all: merged(everyone, advantages, batch, admitted),
-    weights: scattered(weights, new Float64Array(batch.tokens.length), batch, admitted),
-  };
-}
-
-/** Writes the values of chosen rows into a column over all rows. */
-function scattered<Column extends Float64Array | Uint8Array>(
-  values: Column,
-  into: Column,
-  batch: Batch,
-  rows: readonly number[],
-): Column {
-  let at = 0;
-  for (const row of rows) {
-    const size = batch.offsets[row + 1]! - batch.offsets[row]!;
-    into.set(values.subarray(at, at + size), batch.offsets[row]);
-    at += size;
-  }
-  return into;
-}
-
-/** Rows that train have the advantages they train with; the others those they would have had. */
-function merged(all: Advantages, own: Advantages, batch: Batch, rows: readonly number[]): Advantages {
-  const perRow = all.rows.slice();
-  rows.forEach((row, i) => (perRow[row] = own.rows[i]!));
-  return {
-    tokens: scattered(own.tokens, all.tokens.slice(), batch, rows),
-    exists: scattered(own.exists, all.exists.slice(), batch, rows),
-    rows: perRow,
-    ...(all.returns && own.returns && { returns: scattered(own.returns, all.returns.slice(), batch, rows) }),
-  };
-}
-
 /** Rows in an order of their own each epoch, so that mini-batches mix tasks; whole groups or pairs stay together. */
 export function shuffledRows(rows: number, random: Random): number[] {
   const order = Array.from({ length: rows }, (_, row) => row);
@@ -204,14 +111,14 @@ export async function learn(
   const { stage, session, clock, step } = where;
   const { mini_batch, epochs } = stage.config.body.update;
   const updates: UpdateStats[] = [];
-  if (train.weights.every((weight) => weight === 0)) return aside(where, train);
+  if (isNought(train.weights)) return aside(where, train);
   const routes = stage.algorithm.routes(train.batch, train.scored.success, train.advantages);
   const split = mini_batch !== undefined && mini_batch < train.batch.rows;
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = split
       ? shuffledRows(train.batch.rows, randomStream(session.config.seed, "mini-batch", step, epoch))
       : [...train.batch.records.keys()];
-    const shuffled = selectRows(train.batch, order);
+    const shuffled = split ? selectRows(train.batch, order) : train.batch;
     for (const part of miniBatches(shuffled, mini_batch, stage.algorithm.unit)) {
       session.signal.throwIfAborted();
       updates.push(
@@ -228,15 +135,10 @@ export async function learn(
   return updates;
 }
 
-interface Routed extends Training {
-  /** Per row, which losses it moves. */
-  readonly routes: Uint8Array | undefined;
-}
-
 /** One optimiser step. The first after generation may use the stored behaviour values: the weights have not moved. */
 async function update(
   where: Place,
-  { batch, advantages, weights, old, scored, touched, places, routes, beside = [], factor }: Routed,
+  train: Training,
   rows: readonly number[],
   fresh: boolean,
   lrScale: number,
@@ -244,23 +146,15 @@ async function update(
   const { stage, session, clock } = where;
   const { algorithm } = stage;
   const policy = session.models.get("policy");
-  const own = {
-    version: policy.version,
-    reuse: true,
-    old: selectStats(old, batch, rows),
-    advantages: advantagesOfRows(advantages, batch, rows),
-    weights: selectTokens(weights, batch, rows),
-    scored: selectScored(scored, rows),
-    routes: routes && Uint8Array.from(rows, (row) => routes[row]!),
-  };
-  const weigh = algorithm.weigh(own, clock);
+  const { batch, touched, places, beside = [], factor } = train;
+  const weigh = algorithm.weigh({ ...updateOf(train, rows), version: policy.version, reuse: true }, clock);
   const watched = touched?.watching(
     weigh,
     rows.map((row) => places?.[row] ?? row),
   );
   const main: LossPart = {
     name: "policy",
-    batch: await withMismatched(where, selectRows(batch, rows)),
+    batch: await withMismatched(where, areAll(rows, batch) ? batch : selectRows(batch, rows)),
     channels: algorithm.channels(clock),
     weigh: watched ?? weigh,
     weight: factor ?? 1,

@@ -10,7 +10,7 @@ import type { Auxiliary, Batch, Channel, Saved, Stateful, Task, Weigh } from "..
 import type { Collected, Place } from "./collect.ts";
 import { correctionsOf } from "./corrections.ts";
 import { piecesOf } from "./demonstrations.ts";
-import type { StepAdvantages } from "./learn.ts";
+import type { StepAdvantages } from "./advantages.ts";
 import { keptRow } from "./keptRows.ts";
 import { drawByWeight } from "./byWeight.ts";
 import { solved } from "./supervised.ts";

@@ -1,8 +1,9 @@
 /** The metrics of a step, named as in shared/metrics.ts. */
+import { columnsInStretches } from "../algorithm.ts";
 import type { Group, UpdateStats } from "../seams.ts";
 import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
-import type { StepAdvantages } from "./learn.ts";
+import type { StepAdvantages } from "./advantages.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "./session.ts";
 import { mean } from "../../shared/mean.ts";
@@ -49,27 +50,33 @@ function meanOf(column: Float64Array | undefined): number | undefined {
 }
 
 /** k3 of the behaviour policy against the models the step has scored, over the tokens that train. */
-function measureKl({ train: { old, weights } }: StepAdvantages): Record<string, number> {
+function measureKl({ train: { batch, old, weights } }: StepAdvantages): Record<string, number> {
   const own = old.logp;
   if (own === undefined) return {};
   return Object.fromEntries(
     Object.entries(old).flatMap(([channel, other]) => {
       if (!channel.startsWith("logp:") || other === undefined) return [];
-      const value = meanK3(own, other, weights);
-      return value === undefined ? [] : [[`policy/kl/${channel.slice("logp:".length)}`, value]];
+      const found = { sum: 0, count: 0 };
+      for (const { values } of columnsInStretches(batch, own, other, weights))
+        addK3(found, values[0]!, values[1]!, values[2]!);
+      const { sum, count } = found;
+      return count === 0 ? [] : [[`policy/kl/${channel.slice("logp:".length)}`, sum / count]];
     }),
   );
 }
 
-function meanK3(own: Float64Array, other: Float64Array, weights: Float64Array): number | undefined {
-  let [sum, count] = [0, 0];
+function addK3(
+  found: { sum: number; count: number },
+  own: Float64Array,
+  other: Float64Array,
+  weights: Float64Array,
+): void {
   for (let i = 0; i < weights.length; i++) {
     const gap = other[i]! - own[i]!;
     if (weights[i] === 0 || Number.isNaN(gap)) continue;
-    sum += Math.expm1(gap) - gap;
-    count += 1;
+    found.sum += Math.expm1(gap) - gap;
+    found.count += 1;
   }
-  return count === 0 ? undefined : sum / count;
 }
 
 /** By family of arms: the share of the step's groups, and the mean of what is believed of the arms drawn in it. */
@@ -112,7 +119,7 @@ export function measure(
   const { batch, scored, verdicts } = collected;
   const entropy = meanOf(batch.columns.entropy);
   return {
-    ...place.stage.algorithm.describe(batch, scored, advantages.all, advantages.weights, groups),
+    ...place.stage.algorithm.describe(batch, scored, advantages.train, groups),
     "groups/admitted": verdicts.filter((verdict) => verdict.admitted).length,
     "groups/drawn": groups.length,
     ...measureKl(advantages),

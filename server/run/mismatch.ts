@@ -5,11 +5,11 @@
 import { z } from "zod";
 import { formatNumber, plural } from "../../shared/format.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { describeMismatch } from "../algorithm.ts";
-import { selectRows, selectTokens } from "../batch.ts";
+import { describeMismatch, selectTokenColumn, tokensOf } from "../algorithm.ts";
+import { selectRows } from "../batch.ts";
 import { origin, type Saved, type Stateful } from "../seams.ts";
 import type { Place } from "./collect.ts";
-import type { Training } from "./learn.ts";
+import type { Training } from "./training.ts";
 
 /** Steps between two looks, and rows looked at: more of them by the first look. */
 const lookEvery = 20;
@@ -113,7 +113,7 @@ export async function mismatch(place: Place, training: Training): Promise<Record
   const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
   if (logp === undefined) return {};
   const own = some.columns.logp_old!;
-  const counted = selectTokens(weights, batch, rows).map((weight, i) =>
+  const counted = tokensOf(selectTokenColumn(weights, batch, rows)).map((weight, i) =>
     some.origin[i] === origin.written ? weight : 0,
   );
   const found = describeMismatch(own, logp, counted);

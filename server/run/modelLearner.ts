@@ -25,7 +25,8 @@ import type { Collected, Place } from "./collect.ts";
 import { joinColumns, selectScored } from "./columns.ts";
 import { drawnActions } from "./drawnActions.ts";
 import { judgementsOf } from "./judged.ts";
-import { headsOf, selectStats, shuffledRows, type Training } from "./learn.ts";
+import { headsOf, shuffledRows } from "./learn.ts";
+import { selectStats, type Training } from "./training.ts";
 import { keptRow, replayedBatch } from "./keptRows.ts";
 
 type LearnerLoss = Extract<Auxiliary, { kind: "learner" }>;

@@ -1,5 +1,5 @@
 /** A step's groups, rollouts and complaints as records of the log. */
-import { rowValue, starvation } from "../algorithm.ts";
+import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../algorithm.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { scoringErrors } from "../scoring.ts";
 import type { RolloutRecordLog } from "../../shared/log/records.ts";
@@ -7,7 +7,7 @@ import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../.
 import { origin, status, type Batch, type Group, type RewardColumn, type Task } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { Answered } from "./evaluate.ts";
-import type { StepAdvantages } from "./learn.ts";
+import type { StepAdvantages } from "./advantages.ts";
 import type { Stage } from "./stage.ts";
 import type { Trained } from "./train.ts";
 
@@ -246,6 +246,7 @@ export function recordStep(
   recordGroups(place, collected, groups, signals);
   const compared = comparedColumns(advantages, collected.admitted);
   const touched = touchedRows(advantages, collected.admitted);
+  const every = columnOfAdvantages(advantages.all);
   for (let row = 0; row < collected.batch.rows; row++) {
     const rules = touched.get(row);
     place.session.recorder.append({
@@ -258,10 +259,7 @@ export function recordStep(
       },
       columns: {
         ...columnsOf(collected.batch, row),
-        advantages: advantages.all.tokens.slice(
-          collected.batch.offsets[row],
-          collected.batch.offsets[row + 1],
-        ),
+        advantages: tokensOfRow(every, collected.batch, row),
         ...compared.get(row),
       },
     });
@@ -296,10 +294,7 @@ export function recordReplayed({ session, step }: Place, { batch }: Collected, {
         },
         columns: {
           ...columnsOf(training.batch, row),
-          advantages: training.advantages.tokens.slice(
-            training.batch.offsets[row],
-            training.batch.offsets[row + 1],
-          ),
+          advantages: tokensOfRow(columnOfAdvantages(training.advantages), training.batch, row),
         },
       });
     });

@@ -1,5 +1,5 @@
 /** Replay while a run goes on: what a step keeps, and what it draws of what earlier ones kept. */
-import { create, withReturns, type Advantages } from "../algorithm.ts";
+import { advantagesOfRow, create, timesRows, withReturns, type Advantages } from "../algorithm.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { valueAt } from "../config/declaration.ts";
 import type { CreateContext, ReplayConfig } from "../config/resolved.ts";
@@ -20,7 +20,9 @@ import { joinColumns } from "./columns.ts";
 import { judgementsOf } from "./judged.ts";
 import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "./session.ts";
-import { generated, type StepAdvantages, type Training } from "./learn.ts";
+import type { StepAdvantages } from "./advantages.ts";
+import { generated } from "./learn.ts";
+import type { Training } from "./training.ts";
 
 /** What was replayed in a step, for the log and the metrics. */
 export interface Replayed {
@@ -154,14 +156,19 @@ export class Replay {
       this.rescore.from === "recomputed" && !this.once
         ? await recomputed(place, { batch, scored, old })
         : algorithm.recorded(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
-    const tokenWeights = algorithm.weights(batch, advantages);
-    kept.forEach(({ at }, row) => {
-      for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++)
-        tokenWeights[i]! *= weights[at]! * factor;
-    });
+    const byRow = Float64Array.from(kept, ({ at }) => weights[at]! * factor);
     const { returns = batch.columns.returns } = advantages;
     const learned = { ...batch, columns: { ...batch.columns, ...(returns && { returns }) } };
-    return { training: { batch: learned, advantages, weights: tokenWeights, old, scored }, rows: chosen };
+    return {
+      training: {
+        batch: learned,
+        advantages,
+        weights: timesRows(algorithm.tokenWeights(batch, advantages), batch, byRow),
+        old,
+        scored,
+      },
+      rows: chosen,
+    };
   }
 
   /** Kept rows as a batch, with their rewards and what models say of them. */
@@ -181,12 +188,9 @@ export class Replay {
     for (const rows of portions(fresh)) {
       place.session.signal.throwIfAborted();
       const found = await this.read(place, rows);
-      const { tokens, exists } = await recomputed(place, found);
+      const advantages = await recomputed(place, found);
       rows.forEach((row, i) => {
-        const [from, to] = [found.batch.offsets[i]!, found.batch.offsets[i + 1]!];
-        row.advantages = tokens
-          .slice(from, to)
-          .map((value, t) => (exists[from + t] === 0 ? Number.NaN : value));
+        row.advantages = advantagesOfRow(advantages, found.batch, i);
         row.settled = true;
       });
     }

@@ -7,7 +7,8 @@ import { observeStarts } from "./begin.ts";
 import { collect, type Place } from "./collect.ts";
 import { withEstimates, writeEstimates } from "./estimates.ts";
 import { judged } from "./judged.ts";
-import { advantagesOf, compare } from "./learn.ts";
+import { advantagesOf } from "./advantages.ts";
+import { compare } from "./learn.ts";
 import { payLearned, teach } from "./learners.ts";
 import { measure } from "./measure.ts";
 import { mismatch } from "./mismatch.ts";
@@ -32,7 +33,7 @@ export async function step(place: Place): Promise<Record<string, number>> {
   const collected = withShown(place, select(place, await watch.time("score", () => judged(place, paid))));
   // advantage, with the log-probs of the models that the KL terms name
   const compared = await watch.time("score", () => compare(place, collected));
-  const advantages = advantagesOf(place, collected, compared);
+  const advantages = advantagesOf(stage.algorithm, place.clock, collected, compared);
   const sampled = await watch.time("score", () => mismatch(place, advantages.train));
   const later = await watch.time("update", () => teach(place, collected, "after_advantage"));
   const fitted = await watch.time("update", () => stage.auxiliary.fit(place, advantages));

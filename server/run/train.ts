@@ -1,10 +1,12 @@
 /** A step's updates: its own rollouts, those of earlier steps, and the losses beside the objective. */
+import { columnOfAdvantages } from "../algorithm.ts";
 import type { UpdateStats } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
-import { learn, type StepAdvantages, type Training } from "./learn.ts";
+import type { StepAdvantages } from "./advantages.ts";
+import { learn } from "./learn.ts";
 import type { LossPart } from "./parts.ts";
 import { measureReplay, type Replayed } from "./replay.ts";
-import { joinTrainings, selectTraining } from "./training.ts";
+import { joinTrainings, selectTraining, type Training } from "./training.ts";
 
 export interface Trained {
   readonly updates: readonly UpdateStats[];
@@ -76,7 +78,7 @@ const replayPart = (
   weigh: stage.algorithm.weigh(
     {
       old,
-      advantages: advantages.tokens,
+      advantages: columnOfAdvantages(advantages),
       weights,
       scored,
       routes: stage.algorithm.routes(batch, scored.success, advantages),

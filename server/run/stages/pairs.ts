@@ -124,7 +124,7 @@ export async function preferenceStep(place: Place): Promise<Record<string, numbe
     rows: new Float64Array(batch.rows),
     exists: new Uint8Array(size).fill(1),
   };
-  const weights = algorithm.weights(batch, advantages, old, clock);
+  const weights = algorithm.tokenWeights(batch, advantages, old, clock);
   const train = { batch, advantages, weights, old, scored: judged(batch) };
   const updates = await watch.time("update", () => learn(place, { train }, false));
   algorithm.finished();

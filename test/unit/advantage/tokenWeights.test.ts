@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { tokensOf } from "../../../server/algorithm.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { Chain, paid, start } from "./support.ts";
 
@@ -9,7 +10,7 @@ function weighted(list: string, rows: readonly RolloutRow[], more = ""): number[
   const batch = chain.batch(rows);
   const { combined } = chain.scored(rows, batch);
   const advantages = chain.algorithm.advantages(combined, batch, {}, start);
-  const weights = chain.algorithm.weights(batch, advantages, {}, start);
+  const weights = tokensOf(chain.algorithm.tokenWeights(batch, advantages, {}, start));
   return rows.map((_, i) => [...weights.subarray(batch.offsets[i]!, batch.offsets[i + 1]!)]);
 }
 const close = (actual: readonly number[][], expected: readonly (readonly number[])[]): void =>

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mathStep, type MathStep } from "../../../bench/mathBatch.ts";
 import { columnOf, columnOfAdvantages, withReturns, type Advantages } from "../../../server/algorithm.ts";
-import { PerRow, tokensOf } from "../../../server/algorithm/perRow.ts";
+import { PerRow } from "../../../server/algorithm/perRow.ts";
+import { tokensOf } from "../../../server/algorithm/tokenColumn.ts";
 import { Standardised } from "../../../server/algorithm/standardised.ts";
 import type { Weighed } from "../../../server/seams.ts";
 import { configOf } from "../support.ts";
@@ -66,6 +67,58 @@ test("rows whose tokens count alike have the same loss, derivatives and touched 
   same(critic(", whiten: tokens", "{ use: value_clipped, coefficient: 0.3 }"));
   same(critic("", "{ use: value_clipped, clip: null, coefficient: 0 }"));
   same(critic(", whiten: { over: responses, center: false }", "{ use: value_expectile, coefficient: 0.5 }"));
+});
+
+test("losses side by side are the sum of each alone, times its factor, with and without numbers a row", () => {
+  const one = "{ use: clipped, low: 0.05, high: 0.05, aggregate: token_mean";
+  const value = "value: { use: value_clipped, coefficient: 0.3 }";
+  const head =
+    "model: { value_heads: [value] }\nadvantage: { baseline: { use: critic, lambda: 0.9 }, scale: none }\n";
+  const both = stepOf(
+    `${head}objective: ${one}, factor: 0.5, also: [{ use: reinforce, factor: 0.25 }, { use: cispo, factor: 2 }], ${value} }`,
+  );
+  const alone = [
+    { factor: 0.5, step: stepOf(`${head}objective: ${one} }`) },
+    { factor: 0.25, step: stepOf(`${head}objective: { use: reinforce, aggregate: token_mean }`) },
+    { factor: 2, step: stepOf(`${head}objective: { use: cispo, aggregate: token_mean }`) },
+    { factor: 1, step: stepOf(`${head}objective: ${one}, factor: 0, ${value} }`) },
+  ].map(({ factor, step }) => ({ factor, found: weighed({ ...both, algorithm: step.algorithm }, true) }));
+  for (const long of [false, true]) {
+    const found = weighed(both, long);
+    const sum = (of: (weighed: Weighed) => number): number =>
+      alone.reduce((total, { factor, found }) => total + factor * of(found), 0);
+    near([found.loss], [sum(({ loss }) => loss)], "the loss");
+    for (const channel of ["logp", "head:value"] as const)
+      near(
+        found.gradients[channel]!,
+        found.gradients[channel]!.map((_, t) => sum(({ gradients }) => gradients[channel]?.[t] ?? 0)),
+        channel,
+      );
+    assert.deepEqual(found.touched?.clip_low, alone[0]!.found.touched?.clip_low);
+    assert.equal(found.metrics!["update/clip_fraction"], alone[0]!.found.metrics!["update/clip_fraction"]);
+  }
+});
+
+test("a value that nobody knew before is held by no clip, in a row of which all others are known", () => {
+  const text = critic("", "{ use: value_clipped, clip: 0.01, coefficient: 1 }");
+  const step = stepOf(text);
+  const old = { ...step.old, "head:value": step.old["head:value"]!.slice() };
+  const found = advantagesOf(step);
+  const [row, token] = [3, step.batch.offsets[3]! + 5];
+  old["head:value"][token] = Number.NaN;
+  const weights = step.algorithm.tokenWeights(step.batch, found, old, clock);
+  const at = (one: typeof weights): Weighed =>
+    step.algorithm.weigh({ old, advantages: found.tokens, weights: one }, clock)(
+      step.now,
+      withReturns(step.batch, found),
+    );
+  const [short, long] = [at(weights), at(tokensOf(weights))];
+  near([short.loss], [long.loss], "the loss");
+  near(short.gradients["head:value"]!, long.gradients["head:value"]!, "by the value");
+  const error = step.now["head:value"]![token]! - found.returns![token]!;
+  const length = step.batch.offsets[row + 1]! - step.batch.offsets[row]!;
+  near([short.gradients["head:value"]![token]!], [error / length / step.batch.rows], "where it is unknown");
+  near([short.metrics!["value/clip_fraction"]!], [long.metrics!["value/clip_fraction"]!], "the clip");
 });
 
 test("advantages and returns of a critic are those of the recursion, standardised over all tokens", () => {

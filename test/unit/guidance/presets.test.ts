@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { Algorithm, contextOf } from "../../../server/algorithm.ts";
+import { Algorithm, contextOf, tokensOf } from "../../../server/algorithm.ts";
 import { loadConfig } from "../../../server/config/index.ts";
 import type { StageBody } from "../../../server/config/resolved.ts";
 import { randomStream } from "../../../server/random.ts";
@@ -90,7 +90,7 @@ function gradientsOf(preset: string, now: Float64Array): Float64Array {
     contextOf(body, { random: randomStream(1) }),
   );
   const known = { tokens: advantages, rows: new Float64Array(2), exists: new Uint8Array(3).fill(1) };
-  const weights = algorithm.weights(batch, known, old, clock);
+  const weights = algorithm.tokenWeights(batch, known, old, clock);
   return algorithm.weigh({ old, advantages, weights }, clock)({ logp: now }, batch).gradients.logp!;
 }
 const near = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
@@ -165,7 +165,7 @@ test("Prefix-RFT: the prefix has an advantage of its own, a clip of its own, and
   const then = new Float64Array(12).fill(-1);
   const now = new Float64Array(12).fill(-1);
   now[3] = -1 + Math.log(1.5);
-  const weights = algorithm.weights(rows, found, { logp: then }, clock);
+  const weights = tokensOf(algorithm.tokenWeights(rows, found, { logp: then }, clock));
   const entropy = Float64Array.of(3, 3, 0.1, 1.9, 0.3, 1.5, 0.2, 3, 0.4, 3, 0.5, 3);
   const { gradients } = algorithm.weigh(
     { old: { logp: then, "logp:proximal": then }, advantages: found.tokens, weights },

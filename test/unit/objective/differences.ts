@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { UserError } from "../../../shared/errors.ts";
 import { randomStream } from "../../../server/random.ts";
-import { countsOf } from "../../../server/algorithm/perRow.ts";
+import { countsOf } from "../../../server/algorithm/tokenColumn.ts";
 import { everything, factorsInto } from "../../../server/parts.ts";
 import { sequenceMean } from "../../../server/objective/sequenceMean.ts";
 import { tokenMean } from "../../../server/objective/tokenMean.ts";
