@@ -84,8 +84,13 @@ export const simulationHead = (stage: string, seeds: number, steps: number): str
 const spread = ({ mean, error }: Spread): string =>
   `${mean.toFixed(3)}${error === null ? "" : ` ± ${error.toFixed(3)}`}`;
 
+/** With fewer pairs no flip of their signs is rare enough: the least p is 2 / 2ⁿ. */
+const fewest = 6;
+
 /** Which of two is better, as far as the seeds can tell. */
-function verdict({ own, uniform }: { own: Spread; uniform: Spread }, p: number): string {
+function verdict({ own, uniform }: { own: Spread; uniform: Spread }, p: number, seeds: number): string {
+  if (seeds < fewest)
+    return `${spread(own)}, uniform ${spread(uniform)} ${colours.dim(`(${seeds === 1 ? "one learner is" : `${seeds} learners are`} too few to tell it from chance; take ${fewest} or more)`)}`;
   const what =
     p >= 0.05
       ? colours.dim("no difference shown")
@@ -96,7 +101,7 @@ function verdict({ own, uniform }: { own: Spread; uniform: Spread }, p: number):
 }
 
 export function simulationLines({ name, summary }: Scenario, comparison: Comparison): string[] {
-  const { final, equal, p, efficiency, mix, steps } = comparison;
+  const { final, equal, p, efficiency, mix, seeds, steps } = comparison;
   const thrift =
     efficiency === null
       ? "it does not reach what uniform sampling reaches"
@@ -104,8 +109,8 @@ export function simulationLines({ name, summary }: Scenario, comparison: Compari
   return [
     "",
     `${colours.bold(name)}  ${summary}`,
-    `  after ${steps} updates     ${verdict(final, p.final)}`,
-    `  after ${equal.rollouts} rollouts  ${verdict(equal, p.equal)}`,
+    `  after ${steps} updates     ${verdict(final, p.final, seeds)}`,
+    `  after ${equal.rollouts} rollouts  ${verdict(equal, p.equal, seeds)}`,
     `  ${thrift}`,
     ...mixLines(mix),
   ];
@@ -120,7 +125,10 @@ function mixLines(mix: Comparison["mix"]): string[] {
     ),
   );
   const top = Math.max(...levels.flat());
-  return levels.map(
-    (of, level) => `  level ${String(level + 1).padStart(2)}  ${shares(of, top)}  ${percent(of.at(-1)!)}`,
-  );
+  return [
+    colours.dim("  each level's share of the groups, from the first step to the last, and in the last"),
+    ...levels.map(
+      (of, level) => `  level ${String(level + 1).padStart(2)}  ${shares(of, top)}  ${percent(of.at(-1)!)}`,
+    ),
+  ];
 }

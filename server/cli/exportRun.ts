@@ -13,6 +13,8 @@ import {
   runsShow,
   type RunSummary,
 } from "../../shared/protocol.ts";
+import type { RolloutRow } from "../../shared/rollouts.ts";
+import { historyOf } from "../history/ofRollouts.ts";
 import { readReport, reportText } from "./reportRun.ts";
 
 export interface ExportOptions {
@@ -24,7 +26,7 @@ export interface ExportOptions {
   readonly output?: string;
   readonly json?: boolean;
 }
-export const recordFormats = ["jsonl", "csv", "json", "report"] as const;
+export const recordFormats = ["jsonl", "history", "csv", "json", "report"] as const;
 
 /** Steps, and rollouts, asked for at once. */
 const pageOfSteps = 5_000;
@@ -33,7 +35,7 @@ const pageOfRollouts = 256;
 type Emit = (text: string) => Promise<void>;
 
 /**
- * `jsonl`: one rollout a line, tokens included. `csv`: a row a step, a column a metric. `json`: one value with all but
+ * `jsonl`: one rollout a line, tokens included. `history`: one group a line, for `gradus curriculum --history`. `csv`: a row a step, a column a metric. `json`: one value with all but
  * rollouts. `report`: a page to read.
  */
 export async function exportRun(
@@ -43,7 +45,13 @@ export async function exportRun(
 ): Promise<void> {
   const form = format === "rollouts" ? "jsonl" : (format ?? to ?? "jsonl");
   const chosen = json === true && form === "jsonl" ? "json" : form;
-  const write = { jsonl: exportRollouts, csv: exportCsv, json: exportJson, report: exportReport }[chosen];
+  const write = {
+    jsonl: exportRollouts,
+    history: exportHistory,
+    csv: exportCsv,
+    json: exportJson,
+    report: exportReport,
+  }[chosen];
   if (write === undefined)
     throw new UserError(`There is no export form ${form}.`, {
       action: `Choose ${recordFormats.join(", ")}, or hf, gguf or peft for a model.`,
@@ -77,7 +85,8 @@ const notWritten = (file: string, error: unknown): UserError =>
     action: "Name a file in a folder that exists and that you may write to.",
   });
 
-async function exportRollouts(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+/** All of a run's rollouts, by step. */
+async function* rollouts(connection: MessageConnection, run: string): AsyncGenerator<RolloutRow> {
   let after: string | undefined;
   do {
     const page = await ask(connection, rolloutsQuery, {
@@ -86,9 +95,26 @@ async function exportRollouts(connection: MessageConnection, run: string, emit: 
       limit: pageOfRollouts,
       ...(after === undefined ? {} : { after }),
     });
-    for (const row of page.rollouts) await emit(`${JSON.stringify(row)}\n`);
+    yield* page.rollouts;
     after = page.next ?? undefined;
   } while (after !== undefined);
+}
+
+async function exportRollouts(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  for await (const row of rollouts(connection, run)) await emit(`${JSON.stringify(row)}\n`);
+}
+
+async function exportHistory(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  let rows: RolloutRow[] = [];
+  const tell = async (): Promise<void> => {
+    for (const line of historyOf(rows)) await emit(`${JSON.stringify(line)}\n`);
+    rows = [];
+  };
+  for await (const row of rollouts(connection, run)) {
+    if (rows.length > 0 && rows[0]!.step !== row.step) await tell();
+    rows.push(row);
+  }
+  await tell();
 }
 
 /** Every point of every metric: page by page, so that none is reduced away. */

@@ -8,13 +8,18 @@ import { duration, fixed } from "./terminal.ts";
 type Line<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
 export function startedLines(line: Line<"started">): string[] {
-  const plan = line.stages.map((stage) => `${stage.name} (${stage.kind}, ${stage.steps} steps)`).join(" → ");
+  const plan = line.stages.map((stage) => `${stage.name} (${stage.kind}, ${steps(stage.steps)})`).join(" → ");
   return [
     `${colours.bold(line.name)}  run ${line.run}`,
     `  ${plan}`,
     ...(line.backend === null ? [] : [`  computing on ${line.backend}`]),
   ];
 }
+
+const steps = (count: number): string => (count === 1 ? "1 step" : `${count} steps`);
+
+/** Where an action follows, the message is a sentence that has ended. */
+const ended = (message: string): string => (/[.!?:]$/u.test(message) ? message : `${message}.`);
 
 export function eventLine({ severity, message, action }: Line<"event">): string {
   const mark =
@@ -23,7 +28,7 @@ export function eventLine({ severity, message, action }: Line<"event">): string 
       : severity === "warning"
         ? colours.yellow("warning")
         : colours.dim("·");
-  return `${mark} ${message}${action === null ? "" : colours.dim(` ${action}`)}`;
+  return `${mark} ${action === null ? message : `${ended(message)}${colours.dim(` ${action}`)}`}`;
 }
 
 const headline = (metrics: EvaluationMetrics): string =>

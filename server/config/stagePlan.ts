@@ -89,7 +89,7 @@ export interface Planned {
 }
 
 /** Of the first so many steps of a stage, how many are of rl stages. */
-function rlSteps(stage: StageConfig, steps: number, stages: readonly StageConfig[]): number {
+export function rlSteps(stage: StageConfig, steps: number, stages: readonly StageConfig[]): number {
   if (stage.kind !== "alternate") return stage.kind === "rl" ? steps : 0;
   return turnsTaken(stage.turns, steps).reduce(
     (sum, taken, turn) => sum + (stages[stage.turns[turn]!.stage]!.kind === "rl" ? taken : 0),

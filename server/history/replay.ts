@@ -22,19 +22,25 @@ export interface ReplayedStep {
 }
 
 /**
- * Groups that admission would have rejected count as observations, as they do in a run.
+ * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
+ * draws nothing (pairs of the policy's own answers) are left out.
  * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute
  */
 export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Generator<ReplayedStep> {
   const groups = new HistoryGroups(config);
   const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
+  const knows = ({ arm }: HistoryGroup): boolean =>
+    config.stages.some((stage) => stage.kind === "rl" && curricula.of(stage).arms.find(arm) >= 0);
   for (const recorded of byStep(history)) {
     const { step } = recorded[0]!;
-    const { stage, now } = clock.at(step);
+    const moment = clock.at(step);
+    if (moment === undefined) continue;
+    const { stage, now } = moment;
     const curriculum = curricula.of(stage);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
-    for (const group of armed) checkArm(group, curriculum);
+    // What was carried over or faded in from an earlier stage is of an arm of its own: nothing is learned of it here.
+    for (const group of armed) if (!knows(group)) checkArm(group, curriculum);
     const seen = groups.of(armed);
     const verdicts = seen.map((group) => curriculum.admit(group));
     curriculum.observe(seen, verdicts, now);

@@ -50,24 +50,29 @@ export async function whatIf(
   const steps = [...new Set(history.map(({ step }) => step))];
   const reach = reachOf(steps);
   const seen = seenOf(config, history);
-  const all: Replay[][] = [];
+  const all: Map<number, Replay>[] = [];
   for (let one = 0; one < replays; one++) {
     const random = randomStream(config.seed, "what-if", one);
     all.push(await replayOnce(config, history, steps, new Recollection(seen, reach, random), random));
   }
-  return steps.map((step, at) => {
-    const now = all.map((replay) => replay[at]!);
-    const { stage, arms } = now[0]!;
-    return {
-      step,
-      stage,
-      shares: byArm(arms, (arm) =>
-        bandOf(now.map(({ groups }) => share(groups.filter((group) => group.arm === arm).length, groups))),
-      ),
-      support: byArm(arms, (arm) => believe(seen.get(arm) ?? [], step, reach).support),
-      success: bandOf(now.map(({ groups }) => mean(groups.flatMap(rateOf)))),
-      rejected: bandOf(now.map(({ groups, rejected }) => share(rejected, groups))),
-    };
+  return steps.flatMap((step): WhatIfStep[] => {
+    // Of a stage whose curriculum draws nothing no replay has a step.
+    const now = all.flatMap((replays) => replays.get(step) ?? []);
+    const [first] = now;
+    if (first === undefined) return [];
+    const { stage, arms } = first;
+    return [
+      {
+        step,
+        stage,
+        shares: byArm(arms, (arm) =>
+          bandOf(now.map(({ groups }) => share(groups.filter((group) => group.arm === arm).length, groups))),
+        ),
+        support: byArm(arms, (arm) => believe(seen.get(arm) ?? [], step, reach).support),
+        success: bandOf(now.map(({ groups }) => mean(groups.flatMap(rateOf)))),
+        rejected: bandOf(now.map(({ groups, rejected }) => share(rejected, groups))),
+      },
+    ];
   });
 }
 
@@ -93,7 +98,8 @@ function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string
   const clock = new StageClock(config);
   const seen = new Map<string, Seen[]>();
   for (const group of history) {
-    const { stage } = clock.at(group.step);
+    const stage = clock.at(group.step)?.stage;
+    if (stage === undefined) continue;
     const arm = nameIn(curricula.of(stage), group, history);
     const least = stage.body.reward.success.at_least;
     const one = {
@@ -114,13 +120,15 @@ async function replayOnce(
   steps: readonly number[],
   recollection: Recollection,
   random: Random,
-): Promise<Replay[]> {
+): Promise<Map<number, Replay>> {
   const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
   const plays = new Map<string, Play>();
-  const replayed: Replay[] = [];
+  const replayed = new Map<number, Replay>();
   for (const step of steps) {
-    const { stage, now } = clock.at(step);
+    const moment = clock.at(step);
+    if (moment === undefined) continue;
+    const { stage, now } = moment;
     const curriculum = curricula.of(stage);
     const play =
       plays.get(stage.name) ?? new Play(stage.body, curriculum, recollection, random.fork(stage.name));
@@ -129,7 +137,7 @@ async function replayOnce(
     const { groups, verdicts } = await play.step(now);
     clock.saw(groups);
     const { arms } = curriculum;
-    replayed.push({
+    replayed.set(step, {
       stage: stage.name,
       arms: Array.from({ length: arms.size }, (_, arm) => arms.name(arm)),
       groups,

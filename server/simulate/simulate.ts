@@ -178,6 +178,16 @@ function tried(curriculum: StageBody["curriculum"], world: World, random: Random
   return instead(() => new Surrogate(() => pilots, options));
 }
 
+/** The curriculum of a config as a simulated world has it: its tasks, and models that are made up. */
+export function simulatedCurriculum(body: StageBody, world: World, random: Random): Curriculum {
+  const models = simulatedModels(random.fork("models"));
+  return new Curriculum(
+    tried(body.curriculum, world, random),
+    sourcesFor(body.curriculum, world.difficulty.length),
+    contextOf(body, { random: random.fork("methods"), models }),
+  );
+}
+
 /**
  * @param signal ends it before its time
  * @throws UserError where the curriculum asks a language model, which a simulation has not
@@ -193,11 +203,7 @@ export async function simulate(
   const world = scenario.world(random.fork("world"));
   const levels = world.difficulty.length;
   const learner = new Learner(world);
-  const curriculum = new Curriculum(
-    tried(body.curriculum, world, random),
-    sourcesFor(body.curriculum, levels),
-    contextOf(body, { random: random.fork("methods"), models: simulatedModels(random.fork("models")) }),
-  );
+  const curriculum = simulatedCurriculum(body, world, random);
   const play = new Play(body, curriculum, new Student(learner), random);
   const done: SimulatedStep[] = [];
   for (let step = 0; step < steps; step++) {

@@ -25,22 +25,33 @@ export interface Making {
   readonly levels: number;
   /** Fields of the data that the curriculum reads: it orders by them what is easy and what is hard. */
   readonly fields: readonly string[];
+  /** Fields that say the level alone. */
+  readonly labels: readonly string[];
   /** 1: they grow with how hard a task is; −1: with how easy. */
   readonly sign: 1 | -1;
 }
 
-function make({ fields, sign }: Making, source: string, level: number, id: string, random: Random): Task {
+function make(
+  { fields, labels, sign }: Making,
+  source: string,
+  level: number,
+  id: string,
+  random: Random,
+): Task {
   // The sum of four uniform numbers has variance 1/3: near enough to a bell.
   const bell = random.next() + random.next() + random.next() + random.next() - 2;
   const extra = spread * Math.sqrt(3) * bell;
-  const labels: JsonObject = Object.fromEntries(fields.map((field) => [field, sign * (level + extra)]));
+  const data: JsonObject = Object.fromEntries([
+    ...fields.map((field) => [field, sign * (level + extra)] as const),
+    ...labels.map((field) => [field, level + 1] as const),
+  ]);
   return {
     id,
     source,
     env: simulatedSource,
     // Whoever reads it can tell the level, and not how the task stands within it.
     prompt: `A task of level ${"abcdefghijklmnopqrstuvwxyz"[level] ?? level}`,
-    data: { ...labels, level, extra },
+    data: { ...data, level, extra },
     solution: Array.from({ length: level + 1 }, (_, i) => `step ${i + 1}`).join("\n"),
   };
 }
@@ -74,9 +85,15 @@ function taskSourceOf(
   };
 }
 
-/** Fields of a task's data that parts of the curriculum name. */
+/** Fields of a task's data whose numbers parts of the curriculum read. */
 const fieldsOf = ({ signal, estimator }: StageBody["curriculum"]): string[] =>
   [signal, estimator].flatMap(({ params }) => (typeof params["field"] === "string" ? [params["field"]] : []));
+
+/** Fields that divide tasks into arms: in a simulation each tells the level, so that an arm is a level. */
+const dividing = ({ arms }: StageBody["curriculum"]): string[] =>
+  arms.declaration.name === "fields" && Array.isArray(arms.params["fields"])
+    ? arms.params["fields"].map(String)
+    : [];
 
 /**
  * Simulated tasks divided as the curriculum wants to see them: where each of `tasks` is an arm, a source a level.
@@ -90,6 +107,7 @@ export function sourcesFor(
   const making: Making = {
     levels,
     fields: fieldsOf({ arms, sampler, ...others }),
+    labels: dividing({ arms, sampler, ...others }),
     sign: sampler.params["order"] === "ascending" ? 1 : -1,
   };
   const sources =

@@ -1,50 +1,57 @@
 import type { Fix } from "../diagnostic.ts";
 import type { SourceEdits } from "../edits.ts";
-import { mine, pathIn, placeOf, underneath, type Rule, type StageView } from "./rule.ts";
+import { mine, pathIn, placeOf, underneath, type ConfigModel, type Rule, type StageView } from "./rule.ts";
+
+/** Methods that take what lies between `low` and `high`, by slot; what an empty band comes to; the ends of its range. */
+const bands = {
+  admission: { use: "success_band", then: "no group would be admitted", ends: [0, 1] },
+  sampler: { use: "band", then: "no arm could lie in it", ends: undefined },
+} as const;
+type Slot = keyof typeof bands;
 
 export const band: Rule = {
   id: "band",
-  title: "Admission band that is empty",
-  why: "`success_band` admits groups whose share of successes lies between `low` and `high`. Where `low` is not below `high` no group is admitted, and no step ever trains.\n\nDAPO's dynamic sampling is `low: 0, high: 1, inclusive: false` (Yu et al., DAPO).",
-  check({ stages, file, root, report, edits }) {
-    for (const view of stages) {
-      const { declaration, params } = view.config.body.curriculum.admission;
-      const { low, high } = params;
-      if (
-        declaration.name !== "success_band" ||
-        typeof low !== "number" ||
-        typeof high !== "number" ||
-        low < high
-      )
-        continue;
-      const at =
-        mine(
-          file,
-          placeOf(view.body, "curriculum", "admission", "low"),
-          placeOf(view.body, "curriculum", "admission", "high"),
-        ) ?? root.origin;
-      const message = `The band is empty: \`low\` ${low} is not below \`high\` ${high}, so no group would be admitted.`;
-      const high_ = placeOf(view.body, "curriculum", "admission", "high") === at;
-      report({
-        rule: band.id,
-        message,
-        key: underneath(view, at, `curriculum.admission.${high_ ? "high" : "low"}`),
-        at,
-        mends: swapped(edits, view, low, high),
-      });
-    }
+  title: "Band that is empty",
+  why: "`admission: success_band` admits groups whose share of successes lies between `low` and `high`, and `sampler: band` draws arms whose estimate does. Where `low` is not below `high` no group is admitted and no step ever trains, or no arm lies in the band.\n\nDAPO's dynamic sampling is `low: 0, high: 1, inclusive: false` (Yu et al., DAPO).",
+  check(model) {
+    for (const view of model.stages)
+      for (const slot of ["admission", "sampler"] as const) inspect(model, view, slot);
   },
 };
 
+function inspect({ file, root, report, edits }: ConfigModel, view: StageView, slot: Slot): void {
+  const { declaration, params } = view.config.body.curriculum[slot];
+  const { low, high } = params;
+  const { use, then } = bands[slot];
+  if (declaration.name !== use || typeof low !== "number" || typeof high !== "number" || low < high) return;
+  const placed = (key: string): ReturnType<typeof placeOf> => placeOf(view.body, "curriculum", slot, key);
+  const at = mine(file, placed("low"), placed("high")) ?? root.origin;
+  report({
+    rule: band.id,
+    message: `The band is empty: \`low\` ${low} is not below \`high\` ${high}, so ${then}.`,
+    key: underneath(view, at, `curriculum.${slot}.${placed("high") === at ? "high" : "low"}`),
+    at,
+    mends: swapped(edits, view, slot, [low, high]),
+  });
+}
+
 /** Ends in the wrong order change places; of equal ones one is opened. */
-function swapped(edits: SourceEdits, view: StageView, low: number, high: number): (Fix | undefined)[] {
+function swapped(
+  edits: SourceEdits,
+  view: StageView,
+  slot: Slot,
+  [low, high]: readonly [number, number],
+): (Fix | undefined)[] {
   const path = (key: string): ReturnType<typeof pathIn> =>
-    pathIn(view, placeOf(view.body, "curriculum", "admission", key), "curriculum", "admission", key);
+    pathIn(view, placeOf(view.body, "curriculum", slot, key), "curriculum", slot, key);
+  const { ends } = bands[slot];
   if (low === high)
-    return [
-      high < 1 ? edits.set(path("high"), "1", "Open it upwards: `high: 1`", false) : undefined,
-      low > 0 ? edits.set(path("low"), "0", "Open it downwards: `low: 0`", false) : undefined,
-    ];
+    return ends === undefined
+      ? []
+      : [
+          high < ends[1] ? edits.set(path("high"), "1", "Open it upwards: `high: 1`", false) : undefined,
+          low > ends[0] ? edits.set(path("low"), "0", "Open it downwards: `low: 0`", false) : undefined,
+        ];
   const title = `Swap them: \`low: ${high}\`, \`high: ${low}\``;
   const [first, second] = [
     edits.set(path("low"), String(high), title),

@@ -9,6 +9,14 @@ const actionsOf = ({ config: { on_enter } }: StageView): Action[] => [
   ...(on_enter.resetOptimizer ? (["reset_optimizer"] as const) : []),
 ];
 
+/** An action as the stage's own form writes it. */
+const written = (view: StageView, action: Action): string =>
+  nodeAt(view.written, "on_enter")?.kind !== "map"
+    ? action
+    : action === "refresh_reference"
+      ? "reference: refresh"
+      : "optimizer: reset";
+
 /** Why an action at a stage's beginning has nothing to do there. */
 function whyIdle({ stages }: ConfigModel, view: StageView, action: Action): string | undefined {
   const index = stages.indexOf(view);
@@ -41,7 +49,7 @@ export const idleEnter: Rule = {
         model.report({
           rule: idleEnter.id,
           severity: "info",
-          message: `\`${action}\` does nothing here: ${why}.`,
+          message: `\`${written(view, action)}\` does nothing here: ${why}.`,
           key: `${view.path}.on_enter`,
           at,
           tags: ["unnecessary"],

@@ -87,6 +87,7 @@ import { stageText } from "./stageText.ts";
 import { stagePasses } from "./stagePasses.ts";
 import { stageKey } from "./stageKey.ts";
 import { scheduleEnd } from "./scheduleEnd.ts";
+import { staticNumber } from "./staticNumber.ts";
 import { taskWeight } from "./taskWeight.ts";
 import { unusedTerm } from "./unusedTerm.ts";
 
@@ -143,6 +144,7 @@ export const rules: readonly Rule[] = [
   datasetField,
   rewardArguments,
   curriculumParts,
+  staticNumber,
   curriculumGap,
   evalOverlap,
   offPolicy,

@@ -1,6 +1,6 @@
 import type { RewardTermConfig, StageBody } from "../resolved.ts";
 import { scheduledRange } from "./ranges.ts";
-import { at as nodeAt, isOwn, tell, type Rule, type StageView } from "./rule.ts";
+import { at as nodeAt, isOwn, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
 /** Whether it decides what a success is: then it is worth computing without pay. */
 const decides = ({ reward: { success, terms } }: StageBody, { name }: RewardTermConfig): boolean =>
@@ -9,6 +9,14 @@ const decides = ({ reward: { success, terms } }: StageBody, { name }: RewardTerm
 /** A schedule that moves only after the stage's last step. */
 const beginsTooLate = ({ weight }: RewardTermConfig, last: number): boolean =>
   typeof weight !== "number" && weight.from === 0 && weight.start >= last;
+
+/** Whether a stage gives the term a weight: then it waits for that stage. */
+const paysSomewhere = ({ stages }: ConfigModel, { name }: RewardTermConfig): boolean =>
+  stages.some(({ config: { kind, body } }) =>
+    body.reward.terms.some(
+      (term) => kind === "rl" && term.name === name && scheduledRange(term.weight).some((end) => end !== 0),
+    ),
+  );
 
 /** Some step pays by each term. */
 export const zeroWeight: Rule = {
@@ -26,19 +34,16 @@ export const zeroWeight: Rule = {
   },
 };
 
-function checkTerm(
-  model: Parameters<Rule["check"]>[0],
-  view: StageView,
-  term: RewardTermConfig,
-  total: number,
-): void {
+function checkTerm(model: ConfigModel, view: StageView, term: RewardTermConfig, total: number): void {
   const node = nodeAt(view.body, "reward", "terms", term.name, "weight");
   if (!isOwn(node?.origin) || decides(view.config.body, term)) return;
   const [least, most] = scheduledRange(term.weight);
   const last = node.origin.stage === undefined ? total : view.config.steps;
   const why =
     least === 0 && most === 0
-      ? "is 0 throughout"
+      ? paysSomewhere(model, term)
+        ? undefined
+        : "is 0 throughout"
       : !model.capped && beginsTooLate(term, last)
         ? `is 0 until step ${typeof term.weight === "number" ? 0 : term.weight.start}, and there are ${last} steps`
         : undefined;

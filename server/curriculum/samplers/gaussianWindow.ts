@@ -107,7 +107,11 @@ class GaussianWindow implements Sampler {
     if (scored.length === 0) return;
     const { step, sensitivity, target, by_value } = this.options;
     const rate = mean(scored.map(({ successes, rewards }) => successes / rewards.length));
-    const drawn = arms.filter((arm) => arm >= 0).map((arm) => known.present?.(arm) ?? valueOf(known, arm));
+    // Of an arm that was drawn for the first time some signals say nothing yet.
+    const drawn = arms
+      .filter((arm) => arm >= 0)
+      .map((arm) => known.present?.(arm) ?? valueOf(known, arm))
+      .filter(Number.isFinite);
     const angle = by_value === 0 || drawn.length === 0 ? 0 : by_value * mean(drawn);
     const moved = step * Math.tanh(sensitivity * (rate - target)) + step * Math.tanh(sensitivity * angle);
     const most = 2 * step;

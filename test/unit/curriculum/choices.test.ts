@@ -34,6 +34,9 @@ test("GAIN-RL's window: Gaussian over ranks; its centre moves by tanh of success
   check(moved);
   sampler.learn?.([group([0, 0])], [0], knownOf([-5, 0.9, 0.5]), clock);
   check(moved);
+  // An arm of which nothing is known yet has no angle that could move it.
+  sampler.learn?.([group([0, 0]), group([0, 0])], [0, 2], knownOf([-5, 0.9, undefined]), clock);
+  check(moved);
 });
 
 test("tiers share the draws by their quotas, whatever their sizes; empty ones give theirs up", () => {

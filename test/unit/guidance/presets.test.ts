@@ -49,6 +49,12 @@ test("parameters are the papers'", () => {
   const { slope, middle } = bodyOf("ruscarl").guidance.amount.params;
   assert.deepEqual([slope, middle], [125, 0.2]);
   assert.equal(bodyOf("seele").guidance.amount.params["target"], 0.5);
+  const { rollout, objective, kl } = bodyOf("luffy");
+  assert.deepEqual([rollout.group, rollout.temperature, kl], [8, 1, []]);
+  assert.deepEqual(
+    [objective.entropy, objective.loss.params["low"], objective.loss.params["high"]],
+    [0.001, 1, 1e9],
+  );
   for (const preset of ["ampo", "luffy", "thinktuning"])
     assert.equal(bodyOf(preset).guidance.ratio.params["gamma"], 0.1);
   for (const preset of ["ampo", "luffy", "rl-plus"])
@@ -91,7 +97,10 @@ function gradientsOf(preset: string, now: Float64Array): Float64Array {
   );
   const known = { tokens: advantages, rows: new Float64Array(2), exists: new Uint8Array(3).fill(1) };
   const weights = algorithm.tokenWeights(batch, known, old, clock);
-  return algorithm.weigh({ old, advantages, weights }, clock)({ logp: now }, batch).gradients.logp!;
+  return algorithm.weigh({ old, advantages, weights }, clock)(
+    { logp: now, entropy: new Float64Array(3) },
+    batch,
+  ).gradients.logp!;
 }
 const near = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 

@@ -3,8 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
+import { historyOf } from "../../../server/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../server/history/read.ts";
 import { replay, type ReplayedStep } from "../../../server/history/replay.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { configOf, near, temporary } from "../support.ts";
 
 const base = "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward: { terms: { right: equation } }\n";
@@ -129,4 +131,81 @@ test("null stands for a rollout without a reward, and steps are put in order", a
       [1, "7", [1]],
     ],
   );
+});
+
+test("supervised stages lie between, turns come again, and what an earlier stage left is of no arm here", () => {
+  const stages = [
+    "{ name: easy, steps: 20, tasks: { countdown: { numbers: [3] } }, until: { metric: reward/total, above: 0.9, window: 1 } }",
+    "{ name: pairs, kind: preference, steps: 2, pairs: rollouts }",
+    "{ name: a }",
+    "{ name: b, tasks: { countdown: { numbers: [4] } } }",
+    "{ name: turns, steps: 4, alternate: [{ stage: a, steps: 1 }, { stage: b, steps: 1 }] }",
+    "{ name: mean, kind: merge, merge: [{ stage: easy }, { stage: turns }] }",
+  ];
+  const text = `extends: sec\n${base}stages:\n${stages.map((stage) => `  - ${stage}\n`).join("")}`;
+  const history = [
+    group(0, "countdown/3", [1, 0]),
+    group(1, "countdown/3", [1, 1]),
+    // `easy` ends here; the pairs' own rollouts are nobody's observations.
+    group(2, "countdown/3", [1, 0]),
+    group(3, "countdown/4", [1, 0]),
+    group(4, "countdown/4", [1, 0]),
+    // Carried over: `b` has no such arm.
+    group(5, "countdown/3", [1, 0]),
+    group(6, "countdown/3", [1, 0]),
+    group(7, "countdown/4", [1, 0]),
+    group(20, "countdown/4", [1, 0]),
+  ];
+  const steps = played(text, history);
+  assert.deepEqual(
+    steps.map(({ step, stage }) => [step, stage]),
+    [
+      [0, "easy"],
+      [1, "easy"],
+      [4, "a"],
+      [5, "b"],
+      [6, "a"],
+      [7, "b"],
+      [20, "b"],
+    ],
+  );
+  assert.equal(steps[3]!.estimates["countdown/4"], 0);
+  assert.deepEqual(Object.keys(steps[3]!.probabilities), ["countdown/4"]);
+});
+
+test("a run's rollouts tell its history: groups that trained or were rejected, by their arms, in order", () => {
+  const rollout = (group: string, index: number, more: Partial<RolloutRow> = {}): RolloutRow => ({
+    step: 3,
+    group,
+    index,
+    task: { id: `task of ${group}`, arm: "countdown/3" },
+    use: "train",
+    tokens: [1, 2],
+    reward: 1,
+    advantage: 0.5,
+    admitted: true,
+    ...more,
+  });
+  const lines = historyOf([
+    rollout("b", 1, { reward: 0, advantage: -0.5, tokens: [1] }),
+    rollout("a", 0, { admitted: false, advantage: null }),
+    rollout("b", 0),
+    // It could not be scored, and has left its group.
+    rollout("b", 2, { reward: null, advantage: null, errors: { right: "timeout" } }),
+    rollout("held out", 0, { use: "evaluate" }),
+    rollout("tried", 0, { use: "estimate" }),
+    rollout("nobody's", 0, { task: { id: "x" } }),
+  ]);
+  const common = { step: 3, arm: "countdown/3" };
+  assert.deepEqual(lines, [
+    {
+      ...common,
+      task: "task of b",
+      rewards: [1, 0],
+      advantages: [0.5, -0.5],
+      admitted: true,
+      lengths: [2, 1],
+    },
+    { ...common, task: "task of a", rewards: [1], admitted: false, lengths: [2] },
+  ]);
 });

@@ -117,3 +117,24 @@ test("QwenLong-L1, Light-R1, policy refresh: what happens as a stage begins", ()
   const { refreshReference, resetOptimizer } = preset("policy-refresh").stages[1]!.on_enter;
   assert.deepEqual([refreshReference, resetOptimizer], [true, true]);
 });
+
+test("released scripts: one example, QwenLong-L1 and Critique-Coder sample and clip as theirs do", () => {
+  const said = (id: string): unknown[] => {
+    const { rollout, objective, kl } = preset(id, "reward: { terms: { correct: equation } }\n" + own(id)).top;
+    const { low, high } = objective.loss.params;
+    return [
+      rollout.group,
+      rollout.temperature,
+      rollout.top_p,
+      low,
+      high,
+      objective.aggregate.declaration.name,
+      objective.entropy,
+      kl.map(({ coefficient }) => coefficient),
+    ];
+  };
+  const own = (id: string): string => (id === "critique-coder" ? "" : "tasks: [{ env: countdown }]\n");
+  assert.deepEqual(said("one-example"), [8, 0.6, 1, 0.2, 0.2, "token_mean", 0.001, [0.001]]);
+  assert.deepEqual(said("qwenlong-l1"), [8, 0.7, 0.95, 0.2, 0.2, "token_mean", 0.001, []]);
+  assert.deepEqual(said("critique-coder"), [8, 0.6, 0.95, 0.2, 0.3, "token_mean", 0, []]);
+});
