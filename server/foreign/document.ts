@@ -39,10 +39,10 @@ export interface UnsetVariable {
 
 export interface ForeignVersion {
   readonly text: string;
-  /** A version that the file or its requirements name; that of a package in the workspace; else the newest known. */
-  readonly from: "file" | "installed" | "newest";
+  /** One that the file or its requirements name; the framework's own checkout around it; a package's; else the newest. */
+  readonly from: "file" | "checkout" | "installed" | "newest";
   readonly table: string;
-  /** The folder of the installed packages. */
+  /** The folder of the installed packages, or of the checkout. */
   readonly folder?: string;
 }
 
@@ -64,6 +64,8 @@ export interface ForeignDocument {
   readonly unset: readonly UnsetVariable[];
   /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
   readonly version: ForeignVersion;
+  /** Keys that stand in branches of the script of which nobody can say whether they run. */
+  readonly uncertain?: ReadonlySet<string>;
   /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */
   readonly incomplete: boolean;
   /** Where something about the whole file is said: its first command, call or key. */
