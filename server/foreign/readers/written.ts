@@ -12,6 +12,8 @@ export interface Written {
   readonly tree?: string | undefined;
   readonly processes?: Setting | undefined;
   readonly unset: readonly UnsetVariable[];
+  /** Keys in branches whose tests cannot be told. */
+  readonly uncertain?: ReadonlySet<string>;
   /** Something that decides settings could not be read. */
   readonly incomplete: boolean;
   readonly head: Range;

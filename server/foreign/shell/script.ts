@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { whole } from "./arithmetic.ts";
-import { apart, endOf, isName, literal, topLevel, without } from "./blocks.ts";
+import { apart, endOf, isName, literal, spanOf, topLevel, without } from "./blocks.ts";
 import {
   appended,
   hull,
@@ -19,7 +19,7 @@ import {
   type Place,
   type Value,
 } from "./launchWord.ts";
-import { holds, matches } from "./tests.ts";
+import { holds, isUndecided, matches } from "./tests.ts";
 import { placeOf, traced, Tracing, type Span, type Traced } from "./traced.ts";
 import { closingOf, commandsOf, type ScriptCommand, type Word } from "./words.ts";
 
@@ -34,6 +34,8 @@ export interface Script {
   readonly unset: ReadonlyMap<string, Span>;
   /** Where something begins whose result cannot be known: such a variable, `$(date)`. */
   readonly unknown: ReadonlySet<number>;
+  /** Branches that are left out, though what their tests ask cannot be known. */
+  readonly undecided: readonly Span[];
   /** Variables that the script itself sets. */
   readonly set: readonly string[];
 }
@@ -57,6 +59,7 @@ class Shell {
   readonly launches: Launch[] = [];
   readonly unset = new Map<string, Span>();
   readonly unknown = new Set<number>();
+  readonly undecided: Span[] = [];
   private readonly variables = new Map<string, Value>([["HOME", nowhere(homedir())]]);
   private readonly functions = new Map<string, readonly ScriptCommand[]>();
   private depth = 0;
@@ -94,14 +97,12 @@ class Shell {
     let from = at;
     for (const mark of marks) {
       const [test, ...body] = commands.slice(from, mark);
-      const head = literal(test?.words[0]);
-      if (
-        head === "else" ||
-        (test !== undefined && holds(test.words.slice(1).map((word) => this.joined(word).text)))
-      ) {
+      const words = test?.words.slice(1).map((word) => this.joined(word).text) ?? [];
+      if (literal(test?.words[0]) === "else" || holds(words)) {
         this.run(body);
         break;
       }
+      if (isUndecided(words)) this.undecided.push(...spanOf(body));
       from = mark;
     }
     return end;
@@ -110,7 +111,15 @@ class Shell {
   private choose(commands: readonly ScriptCommand[], at: number): number {
     const end = endOf(commands, at, "esac");
     const subject = together(this.expand(commands[at]!.words[1] ?? [])).text;
-    let body = commands.slice(at + 1, end - 1);
+    const body = commands.slice(at + 1, end - 1);
+    if (isUndecided([subject])) this.undecided.push(...spanOf(body));
+    else this.arm(subject, body);
+    return end;
+  }
+
+  /** Runs the first arm of a `case` that takes the subject. */
+  private arm(subject: string, arms: readonly ScriptCommand[]): void {
+    let body = arms;
     while (body.length > 0) {
       const close = body.findIndex(({ words }) => literal(words[0]) === ")");
       if (close < 0) break;
@@ -125,7 +134,6 @@ class Shell {
       }
       body = body.slice(stop + 1);
     }
-    return end;
   }
 
   /** A sweep: its first round stands for all. */
