@@ -9,6 +9,7 @@ import { editDistance } from "../../config/suggest.ts";
 import { isObject, valueOf } from "../values.ts";
 import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
 import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
+import { cutLaunch, loose } from "./cutLaunch.ts";
 import { Lines } from "./lines.ts";
 import { holdsCommand, programOf, type Program } from "./recognise.ts";
 import { spreadOut, type Written } from "./written.ts";
@@ -21,7 +22,6 @@ const ownVariables: ReadonlySet<string> = new Set(
 );
 const override = /^([+~]{0,2})([A-Za-z_][\w./-]*(?:@[\w./-]*)?)(?:=([\s\S]*))?$/;
 const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
-const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
 
 export function readLaunch(file: string, text: string): Written | undefined {
   const script = readScript(text);
@@ -70,6 +70,8 @@ class LaunchReader {
     const head = words[Math.max(program.at, 0)]!.span;
     // What a launcher's option does not take is the next word of its command.
     const options = this.flags(words.slice(0, Math.max(program.at, 0)), 1);
+    const line = this.lines.range(head).start.line;
+    const cut = program.at < 0 ? undefined : cutLaunch(this.text, this.script.launches, line);
     const read = program.framework === "verl" ? this.hydra(rest, program) : this.commandLine(rest, program);
     return {
       framework: program.framework,
@@ -77,6 +79,9 @@ class LaunchReader {
       ...(program.tree === undefined ? {} : { tree: program.tree }),
       program: program.name === "" ? undefined : program.name,
       ...read,
+      // What was cut off is not left to its default.
+      incomplete: read.incomplete || cut !== undefined,
+      cut,
       processes: options.find(({ key }) => /^(num[_-]processes|nproc[_-]per[_-]node|num[_-]gpus)$/.test(key)),
       unset: this.unset(words),
       uncertain: this.uncertain(program),
