@@ -1,19 +1,9 @@
 /** YAML text → values with positions, and its syntax errors in plain words, each at its root. */
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  parseDocument,
-  type Document,
-  type Node,
-  type Pair,
-  type YAMLError,
-} from "yaml";
-import type { Diagnostic, Fix, Range } from "./diagnostic.ts";
+import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node, type Pair } from "yaml";
+import type { Diagnostic, Range } from "./diagnostic.ts";
 import { LineTable } from "./lines.ts";
 import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
-import { unclosed } from "./brackets.ts";
+import { syntaxErrors } from "./syntaxErrors.ts";
 
 export interface SourceFile {
   readonly file: string;
@@ -142,57 +132,4 @@ function scalarOf(value: unknown): Scalar {
   if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string")
     return value;
   return typeof value === "bigint" ? Number(value) : String(value);
-}
-
-const words: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "This key is written twice in one block: keep one of them.",
-  TAB_AS_INDENT: "A tab cannot indent: use spaces.",
-  MULTILINE_IMPLICIT_KEY:
-    "This reads as one key over several lines: is a colon missing, or is the next line's indentation wrong?",
-  BLOCK_AS_IMPLICIT_KEY:
-    "A second `key: value` cannot start here: put it on a line of its own, at the depth of its siblings.",
-  BAD_INDENT: "The indentation does not fit the lines above.",
-  MULTIPLE_DOCS: "A config is one document: remove the `---` and what follows it.",
-};
-
-/** One diagnostic per root: an unclosed bracket or quote hides whatever the parser said because of it. */
-function syntaxErrors(
-  file: string,
-  text: string,
-  errors: readonly YAMLError[],
-  rangeOf: (start: number, end: number) => Range,
-): Diagnostic[] {
-  if (errors.length === 0) return [];
-  const at = (message: string, start: number, end: number): Diagnostic => ({
-    severity: "error",
-    rule: "syntax",
-    message,
-    key: "",
-    file,
-    range: rangeOf(start, end),
-    fixes: [],
-  });
-  const open = unclosed(text);
-  if (open !== undefined) return [at(open.message, open.offset, open.offset + 1)];
-  const seen = new Set<number>();
-  const found: Diagnostic[] = [];
-  for (const { code, pos, message } of errors) {
-    const range = rangeOf(pos[0], Math.max(pos[1], pos[0] + 1));
-    // The parser's later complaints about the same line are echoes of the first.
-    if (seen.has(range.start.line)) continue;
-    seen.add(range.start.line);
-    const fixes = code === "TAB_AS_INDENT" ? [spaced(text)] : [];
-    found.push({ ...at(words[code] ?? `${message.replace(/\.$/, "")}.`, 0, 0), range, fixes });
-  }
-  return found;
-}
-
-/** Two spaces for every tab that indents. */
-function spaced(text: string): Fix {
-  const edits = text.split("\n").flatMap((line, index) => {
-    const lead = /^[ \t]*/.exec(line)?.[0] ?? "";
-    const range = { start: { line: index, character: 0 }, end: { line: index, character: lead.length } };
-    return lead.includes("\t") ? [{ range, newText: lead.replaceAll("\t", "  ") }] : [];
-  });
-  return { title: "Indent with spaces", edits, preferred: true };
 }

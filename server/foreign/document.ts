@@ -1,6 +1,6 @@
 /** A configuration of verl, TRL or OpenRLHF as it is written: whose it is, and every setting with its place. */
 import type { Json } from "../../shared/json.ts";
-import type { Range } from "../config/diagnostic.ts";
+import type { Range, TextEdit } from "../config/diagnostic.ts";
 
 export type Framework = "verl" | "trl" | "openrlhf";
 
@@ -39,12 +39,25 @@ export interface UnsetVariable {
   readonly meant?: string;
 }
 
+/** Settings that a script means for its command, and that the command does not get. */
+export interface CutLaunch {
+  /** A backslash is missing, a blank stands behind it, or a comment or an empty line below it. */
+  readonly cause: "missing" | "blank" | "comment";
+  /** Where the command ends. */
+  readonly range: Range;
+  readonly edit: TextEdit;
+  /** How many settings follow, and the first of them. */
+  readonly lost: number;
+  readonly first: string;
+  readonly place: Range;
+}
+
 export interface ForeignVersion {
   readonly text: string;
-  /** A version that the file or its requirements name; that of a package in the workspace; else the newest known. */
-  readonly from: "file" | "installed" | "newest";
+  /** One that the file or its requirements name; the framework's own checkout around it; a package's; else the newest. */
+  readonly from: "file" | "checkout" | "installed" | "newest";
   readonly table: string;
-  /** The folder of the installed packages. */
+  /** The folder of the installed packages, or of the checkout. */
   readonly folder?: string;
 }
 
@@ -66,6 +79,9 @@ export interface ForeignDocument {
   readonly unset: readonly UnsetVariable[];
   /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
   readonly version: ForeignVersion;
+  readonly cut?: CutLaunch | undefined;
+  /** Keys that stand in branches of the script of which nobody can say whether they run. */
+  readonly uncertain?: ReadonlySet<string>;
   /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */
   readonly incomplete: boolean;
   /** Where something about the whole file is said: its first command, call or key. */

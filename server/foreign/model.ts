@@ -27,6 +27,7 @@ export class Model implements ForeignModel {
   }
 
   value(key: string): Json | undefined {
+    if (this.document.uncertain?.has(key) === true) return undefined;
     const written = this.written(key);
     if (written !== undefined) return written.value;
     const negated = this.document.form === "script" && this.document.framework === "trl";

@@ -1,6 +1,7 @@
 /** Which release a configuration is judged by. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { checkoutVersion } from "./checkout.ts";
 import type { ForeignVersion, Framework } from "./document.ts";
 import type { PackageName } from "./extract/index.ts";
 import { tableOf } from "./tables/load.ts";
@@ -25,6 +26,9 @@ export function versionOf(
   const named = namedIn(text, framework);
   if (named !== undefined) return judged(framework, named, "file");
   const folders = foldersAbove(file);
+  const own = folders.find((folder) => checkoutVersion(folder, framework) !== undefined);
+  if (own !== undefined)
+    return { ...judged(framework, checkoutVersion(own, framework) ?? "", "checkout"), folder: own };
   const installed = installedIn(framework, folders, { python, environment });
   if (installed !== undefined)
     return { ...judged(framework, installed.version, "installed"), folder: installed.folder };
@@ -142,16 +146,21 @@ function requiredIn(folder: string, framework: Framework): string | undefined {
   return undefined;
 }
 
+/** Without what follows the three numbers. */
+const plain = (version: string): string => /^\d+(\.\d+)*/.exec(version)?.[0] ?? version;
 const parts = (version: string): number[] => version.split(/[.\D]+/).map(Number);
+
+/** `0.8.0.dev` and `1.0.0rc1` come before what they lead to. */
+const isBefore = (version: string): number => (/\d\.?(dev|rc|a|b)\d*/.test(version) ? 1 : 0);
 
 /** Below zero where `a` is the older. */
 export function compareVersions(a: string, b: string): number {
-  const [x, y] = [parts(a), parts(b)];
+  const [x, y] = [parts(plain(a)), parts(plain(b))];
   for (let i = 0; i < Math.max(x.length, y.length); i++) {
     const difference = (x[i] ?? 0) - (y[i] ?? 0);
     if (difference !== 0) return difference;
   }
-  return 0;
+  return isBefore(b) - isBefore(a);
 }
 
 /** The same release; else the last one of the same minor release; else the last one that is not newer. */

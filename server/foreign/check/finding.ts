@@ -53,6 +53,12 @@ export const unsetVariable: KeyRule = {
   title: "A shell variable that the script never sets",
   why: "Unless the environment sets it, the shell puts nothing in its place, and the setting is empty.",
 };
+export const cutOff: KeyRule = {
+  id: "foreign-cut-launch",
+  severity: "error",
+  title: "Settings that the command does not get",
+  why: "A command goes on below a line only where a backslash is that line's last character. A blank behind it, a comment or an empty line below it, or a backslash that was forgotten ends the command there: the program starts with the settings above, and the shell takes every setting below for a command of its own.",
+};
 export const neighbourTable: KeyRule = {
   id: "foreign-release",
   severity: "info",
@@ -68,5 +74,6 @@ export const keyRules: readonly KeyRule[] = [
   wrongValue,
   duplicateKey,
   unsetVariable,
+  cutOff,
   neighbourTable,
 ];

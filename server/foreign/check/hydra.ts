@@ -3,6 +3,7 @@ import type { Fix } from "../../config/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { moveOf } from "../facts/moves.ts";
 import type { Model } from "../model.ts";
+import { engineKeys } from "./engineKeys.ts";
 import { addedKey, movedKey, unknownKey, type KeyFinding } from "./finding.ts";
 import { meantKey, namesake } from "./near.ts";
 
@@ -14,11 +15,16 @@ const alwaysMade = /^(actor_rollout_ref\.(actor|rollout|model)|critic)(\.|$)/;
 
 export function hydraKeys(model: Model): KeyFinding[] {
   const added = new Set<string>();
-  return model.document.settings.flatMap((setting) => {
-    const found = others.test(setting.key) ? [] : new HydraKey(model, setting, added).findings();
+  const engine = engineKeys(model);
+  const found = model.document.settings.flatMap((setting) => {
+    const found =
+      others.test(setting.key) || engine?.settings.has(setting) === true
+        ? []
+        : new HydraKey(model, setting, added).findings();
     if (setting.sign.startsWith("+")) added.add(setting.key);
     return found;
   });
+  return engine === undefined ? found : [...found, engine.finding];
 }
 
 class HydraKey {

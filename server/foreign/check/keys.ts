@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../../config/diagnostic.ts";
 import type { Model } from "../model.ts";
 import { diagnosed } from "../report.ts";
+import { cutSettings } from "./cutSettings.ts";
 import { flatKeys } from "./flat.ts";
 import { hydraKeys } from "./hydra.ts";
 import { repeats, unsetVariables } from "./repeats.ts";
@@ -14,6 +15,7 @@ export function checkKeys(model: Model): readonly Diagnostic[] {
   const found = [...named, ...values(model)];
   return [
     ...found.map((finding) => diagnosed(finding, finding.rule, document)),
+    ...cutSettings(document),
     ...unsetVariables(model).map(({ finding, variable: { range } }) => ({
       ...diagnosed(finding, finding.rule, document),
       range,

@@ -17,9 +17,11 @@ export function meantKey(key: string, table: KeyTable): string | undefined {
   return oneSection(key, written);
 }
 
-/** The only key of that name, in another section. */
+/** The key of that name in a section above, else the only one of that name. */
 export function namesake(key: string, table: KeyTable): string | undefined {
   const [section, name] = cut(key);
+  for (let [above] = cut(section); above !== ""; [above] = cut(above))
+    if (table.has(`${above}.${name}`)) return `${above}.${name}`;
   const alike = table.keys.filter((other) => cut(other)[1] === name);
   return alike.length === 1 && name.length > 4 && section !== "" ? alike[0] : undefined;
 }

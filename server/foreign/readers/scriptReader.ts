@@ -9,13 +9,19 @@ import { editDistance } from "../../config/suggest.ts";
 import { isObject, valueOf } from "../values.ts";
 import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
 import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
+import { cutLaunch, loose } from "./cutLaunch.ts";
 import { Lines } from "./lines.ts";
 import { holdsCommand, programOf, type Program } from "./recognise.ts";
 import { spreadOut, type OwnerOf, type Written } from "./written.ts";
 
+/** What bash or a login sets. */
+const ownVariables: ReadonlySet<string> = new Set(
+  "BASHPID BASH_SOURCE EUID HOSTNAME LINENO LOGNAME OLDPWD OSTYPE PATH PPID PWD RANDOM SECONDS SHELL UID USER".split(
+    " ",
+  ),
+);
 const override = /^([+~]{0,2})([A-Za-z_][\w./-]*(?:@[\w./-]*)?)(?:=([\s\S]*))?$/;
 const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
-const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
 
 /** @param owner says whose it is by the keys: then any program's settings count */
 export function readLaunch(file: string, text: string, owner?: OwnerOf): Written | undefined {
@@ -87,6 +93,8 @@ class LaunchReader {
     const head = words[Math.max(program.at, 0)]!.span;
     // What a launcher's option does not take is the next word of its command.
     const options = this.flags(words.slice(0, Math.max(program.at, 0)), 1);
+    const line = this.lines.range(head).start.line;
+    const cut = program.at < 0 ? undefined : cutLaunch(this.text, this.script.launches, line);
     const read = program.framework === "verl" ? this.hydra(rest, program) : this.commandLine(rest, program);
     return {
       framework: program.framework,
@@ -94,8 +102,12 @@ class LaunchReader {
       ...(program.tree === undefined ? {} : { tree: program.tree }),
       program: program.name === "" ? undefined : program.name,
       ...read,
+      // What was cut off is not left to its default.
+      incomplete: read.incomplete || cut !== undefined,
+      cut,
       processes: options.find(({ key }) => /^(num[_-]processes|nproc[_-]per[_-]node|num[_-]gpus)$/.test(key)),
       unset: this.unset(words),
+      uncertain: this.uncertain(program),
       head: this.lines.range(head),
     };
   }
@@ -243,11 +255,27 @@ class LaunchReader {
     };
   }
 
+  private uncertain({ framework }: Program): ReadonlySet<string> {
+    const key =
+      framework === "verl" ? /(?<![\w.])([A-Za-z_][\w.]*\.\w+)=/g : /(?<![\w-])--([A-Za-z][\w.-]*)/g;
+    const keys = this.undecided().flatMap((text) => [...text.matchAll(key)].map(([, name = ""]) => name));
+    return new Set(framework === "trl" ? keys.map((name) => name.replaceAll("-", "_")) : keys);
+  }
+
+  private undecided(): string[] {
+    return this.script.undecided.map(({ start, end }) => this.text.slice(start, end));
+  }
+
   /** Those that the command itself reads. */
   private unset(words: readonly LaunchWord[]): UnsetVariable[] {
     const text = words.map((word) => word.text).join(" ");
+    const maybe = this.undecided().join("\n");
+    const isSet = (name: string): boolean =>
+      this.script.set.includes(name) ||
+      ownVariables.has(name) ||
+      new RegExp(`(^|[\\s;])${name}=`).test(maybe);
     return [...this.script.unset]
-      .filter(([name]) => text.includes(`$${name}`) && !this.script.set.includes(name))
+      .filter(([name]) => text.includes(`$${name}`) && !isSet(name))
       .map(([name, span]) => {
         const meant = this.script.set.find(
           (other) => editDistance(name, other) <= (name.length < 5 ? 0 : name.length < 9 ? 1 : 2),

@@ -1,4 +1,5 @@
 /** Where the blocks of a shell script begin and end. */
+import type { Span } from "./traced.ts";
 import type { ScriptCommand, Word } from "./words.ts";
 
 export const literal = (word: Word | undefined): string | undefined =>
@@ -67,6 +68,14 @@ export function topLevel(
     if (["fi", "esac", "done"].includes(head)) depth -= 1;
   }
   return found;
+}
+
+/** From the first of some commands to the last; empty where there is none. */
+export function spanOf(commands: readonly ScriptCommand[]): Span[] {
+  const spans = commands.flatMap(({ words }) => words.flatMap((word) => word.map(({ span }) => span)));
+  if (spans.length === 0) return [];
+  const [starts, ends] = [spans.map(({ start }) => start), spans.map(({ end }) => end)];
+  return [{ start: Math.min(...starts), end: Math.max(...ends) }];
 }
 
 /** `then`, `do` and `else` as commands of their own: what follows them may open a block. */

@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { whole } from "./arithmetic.ts";
-import { apart, behind, endOf, isName, isTest, literal, topLevel, without } from "./blocks.ts";
+import { apart, behind, endOf, isName, isTest, literal, spanOf, topLevel, without } from "./blocks.ts";
 import {
   appended,
   hull,
@@ -19,7 +19,7 @@ import {
   type Place,
   type Value,
 } from "./launchWord.ts";
-import { holds, matches } from "./tests.ts";
+import { holds, isUndecided, matches } from "./tests.ts";
 import { placeOf, traced, Tracing, type Span, type Traced } from "./traced.ts";
 import { closingOf, commandsOf, type ScriptCommand, type Word } from "./words.ts";
 
@@ -34,6 +34,8 @@ export interface Script {
   readonly unset: ReadonlyMap<string, Span>;
   /** Where something begins whose result cannot be known: such a variable, `$(date)`. */
   readonly unknown: ReadonlySet<number>;
+  /** Branches that are left out, though what their tests ask cannot be known. */
+  readonly undecided: readonly Span[];
   /** Variables that the script itself sets. */
   readonly set: readonly string[];
 }
@@ -59,6 +61,7 @@ class Shell {
   readonly launches: Launch[] = [];
   readonly unset = new Map<string, Span>();
   readonly unknown = new Set<number>();
+  readonly undecided: Span[] = [];
   private readonly variables = new Map<string, Value>([["HOME", nowhere(homedir())]]);
   private readonly functions = new Map<string, readonly ScriptCommand[]>();
   private depth = 0;
@@ -118,10 +121,13 @@ class Shell {
       const [first, ...rest] = commands.slice(from, mark);
       const then = rest.findIndex(({ words }) => literal(words[0]) === "then");
       const tests = without(first!, rest.slice(0, Math.max(then, 0)));
+      const body = rest.slice(then + 1);
       if (literal(first?.words[0]) === "else" || this.allHold(tests)) {
-        this.run(rest.slice(then + 1));
+        this.run(body);
         break;
       }
+      const words = tests.flatMap((test) => test.words.map((word) => this.joined(word).text));
+      if (isUndecided(words)) this.undecided.push(...spanOf(body));
       from = mark;
     }
     return end;
@@ -130,7 +136,15 @@ class Shell {
   private choose(commands: readonly ScriptCommand[], at: number): number {
     const end = endOf(commands, at, "esac");
     const subject = together(this.expand(commands[at]!.words[1] ?? [])).text;
-    let body = commands.slice(at + 1, end - 1);
+    const body = commands.slice(at + 1, end - 1);
+    if (isUndecided([subject])) this.undecided.push(...spanOf(body));
+    else this.arm(subject, body);
+    return end;
+  }
+
+  /** Runs the first arm of a `case` that takes the subject. */
+  private arm(subject: string, arms: readonly ScriptCommand[]): void {
+    let body = arms;
     while (body.length > 0) {
       const close = body.findIndex(({ words }) => literal(words[0]) === ")");
       if (close < 0) break;
@@ -145,7 +159,6 @@ class Shell {
       }
       body = body.slice(stop + 1);
     }
-    return end;
   }
 
   /** A sweep: its first round stands for all. */

@@ -25,6 +25,9 @@ export function holds(words: readonly string[]): boolean | undefined {
   return Object.entries(compared).find(([name]) => name === operator)?.[1];
 }
 
+/** What a command would print (`$(nvidia-smi)`) decides. Variables that nobody sets count as unset: the common case. */
+export const isUndecided = (words: readonly string[]): boolean => words.some((word) => word.includes("$("));
+
 /** A glob of `*` and `?` over the whole text. */
 export const matches = (text: string, pattern: string): boolean =>
   new RegExp(

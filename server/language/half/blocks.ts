@@ -88,9 +88,20 @@ export class BlockReader extends InlineReader {
     const end = plainEnd(this.text, start, line.to, false);
     const word = this.text.slice(start, end);
     this.watch.plain(start, end);
+    const value = this.blockOf(start - line.from, end);
     if (!/^[\w./@+-]+$/.test(word) && !this.watch.within(start, end)) return;
-    const nothing: SourceNode = { kind: "scalar", value: null, origin: this.originAt(end, end) };
-    if (!entries.has(word)) entries.set(word, { key: this.originAt(start, end), value: nothing });
+    if (!entries.has(word)) entries.set(word, { key: this.originAt(start, end), value });
+  }
+
+  /** A key whose colon was lost still has the keys and items that lie deeper below it. */
+  private blockOf(column: number, end: number): SourceNode {
+    const next = this.below(column);
+    const isBlock =
+      next !== undefined &&
+      columnOf(next) > column &&
+      (this.isDash(next.start) || this.keyAt(next.start, next.to) !== undefined);
+    if (isBlock) return this.node(next.start, column);
+    return { kind: "scalar", value: null, origin: this.originAt(end, end) };
   }
 
   /** What a key at `column` has: on its line, or deeper below. A list may stand at the key's own depth. */

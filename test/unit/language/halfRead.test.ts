@@ -33,6 +33,19 @@ const files = ["examples", "presets", "test/fixtures/config"]
   .sort();
 
 describe("reading half-written text", () => {
+  it("leaves a key whose colon was lost what lies below it", () => {
+    assert.deepEqual(read("a: 1\nrollout\n  group: 8\n  te\nsteps: 3\n"), {
+      a: 1,
+      rollout: { group: 8, te: null },
+      steps: 3,
+    });
+    assert.deepEqual(read("a: 1\nstages # here\n  - name: x\n    st\n"), {
+      a: 1,
+      stages: [{ name: "x", st: null }],
+    });
+    assert.deepEqual(read("a: 1\nrollout\nsteps: 3\n"), { a: 1, rollout: null, steps: 3 });
+  });
+
   it("makes of a text without errors what the parser makes of it, at the same places", () => {
     assert.ok(files.length > 100);
     for (const file of files) {

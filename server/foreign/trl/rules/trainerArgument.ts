@@ -19,7 +19,7 @@ export const trainerArgument: ForeignRule = {
     const trainer = trainerOf(model);
     // An installed release that the tables lack may take others.
     if (kind === undefined || trainer === undefined || !hasTree("trl", version, kind.trainer)) return [];
-    if (version.from === "installed" && version.table !== version.text) return [];
+    if (version.folder !== undefined && version.table !== version.text) return [];
     const taken = keyTable("trl", version.table, kind.trainer).keys;
     return trainer.call.keywords
       .map(({ name }) => name)

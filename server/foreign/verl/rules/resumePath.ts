@@ -3,6 +3,8 @@ import { found, verlRule } from "../rule.ts";
 
 const [mode, path] = ["trainer.resume_mode", "trainer.resume_from_path"];
 
+const isCheckpoint = (where: unknown): boolean => typeof where === "string" && where.includes("global_step_");
+
 export const resumePath = verlRule({
   id: "verl-resume-path",
   title: "Nothing to resume from",
@@ -12,11 +14,11 @@ export const resumePath = verlRule({
     if (how === undefined || where === undefined) return [];
     if (how !== "resume_path") {
       const message = `\`resume_from_path\` is not read: \`resume_mode\` is \`${how}\`.`;
-      return typeof where === "string" && where !== ""
-        ? found(model, [path], message, { severity: "warning", fixes: [setTo(model, mode, "resume_path")] })
-        : [];
+      if (typeof where !== "string" || where === "") return [];
+      const fixes = isCheckpoint(where) ? [setTo(model, mode, "resume_path")] : [];
+      return found(model, [path], message, { severity: "warning", fixes });
     }
-    if (typeof where === "string" && where.includes("global_step_")) return [];
+    if (isCheckpoint(where)) return [];
     const missing = typeof where !== "string" || where === "";
     const message = missing
       ? "`resume_mode` is `resume_path`, and `resume_from_path` is not set: verl stops after loading the models."

@@ -1,0 +1,36 @@
+/** Commands that end before their settings do. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { check, mended, textAt } from "./support.ts";
+
+const head = "python3 -m verl.trainer.main_ppo \\\n  algorithm.adv_estimator=grpo";
+const rest = "  actor_rollout_ref.rollout.name=vllm \\\n  actor_rollout_ref.rollout.n=8\n";
+/** What stands between, and what is marked of it. */
+const cuts: readonly (readonly [string, string, string])[] = [
+  ["a backslash that was forgotten", "\n", "o"],
+  ["a blank behind the backslash", " \\ \n", "\\ "],
+  ["a comment behind the backslash", " \\  # of DeepSeekMath\n", "\\  # of DeepSeekMath"],
+  ["a comment among continued lines", " \\\n  # one engine\n", "# one engine"],
+  ["an empty line among continued ones", " \\\n\n", ""],
+];
+
+describe("a launch that is cut off", () => {
+  for (const [name, between, marked] of cuts)
+    it(`by ${name}`, () => {
+      const text = `${head}${between}${rest}`;
+      const [found, ...others] = check("run.sh", text);
+      assert.deepEqual(others, []);
+      assert.equal(found?.rule, "foreign-cut-launch");
+      assert.equal(textAt(text, found.range), marked);
+      assert.match(found.message, /The 2 settings from `actor_rollout_ref\.rollout\.name` on are not passed/);
+      const whole = mended("run.sh", text);
+      assert.deepEqual(check("run.sh", whole), []);
+      assert.match(whole, /rollout\.n=8/);
+    });
+
+  it("is not one that ends, and is followed by something else", () => {
+    assert.deepEqual(check("run.sh", `${head} \\\n${rest}`), []);
+    assert.deepEqual(check("run.sh", `${head} \\\n${rest}\necho done\npython3 merge.py --steps 3\n`), []);
+    assert.deepEqual(check("run.sh", `ARGS="\n  trainer.nnodes=1\n"\n${head} \\\n${rest}`), []);
+  });
+});
