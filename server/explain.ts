@@ -6,6 +6,7 @@ import { UserError } from "../shared/errors.ts";
 import { toWire, type WireNumber } from "../shared/rollouts.ts";
 import { describeMismatch, withReturns, type Advantages, type Scored } from "./algorithm.ts";
 import type { RunConfig, StageBody } from "./config/resolved.ts";
+import { unmasked } from "./algorithm/routes.ts";
 import { RecordedStep } from "./explain/recordedStep.ts";
 import type { Span } from "../shared/why.ts";
 import { keyOf, recordedChannel } from "./explain/channels.ts";
@@ -103,13 +104,17 @@ export interface SolvedStep {
   readonly scored: Scored;
   readonly old: Stats;
   readonly advantages: Advantages;
-  /** Mask × token weighting, per token. */
+  /** Mask × token weighting, per token; 0 on rows that a route masks or drops. */
   readonly weights: Float64Array;
   /** undefined: the rows have no `logp_new`. */
   readonly weighed: Weighed | undefined;
 }
 
 type Objectives = StageBody["objective"];
+interface Routed extends Pick<SolvedStep, "advantages" | "weights" | "scored"> {
+  /** Per row, which losses it moves. */
+  readonly routes: Uint8Array | undefined;
+}
 
 export class StepExplainer {
   constructor(private readonly step: RecordedStep) {}
@@ -128,8 +133,10 @@ export class StepExplainer {
     const advantages = algorithm.given
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)
       : this.computed(scored, old);
-    const weights = algorithm.weights(batch, advantages, old, clock);
-    const weighed = update ? this.weigh(old, advantages, weights, scored) : undefined;
+    const routes = algorithm.routes(batch, scored.success, advantages);
+    const weighty = algorithm.weights(batch, advantages, old, clock);
+    const weights = routes === undefined ? weighty : unmasked(weighty, batch, routes);
+    const weighed = update ? this.weigh(old, { advantages, weights, scored, routes }) : undefined;
     return { scored, old, advantages, weights, weighed };
   }
 
@@ -202,7 +209,7 @@ export class StepExplainer {
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }
 
-  private weigh(old: Stats, advantages: Advantages, weights: Float64Array, scored: Scored): Weighed {
+  private weigh(old: Stats, { advantages, weights, scored, routes }: Routed): Weighed {
     const { step } = this;
     const { batch, clock, algorithm } = step;
     const trained = Uint8Array.from(weights, (weight) => (weight === 0 ? 0 : 1));
@@ -213,7 +220,6 @@ export class StepExplainer {
     for (const model of algorithm.models(clock))
       if (old[`logp:${model}`] === undefined || algorithm.kl.some((term) => term.model === model))
         step.checkColumn(old[`logp:${model}`], trained, keyOf(`logp:${model}`));
-    const routes = algorithm.routes(batch, scored.success, advantages);
     return algorithm.weigh({ old, advantages: advantages.tokens, weights, scored, routes }, clock)(
       now,
       withReturns(batch, advantages),
