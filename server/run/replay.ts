@@ -20,6 +20,7 @@ import { joinColumns } from "./columns.ts";
 import { judgementsOf } from "./judged.ts";
 import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "./session.ts";
+import { shownAgain } from "./shown.ts";
 import { generated, type StepAdvantages, type Training } from "./learn.ts";
 
 /** What was replayed in a step, for the log and the metrics. */
@@ -167,7 +168,7 @@ export class Replay {
   /** Kept rows as a batch, with their rewards and what models say of them. */
   private async read(place: Place, rows: readonly KeptRow[]): Promise<Read> {
     const { algorithm } = place.stage;
-    const batch = algorithm.masked(replayedBatch(rows, place.session.policy.version));
+    const batch = shownAgain(place, algorithm.masked(replayedBatch(rows, place.session.policy.version)));
     const scored = algorithm.rewards(await this.terms(place, batch, rows), batch, place.clock);
     return { batch, scored, old: await known(place, batch) };
   }
