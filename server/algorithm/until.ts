@@ -88,12 +88,13 @@ function plateau(
 const short = (value: number): string => String(Number(value.toPrecision(4)));
 
 /** Why it does not hold, as a clause. */
-function whyUnmet({ metric, above, below, window, patience }: Condition, history: readonly number[]): string {
+function whyUnmet(condition: Condition, history: readonly number[]): string {
+  const { metric, above, below, window, patience } = condition;
   const mean = windowMean(history, window);
   if (mean === undefined) return `${metric} has ${history.length} of the ${window} values that are looked at`;
   if (above === undefined && below === undefined)
     return `${metric} was at its best less than ${patience} values ago`;
-  return `${measured(metric, window)} is ${short(mean)}, not ${boundsOf({ above, below, patience })}`;
+  return `${measured(metric, window)} is ${short(mean)}, not ${boundsOf(condition)}`;
 }
 
 const measured = (metric: string, window: number): string =>
