@@ -14,6 +14,7 @@ import {
   type TokenColumn,
 } from "./algorithm.ts";
 import type { RunConfig, StageBody } from "./config/resolved.ts";
+import { unmasked } from "./algorithm/routes.ts";
 import { RecordedStep } from "./explain/recordedStep.ts";
 import type { Span } from "../shared/why.ts";
 import { keyOf, recordedChannel } from "./explain/channels.ts";
@@ -111,13 +112,18 @@ export interface SolvedStep {
   readonly scored: Scored;
   readonly old: Stats;
   readonly advantages: Advantages;
-  /** Mask × token weighting, per token. */
+  /** Mask × token weighting, per token; 0 on rows that a route masks or drops. */
   readonly weights: Float64Array;
   /** undefined: the rows have no `logp_new`. */
   readonly weighed: Weighed | undefined;
 }
 
 type Objectives = StageBody["objective"];
+interface Routed extends Pick<SolvedStep, "advantages" | "scored"> {
+  readonly weights: TokenColumn;
+  /** Per row, which losses it moves. */
+  readonly routes: Uint8Array | undefined;
+}
 
 export class StepExplainer {
   constructor(private readonly step: RecordedStep) {}
@@ -136,8 +142,10 @@ export class StepExplainer {
     const advantages = algorithm.given
       ? algorithm.recorded(this.step.recordedAdvantages(), batch)
       : this.computed(scored, old);
-    const column = algorithm.tokenWeights(batch, advantages, old, clock);
-    const weighed = update ? this.weigh(old, advantages, column, scored) : undefined;
+    const routes = algorithm.routes(batch, scored.success, advantages);
+    const every = algorithm.tokenWeights(batch, advantages, old, clock);
+    const column = routes === undefined ? every : unmasked(tokensOf(every), batch, routes);
+    const weighed = update ? this.weigh(old, { advantages, weights: column, scored, routes }) : undefined;
     return { scored, old, advantages, weights: tokensOf(column), weighed };
   }
 
@@ -210,7 +218,7 @@ export class StepExplainer {
     return this.step.algorithm.advantages(scored.combined, this.step.batch, old, this.step.clock);
   }
 
-  private weigh(old: Stats, advantages: Advantages, weights: TokenColumn, scored: Scored): Weighed {
+  private weigh(old: Stats, { advantages, weights, scored, routes }: Routed): Weighed {
     const { step } = this;
     const { batch, clock, algorithm } = step;
     const trained = Uint8Array.from(tokensOf(weights), (weight) => (weight === 0 ? 0 : 1));
@@ -221,7 +229,6 @@ export class StepExplainer {
     for (const model of algorithm.models(clock))
       if (old[`logp:${model}`] === undefined || algorithm.kl.some((term) => term.model === model))
         step.checkColumn(old[`logp:${model}`], trained, keyOf(`logp:${model}`));
-    const routes = algorithm.routes(batch, scored.success, advantages);
     const update = { old, advantages: columnOfAdvantages(advantages), weights, scored, routes };
     return algorithm.weigh(update, clock)(now, withReturns(batch, advantages));
   }

@@ -5,7 +5,8 @@ import { modelsRead, objectiveNeeds } from "./algorithm/modelsRead.ts";
 import { contextOf, create } from "./algorithm.ts";
 import { besideNeeds } from "./memoryBeside.ts";
 import { sizeText, writeMemoryNote } from "./memoryNote.ts";
-import { fixedBudget, remedies } from "./memoryRemedies.ts";
+import { fixedBudget, keptLess, remedies } from "./memoryRemedies.ts";
+import { ofPairs, ownRows, rollouts, trainedRows } from "./memoryRows.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
 import { givenTrains, helps } from "./config/guidanceFacts.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
@@ -125,34 +126,17 @@ const takesStored = (body: StageConfig["body"]): boolean =>
   body.auxiliary.every(({ place, loss }) => place === "alone" || loss.declaration.name === "learner") &&
   objectiveNeeds(body).channels.every((channel) => channel === "logp" || channel === "entropy");
 
-const ofPairs = ({ kind }: StageConfig): boolean => kind === "preference" || kind === "reward_model";
-
-/** Rows of a step that are no rollouts; undefined where they are. */
-function ownRows(stage: StageConfig): number | undefined {
-  if (stage.kind === "sft" || stage.kind === "pretrain") return stage.batch;
-  if (stage.kind === "merge" || stage.kind === "alternate") return 1;
-  return ofPairs(stage) && stage.pairs === "dataset" ? 2 * stage.batch : undefined;
-}
-
-/** Rollouts that a step trains on and may write at once: those of the groups, and the helped ones that join them. */
-function rollouts({ rollout, guidance }: StageConfig["body"]): number {
-  const joining = helps(guidance) && guidance.place === "append";
-  return rollout.prompts * (rollout.group + (joining ? (guidance.rollouts ?? rollout.group) : 0));
-}
-
 function workNeeds(config: RunConfig, shape: Shape): WorkNeeds {
   const threads = config.engine.threads ?? availableParallelism();
   const native = config.engine.backend !== "wasm";
   // One thread an operation means: one stream a thread.
   const { TF_NUM_INTRAOP_THREADS } = threadSettings(parameterCount(shape), threads);
-  const rows = (stage: StageConfig): number =>
-    ownRows(stage) ??
-    Math.min(stage.body.update.mini_batch ?? Number.POSITIVE_INFINITY, rollouts(stage.body));
-  // The first update on fresh rollouts takes their stored values; later ones compute them.
+  const rows = (stage: StageConfig): number => ownRows(stage) ?? trainedRows(stage.body).most;
+  // The first update on fresh rollouts takes their stored values; later ones, and other rows', compute them.
   const staged = (stage: StageConfig): number =>
     ownRows(stage) !== undefined || rows(stage) < rollouts(stage.body) || !takesStored(stage.body)
       ? rows(stage)
-      : 0;
+      : trainedRows(stage.body).alone;
   const lanes = config.stages
     .filter((stage) => stage.kind === "rl" || (stage.pairs === "rollouts" && ofPairs(stage)))
     .map(({ body }) => rollouts(body));
@@ -263,10 +247,12 @@ export function memoryAdvice(config: RunConfig): string {
       prediction.caches,
       `Lower rollout.prompts to ${Math.max(1, Math.floor(body.rollout.prompts / 2))} (${body.rollout.prompts} now)`,
     ],
-    [
-      prediction.replay,
-      `Lower replay.capacity to ${Math.max(64, Math.floor(Number(body.replay.source.params["capacity"] ?? 0) / 2))} (${String(body.replay.source.params["capacity"])} now)`,
-    ],
+    ...keptLess(config)
+      .slice(0, 1)
+      .map(({ key, now }): [number, string] => [
+        prediction.replay,
+        `Lower ${key} to ${Math.max(64, Math.floor(Number(now) / 2))} (${now} now)`,
+      ]),
     [
       prediction.optimizer + prediction.step,
       "Choose an optimiser that keeps less (update.optimizer: { use: adafactor })",

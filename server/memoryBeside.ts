@@ -1,6 +1,6 @@
 /**
  * Bytes that a run holds beside its language models: perceptrons, optimisers of auxiliary losses, what penalties remember
- * of lanes, and what replay keeps.
+ * of lanes, and what replay and auxiliary losses keep of rollouts.
  */
 import { existsSync, statSync } from "node:fs";
 import { contextOf, create } from "./algorithm.ts";
@@ -74,21 +74,29 @@ const TOKEN = 2 * (5 * 8 + 4 + 4 + 1 + 1);
 const rowBytes = ({ reward, rollout }: StageBody, length: number): number =>
   ROW + TERM * reward.terms.length + TOKEN * rollout.max_tokens + 8 * (length - rollout.max_tokens);
 
-/** Rollouts that the learners of a stage remember, each for itself. */
-const learnersRows = (body: StageBody, context: CreateContext): number =>
-  body.auxiliary.reduce((sum, { loss }) => {
-    const made = create(loss, context);
-    return made.kind === "learner" && made.rollouts === "memory" ? sum + made.capacity : sum;
-  }, 0);
+/** Bytes of a file's rollouts or text in memory: about what it takes on disk, and four for each character as a token. */
+const fileBytes = (path: string, each = 1): number => (existsSync(path) ? each * statSync(path).size : 0);
 
-/** The stage that keeps the most; rows are as long as they may become. A file's take about what they do on disk. */
+/** What a loss beside the objective remembers, for itself. */
+function rememberedBytes({ loss }: AuxiliaryConfig, context: CreateContext, row: number): number {
+  const made = create(loss, context);
+  if (made.kind === "learner") return made.rollouts === "memory" ? made.capacity * row : 0;
+  if (made.kind !== "likelihood") return 0;
+  const { data } = made;
+  if (data.from === "successes" || data.from === "corrections") return data.capacity * row;
+  if (data.from === "solutions") return 0;
+  return fileBytes(data.path, data.from === "text" ? 4 : 1);
+}
+
+/** The stage that keeps the most; rows are as long as they may become. */
 function replayBytes({ stages, seed }: RunConfig, { length }: Around): number {
   const kept = stages.map(({ body }) => {
     const context = contextOf(body, { random: randomStream(seed, "replay") });
+    const row = rowBytes(body, length);
     const source = create(body.replay.source, context);
-    const learned = learnersRows(body, context) * rowBytes(body, length);
-    if (source.kind === "window") return learned + source.capacity * rowBytes(body, length);
-    return learned + (source.kind === "file" && existsSync(source.path) ? statSync(source.path).size : 0);
+    const beside = body.auxiliary.reduce((sum, one) => sum + rememberedBytes(one, context, row), 0);
+    if (source.kind === "window") return beside + source.capacity * row;
+    return beside + (source.kind === "file" ? fileBytes(source.path) : 0);
   });
   return Math.max(0, ...kept);
 }

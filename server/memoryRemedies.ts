@@ -55,29 +55,53 @@ export function remedies(config: RunConfig): Remedy[] {
   if (config.model.base === "tiny") found.push(...smaller(config));
   return found;
 }
-/** Fewer rollouts of earlier steps. */
-function keptLess(config: RunConfig): Remedy[] {
-  const capacities = config.stages.flatMap(({ body }) => body.replay.source.params["capacity"] ?? []);
-  const most = Math.max(0, ...capacities.map(Number));
-  if (most === 0) return [];
-  const at = (body: StageConfig["body"], value: number): StageConfig["body"] => {
+/** Fewer rollouts of earlier steps: of replay and of the losses that remember some, the largest memory first. */
+export function keptLess(config: RunConfig): Remedy[] {
+  const losses = Math.max(0, ...config.stages.map(({ body }) => body.auxiliary.length));
+  const memories = [replayed, ...Array.from({ length: losses }, (_, at) => remembered(at))];
+  return memories
+    .flatMap(({ key, of, at }): (Remedy & { readonly now: number })[] => {
+      const most = Math.max(0, ...config.stages.map(({ body }) => of(body)));
+      const less = (body: Body, value: number): Body => (of(body) > value ? at(body, value) : body);
+      const apply = (value: string | number): RunConfig =>
+        everyStage(config, (body) => less(body, Number(value)));
+      return most === 0 ? [] : [{ key, now: most, values: halves(most, 64), with: apply }];
+    })
+    .sort((one, other) => other.now - one.now);
+}
+
+type Body = StageConfig["body"];
+/** A number of rollouts that a stage remembers; 0: none. */
+interface Kept {
+  readonly key: string;
+  of(body: Body): number;
+  at(body: Body, capacity: number): Body;
+}
+const replayed: Kept = {
+  key: "replay.capacity",
+  of: ({ replay }) => Number(replay.source.params["capacity"] ?? 0),
+  at: (body, capacity) => {
     const { source } = body.replay;
-    const capacity = Math.min(Number(source.params["capacity"] ?? 0), value);
-    if (source.params["capacity"] === undefined) return body;
     return {
       ...body,
       replay: { ...body.replay, source: { ...source, params: { ...source.params, capacity } } },
     };
-  };
-  return [
-    {
-      key: "replay.capacity",
-      now: most,
-      values: halves(most, 64),
-      with: (value) => everyStage(config, (body) => at(body, Number(value))),
-    },
-  ];
-}
+  },
+};
+const remembered = (index: number): Kept => ({
+  key: `auxiliary.${index}.capacity`,
+  of: ({ auxiliary }) => {
+    const { capacity, data } = auxiliary[index]?.loss.params ?? {};
+    // Of an `sft`'s data only successes are remembered.
+    return data === undefined || data === "successes" ? Number(capacity ?? 0) : 0;
+  },
+  at: (body, capacity) => ({
+    ...body,
+    auxiliary: body.auxiliary.map((one, i) =>
+      i === index ? { ...one, loss: { ...one.loss, params: { ...one.loss.params, capacity } } } : one,
+    ),
+  }),
+});
 /** Sizes of a tiny model that keep what its heads ask of the width. */
 function smaller(config: RunConfig): Remedy[] {
   const { size } = config.model;

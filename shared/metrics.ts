@@ -151,6 +151,12 @@ export const metrics: readonly Metric[] = [
     summary: "Standard deviation of that belief, of estimators that have one.",
   },
   {
+    name: "generated/<source>/armless",
+    unit: "count",
+    better: "lower",
+    summary: "Made tasks that no arm has, so that they are never drawn.",
+  },
+  {
     name: "eval/pass@k",
     unit: "fraction",
     better: "higher",

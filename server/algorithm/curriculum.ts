@@ -81,6 +81,10 @@ export class Curriculum implements Stateful {
   familyOf(task: Task): Arm {
     return this.division.familyOf(task);
   }
+  /** Whether no arm there is can ever draw the task. */
+  isArmless(task: Task): boolean {
+    return this.division.armOf(task) < 0;
+  }
 
   // ─────────────────────────────────────────────────────────────── draw
 

@@ -18,6 +18,12 @@ export function whyEnded({ of, conditions }: Until, seen: Histories): string {
   return told.map((condition) => whyMet(condition, seen[condition.metric] ?? [])).join(", and ");
 }
 
+/** Why it did not end, as a clause: what was seen of the conditions that do not hold. */
+export function whyNot({ conditions }: Until, seen: Histories): string {
+  const open = conditions.filter((condition) => !isMet(condition, seen[condition.metric] ?? []));
+  return open.map((condition) => whyUnmet(condition, seen[condition.metric] ?? [])).join(", and ");
+}
+
 /** What is seen with one more step or evaluation; as much is kept as the conditions can look back on. */
 export function seenWith(
   { conditions }: Until,
@@ -81,19 +87,35 @@ function plateau(
 
 const short = (value: number): string => String(Number(value.toPrecision(4)));
 
+/** Why it does not hold, as a clause. */
+function whyUnmet(condition: Condition, history: readonly number[]): string {
+  const { metric, above, below, window, patience } = condition;
+  const mean = windowMean(history, window);
+  if (mean === undefined) return `${metric} has ${history.length} of the ${window} values that are looked at`;
+  if (above === undefined && below === undefined)
+    return `${metric} was at its best less than ${patience} values ago`;
+  return `${measured(metric, window)} is ${short(mean)}, not ${boundsOf(condition)}`;
+}
+
+const measured = (metric: string, window: number): string =>
+  window === 1 ? metric : `the mean of ${metric} over ${window} values`;
+
+function boundsOf({ above, below, patience }: Pick<Condition, "above" | "below" | "patience">): string {
+  const bounds = [
+    ...(above === undefined ? [] : [`above ${above}`]),
+    ...(below === undefined ? [] : [`below ${below}`]),
+  ];
+  return `${bounds.join(" and ")}${(patience ?? 1) > 1 ? `, ${patience} values in a row` : ""}`;
+}
+
 /** Why it holds, as a clause. */
 export function whyMet(condition: Condition, history: readonly number[]): string {
   const { metric, above, below, window, patience, min_delta, mode } = condition;
-  const what = window === 1 ? metric : `the mean of ${metric} over ${window} values`;
+  const what = measured(metric, window);
   if (above === undefined && below === undefined) {
     const { best } = plateau(condition, history);
     const more = min_delta > 0 ? ` by more than ${min_delta}` : "";
     return `${what} has not ${mode === "max" ? "risen above" : "fallen below"} its best, ${short(best)},${more} for ${patience} values`;
   }
-  const bounds = [
-    ...(above === undefined ? [] : [`above ${above}`]),
-    ...(below === undefined ? [] : [`below ${below}`]),
-  ];
-  const times = (patience ?? 1) > 1 ? `, ${patience} values in a row` : "";
-  return `${what} is ${short(windowMean(history, window) ?? NaN)}, ${bounds.join(" and ")}${times}`;
+  return `${what} is ${short(windowMean(history, window) ?? NaN)}, ${boundsOf(condition)}`;
 }

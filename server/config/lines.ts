@@ -1,4 +1,5 @@
 /** Offsets of a text as lines and characters, counted as the Language Server Protocol does: `\n`, `\r\n` and `\r` end a line. */
+import { firstWhere } from "../../shared/firstWhere.ts";
 import type { Position, Range } from "./diagnostic.ts";
 
 export class LineTable {
@@ -13,14 +14,9 @@ export class LineTable {
   /** Inside of a line break there is no place: the end of its line is the nearest. */
   position(offset: number): Position {
     const held = Math.max(0, Math.min(offset, this.text.length));
-    let [low, high] = [0, this.starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.starts[middle]! <= held) low = middle;
-      else high = middle - 1;
-    }
+    const line = firstWhere(this.starts.length, (at) => this.starts[at]! > held) - 1;
     const inBreak = this.text[held] === "\n" && this.text[held - 1] === "\r";
-    return { line: low, character: held - this.starts[low]! - (inBreak ? 1 : 0) };
+    return { line, character: held - this.starts[line]! - (inBreak ? 1 : 0) };
   }
 
   between(start: number, end: number): Range {

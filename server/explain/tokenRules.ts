@@ -71,7 +71,8 @@ function maskRules({ step, exists }: Row, start: number, end: number): TokenRule
 function weightRules({ step, weights, exists }: Row, start: number, end: number): TokenRule[] {
   const list = step.body.advantage.token_weights;
   const trains = (i: number): boolean => step.batch.mask[i] === 1 && exists[i] === 1;
-  const spans = spansOf(start, end, (i) => trains(i) && weights[i] !== 1);
+  // 0 is no weight: a route has taken the rollout out of training, which its own rule tells.
+  const spans = spansOf(start, end, (i) => trains(i) && weights[i] !== 1 && weights[i] !== 0);
   if (spans.length === 0) return [];
   const rule = list.map(({ declaration }) => declaration.name).join(", ") || "token_weights";
   // A weight of nothing stands as a very small one, so that normalisers count its token.

@@ -49,6 +49,10 @@ export class GeneratedTasks implements TaskSource {
   get name(): string {
     return this.options.name;
   }
+  /** Those that are kept, the oldest first. */
+  get made(): readonly Task[] {
+    return this.tasks;
+  }
   get size(): number {
     return this.tasks.length;
   }

@@ -27,6 +27,7 @@ import { uploadAll, uploadValues } from "./loading.ts";
 import { NamedOptimizers } from "./namedOptimizers.ts";
 import { Optimizer, type OptimizerState } from "./optimizer.ts";
 import { passesOver } from "./layeredPasses.ts";
+import { otherAdapter } from "./otherAdapter.ts";
 import { headShapes, initialParts, trainedOf, trainedShapes, type Parts } from "./parts.ts";
 import {
   checkComparable,
@@ -334,6 +335,9 @@ export class LanguageModel implements TrainablePolicy {
   }
   readTrained(of: Model = "policy"): Record<string, Float32Array> {
     return this.weightsOf(of).read();
+  }
+  readAdapterIn(folder: string): Record<string, Float32Array> {
+    return otherAdapter(folder, this.parts, this.tokenizer, this.setup.weights);
   }
   /** Values of every weight of the decoder, adapters merged, and of the heads (see transformer/weights.ts). */
   readWeights(): Record<string, Float32Array> {

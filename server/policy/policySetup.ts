@@ -38,6 +38,8 @@ export interface TrainablePolicy extends Policy {
   readonly snapshots: readonly Model[];
   /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
   readTrained(of?: Model): Record<string, Float32Array>;
+  /** The same of another run's checkpoint, whose adapter stands on this one's base. @throws UserError where it does not */
+  readAdapterIn(folder: string): Record<string, Float32Array>;
   /**
    * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
    * @throws UserError naming a weight that is missing or of another size

@@ -1,4 +1,5 @@
 /** Draws without and with replacement. */
+import { firstWhere } from "../../shared/firstWhere.ts";
 import type { Drawn, Random } from "../seams.ts";
 
 /** `n` of `indices`, each at most once, all equally likely: a partial Fisher–Yates shuffle. */
@@ -20,13 +21,7 @@ export function withReplacement(weights: Float64Array, n: number, random: Random
   if (!(sum > 0)) return [];
   return Array.from({ length: n }, () => {
     const at = random.next() * sum;
-    let [low, high] = [0, cumulative.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (cumulative[middle]! > at) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstWhere(cumulative.length - 1, (index) => cumulative[index]! > at);
   });
 }
 

@@ -18,6 +18,9 @@ export interface Routed {
 const [wrong, right] = [0, 1];
 const every = ({ own, others }: Routed, wanted: number): boolean =>
   own === wanted && others.every((one) => one === wanted);
+/** Replayed alone, a rollout may be without the sibling whose success its teacher was shown. */
+const hadSibling = ({ batch, row }: Routed): boolean =>
+  Object.keys(batch.records[row]!.shown ?? {}).some((name) => /^sibling(-\d+)?$/.test(name));
 const sourceOf = ({ batch, row }: Routed): string => batch.records[row]!.source;
 
 /** By its word: whether it holds, and what that says. */
@@ -32,7 +35,7 @@ const conditions = {
   },
   sibling: {
     says: "another rollout of its group succeeded",
-    holds: ({ others }: Routed) => others.includes(right),
+    holds: (row: Routed) => row.others.includes(right) || hadSibling(row),
   },
   demonstration: {
     says: "its task has a written solution",

@@ -46,16 +46,15 @@ const solvedThought = ({ solution }: Task, tag: string): string | undefined =>
 async function correctedBy(
   place: Place,
   { batch }: Collected,
-  rows: readonly number[],
+  cuts: ReadonlyMap<number, Cut>,
   { corrector, tag }: Corrections,
 ): Promise<(string | undefined)[]> {
   const { records } = batch;
-  if (corrector === undefined) return rows.map((row) => solvedThought(records[row]!.task, tag));
+  if (corrector === undefined) return [...cuts.keys()].map((row) => solvedThought(records[row]!.task, tag));
   const { model, ask, max_tokens } = corrector;
   const written = await new StepHelp(place).write(
-    rows.map((row) => {
+    [...cuts].map(([row, { thought }]) => {
       const { task, response, group, index } = records[row]!;
-      const { thought } = cutAt(response, tag);
       const { prompt, solution = "", answer = "" } = task;
       return {
         model,
@@ -132,8 +131,8 @@ export async function correctionsOf(
   const rows = [...batch.records.keys()].filter(
     (row) => data.of === "all" || scored.success[row] === outcome.wrong,
   );
-  const texts = await correctedBy(place, collected, rows, data);
   const cuts = new Map(rows.map((row) => [row, cutAt(batch.records[row]!.response, data.tag)]));
+  const texts = await correctedBy(place, collected, cuts, data);
   const corrected = rows.flatMap((row, i): Corrected[] => {
     const text = texts[i];
     return text === undefined ? [] : [{ row, before: cuts.get(row)!.before, text }];

@@ -6,13 +6,7 @@ import type { Batch } from "../seams.ts";
 import type { Collected } from "./collect.ts";
 import { selectColumn } from "./columns.ts";
 
-/** What models were shown is of the step that it happened in. */
-const withoutShown = (batch: Batch): Batch => ({
-  ...batch,
-  records: batch.records.map(({ shown: _, ...record }) => record),
-});
-
-/** One row of a step, with what it was paid and what it trained with. */
+/** One row of a step, with what it was paid and what it trained with. What models were shown for it stays as text. */
 export function keptRow(
   { batch, scored, dropped }: Pick<Collected, "batch" | "scored" | "dropped">,
   advantages: Advantages,
@@ -20,7 +14,7 @@ export function keptRow(
   step: number,
   group: string,
 ): KeptRow {
-  const { pair: _, contexts: __, ...rest } = withoutShown(selectRows(batch, [row]));
+  const { pair: _, contexts: __, ...rest } = selectRows(batch, [row]);
   return {
     batch: rest,
     step,

@@ -54,7 +54,7 @@ async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock
   const policy = models.get("policy");
   for (const name of new Set([...algorithm.models(clock), ...entropies])) {
     const reader = readerOf(name);
-    // What replays are of, nobody was shown anything with.
+    // Rows without other contexts are read behind nothing else.
     if (reader.behind !== undefined && rows.contexts?.[reader.behind] === undefined) continue;
     // Before its first update of the step the policy is the proximal one, and the iterate before the next.
     const known = models.names.includes(reader.model) || !own.includes(reader.model);

@@ -5,7 +5,7 @@ import { turnAt } from "../config/stagePlan.ts";
 import type { StageConfig } from "../config/resolved.ts";
 import type { Clock } from "../seams.ts";
 import { Interrupted, type Session } from "./session.ts";
-import { ends, seenWith, whyEnded } from "../algorithm/until.ts";
+import { ends, seenWith, whyEnded, whyNot } from "../algorithm/until.ts";
 
 const stateSchema = z.object({
   /** Steps done, over all stages. */
@@ -129,10 +129,22 @@ export class Loop {
           "stage-ended",
           `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until === undefined ? "" : whyEnded(stage.until, this.state.history)}.`,
         );
+      else this.tellUnmet(stage);
       await this.leave();
       this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: {} };
     }
     return false;
+  }
+
+  /** A stage that used up its steps before what its author waited for. */
+  private tellUnmet({ name, steps, until }: StageConfig): void {
+    if (until === undefined || ends(until, this.state.history)) return;
+    this.session.recorder.event(
+      "warning",
+      "stage-not-reached",
+      `Stage ${name} ended after all of its ${steps} steps without its \`until\`: ${whyNot(until, this.state.history)}.`,
+      { action: `Give stages.${name} more \`steps\`, or a bound in \`until\` that it can reach.` },
+    );
   }
 
   private async enter(): Promise<void> {

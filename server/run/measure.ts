@@ -1,6 +1,7 @@
 /** The metrics of a step, named as in shared/metrics.ts. */
 import { columnsInStretches } from "../algorithm.ts";
 import type { Group, UpdateStats } from "../seams.ts";
+import { GeneratedTasks } from "../generation/generatedTasks.ts";
 import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./advantages.ts";
@@ -97,6 +98,11 @@ function measureCurriculum(
     if (!Number.isNaN(estimate)) values[`curriculum/${family}/estimate`] = estimate;
     const spread = mean(arms.map((arm) => curriculum.spread(arm)));
     if (Number.isFinite(spread)) values[`curriculum/${family}/spread`] = spread;
+  }
+  for (const { source } of curriculum.sources) {
+    if (!(source instanceof GeneratedTasks)) continue;
+    const armless = source.made.filter((task) => curriculum.isArmless(task));
+    values[`generated/${source.name}/armless`] = armless.length;
   }
   return values;
 }

@@ -17,12 +17,15 @@ import { graded, tried } from "./tries.ts";
 /** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
 export async function makeTasks(place: Place): Promise<void> {
   const { stage, clock } = place;
+  const made: [GeneratedTasks, Round][] = [];
   for (const { config, source } of stage.curriculum.sources) {
     const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
     if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
     if (clock.stageStep === 0 || clock.stageStep % generate.every !== 0) continue;
     try {
-      report(place, source, await once(place, source, generate));
+      const found = await once(place, source, generate);
+      made.push([source, found]);
+      report(place, source, found);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       place.session.recorder.event(
@@ -34,6 +37,26 @@ export async function makeTasks(place: Place): Promise<void> {
     }
   }
   stage.curriculum.grow();
+  for (const [source, { taken }] of made) reportArmless(place, source.name, taken);
+}
+
+/** Tasks of which no arm can be: they are kept and never drawn. */
+function reportArmless({ stage, session, step }: Place, source: string, taken: readonly Task[]): void {
+  const { curriculum } = stage;
+  const armless = taken.filter((task) => curriculum.isArmless(task));
+  if (armless.length === 0) return;
+  const names = [...new Set(armless.map((task) => curriculum.familyOf(task)))];
+  session.recorder.event(
+    "warning",
+    "tasks-without-arm",
+    `${source}: ${armless.length} of ${taken.length} new tasks are of no arm, and are never drawn: there is no ${names.join(", ")}.`,
+    {
+      step,
+      action:
+        "Choose curriculum.arms that have one, e.g. task or prompt, or a transform that stays within the arms there are.",
+      data: { source, tasks: armless.map(({ id }) => id) },
+    },
+  );
 }
 
 function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): Promise<Round> {

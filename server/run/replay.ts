@@ -22,6 +22,7 @@ import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "./session.ts";
 import type { StepAdvantages } from "./advantages.ts";
 import { generated } from "./learn.ts";
+import { shownAgain } from "./shown.ts";
 import type { Training } from "./training.ts";
 
 /** What was replayed in a step, for the log and the metrics. */
@@ -174,7 +175,7 @@ export class Replay {
   /** Kept rows as a batch, with their rewards and what models say of them. */
   private async read(place: Place, rows: readonly KeptRow[]): Promise<Read> {
     const { algorithm } = place.stage;
-    const batch = algorithm.masked(replayedBatch(rows, place.session.policy.version));
+    const batch = shownAgain(place, algorithm.masked(replayedBatch(rows, place.session.policy.version)));
     const scored = algorithm.rewards(await this.terms(place, batch, rows), batch, place.clock);
     return { batch, scored, old: await known(place, batch) };
   }

@@ -27,9 +27,9 @@ function siblings({ session, step }: Place, { batch, scored }: Collected): Texts
   return texts;
 }
 
-function textsOf(place: Place, collected: Collected, { what, field }: KlShown): Texts {
-  if (what === "sibling") return siblings(place, collected);
-  return collected.batch.records.map(({ task }) => {
+function textsOf({ records }: Batch, { what, field }: KlShown, ofSiblings: () => Texts): Texts {
+  if (what === "sibling") return ofSiblings();
+  return records.map(({ task }) => {
     if (what === "field") return textField(task, field);
     return what === "solution" ? task.solution : task.answer;
   });
@@ -57,23 +57,40 @@ function behind(
   return { contexts, shown };
 }
 
-/** The step's rollouts with the contexts in which models of KL entries read them. */
-export function withShown(place: Place, collected: Collected): Collected {
+/** A batch with the contexts in which models of KL entries read it. @param texts of an entry, by what it is called */
+function withContexts(place: Place, batch: Batch, texts: (shown: KlShown, name: string) => Texts): Batch {
   const { kl } = place.stage.config.body;
   const names = shownNames(kl);
-  const { batch } = collected;
   const found = new Map<string, ReturnType<typeof behind>>();
   kl.forEach(({ shown }, at) => {
     const name = names[at];
     if (name === undefined || shown === undefined || found.has(name)) return;
-    found.set(name, behind(place, batch, textsOf(place, collected, shown), shown.template));
+    found.set(name, behind(place, batch, texts(shown, name), shown.template));
   });
-  if (found.size === 0) return collected;
+  if (found.size === 0) return batch;
   const all = [...found];
-  const records = batch.records.map((record, row) => {
+  const records = batch.records.map(({ shown: _, ...record }, row) => {
     const own = all.flatMap(([name, { shown }]) => (shown[row] === undefined ? [] : [[name, shown[row]]]));
     return own.length === 0 ? record : { ...record, shown: Object.fromEntries(own) };
   });
   const contexts = Object.fromEntries(all.map(([name, one]) => [name, raggedOf(one.contexts)]));
-  return { ...collected, batch: { ...batch, records, contexts } };
+  return { ...batch, records, contexts };
 }
+
+/** The step's rollouts with the contexts in which models of KL entries read them. */
+export const withShown = (place: Place, collected: Collected): Collected => ({
+  ...collected,
+  batch: withContexts(place, collected.batch, (shown) =>
+    textsOf(collected.batch, shown, () => siblings(place, collected)),
+  ),
+});
+
+/**
+ * Rollouts of earlier steps with what was shown for them then: their siblings may not be here. What their task itself
+ * knows can be shown for rollouts of a file, too.
+ */
+export const shownAgain = (place: Place, batch: Batch): Batch =>
+  withContexts(place, batch, (shown, name) => {
+    const own = textsOf(batch, shown, () => []);
+    return batch.records.map((record, row) => record.shown?.[name] ?? own[row]);
+  });

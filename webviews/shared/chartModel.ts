@@ -1,4 +1,5 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that stand for the picture. */
+import { firstWhere } from "../../shared/firstWhere.ts";
 import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
 
 export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
@@ -74,14 +75,9 @@ export function formatValue(value: number | null | undefined, format: Format): s
 }
 
 /** Index of the last step not after `step`; 0 where all are after it, −1 without any. */
-function indexAt(steps: readonly number[], step: number): number {
-  let [low, high] = [0, steps.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle]! <= step) low = middle + 1;
-    else high = middle;
-  }
-  return steps.length === 0 ? -1 : Math.max(0, low - 1);
+export function indexAt(steps: readonly number[], step: number): number {
+  const after = firstWhere(steps.length, (at) => steps[at]! > step);
+  return steps.length === 0 ? -1 : Math.max(0, after - 1);
 }
 
 /** Index of the step closest to `step`. */

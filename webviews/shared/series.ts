@@ -1,4 +1,5 @@
 /** A run's metrics as columns that live steps are merged into: pure, so that the merge can be tested without a page. */
+import { firstWhere } from "../../shared/firstWhere.ts";
 import type { LiveStep } from "../../shared/runPanel.ts";
 import type { Series } from "../../shared/protocol.ts";
 
@@ -12,15 +13,8 @@ interface GrowingColumn {
 }
 
 /** First index whose step is not below `step`. */
-function place(steps: readonly number[], step: number): number {
-  let [low, high] = [0, steps.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle]! < step) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const place = (steps: readonly number[], step: number): number =>
+  firstWhere(steps.length, (at) => steps[at]! >= step);
 
 export class RunSeries {
   readonly #columns = new Map<string, GrowingColumn>();

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { z } from "zod";
 import { sibling } from "./nearFile.ts";
 import { unknownName } from "../report.ts";
 import type { Origin } from "../node.ts";
@@ -10,24 +11,30 @@ import { at as nodeAt, keyOf, type ConfigModel, type Rule, type StageView } from
 /** A size of a model by the name that its config.json has for it. */
 type Sizes = Readonly<Record<string, number>>;
 
-/** Of a model's or a checkpoint's folder; undefined where it does not tell. */
-function sizesIn(folder: string): Sizes | undefined {
-  const file = [join(folder, "config.json"), join(folder, "policy", "config.json")].find((path) =>
-    existsSync(path),
-  );
-  if (file === undefined) return undefined;
+/** Where a model lies that is named by its own folder or its checkpoint's. */
+const folderOf = (path: string): string | undefined =>
+  [path, join(path, "policy")].find((folder) => existsSync(join(folder, "config.json")));
+
+function jsonIn(file: string): unknown {
   try {
-    const json: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (typeof json !== "object" || json === null) return undefined;
-    return Object.fromEntries(
-      Object.entries(json).flatMap(([key, value]) =>
-        sizeKeys.includes(key) && typeof value === "number" ? [[key, value]] : [],
-      ),
-    );
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch {
     // What is wrong with the file is told when it is opened.
     return undefined;
   }
+}
+
+/** Of a model's or a checkpoint's folder; undefined where it does not tell. */
+function sizesIn(path: string): Sizes | undefined {
+  const folder = folderOf(path);
+  if (folder === undefined) return undefined;
+  const json = jsonIn(join(folder, "config.json"));
+  if (typeof json !== "object" || json === null) return undefined;
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([key, value]) =>
+      sizeKeys.includes(key) && typeof value === "number" ? [[key, value]] : [],
+    ),
+  );
 }
 
 const sizeKeys: readonly string[] = [
@@ -45,6 +52,21 @@ function ownSizes({ model: { base, size } }: RunConfig): Sizes | undefined {
     intermediate_size: size.hidden,
     num_attention_heads: size.heads,
   };
+}
+
+const adapterSchema = z.object({ r: z.number() });
+
+/** What keeps a checkpoint from the mean of adapters of this rank, as far as its files tell. */
+function adapterApart(path: string, rank: number): string | undefined {
+  const folder = folderOf(path);
+  // What is wrong with a folder without a model is told when it is opened.
+  if (folder === undefined) return undefined;
+  const file = join(folder, "adapter_config.json");
+  if (!existsSync(file))
+    return "The checkpoint has no adapter, and the policy trains one. Train all weights, or name a checkpoint of an adapter on the same base.";
+  const { data } = adapterSchema.safeParse(jsonIn(file));
+  if (data === undefined || data.r === rank) return undefined;
+  return `The checkpoint's adapter has rank ${data.r}, the policy's has ${rank}. Only adapters of one rank have a mean.`;
 }
 
 /** The first size in which two models differ, in words. */
@@ -85,10 +107,13 @@ function problemOf(
       if (!existsSync(source.path))
         return { message: `There is no checkpoint at \`${relative(dirname(file), source.path)}\`.` };
       const why = apart(ownSizes(config), sizesIn(source.path));
-      if (why === undefined) return undefined;
-      return {
-        message: `The checkpoint is a model of another size: ${why}. Only models of one size have a mean.`,
-      };
+      if (why !== undefined)
+        return {
+          message: `The checkpoint is a model of another size: ${why}. Only models of one size have a mean.`,
+        };
+      const { adapter } = config.model;
+      const message = adapter && adapterApart(source.path, adapter.rank);
+      return message === undefined ? undefined : { message };
     }
     case "model":
       return undefined;
@@ -132,7 +157,7 @@ function checkParts(model: ConfigModel, view: StageView, index: number): void {
 export const stageMerge: Rule = {
   id: "stage-merge",
   title: "Merge of weights that are not there, or of another size",
-  why: "A stage of `kind: merge`, and `on_enter: { merge: … }`, make the policy the weighted mean of several weights: of the policy as earlier stages left it (`stage`), of snapshots that `on_enter: { snapshot: NAME }` kept, of checkpoints, and of the policy or its reference as they are. A mean is taken weight by weight, so all have to be models of one size, and the weights may not all be 0. Low-rank adapters are averaged as what they add to their base, brought back to their rank; a checkpoint of another run may stand on another base, so that only stages and snapshots of the same run have such a mean.\n\nName what an earlier stage leaves, or choose a checkpoint of a model of the same size.",
+  why: "A stage of `kind: merge`, and `on_enter: { merge: … }`, make the policy the weighted mean of several weights: of the policy as earlier stages left it (`stage`), of snapshots that `on_enter: { snapshot: NAME }` kept, of checkpoints, and of the policy or its reference as they are. A mean is taken weight by weight, so all have to be models of one size, and the weights may not all be 0. Low-rank adapters are averaged as what they add to their base, brought back to their rank; a checkpoint has to hold an adapter of the same rank, and its base the same weights, which the run compares.\n\nName what an earlier stage leaves, or choose a checkpoint of a model of the same size.",
   check(model) {
     for (const [index, view] of model.stages.entries()) {
       const { kind, merge, on_enter } = view.config;
@@ -150,13 +175,6 @@ export const stageMerge: Rule = {
         say("`merge` belongs to a stage of `kind: merge`; elsewhere write `on_enter: { merge: … }`.");
       if (parts.every(({ weight }) => weight === 0))
         say("All weights of the merge are 0: at least one has to count.");
-      if (
-        model.config.model.adapter !== undefined &&
-        parts.some(({ source }) => source.kind === "checkpoint")
-      )
-        say(
-          "The policy trains a low-rank adapter, and a checkpoint's may stand on another base: merge stages or snapshots of this run, or train all weights.",
-        );
       checkParts(model, view, index);
     }
   },

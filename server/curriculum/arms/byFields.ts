@@ -14,17 +14,23 @@ interface Part extends SourceOf {
   readonly members: ReadonlyMap<number, readonly number[]>;
 }
 
-/** `<task>/<first field's value>/<second's>/…`. @throws UserError for a task without one of them */
+/** `<task>/<first field's value>/<second's>/…`; undefined for a task without one of them. */
+function nameIn(task: Task, fields: readonly string[]): Arm | undefined {
+  const values = fields.map((field) => fieldOf(task, field));
+  if (values.includes(undefined)) return undefined;
+  const texts = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  return [task.source, ...texts].join("/");
+}
+
+/** @throws UserError for a task without one of the fields */
 function nameOf(task: Task, fields: readonly string[]): Arm {
-  const values = fields.map((field) => {
-    const value = fieldOf(task, field);
-    if (value !== undefined) return typeof value === "string" ? value : JSON.stringify(value);
-    throw new UserError(`a task of ${task.source} has no field ${field}`, {
-      code: "arms-fields",
-      action: `It has ${Object.keys(task.data).join(", ") || "none"}: name some of these, or add the field to every line.`,
-    });
+  const name = nameIn(task, fields);
+  if (name !== undefined) return name;
+  const field = fields.find((one) => fieldOf(task, one) === undefined);
+  throw new UserError(`a task of ${task.source} has no field ${field}`, {
+    code: "arms-fields",
+    action: `It has ${Object.keys(task.data).join(", ") || "none"}: name some of these, or add the field to every line.`,
   });
-  return [task.source, ...values].join("/");
 }
 
 class FieldDivision implements Division {
@@ -53,10 +59,11 @@ class FieldDivision implements Division {
     return this.arms.names;
   }
   familyOf(task: Task): Arm {
-    return nameOf(task, this.fields);
+    return nameIn(task, this.fields) ?? task.source;
   }
   armOf(task: Task): number {
-    return this.arms.find(nameOf(task, this.fields));
+    const name = nameIn(task, this.fields);
+    return name === undefined ? -1 : this.arms.find(name);
   }
   /** An arm's name begins with its source's: it has one part. */
   private partOf(arm: number): Part {

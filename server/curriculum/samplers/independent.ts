@@ -1,4 +1,5 @@
 /** Samplers whose draws do not depend on one another: in proportion to a weight by arm. */
+import { firstWhere } from "../../../shared/firstWhere.ts";
 import { singly, type Classes, type Reading } from "../classes.ts";
 import { SumTree } from "../sumTree.ts";
 import type { Clock, Random } from "../../seams.ts";
@@ -25,14 +26,9 @@ export function normalise(weights: Float64Array, open: (arm: number) => boolean)
 
 /** The arm on whose share of [0, 1) a number falls; rounding can leave a sliver, which is the last arm's that has one. */
 function pick(cumulative: Float64Array, at: number): number {
-  let [low, high] = [0, cumulative.length - 1];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (cumulative[middle]! > at) high = middle;
-    else low = middle + 1;
-  }
-  while (low > 0 && cumulative[low] === cumulative[low - 1]) low--;
-  return low;
+  let place = firstWhere(cumulative.length - 1, (arm) => cumulative[arm]! > at);
+  while (place > 0 && cumulative[place] === cumulative[place - 1]) place--;
+  return place;
 }
 
 /** Draws from a distribution. */

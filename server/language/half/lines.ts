@@ -1,4 +1,5 @@
 /** The lines of a half-written text: which of them say something, and what they begin with. */
+import { firstWhere } from "../../../shared/firstWhere.ts";
 import { startOfFile, TextOrigin, type Origin } from "../../config/node.ts";
 import type { Position, Range } from "../../config/diagnostic.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, unquoted } from "./scalars.ts";
@@ -131,14 +132,10 @@ export class LineReader {
   });
 
   protected positionOf(offset: number): Position {
-    let [low, high] = [0, this.lines.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.lines[middle]?.from ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    const from = this.lines[low]?.from;
-    return from === undefined ? startOfFile.start : { line: low, character: offset - from };
+    const { lines } = this;
+    const line = Math.max(0, firstWhere(lines.length, (at) => lines[at]!.from > offset) - 1);
+    const from = lines[line]?.from;
+    return from === undefined ? startOfFile.start : { line, character: offset - from };
   }
 }
 

@@ -1,5 +1,6 @@
 /** A deterministic automaton over code points, its states made when they are first reached. */
 import { UserError } from "../../../shared/errors.ts";
+import { firstWhere } from "../../../shared/firstWhere.ts";
 import type { CodePoints, Expression } from "./regex.ts";
 
 /** Thompson's construction: a state has one edge over characters, or some over nothing. */
@@ -127,13 +128,8 @@ function liveKnots(knots: readonly Knot[], writable: ArrayLike<number>): Uint8Ar
 
 function intersects(set: CodePoints, ascending: ArrayLike<number>): boolean {
   return set.some(([from, to]) => {
-    let [low, high] = [0, ascending.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ascending[middle]! < from) low = middle + 1;
-      else high = middle;
-    }
-    return low < ascending.length && ascending[low]! <= to;
+    const place = firstWhere(ascending.length, (at) => ascending[at]! >= from);
+    return place < ascending.length && ascending[place]! <= to;
   });
 }
 

@@ -55,14 +55,7 @@ const modelIn = (path: string): string => {
 };
 
 async function checkpointValues(policy: TrainablePolicy, config: RunConfig, path: string): Promise<Values> {
-  if (config.model.adapter !== undefined)
-    throw new UserError(
-      `The adapter of the checkpoint ${path} cannot be merged: it may stand on another base`,
-      {
-        code: "merge-adapter",
-        action: "Merge stages and snapshots of this run, or export both and merge them as whole models.",
-      },
-    );
+  if (config.model.adapter !== undefined) return policy.readAdapterIn(modelIn(path));
   const random = randomStream(config.seed, "optimizer");
   const other = await openPolicy({
     model: { ...config.model, base: modelIn(path), adapter: undefined },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Condition } from "../../../server/config/resolved.ts";
-import { isMet as met, whyMet, windowMean } from "../../../server/algorithm/until.ts";
+import { isMet as met, whyMet, whyNot, windowMean } from "../../../server/algorithm/until.ts";
 
 type Written = Pick<Condition, "metric" | "window"> & Partial<Condition>;
 const whole = (written: Written): Condition => ({ min_delta: 0, mode: "max", ...written });
@@ -50,5 +50,18 @@ test("the reason is told with its numbers", () => {
   assert.equal(
     whyMet(whole({ metric: "reward/total", window: 2, above: 0.8 }), [0, 0.9, 0.8]),
     "the mean of reward/total over 2 values is 0.85, above 0.8",
+  );
+});
+
+test("what an end lacked is told of the conditions that do not hold", () => {
+  const conditions = [
+    whole({ metric: "a", above: 0.9, window: 3 }),
+    whole({ metric: "b", below: 1, window: 1 }),
+    whole({ metric: "c", below: 1, window: 1, patience: 2 }),
+    whole({ metric: "d", above: 0, window: 5 }),
+  ];
+  assert.equal(
+    whyNot({ of: "all", conditions }, { a: [0, 0.3, 0.3], b: [0.5], c: [3], d: [1] }),
+    "the mean of a over 3 values is 0.2, not above 0.9, and c is 3, not below 1, 2 values in a row, and d has 1 of the 5 values that are looked at",
   );
 });

@@ -43,3 +43,40 @@ test("failed rollouts learn from the average that has read a sibling, and a resu
     run.remove();
   }
 });
+
+test("a replayed rollout's teacher is shown again what it was shown then, and a resumed run is the same", async () => {
+  const run = testRun([
+    "checkpoint.keep=9",
+    "model.context=64",
+    "reward={ terms: { brief: { use: length, shape: linear } }, success: { terms: [brief], at_least: 0.5 } }",
+    "models={ teacher: { ema: { of: policy, decay: 0.5 } } }",
+    "route=[{ when: [replayed, wrong, sibling], to: distil }]",
+    "replay={ use: window, capacity: 64, share: 0.5 }",
+    "kl=[{ model: teacher, shown: { template: '{help}|{prompt}' }, estimator: full, coefficient: 1, mask: distilled }]",
+  ]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const rows = ofKind(run.records(), "rollout").map(({ row }) => row);
+    const replayed = rows.filter(({ source, shown }) => source === "replay" && shown !== undefined);
+    assert.ok(replayed.length > 0);
+    for (const { task, response, shown } of replayed)
+      assert.ok(
+        rows.some(
+          (row) =>
+            row.source === "self" &&
+            row.task?.id === task?.id &&
+            row.response === response &&
+            row.shown?.["sibling"] === shown?.["sibling"],
+        ),
+      );
+    // The rule sends none but replayed rollouts there.
+    const metrics = ofKind(run.records(), "metrics").map(({ values }) => values);
+    assert.ok(metrics.some((values) => Number(values["route/distil"]) > 0));
+    const whole = run.records();
+    rmSync(join(run.folder, "checkpoints", "19"), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 15), essence(whole, 15));
+  } finally {
+    run.remove();
+  }
+});

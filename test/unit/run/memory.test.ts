@@ -217,6 +217,40 @@ test("replay and optimisers of auxiliary losses are counted, and the advice for 
   assert.match(memoryAdvice(config), /^Lower replay\.capacity to 500000 \(1000000 now\)/);
 });
 
+test("what losses beside the objective remember is counted, and the advice is the largest memory", () => {
+  const kept = (auxiliary: string): number =>
+    planMemory(load(countdown, [threads, auxiliary])).prediction.replay;
+  for (const loss of ["use: corrections", "use: sft, data: successes"]) {
+    const [some, more] = [1e4, 2e4].map((capacity) => kept(`auxiliary=[{ ${loss}, capacity: ${capacity} }]`));
+    assert.ok(some! > 0 && more === 2 * some!, loss);
+  }
+  assert.equal(kept("auxiliary=[{ use: sft, capacity: 10000 }]"), 0, "solutions stand in the tasks");
+  const both = [
+    threads,
+    "replay={ use: window, capacity: 64 }",
+    "auxiliary=[{ use: corrections, capacity: 2000000 }]",
+  ];
+  assert.match(
+    memoryAdvice(load(countdown, both)),
+    /^Lower auxiliary\.0\.capacity to 1000000 \(2000000 now\)/,
+  );
+});
+
+test("rollouts that are replayed, and demonstrations beside them, are rows of the update", () => {
+  const activations = (...set: readonly string[]): number =>
+    planMemory(load(minimal, [threads, "rollout.prompts=256", ...set])).prediction.activations;
+  const half = "replay={ use: window, share: 0.5, updates: 2";
+  // As many again as the step's own, whose values its one update need not compute.
+  const twice = activations(`${half} }`);
+  assert.equal(twice, activations("rollout.prompts=512", "update.epochs=2"));
+  assert.equal(activations(`${half}, place: separate }`), twice);
+  assert.equal(activations(`${half}, place: alone }`), activations("update.epochs=2"));
+  assert.equal(
+    activations("auxiliary=[{ use: sft, rows: 512 }]"),
+    activations("rollout.prompts=384", "update.epochs=2"),
+  );
+});
+
 test("a tighter limit cuts the work finer, never what the config says itself", () => {
   const at = (...set: string[]) => planMemory(load(countdown, [...large, threads, ...set]));
   const ample = at("engine.memory=64GiB");

@@ -51,6 +51,32 @@ for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
     }
   });
 
+test("made tasks that no arm has are told and counted; with arms that have them there are none", async () => {
+  // Arms by a field are those of the tasks that were there at first.
+  const runs = ["{ use: fields, fields: [text] }", "difficulty"].map((arms) =>
+    testRun(set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform")),
+  );
+  try {
+    const counts = [];
+    for (const run of runs) {
+      assert.equal(await run.work(), 0, run.ending());
+      const last = ofKind(run.records(), "metrics").at(-1)!.values;
+      counts.push(Number(last["generated/new/armless"]));
+    }
+    const [apart, within] = runs as [TestRun, TestRun];
+    const made = ofKind(apart.records(), "task").length;
+    assert.ok(made > 0);
+    assert.deepEqual(counts, [made, 0]);
+    assert.match(
+      events(apart, "tasks-without-arm")[0]!,
+      /^new: (\d) of \1 new tasks are of no arm, and are never drawn: there is no new\//,
+    );
+    assert.deepEqual(events(within, "tasks-without-arm"), []);
+  } finally {
+    for (const run of runs) run.remove();
+  }
+});
+
 test("an author that does not answer, and one that writes what cannot be read, are told and the run goes on", async () => {
   const endpoint = "author: { use: endpoint, url: 'http://127.0.0.1:9/v1', model: m }";
   const policy = "author: { use: policy, max_tokens: 4 }, transform: { use: diversify, request: '{prompt}' }";

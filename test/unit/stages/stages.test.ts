@@ -181,6 +181,41 @@ test("adapters are merged as what they add, and what their rank leaves out is to
   }
 });
 
+test("an adapter of another run is merged where its base is the same, and refused where it is not", async () => {
+  const adapter = [
+    "model.adapter={ rank: 2, alpha: 4, targets: [q, v] }",
+    "update.optimizer.lr=0.01",
+    "stages=null",
+    "steps=1",
+  ];
+  const runs = [adapter, [...adapter, "seed=8"], [...adapter, "model.adapter.rank=3"]].map((set) =>
+    testRun(set, fixture("small")),
+  );
+  const [same, drawn, rank] = runs as [TestRun, TestRun, TestRun];
+  try {
+    for (const run of runs) assert.equal(await run.work(), 0, run.ending());
+    const merging = (run: TestRun): TestRun => {
+      const part = `merge: [{ checkpoint: ${join(run.folder, "checkpoints", readdirSync(join(run.folder, "checkpoints")).at(-1)!)} }]`;
+      const stages = `stages=[{ name: own, steps: 1 }, { name: mean, kind: merge, ${part} }, { name: again, kind: merge, ${part} }, { name: after, steps: 1 }]`;
+      const made = testRun([adapter[0]!, "update.optimizer.lr=0.03", stages], fixture("small"));
+      runs.push(made);
+      return made;
+    };
+    const merged = merging(same);
+    assert.equal(await merged.work(), 0, merged.ending());
+    const moved = metric(merged, "merge/moved");
+    assert.ok(moved.get(1)! > 1e-4 && moved.get(2)! < 1e-5, [...moved].join(" "));
+    const other = merging(drawn);
+    assert.equal(await other.work(), 1);
+    assert.match(other.ending(), /was trained on another base: .* differs/);
+    const apart = merging(rank);
+    assert.equal(await apart.work(), 1);
+    assert.match(apart.ending(), /adapter has rank 3, the policy's has 2/);
+  } finally {
+    for (const run of runs) run.remove();
+  }
+});
+
 test("a run without an rl stage is evaluated all the same, by all its steps", async () => {
   const stages =
     "stages=[{ name: copy, kind: sft, steps: 5, batch: 8 }, { name: more, kind: sft, steps: 3, batch: 8 }]";
