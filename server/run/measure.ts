@@ -3,6 +3,7 @@ import type { Group, UpdateStats } from "../seams.ts";
 import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./learn.ts";
+import { measureBranching } from "./measureBranching.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "./session.ts";
 import { mean } from "../../shared/mean.ts";
@@ -120,6 +121,7 @@ export function measure(
     ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
     ...measureCurriculum(place, groups),
     ...measureGuidance(collected),
+    ...measureBranching(place, collected),
     "tokens/generated": batch.tokens.length,
     ...measureMemory(place.session),
   };
