@@ -135,7 +135,7 @@ const sizeOf = (offsets: Int32Array, rows: readonly number[]): number =>
   rows.reduce((sum, row) => sum + offsets[row + 1]! - offsets[row]!, 0);
 
 /** Whether the rows are all of the batch's, in their order. */
-const areAll = (rows: readonly number[], batch: Pick<Batch, "rows">): boolean =>
+export const areAll = (rows: readonly number[], batch: Pick<Batch, "rows">): boolean =>
   rows.length === batch.rows && rows.every((row, i) => row === i);
 
 /** A per-token column of a batch, for some of its rows; the column itself, for all in their order. */

@@ -8,6 +8,7 @@ import { sizeText, writeMemoryNote } from "./memoryNote.ts";
 import { fixedBudget, keptLess, remedies } from "./memoryRemedies.ts";
 import { ofPairs, ownRows, rollouts, trainedRows } from "./memoryRows.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
+import { writesAnew } from "./config/branchFacts.ts";
 import { givenTrains, helps } from "./config/guidanceFacts.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
 import { describeModel, MOST_STREAMS, threadSettings } from "./policy/index.ts";
@@ -109,7 +110,9 @@ function rowLength({ body }: StageConfig, context: number): number {
       ? UNREAD_PROMPT
       : longestPrompt(task),
   );
-  return Math.min(context, Math.max(1, ...prompts) + body.rollout.max_tokens);
+  // A branch may take over all but one token of a response, and write another.
+  const response = body.rollout.max_tokens * (writesAnew(body.rollout) ? 2 : 1);
+  return Math.min(context, Math.max(1, ...prompts) + response);
 }
 
 /** Whether nothing in a stage trains behind another prompt than it was written behind, or was written by somebody else. */

@@ -12,6 +12,7 @@ import { aggregates, objectives } from "./objective/index.ts";
 import { optimizers } from "./policy/optimizers/index.ts";
 import { replayAdmissions, replayDraws, replaySources, rescores, selections } from "./replay/index.ts";
 import { combiners, rewardTerms } from "./reward/index.ts";
+import { branchings } from "./rollout/branching/index.ts";
 import { starts } from "./curriculum/start/index.ts";
 import { taskSources } from "./tasks/index.ts";
 
@@ -30,6 +31,7 @@ export const methods: readonly Declaration[] = [
   ...refills,
   ...budgets,
   ...starts,
+  ...branchings,
   ...guidanceTriggers,
   ...guidanceSources,
   ...guidanceAmounts,

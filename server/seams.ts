@@ -79,8 +79,8 @@ export interface RolloutRecord {
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
   readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
-  /** The sibling this row branched from, and the token it branched at. */
-  readonly parent?: { readonly index: number; readonly token: number };
+  /** The sibling this row branched from, the token it branched at, and what it took over as text, where it is told. */
+  readonly parent?: { readonly index: number; readonly token: number; readonly text?: string };
   readonly pair?: string;
   /** How it was helped, where it was. */
   readonly help?: HelpRecord;
@@ -309,6 +309,8 @@ export interface Tokenizer {
   readonly prefix?: readonly number[];
   /** Every id that ends a turn, `eos` first; absent: `eos` alone. */
   readonly eosAll?: readonly number[];
+  /** Every token that is not special is one character. */
+  readonly byCharacter?: boolean;
   encode(text: string): Int32Array;
   decode(tokens: ArrayLike<number>): string;
   /** A conversation, up to where the assistant speaks, by the model's own template; undefined where it has none. */

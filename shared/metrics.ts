@@ -299,6 +299,33 @@ export const metrics: readonly Metric[] = [
       "Tokens of rollouts that were replaced and of what models wrote as help: cost that no rollout of the step shows.",
   },
   {
+    name: "branch/rollouts",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary: "Rollouts of the step that left another one in its middle.",
+  },
+  {
+    name: "branch/entropy",
+    unit: "nats",
+    better: null,
+    summary: "Mean entropy at the tokens before which branches left.",
+  },
+  {
+    name: "branch/place",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary: "Where branches left, as a share of the rollout that they left: 0 is its beginning.",
+  },
+  {
+    name: "branch/success",
+    unit: "fraction",
+    better: "higher",
+    range: [0, 1],
+    summary: "Branches that succeeded.",
+  },
+  {
     name: "replay/size",
     unit: "count",
     better: null,

@@ -1,4 +1,4 @@
-/** A helped response as the pieces it is made of: what was given, what the policy had written before, and what behind it. */
+/** A response as the pieces it is made of: what was given or taken over, what the policy had written before, and what behind it. */
 import { plural } from "./format.ts";
 import type { RolloutRow } from "./rollouts.ts";
 
@@ -13,9 +13,10 @@ export function responseParts({
   response = "",
   help,
   spans,
-}: Pick<RolloutRow, "response" | "help" | "spans">): ResponsePart[] {
-  const given = help?.text ?? "";
-  // What goes on from an attempt was given behind it.
+  parent,
+}: Pick<RolloutRow, "response" | "help" | "spans" | "parent">): ResponsePart[] {
+  const given = help?.text ?? parent?.text ?? "";
+  // What a branch took over stands first. What goes on from an attempt was given behind it.
   const from = given === "" ? -1 : response.indexOf(given, spans?.["attempt"] === undefined ? 0 : 1);
   if (from < 0) return response === "" ? [] : [{ kind: "written", text: response }];
   const parts: ResponsePart[] = [

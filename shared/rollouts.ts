@@ -54,7 +54,8 @@ export interface RolloutRow {
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, [start, end). */
   readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
-  readonly parent?: { readonly index: number; readonly token: number };
+  /** Whom of its group it left, at which token, and what it took over from there, as text. */
+  readonly parent?: { readonly index: number; readonly token: number; readonly text?: string };
   readonly pair?: string;
   /** How it was helped. */
   readonly help?: {

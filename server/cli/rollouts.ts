@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
 import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
+import { branchText } from "../../shared/branchText.ts";
 import { helpText } from "../../shared/helpText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
@@ -105,5 +106,6 @@ function text(row: RolloutRow): string {
     row.admitted === false ? "not admitted" : "",
   ];
   const help = row.help === undefined ? "" : `      ${helpText(row.help)}\n`;
-  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${help}${indent(row.response ?? "", "      ")}`;
+  const branch = row.parent === undefined ? "" : `      ${branchText(row.parent)}\n`;
+  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${branch}${help}${indent(row.response ?? "", "      ")}`;
 }

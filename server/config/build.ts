@@ -132,6 +132,7 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
   return {
     prompts: n("prompts"),
     group: n("group"),
+    branch: reader.choice("branching", "rollout.branch"),
     max_tokens: n("max_tokens"),
     ...buildBudget(reader),
     temperature: reader.scheduled(

@@ -40,6 +40,7 @@ import type {
 } from "../seams.ts";
 import type { AdvantageBaseline, AdvantageScale } from "../advantage/types.ts";
 import type { Answer, Author, Gate, Selector, Transform } from "../generation/types.ts";
+import type { Branching } from "../rollout/branching/types.ts";
 import type { UpdateRule } from "../policy/optimizers/rule.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
@@ -53,6 +54,7 @@ export interface SlotMethods {
   refill: Refill;
   budget: Budget;
   start: Start;
+  branching: Branching;
   guidance_trigger: GuidanceTrigger;
   guidance_source: GuidanceSource;
   guidance_amount: GuidanceAmount;
@@ -180,6 +182,7 @@ export const admission = declare("admission");
 export const refill = declare("refill");
 export const budget = declare("budget");
 export const start = declare("start");
+export const branching = declare("branching");
 export const guidanceTrigger = declare("guidance_trigger");
 export const guidanceSource = declare("guidance_source");
 export const guidanceAmount = declare("guidance_amount");

@@ -22,6 +22,7 @@ export const defaults: JsonObject = {
   rollout: {
     prompts: 16,
     group: 8,
+    branch: { use: "none" },
     max_tokens: 64,
     temperature: 1,
     top_p: 1,

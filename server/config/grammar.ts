@@ -133,6 +133,7 @@ const body: Fields = {
     {
       prompts: value(whole(1), "Tasks (groups) per step."),
       group: value(whole(1), "Rollouts per task."),
+      branch: slot("branching", "Whether some rollouts of a group leave others in their middle, and where."),
       max_tokens: value(whole(1), "Longest response, in tokens."),
       budget: value(
         schedulable(z.number().positive()),

@@ -231,6 +231,7 @@ export interface StageBody {
   readonly rollout: {
     readonly prompts: number;
     readonly group: number;
+    readonly branch: Choice<"branching">;
     readonly max_tokens: number;
     /** Longest response of the moment; undefined: `max_tokens`. */
     readonly budget?: Scheduled | undefined;

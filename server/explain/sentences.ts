@@ -1,6 +1,6 @@
 /** An explanation in sentences. Numbers that a sentence combines are those that the reader sees beside it. */
 import { formatChange, formatNumber, plural } from "../../shared/format.ts";
-import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
+import { fromWire, type MaybeNumber, type RolloutRow } from "../../shared/rollouts.ts";
 import type { Alternative, TokenRule, Why, WhyTopic } from "../../shared/why.ts";
 import type { RecordedStep } from "./recordedStep.ts";
 
@@ -21,12 +21,21 @@ const scaleWords: Readonly<Record<string, string>> = {
   batch_std: "the spread of the batch",
 };
 
-/** @param refusal why the step's loss could not be computed; null where it could, or was not asked for */
-export function inWords(facts: Facts, step: RecordedStep, refusal: string | null): Why["words"] {
+/**
+ * @param refusal why the step's loss could not be computed; null where it could, or was not asked for
+ * @param parent of a branch: whom it left, and where
+ */
+export function inWords(
+  facts: Facts,
+  step: RecordedStep,
+  refusal: string | null,
+  parent: RolloutRow["parent"],
+): Why["words"] {
   const sentences: readonly (readonly [WhyTopic, string | undefined])[] = [
     ["advantage", facts.trains ? undefined : "Its group was not admitted: it does not train. Had it been:"],
     ["advantage", advantageWords(facts, step)],
     ["advantage", recordedWords(facts, step)],
+    ["advantage", parent === undefined ? undefined : branchWords(parent)],
     ["terms", termWords(facts)],
     ["alternatives", alternativeWords(facts)],
     ...tokenWords(facts, refusal).map((sentence): [WhyTopic, string] => ["tokens", sentence]),
@@ -35,6 +44,9 @@ export function inWords(facts: Facts, step: RecordedStep, refusal: string | null
     sentence === undefined ? [] : [{ about, text: sentence }],
   );
 }
+
+const branchWords = ({ index, token }: NonNullable<RolloutRow["parent"]>): string =>
+  `It is a branch: up to token ${token} its words are those of rollout ${index}, which it left there.`;
 
 function advantageWords(facts: Facts, step: RecordedStep): string {
   const { reward, advantage, siblings, index, baseline } = facts;

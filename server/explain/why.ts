@@ -147,7 +147,7 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
       whole.solved.weighed === undefined ? undefined : (whole.solved.weighed.touched ?? {}),
     ),
   };
-  return { ...parts, words: inWords(parts, whole.step, whole.refusal) };
+  return { ...parts, words: inWords(parts, whole.step, whole.refusal, recorded.row.parent) };
 }
 
 /** Mean over the tokens that train, as the advantage is. */

@@ -164,8 +164,8 @@ export interface HelpContext {
   readonly max_tokens: number;
   /** One text per ask, in order. */
   write(asks: readonly Writing[]): Promise<WrittenText[]>;
-  /** Mean log-prob per token under the policy of each. */
-  likelihood(rows: readonly Likelihood[]): Promise<Float64Array>;
+  /** Mean over the tokens of each, under the policy: of their log-probs (default), or of their probabilities. */
+  likelihood(rows: readonly Likelihood[], of?: "logp" | "probability"): Promise<Float64Array>;
 }
 
 /** What, and whose. */

@@ -25,6 +25,8 @@ export interface Draft {
   readonly prompt: Prompt;
   readonly use: RolloutUse;
   readonly source: RolloutSource;
+  /** Of a branch: whom it left and where; the prompt's prefix is what it took over. */
+  readonly parent?: RolloutRecord["parent"];
   /** How it is helped; the lead's tokens are the last of the prompt's prefix. */
   readonly help?: {
     readonly lead: readonly Lead[];
@@ -60,7 +62,7 @@ function spansOf(begin: number, lead: readonly Lead[]): NonNullable<RolloutRecor
 }
 
 function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
-  const { task, arm, group, index, prompt, use, source, help } = draft;
+  const { task, arm, group, index, prompt, use, source, parent, help } = draft;
   const { prefix = new Int32Array(0) } = prompt;
   const begin = prefix.length - lengthOf(help?.lead ?? []);
   const record: RolloutRecord = {
@@ -73,6 +75,7 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     finish: sample.finish,
     source,
     use,
+    ...(parent && { parent }),
     ...(help && { help: help.record }),
     ...(help && help.lead.length > 0 && { spans: spansOf(begin, help.lead) }),
   };

@@ -5,6 +5,7 @@ import { UserError } from "../../shared/errors.ts";
 import type { Batch, Clock, Group, RewardColumn, Stats, Verdict } from "../seams.ts";
 import { concatenate } from "./assemble.ts";
 import { begun } from "./begin.ts";
+import { BranchedRound } from "./branching.ts";
 import { joinColumns } from "./columns.ts";
 import { draftsOf, placesOf, type Place as GroupPlace } from "./generate.ts";
 import { GuidedRound, type GuidanceTally } from "./guide.ts";
@@ -73,6 +74,7 @@ function written(
 ): Promise<Paid & { readonly tally?: GuidanceTally }> {
   const { session, stage, step } = place;
   if (stage.guide !== undefined) return new GuidedRound(place, stage.guide, places, number).write();
+  if (stage.branching !== undefined) return new BranchedRound(place, stage.branching, places, number).write();
   const { rollout } = stage.config.body;
   return paid(place, draftsOf(places, rollout.group, session.policy, ["rollout", step], "train", rollout));
 }

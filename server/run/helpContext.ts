@@ -113,7 +113,10 @@ export class StepHelp implements HelpContext {
     };
   }
 
-  async likelihood(rows: Parameters<HelpContext["likelihood"]>[0]): Promise<Float64Array> {
+  async likelihood(
+    rows: Parameters<HelpContext["likelihood"]>[0],
+    of: "logp" | "probability" = "logp",
+  ): Promise<Float64Array> {
     const { policy, models } = this.place.session;
     const texts = rows.map(({ prompt, begin, before, tokens }) => {
       const task = textTask(prompt, begin);
@@ -128,7 +131,8 @@ export class StepHelp implements HelpContext {
       const { context, tokens } = texts[i]!;
       return tokens.length > 0 && context.length + tokens.length <= policy.context;
     });
-    const means = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
+    const valueOf = of === "logp" ? (value: number): number => value : Math.exp;
+    const means = new Float64Array(rows.length).fill(valueOf(Number.NEGATIVE_INFINITY));
     if (fits.length === 0) return means;
     const batch = scoredBatch(fits.map((i) => texts[i]!));
     const { logp } = await this.place.watch.time("score", () =>
@@ -136,7 +140,7 @@ export class StepHelp implements HelpContext {
     );
     fits.forEach((i, row) => {
       const own = logp!.subarray(batch.offsets[row], batch.offsets[row + 1]);
-      means[i] = own.reduce((sum, value) => sum + value, 0) / own.length;
+      means[i] = own.reduce((sum, value) => sum + valueOf(value), 0) / own.length;
     });
     return means;
   }

@@ -5,6 +5,7 @@ import { GeneratedTasks } from "../generation/generatedTasks.ts";
 import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./advantages.ts";
+import { measureBranching } from "./measureBranching.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "./session.ts";
 import { mean } from "../../shared/mean.ts";
@@ -133,6 +134,7 @@ export function measure(
     ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
     ...measureCurriculum(place, groups),
     ...measureGuidance(collected),
+    ...measureBranching(place, collected),
     "tokens/generated": batch.tokens.length,
     ...measureMemory(place.session),
   };

@@ -15,10 +15,17 @@ export interface Paid {
   readonly columns: RewardColumn[];
 }
 
-/** Writes drafts and pays them; terms that wait for their learners pay later. */
-export async function paid(place: Place, drafts: readonly Draft[]): Promise<Paid> {
+/** The drafts' responses. */
+export const write = (place: Place, drafts: readonly Draft[]): Promise<Batch> =>
+  place.watch.time("generate", () => rollOut(place.session.policy, drafts, writing(place)));
+
+/** Writes drafts and pays them. */
+export const paid = async (place: Place, drafts: readonly Draft[]): Promise<Paid> =>
+  pay(place, await write(place, drafts));
+
+/** Pays what was written; terms that wait for their learners pay later. */
+export async function pay(place: Place, written: Batch): Promise<Paid> {
   const { session, stage, clock, watch } = place;
-  const written = await watch.time("generate", () => rollOut(session.policy, drafts, writing(place)));
   const divided = dividedIn(place, written);
   const batch = stage.algorithm.masked(divided);
   const context = rewardContext(session, clock);
@@ -34,22 +41,33 @@ export interface RowOf {
   readonly row: number;
 }
 
-/** Chosen rows of several lots as one, in the order given; rows whose groups have one name are one group. */
-export function chosenRows(lots: readonly Paid[], chosen: readonly RowOf[]): Paid {
+/** Places among the rows of all lots, lot after lot. */
+function placesAmong(lots: readonly Batch[], chosen: readonly RowOf[]): number[] {
   const starts: number[] = [];
   let total = 0;
-  for (const { batch } of lots) {
+  for (const { rows } of lots) {
     starts.push(total);
-    total += batch.rows;
+    total += rows;
   }
-  const rows = chosen.map(({ lot, row }) => starts[lot]! + row);
+  return chosen.map(({ lot, row }) => starts[lot]! + row);
+}
+
+/** Chosen rows of several lots as one, in the order given; rows whose groups have one name are one group. */
+export function chosenOf(lots: readonly Batch[], chosen: readonly RowOf[]): Batch {
   const whole = joinBatches(
-    lots.map(({ batch }) => batch),
-    lots.flatMap(({ batch }) => batch.records.map(({ group }) => group)),
+    lots,
+    lots.flatMap(({ records }) => records.map(({ group }) => group)),
   );
-  const version = lots[0]?.batch.version;
+  const version = lots[0]?.version;
+  return { ...selectRows(whole, placesAmong(lots, chosen)), ...(version !== undefined && { version }) };
+}
+
+/** The same with what the rows were paid. */
+export function chosenRows(lots: readonly Paid[], chosen: readonly RowOf[]): Paid {
+  const batches = lots.map(({ batch }) => batch);
+  const rows = placesAmong(batches, chosen);
   return {
-    batch: { ...selectRows(whole, rows), ...(version !== undefined && { version }) },
+    batch: chosenOf(batches, chosen),
     columns: joinColumns(lots.map(({ columns }) => columns)).map((column) => selectColumn(column, rows)),
   };
 }

@@ -1,10 +1,12 @@
 /** The methods of one stage, and what outlives it: curricula, scorers and task sources that later stages share. */
 import { fingerprint } from "../algorithm/fingerprint.ts";
 import { Algorithm, contextOf, create, Curriculum, openSources, type DrawnTask } from "../algorithm.ts";
+import { branches } from "../config/branchFacts.ts";
 import { stageBefore } from "../config/crossfade.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
 import type { Memory } from "../replay/memory.ts";
+import type { Branching } from "../rollout/branching/types.ts";
 import { Scorer } from "../scoring.ts";
 import { Calibration } from "./mismatch.ts";
 import type { Group, Models, Random, Saved, Start, Stateful, Task, Tokenizer } from "../seams.ts";
@@ -26,6 +28,8 @@ export interface Stage {
   /** undefined: no rollout is helped. */
   readonly guide: Guide | undefined;
   readonly start: Start;
+  /** undefined: every rollout begins where its task does. */
+  readonly branching: Branching | undefined;
   /** The run's own, whatever the stage. */
   readonly calibration: Calibration;
   /** What the stage before draws its tasks with, while this one passes over from it. */
@@ -88,6 +92,7 @@ export class Parts {
       auxiliary: this.auxiliary(body),
       guide: this.guide(body),
       start: this.start(body),
+      branching: this.branching(body),
       calibration: this.calibration,
       fading:
         config.crossfade?.tasks === true && before !== undefined ? this.curriculum(before.body) : undefined,
@@ -171,6 +176,11 @@ export class Parts {
     const name = fingerprint(body.guidance);
     if (!this.guides.has(name)) this.guides.set(name, Guide.of(body, this.context(body)));
     return this.guides.get(name);
+  }
+
+  /** Branching knows nothing from one step to the next. */
+  private branching(body: StageBody): Branching | undefined {
+    return branches(body.rollout) ? create(body.rollout.branch, this.context(body)) : undefined;
   }
 
   /** Stages that draw alike from the same tasks go on with what their start states know. */

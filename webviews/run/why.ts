@@ -171,7 +171,7 @@ function piece({ kind, text }: ResponsePart): Node {
   if (kind === "written") return document.createTextNode(text);
   return element(
     "mark",
-    { class: "given", title: "given, not written by the policy" },
+    { class: "given", title: "given, not written in this rollout" },
     element("span", { class: "visually-hidden" }, "given: "),
     text,
     element("span", { class: "visually-hidden" }, " written: "),

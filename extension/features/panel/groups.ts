@@ -1,6 +1,7 @@
 /** The groups of a step as the run panel lists them. Pure. */
 import type { GroupRow } from "../../../shared/protocol.ts";
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
+import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
 import { isMarked, responseParts } from "../../../shared/responseParts.ts";
 import type { PanelGroup, ToPanel } from "../../../shared/runPanel.ts";
@@ -44,11 +45,12 @@ export function panelGroups(groups: readonly GroupRow[], rollouts: readonly Roll
 export function panelTexts(
   row: RolloutRow | undefined,
 ): Pick<Extract<ToPanel, { type: "why" }>, "prompt" | "response" | "parts" | "help" | "shown"> {
-  const { prompt = "", response = "", help, shown } = row ?? {};
+  const { prompt = "", response = "", help, parent, shown } = row ?? {};
   const parts = responseParts(row ?? {});
   return {
     prompt,
     response,
+    ...(parent && { parts, help: branchText(parent, isMarked(parts)) }),
     ...(help && { parts, help: helpText(help, isMarked(parts)) }),
     ...(shown && { shown }),
   };

@@ -1,5 +1,6 @@
 /** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
 import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
+import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
 import { isMarked, responseParts } from "../../../shared/responseParts.ts";
 import type { GroupRow } from "../../../shared/protocol.ts";
@@ -158,6 +159,8 @@ function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
     ...(finish === "" ? [] : [{ text: finish, ...(finish === "stop" ? {} : { sign: "error" as const }) }]),
     ...(rollout.source === undefined || rollout.source === "self" ? [] : [{ text: rollout.source }]),
   ]);
+  if (rollout.parent !== undefined)
+    writer.write(`      ${branchText(rollout.parent, isMarked(responseParts(rollout)))}`);
   if (rollout.help !== undefined)
     writer.write(`      ${helpText(rollout.help, isMarked(responseParts(rollout)))}`);
   writeTerms(writer, rollout);

@@ -2,6 +2,9 @@ import { advantageNeeds } from "./advantageNeeds.ts";
 import { advantageScale } from "./advantageScale.ts";
 import { band } from "./band.ts";
 import { bestMetric } from "./bestMetric.ts";
+import { branchGroup } from "./branchGroup.ts";
+import { branchParts } from "./branchParts.ts";
+import { branchTokens } from "./branchTokens.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
 import { environment } from "./environments.ts";
@@ -95,6 +98,9 @@ export const rules: readonly Rule[] = [
   needed,
   duplicateName,
   environment,
+  branchGroup,
+  branchParts,
+  branchTokens,
   groupSize,
   advantageNeeds,
   advantageScale,

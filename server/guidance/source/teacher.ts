@@ -23,7 +23,7 @@ function byTask(requests: readonly HelpRequest[]): Map<string, number[]> {
   return groups;
 }
 
-/** clip(exp(mean log π(reference answer | x, the teacher's reasoning)), 0, 1) of each. */
+/** The mean probability of the reference answer's tokens behind x and the teacher's reasoning, of each. */
 async function comprehension(
   answers: readonly { readonly task: Task; readonly answer: Answer }[],
   context: HelpContext,
@@ -36,15 +36,16 @@ async function comprehension(
       before: tokens.at(-1) === tokenizer.eos ? tokens.slice(0, -1) : tokens,
       tokens: tokenizer.encode(task.answer ?? task.solution ?? ""),
     })),
+    "probability",
   );
-  return [...means].map((mean) => Math.min(1, Math.exp(mean)));
+  return [...means];
 }
 
 export const teacher = guidanceSource({
   name: "teacher",
   summary:
     "Whole answers of other models, or of a file: all teachers in turn, some by chance, or those from which the policy best understands the reference answer.",
-  formula: "answer_likelihood: the largest of clip(exp(mean log π(answer | x, teacher's)), 0, 1)",
+  formula: "answer_likelihood: the largest of mean_t π(answer_t | x, teacher's, answer_<t)",
   sources: [
     "More Than One Teacher: Adaptive Multi-Guidance Policy Optimization for Diverse Exploration",
     "Learning to Reason under Off-Policy Guidance",

@@ -19,6 +19,7 @@ export class CharacterTokenizer implements PolicyTokenizer {
   readonly special: ReadonlySet<number> = new Set([this.pad, this.bos, this.eos]);
   readonly eosAll: readonly number[] = [this.eos];
   readonly hasChat = false;
+  readonly byCharacter = true;
 
   /** @throws UserError on a character outside the vocabulary. */
   encode(text: string): Int32Array {

@@ -282,3 +282,25 @@ test("a baseline that remembers is explained with the earlier steps of the file 
   close(short!, 0);
   assert.ok(second.shares.kind === "exact" && second.shares.rest === 0);
 });
+
+test("a branch: compared with its whole group, and what it took over does not train", () => {
+  const branch = row(
+    2,
+    { right: 1 },
+    { parent: { index: 0, token: 1 }, origin: ["given", "written"], logp_old: [null, -1] },
+  );
+  const found = explained(
+    "reward: { terms: { right: equation } }\nadvantage: { scale: none }\n",
+    [row(0, { right: 0 }), row(1, { right: 0 }), branch, row(3, { right: 1 })],
+    "g#2",
+  );
+  close(Number(found.advantage), 0.5);
+  const words = found.words.map(({ text }) => text);
+  assert.ok(
+    words.includes("It is a branch: up to token 1 its words are those of rollout 0, which it left there."),
+  );
+  assert.deepEqual(
+    found.tokens.rules.map(({ rule, count, spans }) => ({ rule, count, spans })),
+    [{ rule: "given", count: 1, spans: [[0, 1]] }],
+  );
+});

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rolloutDocument } from "../../../extension/features/rollouts/document.ts";
+import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
 import { responseParts } from "../../../shared/responseParts.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
@@ -48,4 +49,33 @@ test("the document brackets and marks what was given, over its lines", () => {
     ["⟦ab⏎", "c⟧"],
   );
   assert.match(helpText(help), /3 tokens given: "ab\\nc" · 1 of 3/);
+});
+
+test("a branch says whom it left, and what it took over stands between brackets", () => {
+  const { help: _, ...plain } = row;
+  const branch: RolloutRow = {
+    ...plain,
+    index: 4,
+    source: "self",
+    response: "ab or not",
+    parent: { index: 1, token: 3, text: "ab or" },
+  };
+  assert.deepEqual(responseParts(branch), [
+    { kind: "given", text: "ab or" },
+    { kind: "written", text: " not" },
+  ]);
+  const { text, marks } = rolloutDocument({
+    name: "r",
+    step: 1,
+    groups: [],
+    rollouts: [branch],
+    total: 1,
+  });
+  assert.match(text, /branch of rollout 1, whose first 3 tokens it took over\n/);
+  assert.match(text, /│ ⟦ab or⟧ not\n/);
+  assert.ok(marks.some(({ sign }) => sign === "given"));
+  assert.equal(
+    branchText({ index: 0, token: 1, text: "a" }),
+    'branch of rollout 0, whose first 1 token it took over: "a"',
+  );
 });
