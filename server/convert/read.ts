@@ -60,7 +60,9 @@ function refuseBroken(file: string, text: string): void {
 
 /** What the files that it builds on set, then what it sets itself; other keys' values put in. */
 function settingsOf(written: Written): ForeignSettings {
-  const { framework, form, base } = written;
+  const { framework, form } = written;
+  const base = new Map(written.base);
+  for (const { key, sign } of written.settings) if (sign === "~") base.delete(key);
   const own = settingsInForce(written.settings);
   const raw = (key: string): Json | undefined => {
     const value = valueOf(own.get(key));

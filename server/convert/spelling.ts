@@ -8,7 +8,7 @@ type Written = ReadonlyMap<string, Json>;
 
 /** The same settings under the names that the release reads, which `convert` asks for. */
 export function spelledOut(framework: Framework, written: Written): Written {
-  if (framework === "trl") return processes(new Map([...written].map(transformersFlag)));
+  if (framework === "trl") return new Map([...written].map(transformersFlag));
   return framework === "verl" ? earlierCorrection(withReferences(written)) : written;
 }
 
@@ -17,15 +17,6 @@ function transformersFlag([key, value]: readonly [string, Json]): [string, Json]
   const name = key.replaceAll("-", "_");
   const negated = value === true && name !== "no_cuda" ? /^no_(\w+)$/.exec(name)?.[1] : undefined;
   return negated === undefined ? [name, value] : [negated, false];
-}
-
-/** torchrun counts processes by node, where accelerate counts all of them. */
-function processes(written: Map<string, Json>): Map<string, Json> {
-  const [perNode, nodes] = [written.get("nproc_per_node"), written.get("nnodes") ?? 1];
-  if (typeof perNode !== "number" || typeof nodes !== "number") return written;
-  for (const key of ["nproc_per_node", "nnodes"]) written.delete(key);
-  if (!written.has("num_processes")) written.set("num_processes", perNode * nodes);
-  return written;
 }
 
 /** `${data.train_batch_size}` on a command line. What only the machine knows stays as it is written. */

@@ -105,7 +105,7 @@ class LaunchReader {
       // What was cut off is not left to its default.
       incomplete: read.incomplete || cut !== undefined,
       cut,
-      processes: options.find(({ key }) => /^(num[_-]processes|nproc[_-]per[_-]node|num[_-]gpus)$/.test(key)),
+      processes: processesOf(options),
       unset: this.unset(words),
       uncertain: this.uncertain(program),
       head: this.lines.range(head),
@@ -287,6 +287,15 @@ class LaunchReader {
 
 const treeWith = (tree: string | undefined, engine: string): string =>
   tree?.startsWith("sft_trainer") === true ? sftTreeOf(engine) : treeOfEngine(engine);
+
+/** How many processes a launcher starts: torchrun counts those of one node, accelerate and DeepSpeed all. */
+function processesOf(options: readonly Setting[]): Setting | undefined {
+  const all = options.find(({ key }) => /^num[_-](processes|gpus)$/.test(key));
+  const each = options.find(({ key }) => /^nproc[_-]per[_-]node$/.test(key));
+  const nodes = options.find(({ key }) => key === "nnodes")?.value ?? 1;
+  if (all !== undefined || typeof each?.value !== "number" || typeof nodes !== "number") return all ?? each;
+  return { ...each, value: each.value * nodes };
+}
 
 const isSign = (sign: string): sign is Sign => ["", "+", "++", "~"].includes(sign);
 
