@@ -29,7 +29,10 @@ describe("wrong usage", () => {
     [["resolve", "x", "--steps", "1.5"], /Write a whole number from 1 on\./],
     [["resolve", "x", "--seed", "a"], /Write a whole number\./],
     [["rollouts", "x", "--limit", "0"], /Write a whole number from 1 on\./],
-    [["runs", "export", "x", "--to", "xml"], /Allowed choices are jsonl, history, csv, json, report, hf, gguf, peft/],
+    [
+      ["runs", "export", "x", "--to", "xml"],
+      /Allowed choices are jsonl, history, csv, json, report, hf, gguf, peft/,
+    ],
   ];
   for (const [words, message] of wrong)
     it(`gradus ${words.join(" ")} exits 2 and says what would be right`, async () => {
