@@ -74,7 +74,7 @@ export interface ForeignDocument {
   readonly program: string | undefined;
   /** Whose keys: verl's `ppo_megatron_trainer`, TRL's `grpo`, OpenRLHF's `train_ppo_ray`. */
   readonly tree: string | undefined;
-  /** How many processes train, where a launcher says so: `--num_processes`, `--nproc_per_node`, `--num_gpus`. */
+  /** How many processes train on all machines, where a launcher says so (`--num_processes`, `--nproc_per_node`, `--num_gpus`); its value is undefined where the number of machines is not known. */
   readonly processes: Setting | undefined;
   readonly unset: readonly UnsetVariable[];
   /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */

@@ -1,5 +1,6 @@
 /** How many prompts, samples and optimiser steps one round of training has. */
 import type { Model } from "./model.ts";
+import { processesOf } from "./processes.ts";
 import { supervisedBatch, supervisedGeometry } from "./supervised.ts";
 
 export interface Quantity {
@@ -73,8 +74,7 @@ function microBatches(model: Model, each: number | undefined): Quantity {
 }
 
 function trl(model: Model): Quantity[] {
-  const written = model.document.processes?.value;
-  const processes = typeof written === "number" ? written : (model.number("num_processes") ?? 1);
+  const processes = processesOf(model, 1);
   const [batch, accumulated] = [
     model.number("per_device_train_batch_size"),
     model.number("gradient_accumulation_steps"),

@@ -1,6 +1,7 @@
 /** One step of trainers that generate nothing: examples of a file, in batches. */
 import type { Quantity } from "./geometry.ts";
 import type { Model } from "./model.ts";
+import { processesOf } from "./processes.ts";
 import { rewarded } from "./trl/trainers.ts";
 
 interface SupervisedBatch {
@@ -30,8 +31,7 @@ const times = (...factors: readonly (number | undefined)[]): number | undefined 
   factors.reduce<number | undefined>((a, b) => (a === undefined || b === undefined ? undefined : a * b), 1);
 
 function ofTrl(model: Model, tree: string): SupervisedBatch {
-  const written = model.document.processes?.value;
-  const processes = typeof written === "number" ? written : (model.number("num_processes") ?? 1);
+  const processes = processesOf(model, 1);
   const micro = model.number("per_device_train_batch_size");
   return {
     examples: times(micro, processes, model.number("gradient_accumulation_steps")),

@@ -288,13 +288,14 @@ class LaunchReader {
 const treeWith = (tree: string | undefined, engine: string): string =>
   tree?.startsWith("sft_trainer") === true ? sftTreeOf(engine) : treeOfEngine(engine);
 
-/** How many processes a launcher starts: torchrun counts those of one node, accelerate and DeepSpeed all. */
+/** How many processes a launcher starts: accelerate counts all, torchrun and DeepSpeed those of one machine. */
 function processesOf(options: readonly Setting[]): Setting | undefined {
-  const all = options.find(({ key }) => /^num[_-](processes|gpus)$/.test(key));
-  const each = options.find(({ key }) => /^nproc[_-]per[_-]node$/.test(key));
-  const nodes = options.find(({ key }) => key === "nnodes")?.value ?? 1;
-  if (all !== undefined || typeof each?.value !== "number" || typeof nodes !== "number") return all ?? each;
-  return { ...each, value: each.value * nodes };
+  const all = options.find(({ key }) => /^num[_-]processes$/.test(key));
+  const each = options.find(({ key }) => /^(nproc[_-]per[_-]node|num[_-]gpus)$/.test(key));
+  const machines = options.find(({ key }) => /^(nnodes|num[_-]nodes)$/.test(key));
+  if (all !== undefined || each === undefined || machines === undefined) return all ?? each;
+  const known = typeof each.value === "number" && typeof machines.value === "number";
+  return { ...each, value: known ? Number(each.value) * Number(machines.value) : undefined };
 }
 
 const isSign = (sign: string): sign is Sign => ["", "+", "++", "~"].includes(sign);

@@ -3,16 +3,10 @@ import type { Json } from "../../../shared/json.ts";
 import type { ForeignModel } from "../rule.ts";
 
 /** How many processes train, where the file says so. */
-export function processesOf(model: ForeignModel): number | undefined {
-  const { processes, text } = model.document;
-  if (processes === undefined) return asCount(model.value("num_processes"));
-  const count = asCount(processes.value);
-  // accelerate counts over all machines, torchrun and deepspeed on each of them.
-  if (/^num[_-]processes$/.test(processes.key)) return count;
-  const machines = /--(?:nnodes|num_nodes)[= ]+(\S+)/.exec(text)?.[1];
-  const times = machines === undefined ? 1 : asCount(Number(machines));
-  return count === undefined || times === undefined ? undefined : count * times;
-}
+export const processesOf = (model: ForeignModel): number | undefined => {
+  const { processes } = model.document;
+  return asCount(processes === undefined ? model.value("num_processes") : processes.value);
+};
 
 const asCount = (value: Json | undefined): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;

@@ -62,6 +62,16 @@ describe("a launch script of verl", () => {
     assert.equal(document.processes?.value, 4);
   });
 
+  it("counts the processes of all machines, which torchrun and DeepSpeed count on each", () => {
+    const processes = (launcher: string): unknown =>
+      read("run.sh", `${launcher} train_grpo.py --num_generations 4\n`).processes?.value;
+    assert.equal(processes("accelerate launch --num_processes 6 --num_machines 2"), 6);
+    assert.equal(processes("torchrun --nproc_per_node=4"), 4);
+    assert.equal(processes("torchrun --nnodes 2 --nproc_per_node=4"), 8);
+    assert.equal(processes("deepspeed --num_nodes 2 --num_gpus 8"), 16);
+    assert.equal(processes("torchrun --nnodes $NODES --nproc_per_node=4"), undefined);
+  });
+
   it("reads what is given to another program to run", () => {
     const ray = "ray job submit --address=x -- python3 -m verl.trainer.main_ppo trainer.nnodes=2\n";
     assert.deepEqual(
