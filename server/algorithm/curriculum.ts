@@ -1,7 +1,7 @@
 /** The curriculum's step: draw → (rollouts) → admit, refill → observe → estimate → draw. */
 import type { CreateContext, StageBody } from "../config/resolved.ts";
 import { joined, partOf } from "../curriculum/saved.ts";
-import type { Candidate, Probe } from "../curriculum/types.ts";
+import type { Candidate, Notice, Probe } from "../curriculum/types.ts";
 import { randomStream } from "../random.ts";
 import type {
   Admission,
@@ -51,6 +51,8 @@ export class Curriculum implements Stateful {
   private readonly usedUp = new Set<number>();
   private readonly told = new Set<number>();
   private readonly beliefs: Beliefs;
+  /** Whether the last probe is the sampler's. */
+  private samplerAsks = false;
 
   constructor(
     config: StageBody["curriculum"],
@@ -173,18 +175,32 @@ export class Curriculum implements Stateful {
 
   // ─────────────────────────────────────────────────────────────── before a step, and within it
 
-  /** Rollouts that the estimator wants before the next draw. */
+  /** Rollouts that the estimator or the sampler wants before the next draw. */
   probe(clock: Clock): Probe | undefined {
-    return this.estimator.probe?.(this.arms, clock);
+    const wish = this.estimator.probe?.(this.arms, clock);
+    this.samplerAsks = wish === undefined;
+    return wish ?? this.samplersProbe(clock);
+  }
+  private samplersProbe(clock: Clock): Probe | undefined {
+    if (this.sampler.probe === undefined) return undefined;
+    const known = this.known(clock);
+    const wish = this.sampler.probe(known, clock);
+    if (this.arms.size > known.size) this.estimator.grow?.(this.arms);
+    return wish;
   }
   /** A task of each arm, to try. */
-  tasksOf(arms: readonly number[], seed: number, clock: Clock): DrawnTask[] {
+  tasksOf({ arms, alike }: Pick<Probe, "arms" | "alike">, seed: number, clock: Clock): DrawnTask[] {
     return arms.flatMap((arm) => {
-      const task = this.division.draw(arm, randomStream(seed, "try", clock.step, arm), clock);
-      return task === null ? [] : [{ arm: this.arms.name(arm), task }];
+      const name = this.arms.name(arm);
+      const random =
+        alike === true ? randomStream("probe", name) : randomStream(seed, "try", clock.step, arm);
+      const task = this.division.draw(arm, random, clock);
+      return task === null ? [] : [{ arm: name, task }];
     });
   }
+  /** What the rollouts that `probe` last asked for have shown. */
   probed(groups: readonly Group[], clock: Clock): void {
+    if (this.samplerAsks) return this.sampler.probed?.(groups, clock);
     const { observations } = this.observations(groups);
     const others = this.estimator.probed?.(observations, clock) ?? [];
     this.beliefs.changed(observations.map(({ arm }) => arm));
@@ -262,6 +278,11 @@ export class Curriculum implements Stateful {
       ...nonFinite(this.signalName, this.unmeasured),
       ...withoutTasks(news.map((arm) => this.arms.name(arm))),
     ];
+  }
+
+  /** What has happened to the parts since this was last asked. */
+  news(): readonly Notice[] {
+    return this.sampler.news?.() ?? [];
   }
 
   // ─────────────────────────────────────────────────────────────── state

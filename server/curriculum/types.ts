@@ -6,6 +6,7 @@
 import type { Scheduled } from "../config/declaration.ts";
 import type { Classes, Reading } from "./classes.ts";
 import type { Column } from "./column.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { Arm, Clock, Group, Knob, Random, Stateful, Task, TaskSource } from "../seams.ts";
 
 /** A task source with what the config says of it. */
@@ -99,6 +100,16 @@ export interface Probe {
   readonly samples: number;
   /** Default: the run's own; 0: greedy. */
   readonly temperature?: number;
+  /** Each arm's task is the same in every run and at every step. */
+  readonly alike?: true;
+}
+
+/** Something worth telling that happened to a part: an event of the run. */
+export interface Notice {
+  /** Kind of event. */
+  readonly name: string;
+  readonly message: string;
+  readonly data?: JsonObject;
 }
 
 export interface Estimator extends Stateful {
@@ -199,6 +210,12 @@ export interface Sampler extends Partial<Stateful> {
   draw(known: Known, n: number, random: Random, clock: Clock, candidates: readonly number[]): number[];
   /** What came of a step, after the estimator has learned of it. */
   learn?(groups: readonly Group[], arms: readonly number[], known: Known, clock: Clock): void;
+  /** What is to be tried before the next draw, so that it may choose by what the policy knows. */
+  probe?(known: Known, clock: Clock): Probe | undefined;
+  /** What its probe found: a group of each arm that had a task. */
+  probed?(groups: readonly Group[], clock: Clock): void;
+  /** What has happened since it was last asked. */
+  news?(): readonly Notice[];
 }
 
 // ───────────────────────────────────────────────────────────────── admission, refill, budget

@@ -233,6 +233,12 @@ function recordFaults({ session, stage, step }: Place): void {
     session.recorder.event("warning", code, message, { step, action });
 }
 
+/** What has happened to the curriculum, so that later runs can follow it. */
+function recordNews({ session, stage, step }: Place): void {
+  for (const { name, message, data } of stage.curriculum.news())
+    session.recorder.event("info", name, message, { step, ...(data === undefined ? {} : { data }) });
+}
+
 export function recordStep(
   place: Place,
   collected: Collected,
@@ -243,6 +249,7 @@ export function recordStep(
   recordErrors(place, collected);
   recordStarvation(place, collected);
   recordFaults(place);
+  recordNews(place);
   recordGroups(place, collected, groups, signals);
   const compared = comparedColumns(advantages, collected.admitted);
   const touched = touchedRows(advantages, collected.admitted);

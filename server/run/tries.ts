@@ -69,7 +69,7 @@ export async function probe(place: Place): Promise<void> {
   const { stage, clock } = place;
   const { curriculum } = stage;
   for (let wish = curriculum.probe(clock), n = 0; wish !== undefined; wish = curriculum.probe(clock), n++) {
-    const tasks = curriculum.tasksOf(wish.arms, place.session.config.seed, clock);
+    const tasks = curriculum.tasksOf(wish, place.session.config.seed, clock);
     curriculum.probed(await tried(place, tasks, wish, ["probe", n]), clock);
   }
 }

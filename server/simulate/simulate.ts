@@ -107,7 +107,7 @@ export class Play {
   private probe(clock: Clock): void {
     const { curriculum } = this;
     for (let wish = curriculum.probe(clock), n = 0; wish !== undefined; wish = curriculum.probe(clock), n++) {
-      const tasks = curriculum.tasksOf(wish.arms, n, clock);
+      const tasks = curriculum.tasksOf(wish, n, clock);
       curriculum.probed(this.attempt(tasks, clock, ["probe", n], wish.samples), clock);
     }
   }

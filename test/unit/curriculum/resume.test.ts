@@ -52,7 +52,7 @@ function outcome(arm: string, task: Group["task"], step: number, i: number): Gro
 async function step(curriculum: Curriculum, now: number): Promise<string[]> {
   const clock = at(now);
   for (let wish = curriculum.probe(clock); wish !== undefined; wish = curriculum.probe(clock)) {
-    const tried = curriculum.tasksOf(wish.arms, 1, clock);
+    const tried = curriculum.tasksOf(wish, 1, clock);
     curriculum.probed(
       tried.map(({ arm, task }, i) => outcome(arm, task, now, i)),
       clock,
