@@ -28,6 +28,14 @@ export function logDensity({ weight, mean, factor }: Component, point: ArrayLike
   return Math.log(weight) - 0.5 * (d * Math.log(2 * Math.PI) + dot(y, y)) - logDeterminant;
 }
 
+/** L Lᵀ, row by row. */
+export const covarianceOf = ({ mean: { length: d }, factor }: Component): number[][] =>
+  Array.from({ length: d }, (_, a) =>
+    Array.from({ length: d }, (_, b) =>
+      dot(factor.subarray(a * d, a * d + d), factor.subarray(b * d, b * d + d)),
+    ),
+  );
+
 /** log Σ exp. */
 function logSum(values: ArrayLike<number>): number {
   let top = Number.NEGATIVE_INFINITY;
