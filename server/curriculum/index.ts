@@ -35,6 +35,7 @@ import { adaptiveRefill } from "./refill/adaptiveRefill.ts";
 import { fixedRefill } from "./refill/fixedRefill.ts";
 import { minimaRefill } from "./refill/minimaRefill.ts";
 import { noRefill } from "./refill/noRefill.ts";
+import { again } from "./samplers/again.ts";
 import { bandSampler } from "./samplers/band.ts";
 import { boltzmann } from "./samplers/boltzmann.ts";
 import { expectedImprovement } from "./samplers/expectedImprovement.ts";
@@ -122,6 +123,7 @@ export const samplers: readonly Declaration<"sampler">[] = [
   expectedImprovement,
   selfRepellent,
   gmm,
+  again,
   mixture,
 ];
 export const admissions: readonly Declaration<"admission">[] = [

@@ -51,7 +51,14 @@ const given: Readonly<Record<string, Record<string, unknown>>> = {
   "estimator value_head": { perceptron: "value" },
   "estimator surrogate": { pilots: "pilots.jsonl" },
   "start guide": { model: "helper" },
-  "sampler gmm": { components: [1, 2, 3], fit_every: 20 },
+  "sampler gmm": { components: [1, 2, 3], fit_every: 20, probe_points: 5, probe_samples: 2 },
+  "sampler again": {
+    components: [1, 2, 3],
+    fit_every: 20,
+    probe_points: 5,
+    probe_samples: 2,
+    probe_every: 30,
+  },
 };
 
 type Described = { type?: string; minimum?: number; maximum?: number; exclusiveMinimum?: number };

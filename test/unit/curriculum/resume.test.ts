@@ -21,7 +21,8 @@ const given: Readonly<Record<string, string>> = {
   label: "{ use: label, field: length }",
   fields: "{ use: fields, fields: [operator], pool: 60 }",
   prompt: "{ use: prompt, pool: 60 }",
-  gmm: "{ use: gmm, fit_every: 20, components: [1, 2] }",
+  gmm: "{ use: gmm, fit_every: 20, components: [1, 2], probe_every: 10, probe_points: 5 }",
+  again: "{ use: again, fit_every: 20, components: [1, 2], probe_every: 10, probe_points: 5 }",
   retain_hardest: "{ use: retain_hardest, keep: 8, every: 2 }",
 };
 /** They read files or models: their own tests save and load them. */

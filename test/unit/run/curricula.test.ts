@@ -18,6 +18,13 @@ const presets: Readonly<Record<string, readonly string[]>> = {
   adcl: [prompts, "curriculum.estimator.samples=2"],
   sari: [prompts, "curriculum.estimator.samples=2"],
   "alp-gmm": ["curriculum.sampler.fit_every=20", "tasks=[{ env: reverse_text }]"],
+  again: [
+    "curriculum.arms.box={ length: [1, 24] }",
+    "curriculum.sampler.fit_every=20",
+    "curriculum.sampler.probe_every=20",
+    "curriculum.sampler.probe_points=4",
+    "tasks=[{ env: reverse_text }]",
+  ],
   self: [],
   rlcs: [prompts],
   "rif-rft": [],

@@ -1,0 +1,442 @@
+/** AGAIN: what a curriculum of points leaves behind, which past run is chosen, and how it is followed. */
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { UserError } from "../../../shared/errors.ts";
+import type { Curriculum } from "../../../server/algorithm.ts";
+import {
+  pastCurriculumOf,
+  readPastCurricula,
+  type Knowledge,
+  type PastCurriculum,
+} from "../../../server/curriculum/pastCurriculum.ts";
+import { gridOf } from "../../../server/curriculum/samplers/knowledge.ts";
+import { nearestPast } from "../../../server/curriculum/samplers/nearestPast.ts";
+import {
+  ReplayedMixtures,
+  worthFollowing,
+  type PastStage,
+} from "../../../server/curriculum/samplers/replayedMixtures.ts";
+import type { Notice } from "../../../server/curriculum/types.ts";
+import { randomStream } from "../../../server/random.ts";
+import type { Group, Saved } from "../../../server/seams.ts";
+import { near, temporary } from "../support.ts";
+import { at, curriculaOf, group } from "./support.ts";
+
+const knobs = [
+  { name: "length", low: 1, high: 64, whole: true },
+  { name: "letters", low: 2, high: 26, whole: true },
+];
+const box = knobs.map(({ name, low, high }) => ({ name, low, high }));
+const arms = "{ use: parameters, box: { length: [1, 64], letters: [2, 26] }, start: 2 }";
+const small = "fit_every: 40, components: [2], probe_every: 40, probe_points: 9";
+
+/** A curriculum of points with this sampler, whose signal is the reward itself. */
+const with_ = (sampler: string): (() => Curriculum) =>
+  curriculaOf(
+    `{ arms: ${arms}, signal: reward, estimator: last, sampler: ${sampler} }`,
+    "[{ env: reverse_text }]",
+  );
+
+/** What a policy earns at a point. */
+type Earns = (length: number, letters: number) => number;
+const inCorner: Earns = (length) => Number(length > 48);
+
+interface Played {
+  readonly names: readonly string[];
+  readonly news: readonly Notice[];
+}
+
+async function step(curriculum: Curriculum, now: number, earns: Earns): Promise<Played> {
+  const clock = at(now);
+  const paid = (arm: string, task: Group["task"]): Group => {
+    const [length = 0, letters = 0] = curriculum.arms.point!(curriculum.arms.find(arm));
+    return group([earns(length, letters), 0], { arm, task });
+  };
+  for (let wish = curriculum.probe(clock); wish !== undefined; wish = curriculum.probe(clock)) {
+    const tried = curriculum.tasksOf(wish, now, clock);
+    curriculum.probed(
+      tried.map(({ arm, task }) => paid(arm, task)),
+      clock,
+    );
+  }
+  const drawn = await curriculum.draw(20, randomStream("again", now), clock);
+  const groups = drawn.map(({ arm, task }) => paid(arm, task));
+  curriculum.observe(groups, [], clock);
+  return { names: drawn.map(({ arm }) => arm), news: curriculum.news() };
+}
+
+async function play(curriculum: Curriculum, steps: number, earns: Earns): Promise<Played[]> {
+  const played: Played[] = [];
+  for (let now = 0; now < steps; now++) played.push(await step(curriculum, now, earns));
+  return played;
+}
+
+const pastOf = async (run: string, earns: Earns, steps = 12): Promise<PastCurriculum> =>
+  pastCurriculumOf(
+    run,
+    (await play(with_(`{ use: gmm, ${small} }`)(), steps, earns)).flatMap(({ news }) => news),
+  );
+
+function fileOf(...pasts: readonly unknown[]): string {
+  const file = join(temporary(), "past.jsonl");
+  writeFileSync(file, pasts.map((past) => `${JSON.stringify(past)}\n`).join(""));
+  return file;
+}
+const againOf = (file: string, more = "", least = 0.1): (() => Curriculum) =>
+  with_(`{ use: again, from: [${file}], ${small}, least: ${least}${more} }`);
+
+// ───────────────────────────────────────────────────────────────── what is recorded
+
+test("every mixture that is fitted is told, with what groups drawn from it have earned until the next", async () => {
+  const played = await play(with_(`{ use: gmm, ${small}, uniform: 0 }`)(), 8, inCorner);
+  const past = pastCurriculumOf(
+    "one",
+    played.flatMap(({ news }) => news),
+  );
+  assert.deepEqual(past.box, box);
+  assert.deepEqual(
+    past.mixtures.map(({ groups }) => groups),
+    [40, 80, 120, 160],
+  );
+  for (const { components } of past.mixtures)
+    for (const { mean, covariance } of components) {
+      assert.equal(mean.length, 3);
+      covariance.forEach((row, a) =>
+        row.forEach((value, b) => assert.ok(near(value, covariance[b]![a]!) && row.length === 3)),
+      );
+      assert.ok(covariance.every((row, a) => row[a]! > 0));
+    }
+  // Nothing was drawn from a mixture before the first; afterwards every group was, and none after the last fit is told.
+  assert.deepEqual(
+    past.mixtures.map(({ earned }) => earned.length),
+    [40, 40, 40, 0],
+  );
+  const [first] = past.mixtures;
+  const rewards = played
+    .slice(2, 4)
+    .flatMap(({ names }) => names.map(lengthOf))
+    .map((length) => inCorner(length, 0) / 2);
+  assert.deepEqual(
+    first!.earned.map(([, reward]) => reward),
+    rewards,
+  );
+});
+
+const lengthOf = (name: string): number => Number(/length=(\d+)/.exec(name)![1]);
+
+test("what the policy knows is measured at the same tasks of the same grid in every run", async () => {
+  assert.deepEqual(gridOf([{ name: "x", low: 0, high: 1, whole: false }], 3).flat(), [0, 0.5, 1]);
+  const cube = ["x", "y", "z"].map((name) => ({ name, low: 0, high: 1, whole: false }));
+  assert.equal(gridOf(cube, 64).length, 64);
+  assert.equal(gridOf(cube, 63).length, 27);
+  assert.deepEqual(gridOf(cube, 7), [[0.5, 0.5, 0.5]]);
+  const [one, other] = [await pastOf("one", inCorner), await pastOf("other", () => 0, 9)];
+  assert.deepEqual(
+    one.knowledge.map(({ groups }) => groups),
+    [40, 80, 120, 160, 200],
+  );
+  assert.equal(one.knowledge[0]!.points.length, 9);
+  assert.deepEqual(other.knowledge[2]!.tasks, one.knowledge[0]!.tasks);
+  assert.deepEqual(
+    one.knowledge[0]!.rates,
+    one.knowledge[0]!.points.map((name) => inCorner(lengthOf(name), 0) / 2),
+  );
+  assert.ok(other.knowledge[0]!.rates.every((rate) => rate === 0));
+});
+
+test("of a run with two curricula of points the last counts; other events say nothing", async () => {
+  const news = (await play(with_(`{ use: gmm, ${small} }`)(), 6, inCorner)).flatMap((one) => one.news);
+  const past = pastCurriculumOf("twice", [...news, { name: "starved" }, ...news]);
+  assert.deepEqual(past, pastCurriculumOf("twice", news));
+  assert.deepEqual(pastCurriculumOf("none", []), { run: "none", box: [], mixtures: [], knowledge: [] });
+});
+
+// ───────────────────────────────────────────────────────────────── which run is followed
+
+const knowledge = (groups: number, known: readonly (number | null)[]): Knowledge => ({
+  groups,
+  points: known.map((_, i) => `p${i}`),
+  tasks: known.map((_, i) => `t${i}`),
+  rates: [...known],
+});
+const knowing = (run: string, ...measured: readonly Knowledge[]): PastCurriculum => ({
+  run,
+  box,
+  mixtures: [],
+  knowledge: [...measured],
+});
+
+test("the chosen run is the best in the end of the k nearest at the same time: as by going through all", () => {
+  const random = randomStream("nearest");
+  const rates = (): number[] => Array.from({ length: 6 }, () => random.integer(5) / 4);
+  for (let round = 0; round < 200; round++) {
+    const now = knowledge(500, rates());
+    const pasts = Array.from({ length: 7 }, (_, i) =>
+      knowing(`run ${i}`, knowledge(500, rates()), knowledge(1000, rates()), knowledge(1500, rates())),
+    );
+    const distance = ({ knowledge: [first] }: PastCurriculum): number =>
+      Math.hypot(...now.rates.map((rate, i) => rate! - first!.rates[i]!));
+    const score = (past: PastCurriculum): number =>
+      past.knowledge.at(-1)!.rates.reduce<number>((sum, rate) => sum + rate!, 0);
+    for (const k of [1, 3, 7, 20]) {
+      const { chosen, near: found } = nearestPast(now, pasts, k)!;
+      const limit = pasts.map(distance).sort((a, b) => a - b)[Math.min(k, 7) - 1]!;
+      assert.equal(found.length, Math.min(k, 7));
+      assert.ok(found.every(({ past }) => distance(past) <= limit + 1e-12));
+      assert.ok(near(chosen.distance, distance(chosen.past) / Math.sqrt(6)));
+      assert.ok(found.every(({ past }) => score(past) <= score(chosen.past) + 1e-12));
+    }
+  }
+});
+
+test("only points that both have measured count, at the past run's measurement nearest in groups", () => {
+  const now = knowledge(400, [1, null, 0.5]);
+  const past = knowing(
+    "a",
+    knowledge(100, [0, 0, 0]),
+    knowledge(350, [1, 0, null]),
+    knowledge(900, [0.5, 1, 1]),
+  );
+  const { chosen } = nearestPast(now, [past], 3)!;
+  assert.deepEqual([chosen.distance, chosen.score], [0, 0.5]);
+  assert.equal(nearestPast(now, [knowing("b", knowledge(400, [null, 1, null]))], 3), undefined);
+  assert.equal(nearestPast(now, [knowing("c")], 3), undefined);
+});
+
+// ───────────────────────────────────────────────────────────────── how it is followed
+
+const component = (signal: number): PastCurriculum["mixtures"][number]["components"][number] => ({
+  weight: 0.5,
+  mean: [0.5, signal],
+  covariance: [
+    [0.04, 0.01],
+    [0.01, 0.09],
+  ],
+});
+
+test("components of little signal are left out, and mixtures without others; rewards are those of what is kept", () => {
+  const earned: [number, number][] = Array.from({ length: 130 }, (_, i) => [i % 2, i]);
+  const stages = worthFollowing(
+    {
+      mixtures: [
+        { groups: 1, components: [component(0.1), component(0.2)], earned },
+        { groups: 2, components: [component(0.3), component(0.1)], earned },
+        { groups: 3, components: [component(0.1), component(0.4)], earned: [[0, 5]] },
+      ],
+    },
+    0.2,
+  );
+  assert.deepEqual(
+    stages.map(({ mixture }) => mixture.map(({ mean }) => mean[1])),
+    [[0.3], [0.4]],
+  );
+  // The last fifty of component 0: 30, 32, …, 128.
+  assert.deepEqual(
+    stages.map(({ reward }) => reward),
+    [79, null],
+  );
+  const { factor } = stages[0]!.mixture[0]!;
+  assert.ok(near(factor[0], 0.2) && near(factor[2], 0.05) && near(factor[3]! ** 2 + 0.05 ** 2, 0.09));
+});
+
+const stage = (reward: number | null, ...signals: readonly number[]): PastStage => ({
+  reward,
+  mixture: signals.map((signal) => ({
+    weight: 1,
+    mean: Float64Array.of(0.5, signal),
+    factor: Float64Array.of(0.1, 0, 0, 0.1),
+  })),
+});
+const how = { window: 3, tolerance: 1, fit_every: 10 };
+const from = (number: number, component = 0): { readonly stage: number; readonly component: number } => ({
+  stage: number,
+  component,
+});
+
+test("by reward: on once the last few earn what they earned the past run; groups from elsewhere do not count", () => {
+  const replay = new ReplayedMixtures(
+    [stage(0.5, 1), stage(null, 2), stage(0.9, 3)],
+    { ...how, advance: "reward" },
+    0,
+  );
+  const learn = (reward: number, origin: ReturnType<typeof from> | null = from(replay.stage)) =>
+    replay.learn({ origin: origin ?? undefined, reward, signal: 0 }, 1);
+  assert.deepEqual(
+    [0.1, 0.4, 0.6].map((reward) => learn(reward)),
+    [undefined, undefined, undefined],
+  );
+  assert.equal(learn(1, null), undefined);
+  assert.equal(learn(1, from(2)), undefined);
+  assert.equal(learn(Number.NaN), undefined);
+  // 0.4, 0.6, 0.5: the mean is 0.5.
+  assert.equal(learn(0.5), "advanced");
+  assert.deepEqual([replay.stage, replay.mixture[0]!.mean[1]], [1, 2]);
+  // A stage of which no reward is known lasts as long as the window is not full.
+  assert.deepEqual(
+    [learn(0, from(0)), learn(0), learn(0), learn(0)],
+    [undefined, undefined, undefined, "advanced"],
+  );
+  assert.equal(learn(0), "over");
+  assert.equal(learn(1), undefined);
+  const easier = new ReplayedMixtures(
+    [stage(0.5, 1), stage(1, 2)],
+    { ...how, window: 1, tolerance: 0.5, advance: "reward" },
+    0,
+  );
+  assert.equal(easier.learn({ origin: from(0), reward: 0.25, signal: 0 }, 1), "advanced");
+});
+
+test("by time: a mixture for as many groups as lie between two fits, from the run's first on", () => {
+  const stages = [stage(9, 1), stage(9, 2), stage(9, 3), stage(9, 4)];
+  const replay = new ReplayedMixtures(stages, { ...how, advance: "time" }, 12);
+  const seen = Array.from({ length: 25 }, (_, i) => {
+    const change = replay.learn({ origin: undefined, reward: 0, signal: 0 }, 13 + i);
+    return change === undefined ? "" : `${13 + i} ${change} ${replay.stage}`;
+  });
+  assert.deepEqual(
+    seen.filter((one) => one !== ""),
+    ["20 advanced 2", "30 advanced 3", "31 over 3"],
+  );
+  assert.equal(new ReplayedMixtures(stages, { ...how, advance: "time" }, 99).stage, 3);
+});
+
+test("as a pool: all components at once, and never over", () => {
+  const replay = new ReplayedMixtures([stage(0, 1, 2), stage(0, 3)], { ...how, advance: "pool" }, 50);
+  assert.deepEqual(
+    replay.mixture.map(({ mean }) => mean[1]),
+    [1, 2, 3],
+  );
+  for (let i = 0; i < 300; i++)
+    assert.equal(replay.learn({ origin: from(0, 2), reward: 1, signal: 0 }, 50 + i), undefined);
+  assert.equal(replay.over, false);
+});
+
+test("the last mixture goes on with the signals of groups drawn from it, renewed every hundred", () => {
+  const replay = new ReplayedMixtures([stage(0, 0.5, 0.6, 0.7)], { ...how, advance: "reward" }, 0);
+  const signals = (): (number | undefined)[] => replay.mixture.map(({ mean }) => mean[1]);
+  for (let i = 0; i < 99; i++) {
+    replay.learn({ origin: from(0, i % 2), reward: 0, signal: i % 2 }, i);
+    replay.learn({ origin: undefined, reward: 0, signal: 100 }, i);
+  }
+  assert.deepEqual(signals(), [0.5, 0.6, 0.7]);
+  replay.learn({ origin: from(0, 1), reward: 0, signal: 1 }, 99);
+  assert.deepEqual(signals(), [0, 1, 0]);
+  for (let i = 0; i < 100; i++) replay.learn({ origin: from(0, 0), reward: 0, signal: 0.25 }, i);
+  assert.deepEqual(signals(), [0.25, 1, 0]);
+});
+
+test("a run follows the one that knew as much, draws where that learned, and goes on by itself", async () => {
+  const [alike, unlike] = [
+    await pastOf("alike", inCorner),
+    await pastOf("unlike", (length) => Number(length < 16)),
+  ];
+  const curriculum = againOf(fileOf(unlike, alike), ", neighbours: 1, explore: 1, uniform: 0")();
+  const played = await play(curriculum, 30, inCorner);
+  const told = played.map(({ news }) => news.map(({ name }) => name));
+  assert.ok(told.slice(0, 2).every((names) => !names.includes("past-run-chosen")));
+  assert.ok(told[2]!.includes("past-run-chosen"), "after 40 groups");
+  const [chosen] = played[2]!.news.filter(({ name }) => name === "past-run-chosen");
+  assert.match(
+    chosen!.message,
+    /^After 40 groups the curriculum follows the run alike, \d+ mixtures of it: of the 1 past/,
+  );
+  const share = (steps: readonly Played[]): number => {
+    const lengths = steps.flatMap(({ names }) => names.map(lengthOf));
+    return lengths.filter((length) => length > 48).length / lengths.length;
+  };
+  assert.ok(share(played.slice(0, 2)) < 0.5);
+  assert.ok(share(played.slice(4)) > 0.8, String(share(played.slice(4))));
+  const all = told.flat();
+  const worth = worthFollowing(alike, 0.1).length;
+  assert.equal(all.filter((name) => name === "past-run-advanced").length, worth - 1);
+  assert.equal(all.filter((name) => name === "past-run-over").length, 1);
+  const p = curriculum.probabilities(at(30));
+  assert.ok(
+    near(
+      p.reduce((sum, x) => sum + x, 0),
+      1,
+      1e-9,
+    ),
+  );
+});
+
+test("one past run alone is followed whatever it knew, and without one a run stays in its pre-run", async () => {
+  const past = { ...(await pastOf("only", inCorner)), knowledge: [] };
+  const told = (await play(againOf(fileOf(past))(), 4, inCorner)).flatMap(({ news }) => news);
+  assert.ok(told.some(({ message }) => /follows the run only, \d+ mixtures of it\.$/.test(message)));
+  const alone = (await play(with_(`{ use: again, ${small} }`)(), 8, inCorner)).flatMap(({ news }) => news);
+  assert.deepEqual(new Set(alone.map(({ name }) => name)), new Set(["mixture-fitted", "knowledge-measured"]));
+  assert.equal(pastCurriculumOf("alone", alone).mixtures.length, 4);
+});
+
+const through = (saved: Saved): Saved => ({
+  json: JSON.parse(JSON.stringify(saved.json)),
+  arrays: Object.fromEntries(
+    Object.entries(saved.arrays ?? {}).map(([name, array]) => [name, array.slice()]),
+  ),
+});
+
+for (const advance of ["reward", "time", "pool"])
+  test(`by ${advance}: goes on from any step exactly, though the files of past runs are gone`, async () => {
+    const file = fileOf(await pastOf("one", inCorner), await pastOf("two", (length) => length / 64));
+    const make = againOf(file, `, advance: ${advance}`);
+    const whole = await play(make(), 24, inCorner);
+    assert.ok(whole.some(({ news }) => news.some(({ name }) => name === "past-run-chosen")));
+    let resumed = make();
+    for (let now = 0; now < 24; now++) {
+      assert.deepEqual(await step(resumed, now, inCorner), whole[now], `step ${now}`);
+      const again = make();
+      again.load(through(resumed.save()));
+      resumed = again;
+      if (now === 0) rmSync(file);
+    }
+  });
+
+// ───────────────────────────────────────────────────────────────── bad input
+
+const told = async (file: string, least = 0.1): Promise<UserError> => {
+  try {
+    await play(againOf(file, "", least)(), 1, inCorner);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+  throw new Error("nothing was wrong");
+};
+
+test("past runs that cannot be followed are named, with their line, before anything is drawn", async () => {
+  const past = await pastOf("good", inCorner);
+  const check = async (
+    lines: readonly unknown[],
+    line: number | undefined,
+    message: RegExp,
+    action: RegExp,
+  ) => {
+    const error = await told(fileOf(...lines));
+    assert.match(error.message, message);
+    assert.match(error.detail.action ?? "", action);
+    assert.equal(error.detail.line, line);
+    assert.ok(error.detail.file?.endsWith("past.jsonl"));
+  };
+  await check([], undefined, /no past curriculum in the file/, /gradus runs export RUN --to curriculum/);
+  await check([past, { run: "x" }], 1, /not a past curriculum: box: /, /runs export/);
+  await check([past, { ...past, mixtures: [] }], 1, /good has recorded no mixtures/, /fit_every/);
+  const other = [{ name: "length", low: 1, high: 32 }, box[1]!];
+  await check(
+    [{ ...past, box: other }],
+    0,
+    /another box \(length 1 to 32, letters 2 to 26\) than this one/,
+    /ranges/,
+  );
+  await check([past, { ...past, knowledge: [] }], 1, /at none of the points/, /probe_points/);
+  const flat = { ...past, box: [box[0]!] };
+  await check([flat], 0, /a mixture is not of 1 dimensions and the signal/, /runs export/);
+  const missing = await told(join(temporary(), "past.jsonl"));
+  assert.match(missing.message, /can't be read: there is no such file/);
+  const high = await told(fileOf(past), 5);
+  assert.match(high.message, /above 5: the largest is 0\.\d+/);
+  assert.match(high.detail.action ?? "", /Lower `least`/);
+  assert.throws(() => readPastCurricula([join(fileOf(past), "..")]), /it is a folder/);
+});
