@@ -17,6 +17,7 @@ import {
   type Origin,
   type SourceNode,
 } from "./node.ts";
+import { fromItsFolder } from "./filePaths.ts";
 import { perObject } from "./perObject.ts";
 import { unknownName, type Report } from "./report.ts";
 import type { Choice } from "./resolved.ts";
@@ -229,7 +230,7 @@ export class Checker {
                 value: key === "file" ? resolve(value.origin.folder, textOf(value) ?? "") : absolute(chosen),
                 origin: value.origin,
               }
-            : value;
+            : fromItsFolder(known[key], value, chosen.node.origin.folder);
     const allowed = [...Object.keys(known), ...Object.keys(shape.own)];
     reportUnknownKeys(node, { path, allowed, elsewhere: taken, slot: shape.slot }, this.report);
     const clean = this.each(known, given, node, path, declaration);

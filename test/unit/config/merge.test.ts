@@ -190,6 +190,20 @@ describe("merging", () => {
     assert.equal(loaded.config?.top.reward.terms[0]?.term.folder, join(folder, "shared"));
   });
 
+  it("starts paths in parameters from who wrote them, also where somebody else chose the method", () => {
+    const loaded = clean(
+      load({
+        "run/a.gradus.yaml": `extends: [again, ../shared/base.yaml]\n${start}curriculum: { sampler: { from: [past.jsonl] } }\nreplay: { path: own.jsonl }\n`,
+        "shared/base.yaml": "replay: { use: file, path: theirs.jsonl }\n",
+        "run/past.jsonl": "",
+        "run/own.jsonl": "",
+      }),
+    );
+    assert.deepEqual(value(loaded, "curriculum.sampler.from"), [join(folder, "run/past.jsonl")]);
+    assert.equal(value(loaded, "replay.path"), join(folder, "run/own.jsonl"));
+    assert.equal(loaded.config?.top.replay.source.params["path"], join(folder, "run/own.jsonl"));
+  });
+
   it("resolves a resolved tree to itself", () => {
     const first = clean(
       load({
