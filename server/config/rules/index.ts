@@ -33,6 +33,7 @@ import { objectiveModel } from "./objectiveModel.ts";
 import { passAt } from "./passAt.ts";
 import { auxiliaryBlock } from "./auxiliaryBlock.ts";
 import { replayBlock } from "./replayBlock.ts";
+import { pastCurriculum } from "./pastCurriculum.ts";
 import { replayFile } from "./replayFile.ts";
 import { unreachableStage } from "./unreachableStage.ts";
 import { untilRange } from "./untilRange.ts";
@@ -115,6 +116,7 @@ export const rules: readonly Rule[] = [
   datasetFile,
   rewardFile,
   replayFile,
+  pastCurriculum,
   replayBlock,
   auxiliaryBlock,
   learner,
