@@ -1,6 +1,6 @@
 /** `gradus runs export`: a run in formats that other programs read. */
 import { once } from "node:events";
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
@@ -11,9 +11,11 @@ import {
   metricsSeries,
   rolloutsQuery,
   runsShow,
+  type EventRow,
   type RunSummary,
 } from "../../shared/protocol.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
+import { pastCurriculumOf } from "../curriculum/pastCurriculum.ts";
 import { historyOf } from "../history/ofRollouts.ts";
 import { readReport, reportText } from "./reportRun.ts";
 
@@ -26,7 +28,7 @@ export interface ExportOptions {
   readonly output?: string;
   readonly json?: boolean;
 }
-export const recordFormats = ["jsonl", "history", "csv", "json", "report"] as const;
+export const recordFormats = ["jsonl", "history", "curriculum", "csv", "json", "report"] as const;
 
 /** Steps, and rollouts, asked for at once. */
 const pageOfSteps = 5_000;
@@ -35,7 +37,7 @@ const pageOfRollouts = 256;
 type Emit = (text: string) => Promise<void>;
 
 /**
- * `jsonl`: one rollout a line, tokens included. `history`: one group a line, for `gradus curriculum --history`. `csv`: a row a step, a column a metric. `json`: one value with all but
+ * `jsonl`: one rollout a line, tokens included. `history`: one group a line, for `gradus curriculum --history`. `curriculum`: the run in one line, for `sampler: again`. `csv`: a row a step, a column a metric. `json`: one value with all but
  * rollouts. `report`: a page to read.
  */
 export async function exportRun(
@@ -48,6 +50,7 @@ export async function exportRun(
   const write = {
     jsonl: exportRollouts,
     history: exportHistory,
+    curriculum: exportCurriculum,
     csv: exportCsv,
     json: exportJson,
     report: exportReport,
@@ -62,18 +65,23 @@ export async function exportRun(
   });
 }
 
+/** The file is opened with the first text: an export that fails before leaves it as it was. */
 async function toFile(output: string, act: (emit: Emit) => Promise<void>): Promise<void> {
-  const file = await open(output, "w").catch((error: unknown) => {
-    throw notWritten(output, error);
-  });
+  let file: FileHandle | undefined;
+  const opened = async (): Promise<FileHandle> =>
+    (file ??= await open(output, "w").catch((error: unknown) => {
+      throw notWritten(output, error);
+    }));
   try {
     await act(async (text) => {
-      await file.appendFile(text).catch((error: unknown) => {
+      const to = await opened();
+      await to.appendFile(text).catch((error: unknown) => {
         throw notWritten(output, error);
       });
     });
+    await opened();
   } finally {
-    await file.close();
+    await file?.close();
   }
 }
 
@@ -115,6 +123,26 @@ async function exportHistory(connection: MessageConnection, run: string, emit: E
     rows.push(row);
   }
   await tell();
+}
+
+/** Events that hold: those of steps that no later attempt has trained again. */
+async function standingEvents(connection: MessageConnection, run: string): Promise<EventRow[]> {
+  const { attempts } = await ask(connection, runsShow, { run });
+  const { events } = await ask(connection, eventsQuery, { run, limit: 1_000_000 });
+  return events.filter(({ attempt: own, step }) =>
+    attempts.every(({ attempt, resumedAt }) => attempt <= own || resumedAt === null || step < resumedAt),
+  );
+}
+
+async function exportCurriculum(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+  const past = pastCurriculumOf(run, await standingEvents(connection, run));
+  if (past.mixtures.length === 0)
+    throw new UserError(`The run ${run} has recorded no curriculum that another run could follow.`, {
+      code: "no-curriculum",
+      action:
+        "Train it with `curriculum.sampler: gmm` or `again` over `arms: parameters`, for at least `fit_every` groups.",
+    });
+  await emit(`${JSON.stringify(past)}\n`);
 }
 
 /** Every point of every metric: page by page, so that none is reduced away. */

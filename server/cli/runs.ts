@@ -92,7 +92,7 @@ export const command: Command = {
       .addOption(
         new Option(
           "--to <form>",
-          "jsonl: its rollouts; history: its groups, for curriculum --history; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
+          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: what `sampler: again` follows, one line; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
         )
           .choices([...recordFormats, ...modelFormats])
           .default("jsonl"),

@@ -1,11 +1,19 @@
 /** What a run's curriculum drew, over the wire: counts that agree with the run's own groups and rollouts. */
 import assert from "node:assert/strict";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { ask } from "../../shared/daemon/request.ts";
-import { curriculumQuery, rolloutsQuery, runsShow, stageSteps } from "../../shared/protocol.ts";
+import {
+  curriculumQuery,
+  eventsQuery,
+  rolloutsQuery,
+  runsDelete,
+  runsShow,
+  runsStart,
+  stageSteps,
+} from "../../shared/protocol.ts";
 import { exportRun } from "../../server/cli/exportRun.ts";
 import { readHistory } from "../../server/history/read.ts";
 import { Sandbox } from "./daemon.ts";
@@ -59,4 +67,63 @@ test("groups and tokens are those of the run; a stage that is not in the config 
     ask(connection, stageSteps, { run, text: authored, stage: "none", was: 3, steps: 4 }),
     /3 steps of stage none are not written/,
   );
+});
+
+const points = `extends: again
+name: points
+model: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 64 }
+tasks: [{ env: reverse_text }]
+rollout: { prompts: 10, group: 4, max_tokens: 4 }
+reward: { terms: { even: ./even.ts } }
+curriculum:
+  arms: { box: { length: [1, 24] } }
+  sampler: { fit_every: 20, components: [1, 2], probe_every: 20, probe_points: 4, probe_samples: 2, least: 0 }
+evaluation: { every: 9, prompts: 2, pass_at: [1] }
+steps: 8
+`;
+
+test("a run follows what an earlier one exported, though that is deleted meanwhile; one without a curriculum says so", async () => {
+  const folder = join(box.file, "..");
+  const config = join(folder, "points.gradus.yaml");
+  // About half of what an untrained model writes.
+  writeFileSync(
+    join(folder, "even.ts"),
+    "export const score = ({ response }: { response: string }): number => (response.charCodeAt(0) || 1) % 2;",
+  );
+  writeFileSync(config, points);
+  const connection = await box.connect({ environment: { GRADUS_IDLE_MS: "60000" } });
+  const finished = async (set: string[]): Promise<string> => {
+    const { run } = await ask(connection, runsStart, { file: config, set });
+    const { status, message } = await box.reach(
+      connection,
+      run,
+      (detail) => detail.endedAt !== null,
+      120_000,
+    );
+    assert.equal(status, "finished", message ?? "");
+    return run;
+  };
+  const first = await finished([]);
+  const file = join(folder, "past.jsonl");
+  await exportRun(connection, await ask(connection, runsShow, { run: first }), {
+    to: "curriculum",
+    out: file,
+  });
+  const past = JSON.parse(readFileSync(file, "utf8"));
+  assert.deepEqual(
+    [past.run, past.mixtures.length, past.knowledge.length, past.knowledge[0].points.length],
+    [first, 4, 3, 4],
+  );
+  await ask(connection, runsDelete, { run: first });
+  const second = await finished(["curriculum.sampler.from=[past.jsonl]", "seed=2"]);
+  const { events } = await ask(connection, eventsQuery, { run: second });
+  const chosen = events.find(({ name }) => name === "past-run-chosen");
+  assert.match(chosen?.message ?? "", new RegExp(`follows the run ${first}`));
+  assert.equal(chosen?.step, 2, "after 20 groups");
+  const plain = await finished(["curriculum.sampler=uniform", "steps=1"]);
+  await assert.rejects(
+    exportRun(connection, await ask(connection, runsShow, { run: plain }), { to: "curriculum", out: file }),
+    /has recorded no curriculum that another run could follow/,
+  );
+  assert.notEqual(readFileSync(file, "utf8"), "", "a failed export leaves the file as it was");
 });

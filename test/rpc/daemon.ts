@@ -111,11 +111,16 @@ export class Sandbox {
     connection: MessageConnection,
     run: string,
     holds: (detail: RunDetail) => boolean,
+    milliseconds?: number,
   ): Promise<RunDetail> {
-    return until(async () => {
-      const detail = await ask(connection, runsShow, { run });
-      return holds(detail) ? detail : null;
-    }, `run ${run}`);
+    return until(
+      async () => {
+        const detail = await ask(connection, runsShow, { run });
+        return holds(detail) ? detail : null;
+      },
+      `run ${run}`,
+      milliseconds,
+    );
   }
 
   /** Ends what was started here, by pid, and removes the files. */
