@@ -2,10 +2,13 @@
 import { UserError } from "../../shared/errors.ts";
 import { Algorithm, contextOf, Curriculum, type DrawnTask } from "../algorithm.ts";
 import type { Choice, StageBody } from "../config/resolved.ts";
+import { pastCurriculumOf, type PastCurriculum } from "../curriculum/pastCurriculum.ts";
+import { Again, againParams } from "../curriculum/samplers/again.ts";
+import { worthFollowing } from "../curriculum/samplers/replayedMixtures.ts";
 import { Surrogate, surrogateParams } from "../curriculum/estimators/surrogate.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Group, Models, Perceptron, Random, Verdict } from "../seams.ts";
-import type { Estimator } from "../curriculum/types.ts";
+import type { Estimator, Sampler } from "../curriculum/types.ts";
 import { SimulatedAngles } from "./angles.ts";
 import { gainOf, groupsOf } from "./groups.ts";
 import { Learner, type World } from "./learner.ts";
@@ -22,6 +25,9 @@ export interface SimulatedStep {
   /** Share of the step's groups at each level. */
   readonly mix: readonly number[];
 }
+
+/** Learners whose runs one that follows past runs can choose from. */
+const pastLearners = 2;
 
 /** A stage's choices as rewards alone can play them: one reward a response, no token and no other model. */
 function playable(body: StageBody): StageBody {
@@ -160,32 +166,79 @@ function simulatedModels(random: Random): Models {
   };
 }
 
-/** The curriculum as it can be tried: arms in its own box, pilots that are runs of its learner, angles by level. */
-function tried(curriculum: StageBody["curriculum"], world: World, random: Random): StageBody["curriculum"] {
+/** A sampler that follows past runs follows those of simulated learners. */
+function following(
+  sampler: Choice<"sampler">,
+  past: readonly PastCurriculum[],
+): StageBody["curriculum"]["sampler"] {
+  const { declaration } = sampler;
+  if (declaration.name !== "again") return sampler;
+  const read = past.map((one) => ({ past: one, file: one.run, line: 0 }));
+  const create = (): Sampler => new Again(againParams.parse(sampler.params), () => read);
+  return { ...sampler, declaration: { ...declaration, create } };
+}
+
+/** The curriculum as it can be tried: arms in its own box, pilots and past runs that are runs of its learner, angles by level. */
+function tried(
+  curriculum: StageBody["curriculum"],
+  world: World,
+  random: Random,
+  past: readonly PastCurriculum[],
+): StageBody["curriculum"] {
   const { arms, estimator } = curriculum;
   const { declaration } = estimator;
   const boxed: Choice<"arms"> =
     arms.declaration.name === "parameters" ? { ...arms, params: { ...arms.params, box: {} } } : arms;
+  const rest = { ...curriculum, arms: boxed, sampler: following(curriculum.sampler, past) };
   const instead = (create: () => Estimator): StageBody["curriculum"] => ({
-    ...curriculum,
-    arms: boxed,
+    ...rest,
     estimator: { ...estimator, declaration: { ...declaration, create } },
   });
   if (declaration.name === "angle_concentration") return instead(() => new SimulatedAngles());
   const options = declaration.name === "surrogate" ? surrogateParams.parse(estimator.params) : undefined;
-  if (options === undefined) return { ...curriculum, arms: boxed };
+  if (options === undefined) return rest;
   const pilots = pilotsIn(world, random.fork("pilots"));
   return instead(() => new Surrogate(() => pilots, options));
 }
 
 /** The curriculum of a config as a simulated world has it: its tasks, and models that are made up. */
-export function simulatedCurriculum(body: StageBody, world: World, random: Random): Curriculum {
+export function simulatedCurriculum(
+  body: StageBody,
+  world: World,
+  random: Random,
+  past: readonly PastCurriculum[] = [],
+): Curriculum {
   const models = simulatedModels(random.fork("models"));
   return new Curriculum(
-    tried(body.curriculum, world, random),
+    tried(body.curriculum, world, random, past),
     sourcesFor(body.curriculum, world.difficulty.length),
     contextOf(body, { random: random.fork("methods"), models }),
   );
+}
+
+/** Where the curriculum follows past runs: what as many steps of some learners, who had nobody to follow, leave behind. */
+async function pastRuns(
+  body: StageBody,
+  world: World,
+  random: Random,
+  steps: number,
+  signal: AbortSignal | undefined,
+): Promise<PastCurriculum[]> {
+  const { declaration, params } = body.curriculum.sampler;
+  const { from, least } = declaration.name === "again" ? againParams.parse(params) : { from: [], least: 0 };
+  const past: PastCurriculum[] = [];
+  while (from.length > 0 && past.length < pastLearners) {
+    const stream = random.fork(past.length);
+    const curriculum = simulatedCurriculum(body, world, stream);
+    const play = new Play(body, curriculum, new Student(new Learner(world)), stream);
+    for (let step = 0; step < steps; step++) {
+      await play.step({ step, stageStep: step });
+      if (step % 5 === 4) await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    }
+    past.push(pastCurriculumOf(`learner ${past.length + 1}`, curriculum.news()));
+  }
+  return past.filter((one) => worthFollowing(one, least).length > 0);
 }
 
 /**
@@ -203,7 +256,8 @@ export async function simulate(
   const world = scenario.world(random.fork("world"));
   const levels = world.difficulty.length;
   const learner = new Learner(world);
-  const curriculum = simulatedCurriculum(body, world, random);
+  const past = await pastRuns(body, world, random.fork("past"), steps, signal);
+  const curriculum = simulatedCurriculum(body, world, random, past);
   const play = new Play(body, curriculum, new Student(learner), random);
   const done: SimulatedStep[] = [];
   for (let step = 0; step < steps; step++) {

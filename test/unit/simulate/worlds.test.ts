@@ -97,3 +97,19 @@ test("the simulated network fits what it is taught", async () => {
   for (let i = 0; i < 300; i++) await fit();
   assert.ok((await fit()) < 0.02 * before);
 });
+
+test("AGAIN follows the runs of other simulated learners, whatever file the config names, and does no worse than its pre-run alone", async () => {
+  const sampler = "curriculum: { sampler: { fit_every: 60, components: [2, 3], probe_every: 60, least: 0.02";
+  const bodies = ["} }", ", from: [none.jsonl] } }"].map((end) =>
+    bodyOf("again", `rollout: { prompts: 32, group: 8 }\n${sampler}${end}\n`),
+  );
+  const [alone, following] = await Promise.all(
+    bodies.map((body) => compare(body, world("mostly_infeasible"), { seeds: 2, steps: 24, seed: 1 })),
+  );
+  assert.notDeepEqual(alone!.final.own, following!.final.own);
+  const [one, other] = [alone!.final.own, following!.final.own];
+  assert.ok(
+    other.mean - one.mean > -2 * Math.hypot(one.error!, other.error!),
+    JSON.stringify([one, other, following!.final.uniform]),
+  );
+});
