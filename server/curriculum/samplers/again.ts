@@ -99,7 +99,15 @@ export class Again implements Sampler {
   private prepare(known: Known): void {
     if (this.pasts !== undefined) return;
     const points = new Set(this.knowledge.arms(known).map((arm) => known.arms.name(arm)));
-    this.pasts = candidatePasts(this.read(), known.box ?? [], points, this.options.least);
+    const read = this.read();
+    this.pasts = candidatePasts(read, known.box ?? [], points, this.options.least);
+    const left = read.flatMap(({ past }) => (this.pasts?.includes(past) === true ? [] : [past.run]));
+    if (left.length > 0)
+      this.notices.push({
+        name: "past-runs-left-out",
+        message: `Past runs without a component of a mean signal above ${this.options.least} cannot be followed: ${left.join(", ")}.`,
+        data: { runs: left },
+      });
   }
 
   // ─────────────────────────────────────────────────────────────── what the policy knows
@@ -254,10 +262,14 @@ export const againParams = z.object({
     .describe("Last groups of a mixture whose mean reward is compared."),
   tolerance: z.number().min(0).default(1).describe("Times the past run's reward is what must be earned."),
   explore: share.default(0.1).describe("Share of points drawn anywhere in the box in the pre-run."),
-  uniform: share.default(0.02).describe("The same while a past run is followed."),
-  uniform_after: share.optional().describe("The same from its last mixture on; default: `uniform`."),
+  uniform: share
+    .default(0.02)
+    .describe("Share of points drawn anywhere in the box while a past run is followed."),
+  uniform_after: share
+    .optional()
+    .describe("That share from the past run's last mixture on; default: `uniform`."),
   ...fitParams,
-  probe_every: probeEvery.min(1).default(500),
+  probe_every: probeEvery(1).default(500),
   ...knowledgeParams,
 });
 

@@ -89,7 +89,7 @@ export const gmm = sampler({
   params: z.object({
     ...fitParams,
     uniform: z.number().min(0).max(1).default(0.2).describe("Share of points drawn anywhere in the box."),
-    probe_every: probeEvery.default(0),
+    probe_every: probeEvery(0, "; 0: none").default(0),
     ...knowledgeParams,
   }),
   create: (options) => new GmmBandit(options),

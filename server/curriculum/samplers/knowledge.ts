@@ -15,13 +15,15 @@ export const knowledgeParams = {
     .describe("At most so many points, a grid over the box: 7 × 7 where it has two dimensions."),
   probe_samples: z.number().int().min(1).max(256).default(4).describe("Rollouts of each point's task."),
 };
-export const probeEvery = z
-  .number()
-  .int()
-  .min(0)
-  .describe(
-    "Groups between two measurements of what the policy knows at a grid of points, by rollouts that train nothing; 0: none. Later runs are compared by them.",
-  );
+/** @param otherwise what is said of 0 */
+export const probeEvery = (least: 0 | 1, otherwise = ""): z.ZodNumber =>
+  z
+    .number()
+    .int()
+    .min(least)
+    .describe(
+      `Groups between two measurements of what the policy knows at a grid of points, by rollouts that train nothing${otherwise}. Runs are compared by them.`,
+    );
 
 export interface ProbeOptions {
   readonly probe_every: number;

@@ -362,6 +362,14 @@ test("a run follows the one that knew as much, draws where that learned, and goe
   );
 });
 
+test("past runs that have learned nothing are left out, and that is told", async () => {
+  const [good, idle] = [await pastOf("good", inCorner), await pastOf("idle", () => 0)];
+  const events = (await play(againOf(fileOf(idle, good))(), 4, inCorner)).flatMap(({ news }) => news);
+  const [first] = events;
+  assert.deepEqual([first!.name, first!.data], ["past-runs-left-out", { runs: ["idle"] }]);
+  assert.ok(events.some(({ message }) => message.includes("follows the run good")));
+});
+
 test("one past run alone is followed whatever it knew, and without one a run stays in its pre-run", async () => {
   const past = { ...(await pastOf("only", inCorner)), knowledge: [] };
   const told = (await play(againOf(fileOf(past))(), 4, inCorner)).flatMap(({ news }) => news);
