@@ -108,6 +108,7 @@ const cases: readonly (readonly [string, number])[] = [
     "{ trigger: always, trains: all, ratio: shaped }",
     Math.exp(-0.5) / (Math.exp(-0.5) + 0.1) + Math.exp(-2.5) / (Math.exp(-2.5) + 0.1),
   ],
+  ["{ trigger: always, trains: all, ratio: { use: imitation, gamma: 0.02 } }", 0.02 * (-0.5 - 2.5)],
   [
     "{ trigger: always, trains: all, ratio: { use: same_context, clip: { low: 0.2, high: 0.2 } } }",
     Math.exp(-0.1) + 1.2,
