@@ -53,6 +53,8 @@ export interface AmountQuestion {
   readonly earlier: readonly HelpedRound[];
   readonly clock: Clock;
   readonly random: Random;
+  /** The same for all rollouts of the group. */
+  readonly shared: Random;
 }
 
 /** A fitted curve of success by help: c + (1 − c) / (1 + exp(−k (h − b))). */
@@ -63,7 +65,7 @@ export interface HelpCurve {
 }
 
 /** How much, and in how many rounds. */
-export interface GuidanceAmount {
+export interface GuidanceAmount extends Partial<Stateful> {
   /** Most rounds of one group. */
   readonly rounds: number;
   /** retries: each round writes all members anew, in the place of the one before; parts: members are divided over the rounds. */

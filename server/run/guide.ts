@@ -14,6 +14,8 @@ import type {
   HelpCurve,
   HelpRequest,
   Lack,
+  Random,
+  Saved,
 } from "../seams.ts";
 import { HelpedGroup, type Target } from "./guidedGroup.ts";
 import type { Draft } from "./assemble.ts";
@@ -54,6 +56,14 @@ export class Guide {
     this.trigger = create(config.trigger, context);
     this.source = create(config.source, context);
     this.amount = create(config.amount, context);
+  }
+
+  /** What its parts know from one step to the next; undefined: nothing. */
+  save(): Saved | undefined {
+    return this.amount.save?.();
+  }
+  load(saved: Saved): void {
+    this.amount.load?.(saved);
   }
 
   /** undefined where no rollout is helped. */
@@ -134,6 +144,8 @@ export class GuidedRound {
     const { amount, source } = this.guide;
     const { session, step, clock } = this.place;
     const targets = group.targetsOf(round, amount);
+    const shared = (): Random =>
+      randomStream(session.config.seed, "help", "guided", step, group.name, "shared", this.n);
     return targets.flatMap((target): Asked[] => {
       const key = ["guided", step, group.name, target.slot, round];
       const random = randomStream(session.config.seed, "help", ...key, this.n);
@@ -145,6 +157,7 @@ export class GuidedRound {
         earlier: group.earlier,
         clock,
         random: random.fork("amount"),
+        shared: shared(),
       });
       if (wanted === undefined) return [];
       const { task } = group.place;

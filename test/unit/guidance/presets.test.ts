@@ -22,7 +22,7 @@ const choices: Readonly<Record<string, string>> = {
   ghpo: "all_fail solution ladder keep same_context replace",
   guide: "all_fail hint fixed strip true_behaviour append",
   egsr: "all_fail reformulate fixed strip recomputed replace",
-  seele: "always solution irt keep same_context replace",
+  seele: "always solution irt keep imitation replace",
   ruscarl: "always rubric group_gradient keep same_context replace",
   ampo: "all_fail teacher fixed keep shaped replace",
   luffy: "always demonstration fixed keep shaped replace",
@@ -32,7 +32,7 @@ const choices: Readonly<Record<string, string>> = {
   rlgf: "fraction guide uniform keep same_context replace",
   "agent-rlvr": "all_fail feedback fixed strip same_context append",
   "prefix-rft": "always solution uniform keep same_context replace",
-  sparkle: "always solution fixed keep same_context replace",
+  sparkle: "always solution levels keep same_context replace",
   ppe: "always instruction fixed keep same_context replace",
 };
 
