@@ -108,8 +108,9 @@ test("RL-PLUS: 2π/(π_old + ½(π_old + 1)) times A (1 − π)^½ on the demons
   const now = Float64Array.of(Math.log(0.9), Math.log(0.3), Math.log(0.7));
   const slopes = gradientsOf("rl-plus", now);
   near(slopes[0]!, 0.5 * (0.9 / 0.5));
-  near(slopes[1]!, (-0.5 * Math.sqrt(0.8) * 2 * 0.3) / (0.2 + 0.6));
-  near(slopes[2]!, (-0.5 * Math.sqrt(0.2) * 2 * 0.7) / (0.8 + 0.9));
+  // The weight is of the policy as it is: 0.3 and 0.7, and not what the step found.
+  near(slopes[1]!, (-0.5 * Math.sqrt(0.7) * 2 * 0.3) / (0.2 + 0.6));
+  near(slopes[2]!, (-0.5 * Math.sqrt(0.3) * 2 * 0.7) / (0.8 + 0.9));
 });
 
 test("LUFFY and AMPO: the slope of π/(π + 0.1) on what a teacher wrote", () => {
