@@ -13,7 +13,7 @@ import type { Json } from "../shared/json.ts";
 import type { Angles, Questioned } from "./angles.ts";
 import type { OptimizerChoice } from "./config/declaration.ts";
 import type { Task } from "./tasks/types.ts";
-import type { HelpRecord } from "./guidance/types.ts";
+import type { HelpRecord, StepMixture } from "./guidance/types.ts";
 
 // ───────────────────────────────────────────────────────────────── words
 
@@ -84,6 +84,8 @@ export interface RolloutRecord {
   readonly pair?: string;
   /** How it was helped, where it was. */
   readonly help?: HelpRecord;
+  /** What the rollouts of its step were, where a ratio reads it. */
+  readonly mixture?: StepMixture;
   /** What models were shown beside its prompt before they judged it, by what it is called in `Batch.contexts`. */
   readonly shown?: Readonly<Record<string, string>>;
 }
@@ -533,6 +535,7 @@ export type {
   Outcomes,
   Start,
   StartContext,
+  StepMixture,
   TokenLoss,
   Writing,
   WrittenText,
