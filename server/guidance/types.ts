@@ -266,6 +266,14 @@ export interface HelpRecord {
   >;
 }
 
+/** What guidance keeps with a rollout. */
+export interface GuidedRecord {
+  /** How it was helped, where it was. */
+  readonly help?: HelpRecord;
+  /** What the rollouts of its step were, where a ratio reads it. */
+  readonly mixture?: StepMixture;
+}
+
 /** Where an episode begins. `state`: of an environment with turns, which resumes there. */
 export interface Begun {
   readonly task: Task;
