@@ -145,6 +145,10 @@ export class Algorithm implements Stateful {
   unhelped(batch: Batch, trained: Uint8Array): Uint8Array {
     return this.lossChain.unhelped(batch, trained);
   }
+  /** A step's rows, of which those given train, with what these were, where the ratio of help reads it. */
+  told(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
+    return this.lossChain.told(batch, success, rows);
+  }
   /** Models whose entropy at each token the step needs (`old["entropy:<model>"]`). */
   entropies(clock: Clock): Model[] {
     return this.lossChain.entropies(clock);

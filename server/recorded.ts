@@ -62,7 +62,7 @@ export const groupKey = ({ run, step, group }: RolloutRow): string =>
 
 /** What a row is, apart from its tokens. */
 export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
-  const { task, prompt = "", turns, steps, spans, parent, pair, help, shown } = row;
+  const { task, prompt = "", turns, steps, spans, parent, pair, help, mixture, shown } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
   const answer = task?.data?.["answer"];
   return {
@@ -88,6 +88,7 @@ export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): Rollout
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
     ...(help === undefined ? {} : { help }),
+    ...(mixture === undefined ? {} : { mixture }),
     ...(shown === undefined ? {} : { shown }),
   };
 }

@@ -13,7 +13,7 @@ import type { Json } from "../shared/json.ts";
 import type { Angles, Questioned } from "./angles.ts";
 import type { OptimizerChoice } from "./config/declaration.ts";
 import type { Task } from "./tasks/types.ts";
-import type { HelpRecord } from "./guidance/types.ts";
+import type { GuidedRecord } from "./guidance/types.ts";
 
 // ───────────────────────────────────────────────────────────────── words
 
@@ -63,7 +63,7 @@ export type RolloutUse = "train" | "estimate" | "evaluate";
 export const origin = { written: 0, given: 1, observed: 2 } as const;
 
 /** What a row is, apart from its tokens. */
-export interface RolloutRecord {
+export interface RolloutRecord extends GuidedRecord {
   readonly task: Task;
   readonly arm: Arm;
   /** Group identity is (run, step, group). */
@@ -82,8 +82,6 @@ export interface RolloutRecord {
   /** The sibling this row branched from, the token it branched at, and what it took over as text, where it is told. */
   readonly parent?: { readonly index: number; readonly token: number; readonly text?: string };
   readonly pair?: string;
-  /** How it was helped, where it was. */
-  readonly help?: HelpRecord;
   /** What models were shown beside its prompt before they judged it, by what it is called in `Batch.contexts`. */
   readonly shown?: Readonly<Record<string, string>>;
 }
@@ -533,6 +531,7 @@ export type {
   Outcomes,
   Start,
   StartContext,
+  StepMixture,
   TokenLoss,
   Writing,
   WrittenText,

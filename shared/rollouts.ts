@@ -83,6 +83,8 @@ export interface RolloutRow {
       Record<"given" | "written", { readonly tokens: number; readonly trained: number }>
     >;
   };
+  /** Of the step's rollouts that train the share that was helped, and of its plain ones the share that failed. */
+  readonly mixture?: { readonly explored: number; readonly errors: number };
   /** What models were shown beside the prompt before they judged it, by what it is called. */
   readonly shown?: Readonly<Record<string, string>>;
   readonly rewards?: Readonly<Record<string, WireReward>>;

@@ -120,6 +120,7 @@ export class LongSolutions {
         earlier,
         clock,
         random,
+        shared: random.fork("shared"),
       };
       const share = this.amount.share(question)?.share;
       if (share === undefined) break;

@@ -2,6 +2,7 @@
 import { UserError } from "../../shared/errors.ts";
 import { givenTrains, helps } from "../config/guidanceFacts.ts";
 import type { CreateContext, GuidanceConfig, StageBody } from "../config/resolved.ts";
+import { selectRows } from "../batch.ts";
 import {
   origin,
   type Batch,
@@ -12,12 +13,36 @@ import {
   type ObjectiveInput,
   type Stats,
   type TokenLoss,
+  type StepMixture,
   type Weighed,
 } from "../seams.ts";
 import { create } from "./create.ts";
+import { outcome } from "./rewards.ts";
 
 const helpedSources: readonly string[] = ["guided", "teacher", "dataset"];
 const isHelped = ({ records }: Batch, row: number): boolean => helpedSources.includes(records[row]!.source);
+
+const none: StepMixture = { explored: 0, errors: 0 };
+
+/** The rows of one optimiser step. `mixture`: of rows that have not kept what their step was. */
+interface Rows {
+  readonly batch: Batch;
+  readonly old: Stats;
+  readonly now: Stats;
+  readonly weights: Float64Array;
+  readonly mixture: StepMixture;
+}
+
+/** What rows were, and what became of the plain ones of them. */
+function mixtureOf(batch: Batch, success: Uint8Array | undefined): StepMixture {
+  let [helped, right, wrong] = [0, 0, 0];
+  for (let row = 0; row < batch.rows; row++) {
+    if (isHelped(batch, row)) helped += 1;
+    else if (success?.[row] === outcome.right) right += 1;
+    else if (success?.[row] === outcome.wrong) wrong += 1;
+  }
+  return { explored: helped / Math.max(1, batch.rows), errors: wrong / Math.max(1, wrong + right) };
+}
 
 export class GuidedRatio {
   private readonly ratio: GuidanceRatio;
@@ -43,16 +68,35 @@ export class GuidedRatio {
   }
 
   /** The columns as they were, with what the tokens of helped rows count against as their `logp`. */
-  anchored(batch: Batch, old: Stats, now: Stats, weights: Float64Array): Stats {
+  anchored(
+    batch: Batch,
+    old: Stats,
+    now: Stats,
+    weights: Float64Array,
+    success: Uint8Array | undefined,
+  ): Stats {
     const { logp } = old;
     if (logp === undefined) return old;
     let anchored: Float64Array | undefined;
+    const mixture = this.ratio.step === true ? mixtureOf(batch, success) : none;
     for (let row = 0; row < batch.rows; row++) {
-      if (!isHelped(batch, row)) continue;
+      if (!isHelped(batch, row) && this.ratio.plain !== true) continue;
       anchored ??= logp.slice();
-      this.anchorRow(anchored, row, batch, old, now, weights);
+      this.anchorRow(anchored, row, { batch, old, now, weights, mixture });
     }
     return anchored === undefined ? old : { ...old, logp: anchored };
+  }
+
+  /** Rows of a step that keep what they all were: parts of them that train on their own do not know it. */
+  told(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
+    if (this.ratio.step !== true) return batch;
+    const mixture = mixtureOf(
+      selectRows(batch, rows),
+      Uint8Array.from(rows, (row) => success[row]!),
+    );
+    const records = batch.records.slice();
+    for (const row of rows) records[row] = { ...records[row]!, mixture };
+    return { ...batch, records };
   }
 
   /** The tokens that count against whoever wrote them: those of helped rows count against what the ratio says. */
@@ -63,16 +107,10 @@ export class GuidedRatio {
     return rest;
   }
 
-  private anchorRow(
-    anchored: Float64Array,
-    row: number,
-    batch: Batch,
-    old: Stats,
-    now: Stats,
-    weights: Float64Array,
-  ): void {
+  private anchorRow(anchored: Float64Array, row: number, { batch, old, now, weights, mixture }: Rows): void {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-    const { help, spans } = batch.records[row]!;
+    const { help, spans, mixture: step = mixture } = batch.records[row]!;
+    const helped = isHelped(batch, row);
     const attempts = spans?.["attempt"] ?? [];
     const attempt_tokens = attempts.reduce((sum, [start, end]) => sum + end - start, 0);
     const proximal = old["logp:proximal"];
@@ -85,6 +123,8 @@ export class GuidedRatio {
         proximal: proximal?.[i] ?? Number.NaN,
         now: now.logp?.[i] ?? Number.NaN,
         error_rate: help?.error_rate ?? 0,
+        helped,
+        step,
         attempt_tokens,
       };
       anchored[i] = this.ratio.denominator(token);

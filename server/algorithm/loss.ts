@@ -153,6 +153,11 @@ export class LossChain implements Stateful {
     return this.guided?.unhelped(batch, trained) ?? trained;
   }
 
+  /** Rows with what those that train were, where the ratio reads it. */
+  told(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
+    return this.guided?.told(batch, success, rows) ?? batch;
+  }
+
   /** Models whose entropy at each token KL terms are weighed by. */
   entropies(clock: Clock): Model[] {
     const asked = this.kl.filter(({ entropy, coefficient }) => entropy === true && coefficient(clock) !== 0);
@@ -173,7 +178,7 @@ export class LossChain implements Stateful {
       const ground: Ground = {
         batch,
         now,
-        old: this.guided?.anchored(batch, old, now, tokensOf(weights)) ?? old,
+        old: this.guided?.anchored(batch, old, now, tokensOf(weights), success) ?? old,
         advantages: update.advantages,
         clock,
         ...(correction && { correction }),

@@ -53,6 +53,8 @@ export interface AmountQuestion {
   readonly earlier: readonly HelpedRound[];
   readonly clock: Clock;
   readonly random: Random;
+  /** The same for all rollouts of the group. */
+  readonly shared: Random;
 }
 
 /** A fitted curve of success by help: c + (1 − c) / (1 + exp(−k (h − b))). */
@@ -63,7 +65,7 @@ export interface HelpCurve {
 }
 
 /** How much, and in how many rounds. */
-export interface GuidanceAmount {
+export interface GuidanceAmount extends Partial<Stateful> {
   /** Most rounds of one group. */
   readonly rounds: number;
   /** retries: each round writes all members anew, in the place of the one before; parts: members are divided over the rounds. */
@@ -122,6 +124,8 @@ export interface Help {
 /** Why a request has no help: a few words that end the sentence "nothing to give, since …". */
 export interface Lack {
   readonly lack: string;
+  /** The config wants it so: nothing is amiss. */
+  readonly wanted?: boolean;
 }
 
 /** Something a model is asked to write. */
@@ -162,6 +166,8 @@ export interface HelpContext {
   readonly clock: Clock;
   /** `rollout.max_tokens`. */
   readonly max_tokens: number;
+  /** Plain rollouts that were written beside those that are to be helped; 0 where none was. */
+  readonly plain: number;
   /** One text per ask, in order. */
   write(asks: readonly Writing[]): Promise<WrittenText[]>;
   /** Mean over the tokens of each, under the policy: of their log-probs (default), or of their probabilities. */
@@ -169,18 +175,28 @@ export interface HelpContext {
 }
 
 /** What, and whose. */
-export interface GuidanceSource {
+export interface GuidanceSource extends Partial<Stateful> {
   /** Whether it goes on from a plain rollout. */
   readonly reads: "task" | "attempt";
   /** Models that it asks. */
   readonly models?: readonly Model[];
   /** Reads files, once, before the first step. @throws UserError naming the file and line */
   prepare?(): void;
+  /** What became of the rollouts that it helped, each time that a step's groups were. */
+  learned?(outcome: { readonly rollouts: number; readonly successes: number }): void;
   /** One answer per request, in order. */
   help(requests: readonly HelpRequest[], context: HelpContext): Promise<readonly (Help | Lack)[]>;
 }
 
-/** A token of a guided row, as ratios see it. Log-probs, NaN where they are unknown. */
+/** What the rollouts were that train in one step. */
+export interface StepMixture {
+  /** Share of them that was helped. */
+  readonly explored: number;
+  /** Share of the plain ones that failed, of those that could be judged; 0 where none could. */
+  readonly errors: number;
+}
+
+/** A token of a row, as ratios see it. Log-probs, NaN where they are unknown. */
 export interface GuidedToken {
   /** Put there, and not written by the policy in this step. */
   readonly given: boolean;
@@ -194,6 +210,10 @@ export interface GuidedToken {
   readonly now: number;
   /** Of the row's group before it was helped. */
   readonly error_rate: number;
+  /** The row was helped. */
+  readonly helped: boolean;
+  /** What the rollouts of its step were. */
+  readonly step: StepMixture;
   /** Tokens of the attempt. */
   readonly attempt_tokens: number;
 }
@@ -208,10 +228,14 @@ export type TokenLoss = (token: {
   readonly slope: number;
 };
 
-/** What the ratio of guided tokens is. Tokens of plain rollouts keep the objective's own. */
+/** What the ratio of guided tokens is. */
 export interface GuidanceRatio {
   /** Whether it reads `proximal`. */
   readonly proximal: "always" | "given" | "never";
+  /** It reads `step`. */
+  readonly step?: boolean;
+  /** Plain rows count against it too, and not against the objective's own. */
+  readonly plain?: boolean;
   /** Log of what the ratio is against; NaN: unknown, which is an error where the token trains. */
   denominator(token: GuidedToken): number;
   /** Stands in the place of the objective on these tokens. */
@@ -242,6 +266,14 @@ export interface HelpRecord {
   >;
 }
 
+/** What guidance keeps with a rollout. */
+export interface GuidedRecord {
+  /** How it was helped, where it was. */
+  readonly help?: HelpRecord;
+  /** What the rollouts of its step were, where a ratio reads it. */
+  readonly mixture?: StepMixture;
+}
+
 /** Where an episode begins. `state`: of an environment with turns, which resumes there. */
 export interface Begun {
   readonly task: Task;
@@ -253,7 +285,7 @@ export interface Begun {
   readonly help?: Omit<HelpRecord, "round" | "given" | "text">;
 }
 
-export interface StartContext extends HelpContext {
+export interface StartContext extends Omit<HelpContext, "plain"> {
   readonly random: Random;
 }
 

@@ -124,7 +124,8 @@ function union(
   const groups = stage.algorithm.groups(batch, scored);
   const verdicts = stage.curriculum.verdicts(groups, wanted);
   const admitted = rowsOfGroups(batch).flatMap((rows, group) => (verdicts[group]!.admitted ? rows : []));
-  return { batch, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
+  const told = stage.algorithm.told(batch, scored.success, admitted);
+  return { batch: told, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
 }
 
 const usedUp = (): UserError =>

@@ -3,6 +3,8 @@
  * help at once; where it looks at what plain rollouts were paid, those are written first. Then come as many rounds of
  * help as the amount asks for, all groups of a round at once.
  */
+import { z } from "zod";
+import type { Json } from "../../shared/json.ts";
 import { create, outcome } from "../algorithm.ts";
 import type { CreateContext, GuidanceConfig, StageBody } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
@@ -14,6 +16,8 @@ import type {
   HelpCurve,
   HelpRequest,
   Lack,
+  Random,
+  Saved,
 } from "../seams.ts";
 import { HelpedGroup, type Target } from "./guidedGroup.ts";
 import type { Draft } from "./assemble.ts";
@@ -41,6 +45,8 @@ interface Asked extends HelpRequest {
   readonly curve?: HelpCurve | undefined;
 }
 
+const savedParts = z.object({ amount: z.json().optional(), source: z.json().optional() });
+
 /** Guidance of a stage, made of its choices. */
 export class Guide {
   readonly trigger: GuidanceTrigger;
@@ -54,6 +60,18 @@ export class Guide {
     this.trigger = create(config.trigger, context);
     this.source = create(config.source, context);
     this.amount = create(config.amount, context);
+  }
+
+  /** What its parts know from one step to the next; undefined: nothing. */
+  save(): Saved | undefined {
+    const parts = { amount: this.amount.save?.().json, source: this.source.save?.().json };
+    const known = Object.entries(parts).filter((one): one is [string, Json] => one[1] !== undefined);
+    return known.length === 0 ? undefined : { json: Object.fromEntries(known) };
+  }
+  load({ json }: Saved): void {
+    const { amount, source } = savedParts.parse(json);
+    if (amount !== undefined) this.amount.load?.({ json: amount });
+    if (source !== undefined) this.source.load?.({ json: source });
   }
 
   /** undefined where no rollout is helped. */
@@ -83,7 +101,8 @@ export class GuidedRound {
   ) {
     const { group: size } = place.stage.config.body.rollout;
     this.groups = places.map((where) => new HelpedGroup(where, where.rollouts ?? size, guide.config));
-    this.help = new StepHelp(place);
+    const plain = guide.looksAfter ? this.groups.reduce((sum, group) => sum + group.size, 0) : 0;
+    this.help = new StepHelp(place, plain);
   }
 
   async write(): Promise<Guided> {
@@ -100,6 +119,7 @@ export class GuidedRound {
       await this.rounds(0, plain);
     }
     this.tell();
+    this.guide.source.learned?.(this.outcome);
     const chosen = this.groups.flatMap((group) => group.rows);
     const kept = chosenRows(this.lots, chosen);
     return { ...kept, tally: this.tally(kept) };
@@ -134,6 +154,8 @@ export class GuidedRound {
     const { amount, source } = this.guide;
     const { session, step, clock } = this.place;
     const targets = group.targetsOf(round, amount);
+    const shared = (): Random =>
+      randomStream(session.config.seed, "help", "guided", step, group.name, "shared", this.n);
     return targets.flatMap((target): Asked[] => {
       const key = ["guided", step, group.name, target.slot, round];
       const random = randomStream(session.config.seed, "help", ...key, this.n);
@@ -145,6 +167,7 @@ export class GuidedRound {
         earlier: group.earlier,
         clock,
         random: random.fork("amount"),
+        shared: shared(),
       });
       if (wanted === undefined) return [];
       const { task } = group.place;
@@ -181,10 +204,25 @@ export class GuidedRound {
         return [made];
       }
     }
+    if (help !== undefined && "lack" in help && help.wanted === true) return this.without(group, target);
     const reason =
       help === undefined || !("lack" in help) ? "help and prompt fill the model's context" : help.lack;
     this.lacks.set(reason, (this.lacks.get(reason) ?? 0) + 1);
-    return group.has(target) || config.place === "append" ? [] : this.plainDrafts(group, [target.slot]);
+    return this.without(group, target);
+  }
+
+  /** A plain rollout where there is none in its place. */
+  private without(group: HelpedGroup, target: Target): Draft[] {
+    const stays = group.has(target) || this.guide.config.place === "append";
+    return stays ? [] : this.plainDrafts(group, [target.slot]);
+  }
+
+  private get outcome(): { readonly rollouts: number; readonly successes: number } {
+    const rounds = this.groups.flatMap(({ rounds: own }) => own);
+    return {
+      rollouts: rounds.reduce((sum, { rollouts }) => sum + rollouts, 0),
+      successes: rounds.reduce((sum, { successes }) => sum + successes, 0),
+    };
   }
 
   private get divisible(): boolean {

@@ -79,6 +79,11 @@ export class HelpedGroup {
     );
   }
 
+  /** What each round of help came to. */
+  get rounds(): readonly HelpedRound[] {
+    return this.success === undefined ? this.earlier : this.earlier.slice(1);
+  }
+
   has({ slot }: Target): boolean {
     return this.plain.has(slot) || this.guided.has(slot);
   }

@@ -37,7 +37,11 @@ export class StepHelp implements HelpContext {
   /** Tokens that models have written for help. */
   written = 0;
 
-  constructor(private readonly place: Place) {}
+  /** @param plain rollouts without help that are written in the same round */
+  constructor(
+    private readonly place: Place,
+    readonly plain = 0,
+  ) {}
 
   get models(): HelpContext["models"] {
     return this.place.session.models;

@@ -45,7 +45,7 @@ function trainsOf(
 /** How a rollout is divided, and what it belongs to. */
 function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   const { records, rowColumns } = batch;
-  const { turns, steps, spans, parent, pair, help, shown } = records[row]!;
+  const { turns, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
   const { reward_baseline } = rowColumns ?? {};
   return {
     ...(turns && { turns }),
@@ -54,6 +54,7 @@ function divisions(batch: Batch, row: number): Partial<RolloutRow> {
     ...(parent && { parent }),
     ...(pair === undefined ? {} : { pair }),
     ...(help && { help: { ...help, trains: trainsOf(batch, row) } }),
+    ...(mixture && { mixture }),
     ...(shown && { shown }),
     ...(reward_baseline && { reward_baseline: orNull(reward_baseline[row]!) }),
   };

@@ -171,11 +171,15 @@ export class Parts {
     return made;
   }
 
-  /** Guidance knows nothing from one step to the next. */
+  /** Stages that are helped alike go on with what their guidance knows. */
   private guide(body: StageBody): Guide | undefined {
-    const name = fingerprint(body.guidance);
-    if (!this.guides.has(name)) this.guides.set(name, Guide.of(body, this.context(body)));
-    return this.guides.get(name);
+    const name = `guidance/${fingerprint(body.guidance)}`;
+    if (this.guides.has(name)) return this.guides.get(name);
+    const made = Guide.of(body, this.context(body));
+    const saved = this.waiting.get(name);
+    if (saved !== undefined) made?.load(saved);
+    this.guides.set(name, made);
+    return made;
   }
 
   /** Branching knows nothing from one step to the next. */
@@ -216,13 +220,15 @@ export class Parts {
 
   /** What a step that is given up must not have changed. */
   boundary(): Record<string, Saved> {
-    const made = [...this.curricula, ...this.algorithms, ...this.starts].flatMap(
-      ([name, part]): [string, Saved][] => {
-        const saved = part.save?.();
-        return saved === undefined ? [] : [[name, saved]];
-      },
-    );
+    const made = this.stateful.flatMap(([name, part]): [string, Saved][] => {
+      const saved = part?.save?.();
+      return saved === undefined ? [] : [[name, saved]];
+    });
     return Object.fromEntries([["mismatch", this.calibration.save()], ...this.waiting, ...made]);
+  }
+
+  private get stateful(): [string, { save?(): Saved | undefined; load?(saved: Saved): void } | undefined][] {
+    return [...this.curricula, ...this.algorithms, ...this.starts, ...this.guides];
   }
 
   load(saved: Readonly<Record<string, Saved>>): void {
@@ -230,11 +236,11 @@ export class Parts {
     if (mismatch !== undefined) this.calibration.load(mismatch);
     if (ledger !== undefined) this.ledger.load(ledger);
     this.waiting = new Map(
-      Object.entries(saved).filter(([name]) => /^(curriculum|algorithm|start)\//.test(name)),
+      Object.entries(saved).filter(([name]) => /^(curriculum|algorithm|start|guidance)\//.test(name)),
     );
-    for (const [name, part] of [...this.curricula, ...this.algorithms, ...this.starts]) {
+    for (const [name, part] of this.stateful) {
       const own = this.waiting.get(name);
-      if (own !== undefined) part.load?.(own);
+      if (own !== undefined) part?.load?.(own);
     }
     const lasting = Object.entries(saved).filter(([name]) => /^(replay|auxiliary)\//.test(name));
     if (lasting.length === 0) return;

@@ -49,6 +49,12 @@ function idle({ guidance, rollout, curriculum }: StageBody): Idle[] {
       key: "given_advantage",
       message: "No given token trains (`guidance.trains`): `guidance.given_advantage` is not read.",
     });
+  if (guidance.ratio.declaration.name === "imitation" && !givenTrains(guidance))
+    found.push({
+      key: "ratio",
+      message:
+        "No given token trains (`guidance.trains`): `guidance.ratio: imitation` has nothing to learn. `trains: all` lets it.",
+    });
   const rounds = guidance.amount.params["rounds"];
   const members = guidance.rollouts ?? rollout.group;
   if (guidance.amount.declaration.name === "irt" && typeof rounds === "number" && rounds > members)

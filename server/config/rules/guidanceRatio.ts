@@ -10,6 +10,9 @@ interface Problem {
   readonly severity: "error" | "warning";
 }
 
+/** Ratios that give tokens a loss of their own, which no anchor is read for. */
+const own: readonly string[] = ["shaped", "imitation"];
+
 function problemOf({ guidance, objective }: StageBody): Problem | undefined {
   const ratio = guidance.ratio.declaration.name;
   const gives = givenBy(guidance);
@@ -26,13 +29,14 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
       message: `\`guidance.ratio: mixture\` is of a rollout that goes on from a failed attempt, and \`${guidance.source.declaration.name}\` does not. \`source: probe\` and \`feedback\` with \`place: continue\` do.`,
     };
   const { anchor } = objective.loss.params;
-  if (ratio !== "same_context" && ratio !== "shaped" && typeof anchor === "string" && anchor !== "behaviour")
+  const anchored = ratio !== "same_context" && !own.includes(ratio);
+  if (anchored && typeof anchor === "string" && anchor !== "behaviour")
     return {
       severity: "error",
       fit: ["same_context"],
       message: `\`objective.anchor: ${anchor}\` is what every ratio is against: \`guidance.ratio: ${ratio}\` would not be read. It needs \`anchor: behaviour\`.`,
     };
-  if (ratio !== "same_context" && ratio !== "shaped" && !hasRatio(objective))
+  if (anchored && !hasRatio(objective))
     return {
       severity: "warning",
       fit: ["same_context"],
@@ -49,13 +53,13 @@ export const guidanceRatio: Rule = {
     for (const view of model.stages) {
       const { body } = view.config;
       if (view.config.kind !== "rl" || !helps(body.guidance)) continue;
-      const coupled =
-        body.guidance.ratio.declaration.name === "shaped" && !objectiveNeeds(body).channels.includes("logp");
+      const ratio = body.guidance.ratio.declaration.name;
+      const coupled = own.includes(ratio) && !objectiveNeeds(body).channels.includes("logp");
       const problem = coupled
         ? {
             severity: "error" as const,
             fit: ["same_context"],
-            message: `\`guidance.ratio: shaped\` takes single tokens from the objective, and \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs. \`same_context\` fits.`,
+            message: `\`guidance.ratio: ${ratio}\` takes single tokens from the objective, and \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs. \`same_context\` fits.`,
           }
         : problemOf(body);
       if (problem === undefined) continue;

@@ -1,4 +1,5 @@
 import type { Declaration } from "../../config/declaration.ts";
+import { imitation } from "./imitation.ts";
 import { mixture } from "./mixture.ts";
 import { multipleImportance } from "./multipleImportance.ts";
 import { recomputed } from "./recomputed.ts";
@@ -11,6 +12,7 @@ export const guidanceRatios: readonly Declaration<"guidance_ratio">[] = [
   trueBehaviour,
   recomputed,
   shaped,
+  imitation,
   multipleImportance,
   mixture,
 ];

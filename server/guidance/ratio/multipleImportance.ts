@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { guidanceRatio } from "../../config/declaration.ts";
+import type { TokenLoss } from "../types.ts";
 
 /** log of the mean of π_old and of the source's probability, which is ½ (π_old + 1) where it is unknown. */
 export function logMixed(proximal: number, source: number): number {
@@ -8,18 +9,35 @@ export function logMixed(proximal: number, source: number): number {
   return Math.log((old + other) / 2);
 }
 
+/** ℓ = −A sg[(1 − π)^γ] ρ: rare tokens count most, by the policy as it is and not as the step found it. */
+const exploringLoss =
+  (gamma: number): TokenLoss =>
+  ({ now, anchor, advantage }) => {
+    const weighed = advantage * Math.max(0, -Math.expm1(now)) ** gamma * Math.exp(now - anchor);
+    return { loss: -weighed, slope: -weighed };
+  };
+
 export const multipleImportance = guidanceRatio({
   name: "multiple_importance",
   aliases: ["mis"],
   summary:
     "Multiple importance sampling: given tokens count against the mean of the old policy and of whoever wrote them; of a source that cannot be asked ½ (π_old + 1) is taken.",
-  formula: "ρ = 2 π / (π_old + π_ω), π_ω = ½ (π_old + 1) where it is unknown",
+  formula: "ρ = 2 π / (π_old + π_ω), π_ω = ½ (π_old + 1) where it is unknown; ℓ = −A (1 − sg π)^γ ρ",
   sources: [
     "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",
   ],
-  params: z.object({}),
-  create: () => ({
+  params: z.object({
+    explore: z
+      .number()
+      .min(0)
+      .default(0)
+      .describe(
+        "γ: given tokens count by (1 − π)^γ with the policy as it is, and without the objective's clip (RL-PLUS: 0.5); 0: all alike, by the objective.",
+      ),
+  }),
+  create: ({ explore }) => ({
     proximal: "given",
     denominator: ({ given, proximal, behaviour }) => (given ? logMixed(proximal, behaviour) : behaviour),
+    ...(explore > 0 && { instead: { on: "given", loss: exploringLoss(explore) } }),
   }),
 });

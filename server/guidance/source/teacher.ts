@@ -4,6 +4,7 @@ import { guidanceSource } from "../../config/declaration.ts";
 import { refers, template } from "../../config/references.ts";
 import type { Task } from "../../seams.ts";
 import { fill, textsByTask } from "../../helpTexts.ts";
+import { comprehension } from "./comprehension.ts";
 import type { Help, HelpContext, HelpRequest, Lack } from "../types.ts";
 
 /** A teacher's answer, to its end token where it has one. */
@@ -21,24 +22,6 @@ function byTask(requests: readonly HelpRequest[]): Map<string, number[]> {
     groups.set(name, [...(groups.get(name) ?? []), i]);
   });
   return groups;
-}
-
-/** The mean probability of the reference answer's tokens behind x and the teacher's reasoning, of each. */
-async function comprehension(
-  answers: readonly { readonly task: Task; readonly answer: Answer }[],
-  context: HelpContext,
-): Promise<number[]> {
-  const { tokenizer } = context;
-  const means = await context.likelihood(
-    answers.map(({ task, answer: { tokens } }) => ({
-      prompt: task.prompt,
-      ...(task.begin !== undefined && { begin: task.begin }),
-      before: tokens.at(-1) === tokenizer.eos ? tokens.slice(0, -1) : tokens,
-      tokens: tokenizer.encode(task.answer ?? task.solution ?? ""),
-    })),
-    "probability",
-  );
-  return [...means];
 }
 
 export const teacher = guidanceSource({
@@ -69,9 +52,19 @@ export const teacher = guidanceSource({
       .enum(["all", "random", "answer_likelihood"])
       .default("all")
       .describe("Which answers are taken where fewer are wanted than there are teachers."),
+    answer_at: z
+      .enum(["behind", "tags"])
+      .default("behind")
+      .describe(
+        "Where the reference answer is read: behind all of a teacher's, or in its place between the tags, of which each must be there once (AMPO).",
+      ),
+    tags: z
+      .tuple([z.string().min(1), z.string().min(1)])
+      .default(["<answer>", "</answer>"])
+      .describe("What opens and closes a teacher's answer."),
     ask: template("prompt").default("{prompt}").describe("What the models are asked: `{prompt}`."),
   }),
-  create: ({ models, files, select, ask }, { folder }) => {
+  create: ({ models, files, select, answer_at, tags, ask }, { folder }) => {
     let known: ((task: Task) => readonly string[])[] | undefined;
     const read = (): NonNullable<typeof known> =>
       (known ??= files.map((file) => textsByTask(resolve(folder, file), ["response", "solution", "answer"])));
@@ -114,7 +107,8 @@ export const teacher = guidanceSource({
         select === "random"
           ? own.map((_, i) => first.random.fork("teacher", i).next())
           : await comprehension(
-              own.map((answer) => ({ task, answer })),
+              own.map(({ tokens }) => ({ task, tokens })),
+              { answer_at, tags },
               context,
             );
       return own

@@ -8,7 +8,16 @@ import { guidanceAmounts, guidanceTriggers } from "../../../server/guidance/inde
 import { starts } from "../../../server/curriculum/start/index.ts";
 import { firstText, firstTokens, partsOf } from "../../../server/helpTexts.ts";
 import { randomStream } from "../../../server/random.ts";
-import type { AmountQuestion, Finished, GuidanceAmount, StartContext } from "../../../server/seams.ts";
+import type {
+  AmountQuestion,
+  Finished,
+  GuidanceAmount,
+  HelpCurve,
+  HelpedRound,
+  Random,
+  Saved,
+  StartContext,
+} from "../../../server/seams.ts";
 import { task } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 
@@ -31,6 +40,7 @@ const ask = (amount: GuidanceAmount, more: Partial<AmountQuestion> = {}): number
     earlier: [],
     clock: at(0),
     random: randomStream(7),
+    shared: randomStream(8),
     ...more,
   })?.share;
 
@@ -85,6 +95,71 @@ test("SEELE: the fit recovers a known logistic, and the next share is where it m
   const hard = ask(irt, { earlier: [{ share: 0.5, rollouts: 2, successes: 0 }] })!;
   const easy = ask(irt, { earlier: [{ share: 0.5, rollouts: 2, successes: 2 }] })!;
   assert.ok(hard > 0.55 && easy < 0.45, `${hard} and ${easy}`);
+});
+
+test("SEELE: least squares over the rates of the rounds, 0 at no help and 1 at all of it where nobody asked", () => {
+  const round = (share: number, successes: number): HelpedRound => ({ share, rollouts: 8, successes });
+  const error = (curve: HelpCurve, points: readonly (readonly [number, number])[]): number =>
+    points.reduce((sum, [share, rate]) => sum + (expected(curve, share) - rate) ** 2, 0);
+  // Five points for three parameters: the least sum over a fine grid is the fit's, to what the grid can tell.
+  const seen = [round(0.2, 1), round(0.5, 4), round(0.7, 5)];
+  const points = [
+    [0.2, 1 / 8],
+    [0.5, 4 / 8],
+    [0.7, 5 / 8],
+    [0, 0],
+    [1, 1],
+  ] as const;
+  const fitted = fitCurve(seen, "least_squares");
+  let least = Number.POSITIVE_INFINITY;
+  for (let chance = 0; chance <= 0.3; chance += 0.01)
+    for (let slope = 1; slope <= 30; slope += 0.25)
+      for (let middle = 0.2; middle <= 0.8; middle += 0.01)
+        least = Math.min(least, error({ chance, slope, middle }, points));
+  assert.ok(error(fitted, points) <= least + 1e-5, `${error(fitted, points)} and ${least}`);
+  assert.ok(fitted.slope <= 50 && fitted.chance >= 0);
+  // Two rounds of one share count as their mean, twice: as two rounds that had it.
+  assert.deepEqual(
+    fitCurve([round(0.4, 0), round(0.4, 8), round(0.8, 6)], "least_squares"),
+    fitCurve([round(0.4, 4), round(0.4, 4), round(0.8, 6)], "least_squares"),
+  );
+  // All succeed behind nearly all of it: between nothing and that the middle is taken.
+  const next = shareFor(fitCurve([round(0.999, 8)], "least_squares"), 0.5);
+  assert.ok(next > 0.4 && next < 0.6, `${next}`);
+  // All fail even so: only all of it is known to help.
+  assert.ok(shareFor(fitCurve([round(0.9, 0)], "least_squares"), 0.5) > 0.9);
+});
+
+test("SEELE: a task begins with all but the end of its solution, and when it comes again where it left off, after a reload too", () => {
+  const params = { first: 0.999, remember: true, fit: "least_squares" };
+  const irt = made(guidanceAmounts, "irt", params);
+  const again = made(guidanceAmounts, "irt", params);
+  const one: HelpedRound = { share: 0.999, rollouts: 8, successes: 8 };
+  assert.equal(ask(irt), 0.999);
+  const second = ask(irt, { round: 1, earlier: [one] })!;
+  assert.ok(second < 0.7);
+  assert.equal(ask(irt), second, "the last share, and no curve before there is a round");
+  assert.equal(ask(irt, { task: task("other") }), 0.999);
+  again.load!(JSON.parse(JSON.stringify(irt.save!())) as Saved);
+  assert.equal(ask(again), second);
+  assert.equal(made(guidanceAmounts, "irt").save, undefined, "what remembers nothing has nothing to save");
+});
+
+test("levels: all rollouts of a group have one share, and each level as many groups", () => {
+  const levels = made(guidanceAmounts, "levels");
+  const counts = new Map<number, number>();
+  for (let group = 0; group < 5000; group++) {
+    const shared = (): Random => randomStream("group", group);
+    const share = ask(levels, { shared: shared(), random: randomStream("a", group) })!;
+    assert.equal(ask(levels, { shared: shared(), random: randomStream("b", group), member: 1 }), share);
+    counts.set(share, (counts.get(share) ?? 0) + 1);
+  }
+  assert.deepEqual(
+    [...counts.keys()].sort((a, b) => a - b),
+    [0, 0.25, 0.5, 0.75, 1],
+  );
+  const chi = [...counts.values()].reduce((sum, count) => sum + (count - 1000) ** 2 / 1000, 0);
+  assert.ok(chi < 18.5, `χ² ${chi} of four degrees`);
 });
 
 test("shares are uniform between ends that may fall by a cosine, as in Prefix-RFT", () => {

@@ -22,7 +22,7 @@ const choices: Readonly<Record<string, string>> = {
   ghpo: "all_fail solution ladder keep same_context replace",
   guide: "all_fail hint fixed strip true_behaviour append",
   egsr: "all_fail reformulate fixed strip recomputed replace",
-  seele: "always solution irt keep same_context replace",
+  seele: "always solution irt keep imitation replace",
   ruscarl: "always rubric group_gradient keep same_context replace",
   ampo: "all_fail teacher fixed keep shaped replace",
   luffy: "always demonstration fixed keep shaped replace",
@@ -32,7 +32,7 @@ const choices: Readonly<Record<string, string>> = {
   rlgf: "fraction guide uniform keep same_context replace",
   "agent-rlvr": "all_fail feedback fixed strip same_context append",
   "prefix-rft": "always solution uniform keep same_context replace",
-  sparkle: "always solution fixed keep same_context replace",
+  sparkle: "always solution levels keep same_context replace",
   ppe: "always instruction fixed keep same_context replace",
 };
 
@@ -108,8 +108,9 @@ test("RL-PLUS: 2π/(π_old + ½(π_old + 1)) times A (1 − π)^½ on the demons
   const now = Float64Array.of(Math.log(0.9), Math.log(0.3), Math.log(0.7));
   const slopes = gradientsOf("rl-plus", now);
   near(slopes[0]!, 0.5 * (0.9 / 0.5));
-  near(slopes[1]!, (-0.5 * Math.sqrt(0.8) * 2 * 0.3) / (0.2 + 0.6));
-  near(slopes[2]!, (-0.5 * Math.sqrt(0.2) * 2 * 0.7) / (0.8 + 0.9));
+  // The weight is of the policy as it is: 0.3 and 0.7, and not what the step found.
+  near(slopes[1]!, (-0.5 * Math.sqrt(0.7) * 2 * 0.3) / (0.2 + 0.6));
+  near(slopes[2]!, (-0.5 * Math.sqrt(0.3) * 2 * 0.7) / (0.8 + 0.9));
 });
 
 test("LUFFY and AMPO: the slope of π/(π + 0.1) on what a teacher wrote", () => {

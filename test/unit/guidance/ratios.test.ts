@@ -20,6 +20,8 @@ const token: GuidedToken = {
   now: Math.log(0.35),
   error_rate: 0,
   attempt_tokens: 0,
+  helped: true,
+  step: { explored: 0.25, errors: 0.64 },
 };
 function denominator(name: string, more: Partial<GuidedToken> = {}, params: object = {}): number {
   const declaration = guidanceRatios.find((one) => one.name === name)!;
@@ -52,6 +54,13 @@ test("the denominators are those of the papers", () => {
   };
   near(denominator("mixture", attempt, alpha), 0.75 * 0.2 + 0.25 * (0.2 / 0.5));
   near(denominator("mixture", { given: false, behaviour: Math.log(0.2) }, alpha), 0.2);
+  // Its released code: α is the share of clones, the error rate that of the batch, and plain rollouts have (1 − α) π_old.
+  const step = { alpha: "share", errors: "step", plain: "mixture" };
+  near(denominator("mixture", { behaviour: Math.log(0.5) }, step), 0.75 * 0.3 + 0.25 * 0.5);
+  near(denominator("mixture", attempt, step), 0.75 * 0.2 + 0.25 * (0.2 / 0.8));
+  near(denominator("mixture", { helped: false, given: false, behaviour: Math.log(0.2) }, step), 0.75 * 0.2);
+  const alone = { ...attempt, step: { explored: 0.5, errors: 0 } };
+  near(denominator("mixture", alone, step), 0.2, "nobody failed that could be judged");
 });
 
 test("a probe's tokens are as likely as the pool makes them", () => {
@@ -108,6 +117,7 @@ const cases: readonly (readonly [string, number])[] = [
     "{ trigger: always, trains: all, ratio: shaped }",
     Math.exp(-0.5) / (Math.exp(-0.5) + 0.1) + Math.exp(-2.5) / (Math.exp(-2.5) + 0.1),
   ],
+  ["{ trigger: always, trains: all, ratio: { use: imitation, gamma: 0.02 } }", 0.02 * (-0.5 - 2.5)],
   [
     "{ trigger: always, trains: all, ratio: { use: same_context, clip: { low: 0.2, high: 0.2 } } }",
     Math.exp(-0.1) + 1.2,

@@ -117,3 +117,31 @@ test("Guide: what was written behind a hint trains behind the bare prompt, again
     run.remove();
   }
 });
+
+test("SEELE: a task that comes again begins where it left off, its hint is learned, and a resumed run is the same", async () => {
+  const run = await finished(
+    "tasks=[{ env: reverse_text, lengths: [3], alphabet: ab }]",
+    "rollout.group=8",
+    "guidance={ trigger: always, source: { use: solution, by: character }, amount: { use: irt, fit: least_squares, first: 0.999, remember: true }, ratio: imitation, trains: all }",
+  );
+  try {
+    const rows = rolloutsOf(run);
+    const last = new Map<string, number>();
+    let again = 0;
+    for (const { row, columns } of rows) {
+      const { share, round, curve } = row.help!;
+      if (round === 0) again += Number(last.get(row.task!.id!) === share);
+      assert.equal(curve === undefined, round === 0);
+      if (round === 3) last.set(row.task!.id!, share!);
+      assert.deepEqual(
+        [...columns.mask!],
+        [...columns.origin!].map(() => 1),
+        "hints train",
+      );
+    }
+    assert.ok(again > 20, `${again} rollouts began where their task left off`);
+    await sameAgain(run);
+  } finally {
+    run.remove();
+  }
+});

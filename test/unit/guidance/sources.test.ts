@@ -170,6 +170,36 @@ test("a probe is put behind a failed attempt, of two the likelier, and the mixtu
   }
 });
 
+test("of a step's probes the likeliest stay, as many as the plain rollouts allow, in the place of the answer", async () => {
+  const { helped, plain } = await rows(
+    "{ trigger: wrong, source: { use: probe, pool: ['!!', '!?', '?'], keep: 0.125, follow: 0.5, cut: b }, ratio: { use: mixture, alpha: share, errors: step, plain: mixture }, trains: all, place: append }",
+  );
+  const steps = [...new Set(plain.map(({ step }) => step))];
+  assert.equal(plain.length, 16 * steps.length);
+  assert.ok(helped.length > 0, "some attempt had the letter");
+  let most = 0.125;
+  for (const step of steps) {
+    const own = helped.filter((one) => one.step === step);
+    assert.ok(own.length <= Math.floor(16 * most + 1e-9), `${own.length} of ${most}`);
+    for (const { row, columns } of own) {
+      const [[from]] = row.spans!["help"]! as [[number, number]];
+      const attempt = plain.find(
+        (one) =>
+          one.step === step &&
+          one.row.group === row.group &&
+          one.row.response!.startsWith(`${row.response!.slice(0, from)}b`),
+      );
+      assert.ok(attempt !== undefined, "a plain rollout of the group goes on with what it was cut before");
+      assert.ok(columns.mask!.every((one) => one === 1));
+    }
+    const failed = plain.filter((one) => one.step === step && one.row.reward !== 1).length;
+    for (const { row } of [...own, ...plain.filter((one) => one.step === step)])
+      assert.deepEqual(row.mixture, { explored: own.length / (16 + own.length), errors: failed / 16 });
+    const right = own.filter(({ row }) => row.reward === 1).length;
+    most = 0.5 * most + (0.5 * right) / Math.max(1, own.length);
+  }
+});
+
 test("rewrites of the expert's answer enter where they are right, and train behind the bare prompt", async () => {
   const { helped, plain } = await rows(
     "{ trigger: all_fail, source: { use: reformulate, show: answer, template: '{help}={prompt}' }, context: strip, ratio: recomputed, enter: successes }",

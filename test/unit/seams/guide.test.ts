@@ -62,6 +62,7 @@ test("Guide's stripped context: behaviour under the hint, training without it", 
     tokenizer: fakeTokenizer,
     clock,
     max_tokens: 4,
+    plain: 2,
     write: () => Promise.reject(new Error("it writes nothing")),
     likelihood: () => Promise.reject(new Error("it scores nothing")),
   });
