@@ -39,9 +39,14 @@ export class Beliefs {
   private news: Set<number> | undefined;
 
   constructor(private readonly parts: Believers) {
-    const { reads } = parts.sampler;
-    if (parts.division.once === true && reads !== undefined)
-      this.alike = new Alike(reads.flatMap((reading) => this.readingsOf(reading)));
+    const { estimator, sampler } = parts;
+    const { reads } = sampler;
+    if (parts.division.once !== true || reads === undefined) return;
+    const readings = reads.map((reading) => this.readingsOf(reading));
+    // What stands in the order as it is compared need not be asked for again.
+    const bare = estimator.alike === undefined && sampler.rank === undefined;
+    const value = bare && reads.includes("value") ? readings.slice(0, reads.indexOf("value")) : undefined;
+    this.alike = new Alike(readings.flat(), value?.flat().length);
   }
 
   /** Numbers of an arm that make up what a sampler reads of it. */

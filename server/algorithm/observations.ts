@@ -1,5 +1,6 @@
 /** What the groups of a step say of their arms. */
 import { mean } from "../../shared/mean.ts";
+import type { GroupOf } from "../curriculum/types.ts";
 import type { ArmSet, Group, Observation, Signal } from "../seams.ts";
 
 export interface Observations {
@@ -17,9 +18,11 @@ export interface Observations {
 export function observationsOf(groups: readonly Group[], signal: Signal, known: ArmSet): Observations {
   const arms = groups.map(({ arm }) => known.find(arm));
   const unmeasured: Group[] = [];
+  const earlier: GroupOf[] = [];
   const measured = groups.map((group, i): number[] => {
     if (group.rewards.length === 0) return [];
-    const values = signal.measure(group, arms[i]!, known);
+    const values = signal.measure(group, arms[i]!, known, earlier);
+    earlier.push({ group, arm: arms[i]! });
     if (values.length === 0 || Number.isFinite(mean(values))) return Array.from(values);
     unmeasured.push(group);
     return [];

@@ -2,7 +2,7 @@
  * Arms that a sampler cannot tell apart, as one. Of a million tasks most have never been drawn, and of the others many
  * have shown the same: what a sampler computes by class costs as much as there are different arms, not as there are arms.
  */
-import { rankedBy } from "./order.ts";
+import { lastAtMost, rankedBy } from "./order.ts";
 import { OrderedArms } from "./orderedArms.ts";
 import type { Known } from "./types.ts";
 
@@ -19,6 +19,8 @@ export interface Classes {
   readonly arms: Uint32Array;
   /** Those of them that may be drawn now. */
   readonly open: Uint32Array;
+  /** What is compared of each, where arms stand in its order: as it was read of them. */
+  value?(): Float64Array;
   /** The arms of a class by place, in the order of their numbers. */
   member(of: number, place: number): number;
   /** Places of those of a class that may not be drawn now, rising. */
@@ -30,11 +32,15 @@ const itself: readonly number[] = [0];
 
 /** Each arm as a class of its own. */
 export function singly({ size, open }: Known): Classes {
-  const may = Uint32Array.from({ length: size }, (_, arm) => Number(open(arm)));
+  const [first, may] = [new Int32Array(size), new Uint32Array(size)];
+  for (let arm = 0; arm < size; arm++) {
+    first[arm] = arm;
+    may[arm] = Number(open(arm));
+  }
   return {
     size,
     version: may,
-    first: Int32Array.from({ length: size }, (_, arm) => arm),
+    first,
     arms: new Uint32Array(size).fill(1),
     open: may,
     member: (of) => of,
@@ -68,7 +74,11 @@ export class Alike {
   private arms = new Uint32Array(0);
   private version: object = {};
 
-  constructor(private readonly readings: readonly ((arm: number) => number)[]) {
+  /** @param value which of the readings is what is compared, where one of them is */
+  constructor(
+    private readonly readings: readonly ((arm: number) => number)[],
+    private readonly value?: number,
+  ) {
     this.keys = readings.map(() => new Float64Array(0));
   }
 
@@ -117,23 +127,29 @@ export class Alike {
       open,
       member: (of, place) => order.at(starts[of]! + place),
       closed: (of) => shut.get(of) ?? none,
+      ...this.valued(first),
     };
   }
 
   /** Where few may be drawn, the others do not count. */
   private ofFew(closed: ReadonlySet<number>, only: ReadonlySet<number>): Classes {
     const order = this.orderOf([...only].filter((arm) => !closed.has(arm)));
-    const starts = order.starts(this.alike);
-    const arms = sizes(starts, order.size);
+    const starts = order.starts(this.keys);
+    const [first, arms] = [firsts(order, starts), sizes(starts, order.size)];
     return {
       size: starts.length,
       version: starts,
-      first: firsts(order, starts),
+      first,
       arms,
       open: arms,
       member: (of, place) => order.at(starts[of]! + place),
       closed: () => none,
+      ...this.valued(first),
     };
+  }
+  private valued(first: Int32Array): Pick<Classes, "value"> {
+    const key = this.value === undefined ? undefined : this.keys[this.value];
+    return key === undefined ? {} : { value: () => gathered(key, first) };
   }
 
   /** Arms in the order of their numbers that are read, those that may be drawn. */
@@ -158,7 +174,7 @@ export class Alike {
   private settle(size: number): void {
     const order = this.ordered(size);
     if (this.starts !== undefined) return;
-    const starts = order.starts(this.alike);
+    const starts = order.starts(this.keys);
     this.first = firsts(order, starts);
     this.arms = sizes(starts, order.size);
     this.starts = starts;
@@ -205,10 +221,6 @@ export class Alike {
   private stands(arm: number): boolean {
     return this.readings.every((reading, i) => Object.is(reading(arm), this.keys[i]![arm]));
   }
-  private readonly alike = (a: number, b: number): boolean => {
-    for (const key of this.keys) if (compareNumbers(key[a]!, key[b]!) !== 0) return false;
-    return true;
-  };
   private readonly compare = (a: number, b: number): number => {
     for (const key of this.keys) {
       const order = compareNumbers(key[a]!, key[b]!);
@@ -216,6 +228,12 @@ export class Alike {
     }
     return a - b;
   };
+}
+
+function gathered(key: Float64Array, arms: Int32Array): Float64Array {
+  const values = new Float64Array(arms.length);
+  for (let of = 0; of < arms.length; of++) values[of] = key[arms[of]!]!;
+  return values;
 }
 
 /** The arm at each of these places. Written out: `from` with a function costs ten times as much, of a million. */
@@ -230,15 +248,4 @@ function sizes(starts: Uint32Array, all: number): Uint32Array<ArrayBuffer> {
   for (let of = 0; of < starts.length; of++)
     arms[of] = (of + 1 < starts.length ? starts[of + 1]! : all) - starts[of]!;
   return arms;
-}
-
-/** The last place of numbers that rise at which there is no more than a value; 0 of none. */
-export function lastAtMost(rising: ArrayLike<number>, value: number): number {
-  let [low, high] = [0, rising.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if (rising[middle]! <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

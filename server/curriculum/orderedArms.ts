@@ -1,4 +1,6 @@
 /** Arms in some order, of which a few change places now and then: found by place, and places found, in log time. */
+import { firstWhere } from "../../shared/firstWhere.ts";
+import { lastAtMost } from "./order.ts";
 
 const capacity = 1024;
 
@@ -37,13 +39,8 @@ export class OrderedArms {
 
   at(place: number): number {
     const places = this.firstPlaces();
-    let [low, high] = [0, this.chunks.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (places[middle]! <= place) low = middle;
-      else high = middle - 1;
-    }
-    return this.chunks[low]!.arms[place - places[low]!]!;
+    const chunk = lastAtMost(places, place);
+    return this.chunks[chunk]!.arms[place - places[chunk]!]!;
   }
 
   /** Where an arm stands, or would stand. */
@@ -79,13 +76,20 @@ export class OrderedArms {
     if (chunk.length === 0) this.chunks.splice(number, 1);
   }
 
-  /** Places at which an arm stands that is not like the one before it. */
-  starts(alike: (a: number, b: number) => boolean): Uint32Array {
+  /** Places at which an arm stands that is not like the one before it, which has the same numbers; NaN is like NaN. */
+  starts(keys: readonly Float64Array[]): Uint32Array<ArrayBuffer> {
     const starts = new Uint32Array(this.count);
-    let [found, place, before] = [0, 0, -1];
+    let [found, place, before, run] = [0, 0, -1, 0];
     for (const { arms, length } of this.chunks) {
-      for (let i = 0; i < length; i = endOfRun(arms, i, length, alike)) {
-        if (before < 0 || !alike(before, arms[i]!)) starts[found++] = place + i;
+      for (let i = 0; i < length; i++) {
+        const arm = arms[i]!;
+        if (before >= 0 && alike(keys, before, arm)) {
+          // Of a long run the end alone is looked for.
+          if (++run % 8 === 0) i += firstWhere(length - i - 1, (on) => !alike(keys, arm, arms[i + 1 + on]!));
+        } else {
+          starts[found++] = place + i;
+          run = 0;
+        }
         before = arms[i]!;
       }
       place += length;
@@ -110,43 +114,24 @@ export class OrderedArms {
 
   /** The last chunk whose first arm does not come after this one. */
   private chunkOf(arm: number): number {
-    let [low, high] = [0, this.chunks.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      const first = this.chunks[middle]!.arms[0]!;
-      if (first === arm || this.compare(first, arm) < 0) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    const { chunks, compare } = this;
+    return firstWhere(chunks.length - 1, (before) => {
+      const first = chunks[before + 1]!.arms[0]!;
+      return first !== arm && compare(first, arm) > 0;
+    });
   }
 
   /** The first place in a chunk whose arm does not come before this one. */
   private within({ arms, length }: Chunk, arm: number): number {
-    let [low, high] = [0, length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const one = arms[middle]!;
-      if (one !== arm && this.compare(one, arm) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstWhere(length, (at) => arms[at] === arm || this.compare(arms[at]!, arm) >= 0);
   }
 }
 
-/** Behind the last of the arms from `i` on that are like the one there. */
-function endOfRun(
-  arms: Int32Array,
-  i: number,
-  length: number,
-  alike: (a: number, b: number) => boolean,
-): number {
-  const first = arms[i]!;
-  if (i + 1 >= length || !alike(first, arms[i + 1]!)) return i + 1;
-  let [low, high] = [i + 2, length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (alike(first, arms[middle]!)) low = middle + 1;
-    else high = middle;
+/** Whether two arms have the same numbers. */
+function alike(keys: readonly Float64Array[], a: number, b: number): boolean {
+  for (let i = 0; i < keys.length; i++) {
+    const [one, other] = [keys[i]![a]!, keys[i]![b]!];
+    if (one !== other && !(Number.isNaN(one) && Number.isNaN(other))) return false;
   }
-  return low;
+  return true;
 }

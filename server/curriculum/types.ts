@@ -61,13 +61,19 @@ export type Arms = (sources: readonly SourceOf[]) => Division;
 
 // ───────────────────────────────────────────────────────────────── signal
 
+export interface GroupOf {
+  readonly group: Group;
+  readonly arm: number;
+}
+
 /** What a group says of its arm, and what makes an arm worth drawing. State is what it remembers of earlier groups. */
 export interface Signal extends Partial<Stateful> {
   /**
    * A number for each rollout of the group that counts, or one for the group; empty: it says nothing. What is not finite
    * is told to the person, and not observed. Changes nothing: what is to be remembered is told to `remember` afterwards.
+   * @param earlier groups of the same step that come before it
    */
-  measure(group: Group, arm: number, arms: ArmSet): ArrayLike<number>;
+  measure(group: Group, arm: number, arms: ArmSet, earlier: readonly GroupOf[]): ArrayLike<number>;
   /** Called once for each group of a step, in order, after all of them were measured. */
   remember?(group: Group, arm: number, arms: ArmSet): void;
   /** What a sampler compares, of what is believed of `measure`'s mean; default: that itself. */

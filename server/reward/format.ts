@@ -36,15 +36,22 @@ function tagsInOrder(text: string, tags: readonly string[]): boolean {
 export const format = rewardTerm({
   name: "format",
   summary: "1 where the response has the wanted form: a pattern over all of it, tags in order, or both.",
-  formula: "r = 1[response matches ^pattern$ and every tag occurs once, in order]",
+  formula: "r = present if the response matches ^pattern$ and every tag occurs once, in order; else absent",
   sources: ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"],
   judges: "form",
-  range: () => [0, 1],
+  range: ({ present, absent }) => [Math.min(present, absent), Math.max(present, absent)],
   params: z.object({
     pattern: z.string().optional().describe("Regular expression that the whole response must match."),
     tags: z.array(z.string().min(1)).optional().describe("Tags, e.g. [think, answer]."),
+    present: z
+      .number()
+      .default(1)
+      .describe(
+        "What the form earns; 1.1 with `absent: 1` and `combine: product` is a tenth more for what is right.",
+      ),
+    absent: z.number().default(0).describe("What every other response earns."),
   }),
-  create: ({ pattern, tags }) => {
+  create: ({ pattern, tags, present, absent }) => {
     if (pattern === undefined && tags === undefined)
       throw new UserError("format has neither `pattern` nor `tags`", {
         code: "format-empty",
@@ -54,8 +61,8 @@ export const format = rewardTerm({
     return perRow(({ response }) =>
       value(
         (whole === undefined || whole.test(response)) && (tags === undefined || tagsInOrder(response, tags))
-          ? 1
-          : 0,
+          ? present
+          : absent,
       ),
     );
   },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { rewardTerm } from "../config/declaration.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
-const matches = ["exact", "prefix", "edit"] as const;
+const matches = ["exact", "prefix", "edit", "items"] as const;
 type Match = (typeof matches)[number];
 
 /** Smallest number of inserted, removed and replaced characters that make one text the other. */
@@ -26,6 +26,10 @@ function begins(whole: string, part: string): boolean {
   );
 }
 
+/** What stands between commas and spaces. */
+const itemsOf = (text: string): ReadonlySet<string> =>
+  new Set(text.split(/[,，、\s]+/).filter((item) => item !== ""));
+
 export function matched(prediction: string, truth: string, match: Match, least: number): number {
   if (prediction === "") return 0;
   switch (match) {
@@ -39,6 +43,11 @@ export function matched(prediction: string, truth: string, match: Match, least: 
       const [a, b] = [[...prediction], [...truth]];
       return 1 - editDistance(a, b) / Math.max(a.length, b.length);
     }
+    case "items": {
+      const [a, b] = [itemsOf(prediction), itemsOf(truth)];
+      const both = [...a].filter((item) => b.has(item)).length;
+      return a.size + b.size === 0 ? 0 : both / (a.size + b.size - both);
+    }
   }
 }
 
@@ -46,8 +55,12 @@ export const segmentMatch = rewardTerm({
   name: "segment_match",
   summary: "Whether what was foretold is the text that really stands there.",
   formula:
-    "exact: 1[ŷ = y] · prefix: 1[ŷ is a beginning of y of so many words, or begins with y] · edit: 1 − distance(ŷ, y) / max(|ŷ|, |y|)",
-  sources: ["Reinforcement Learning on Pre-Training Data", "PretrainZero: Reinforcement Active Pretraining"],
+    "exact: 1[ŷ = y] · prefix: 1[ŷ is a beginning of y of so many words, or begins with y] · edit: 1 − distance(ŷ, y) / max(|ŷ|, |y|) · items: |Ŷ ∩ Y| / |Ŷ ∪ Y|",
+  sources: [
+    "Reinforcement Learning on Pre-Training Data",
+    "PretrainZero: Reinforcement Active Pretraining",
+    "Boosting the Generalization and Reasoning of Vision Language Models with Curriculum Reinforcement Learning",
+  ],
   status: "approximate",
   judges: "answer",
   range: () => [0, 1],
@@ -56,7 +69,7 @@ export const segmentMatch = rewardTerm({
       .enum(matches)
       .default("prefix")
       .describe(
-        "exact: all of it; prefix: a beginning of it is enough, where the paper asks a judge model; edit: the share of characters that are right.",
+        "exact: all of it; prefix: a beginning of it is enough, where the paper asks a judge model; edit: the share of characters that are right; items: of the words or the parts between commas in either, those in both.",
       ),
     behind: z
       .string()

@@ -5,9 +5,13 @@ import type { Admission, Verdict } from "../types.ts";
 import { unscored, yes } from "./verdicts.ts";
 
 interface Options {
-  readonly keep: number;
-  readonly every: number;
+  readonly keep: number | readonly number[];
+  readonly every: number | readonly number[];
 }
+
+/** What a phase has of a list; the last one stays. */
+const inPhase = (of: number | readonly number[], phase: number): number =>
+  typeof of === "number" ? of : of[Math.min(phase, of.length - 1)]!;
 
 interface Tally {
   readonly successes: number;
@@ -40,19 +44,21 @@ class RetainHardest implements Admission {
       });
     });
     this.steps += 1;
-    if (this.steps % this.options.every === 0) this.narrow();
+    let [phase, end] = [0, inPhase(this.options.every, 0)];
+    while (end < this.steps) end += inPhase(this.options.every, ++phase);
+    if (end === this.steps) this.narrow(inPhase(this.options.keep, phase));
   }
 
   /** Only arms that the phase has tried can be called hard; if it tried too few of them, nothing is taken away. */
-  private narrow(): void {
+  private narrow(keep: number): void {
     const rates = [...this.tried]
       .filter(([, { rollouts }]) => rollouts > 0)
       .map(([arm, { successes, rollouts }]) => ({ arm, rate: successes / rollouts }));
-    if (rates.length < this.options.keep) return;
+    if (rates.length < keep) return;
     const hardest = rates
       .filter(({ arm }) => this.kept?.has(arm) ?? true)
       .sort((a, b) => a.rate - b.rate || a.arm - b.arm);
-    this.kept = new Set(hardest.slice(0, this.options.keep).map(({ arm }) => arm));
+    this.kept = new Set(hardest.slice(0, keep).map(({ arm }) => arm));
     this.tried.clear();
   }
 
@@ -79,6 +85,8 @@ class RetainHardest implements Admission {
 }
 const saved = z.object({ steps: z.number(), all: z.boolean() });
 
+const perPhase = z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]);
+
 export const retainHardest = admission({
   name: "retain_hardest",
   summary: "After every phase only the arms of the lowest success rates stay to be drawn.",
@@ -88,13 +96,12 @@ export const retainHardest = admission({
     "DRIVE: Data Curation Best Practices for Reinforcement Learning with Verifiable Reward in Competitive Code Generation",
   ],
   params: z.object({
-    keep: z
-      .number()
-      .int()
-      .positive()
+    keep: perPhase
       .default(64)
-      .describe("Arms that stay; at least `rollout.prompts` with `arms: prompt`."),
-    every: z.number().int().positive().default(16).describe("Steps of a phase."),
+      .describe(
+        "Arms that stay, or a list of how many after each phase; at least `rollout.prompts` with `arms: prompt`.",
+      ),
+    every: perPhase.default(16).describe("Steps of a phase, or a list of them."),
   }),
   create: (options) => new RetainHardest(options),
 });

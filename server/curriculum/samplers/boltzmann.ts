@@ -1,14 +1,7 @@
 import { z } from "zod";
 import { sampler, schedulable, valueAt } from "../../config/declaration.ts";
-import { largest } from "../numbers.ts";
 import { optimistic } from "./columns.ts";
 import { independent } from "./independent.ts";
-
-/** exp((q − max q)/τ) by arm, unnormalised; with τ = 0 only the best arms remain. */
-export function softmaxWeights(values: Float64Array, temperature: number): Float64Array {
-  const top = largest(values);
-  return values.map((q) => (temperature > 0 ? Math.exp((q - top) / temperature) : q === top ? 1 : 0));
-}
 
 export const boltzmann = sampler({
   name: "boltzmann",
@@ -22,7 +15,7 @@ export const boltzmann = sampler({
   create: ({ temperature }) =>
     independent(
       ["value"],
-      (columns, [now = 1]) => softmaxWeights(optimistic(columns), now),
+      (columns, [now = 1]) => ({ values: optimistic(columns), temperature: now }),
       (clock) => [valueAt(temperature, clock)],
     ),
 });

@@ -25,7 +25,7 @@ export class Columns {
     return this.classes.open;
   }
   get value(): Float64Array {
-    return byClass(this.classes, (arm) => valueOf(this.known, arm));
+    return this.classes.value?.() ?? byClass(this.classes, (arm) => valueOf(this.known, arm));
   }
   /** 0 where the estimator has none. */
   get spread(): Float64Array {
@@ -64,5 +64,8 @@ export function shares(weights: Float64Array, open: ArrayLike<number>): Float64A
     sum += weights[of]! * open[of]!;
     all += open[of]!;
   }
-  return weights.map((weight, of) => (open[of]! === 0 ? 0 : sum > 0 ? weight / sum : 1 / all));
+  const found = new Float64Array(weights.length);
+  for (let of = 0; of < found.length; of++)
+    if (open[of]! > 0) found[of] = sum > 0 ? weights[of]! / sum : 1 / all;
+  return found;
 }

@@ -9,21 +9,21 @@ import { largest } from "../numbers.ts";
 import { SumTree } from "../sumTree.ts";
 import type { Known } from "../types.ts";
 import { valueOf } from "./columns.ts";
+import { relative } from "./softmax.ts";
 
 const blockSize = 256;
-
-/** exp((q − top)/τ), also of values without an end. */
-const relative = (q: number, top: number, tau: number): number => (q === top ? 1 : Math.exp((q - top) / tau));
 
 /** The arms of one count that may be drawn. */
 class Bin {
   /** By block: the largest value, and Σ exp((q − largest)/τ); −∞ and 0 where it has none of the arms. */
   readonly tops: Float64Array;
   readonly sums: Float64Array;
-  /** By block: Σ exp((q − top)/τ). */
+  /** By block: Σ exp((q − zero)/τ). */
   weights: SumTree;
   /** The largest value of all; NaN: to be found again. */
-  private top = Number.NaN;
+  private largest = Number.NaN;
+  /** What the weights are relative to. It depends on the largest value alone, and seldom changes as that does. */
+  private zero = Number.NaN;
 
   constructor(
     readonly seen: number,
@@ -39,21 +39,34 @@ class Bin {
     const before = this.tops[block]!;
     this.tops[block] = top;
     this.sums[block] = sum;
-    if (top > this.top || (top < before && before === this.top)) this.top = Number.NaN;
-    if (!Number.isNaN(this.top)) this.weights.set(block, this.weight(block));
+    if (top > this.largest || (top < before && before === this.largest)) this.largest = Number.NaN;
+    if (!Number.isNaN(this.zero)) this.weights.set(block, this.weight(block));
   }
   private weight(block: number): number {
-    return this.sums[block] === 0 ? 0 : this.sums[block]! * relative(this.tops[block]!, this.top, this.tau);
+    return this.sums[block] === 0 ? 0 : this.sums[block]! * relative(this.tops[block]!, this.zero, this.tau);
+  }
+
+  /** The largest value; −∞ of no arm. */
+  get top(): number {
+    if (Number.isNaN(this.largest)) this.largest = largest(this.tops);
+    return this.largest;
   }
 
   /** log Σ exp(q/τ); −∞ of no arm. The weights are up to date afterwards. */
   log(): number {
-    if (Number.isNaN(this.top)) {
-      this.top = largest(this.tops);
+    const zero = zeroOf(this.top, this.tau);
+    if (zero !== this.zero) {
+      this.zero = zero;
       this.weights = new SumTree(this.sums.map((_, block) => this.weight(block)));
     }
-    return this.top / this.tau + Math.log(this.weights.total);
+    return this.zero / this.tau + Math.log(this.weights.total);
   }
+}
+
+/** The next of a few numbers far apart, so that a largest weight is exp(−32) or more, and all others less than 1. */
+function zeroOf(top: number, tau: number): number {
+  const next = Math.ceil(top / (32 * tau)) * 32 * tau;
+  return next > top ? next : top;
 }
 
 export class CountedArms {
@@ -67,33 +80,52 @@ export class CountedArms {
   private isGone = new Uint8Array(0);
   private readonly stale = new Set<number>();
 
-  constructor(private readonly tau: number) {}
+  constructor(readonly tau: number) {}
 
   /**
    * `n` different arms, one after the other in proportion to what is left; fewer where fewer are open.
    * @param bonus b(n), of an arm that was seen n times
+   * @param temperature above 0 and at most τ: what is drawn at τ is kept with the odds of the difference, which is as
+   * good as drawing at it. The less the two differ, the fewer are drawn in vain: of a million arms half, at 4 %.
    */
-  draw(known: Known, n: number, bonus: (seen: number) => number, random: Random): number[] {
+  draw(
+    known: Known,
+    n: number,
+    bonus: (seen: number) => number,
+    random: Random,
+    temperature = this.tau,
+  ): number[] {
     this.settle(known);
     const bonuses = new Map<number, number>();
     const bonusOf = ({ seen }: Bin): number => {
       const found = bonuses.get(seen) ?? bonus(seen);
       bonuses.set(seen, found);
-      return found / this.tau;
+      return found;
     };
     const bins = [...this.bins.values()].sort((a, b) => a.seen - b.seen);
-    const logs = Float64Array.from(bins, (bin) => bin.log() + bonusOf(bin));
+    const logs = Float64Array.from(bins, (bin) => bin.log() + bonusOf(bin) / this.tau);
+    const most = (): number => largest(bins.map((bin) => bin.top + bonusOf(bin)));
     const drawn: number[] = [];
     while (drawn.length < n && largest(logs) > Number.NEGATIVE_INFINITY) {
       const here = random.fork(drawn.length);
-      const at = placeOf(logs, here);
-      const arm = this.armOf(bins[at]!, here);
+      const top = temperature === this.tau ? Number.NaN : most();
+      let [at, arm] = [0, -1];
+      do {
+        at = placeOf(logs, here);
+        arm = this.armOf(bins[at]!, here);
+      } while (!this.keeps(this.values[arm]! + bonusOf(bins[at]!), top, temperature, here));
       drawn.push(arm);
       this.leave(arm);
       this.sum(Math.floor(arm / blockSize));
-      logs[at] = bins[at]!.log() + bonusOf(bins[at]!);
+      logs[at] = bins[at]!.log() + bonusOf(bins[at]!) / this.tau;
     }
     return drawn;
+  }
+
+  /** Whether what was drawn at τ counts at a lower temperature; of the largest bound there is, always. */
+  private keeps(bound: number, top: number, temperature: number, random: Random): boolean {
+    if (temperature === this.tau) return true;
+    return random.next() < relative(bound, top, 1 / (1 / temperature - 1 / this.tau));
   }
 
   private leave(arm: number): void {

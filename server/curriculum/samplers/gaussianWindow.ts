@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { sampler } from "../../config/declaration.ts";
 import type { Group, Random, Saved } from "../../seams.ts";
-import { lastAtMost, singly, type Classes } from "../classes.ts";
-import { ranked } from "../order.ts";
+import { singly, type Classes } from "../classes.ts";
+import { lastAtMost, ranked } from "../order.ts";
 import { SumTree } from "../sumTree.ts";
 import type { Known, Sampler } from "../types.ts";
 import { classesOf, Columns, shares, valueOf } from "./columns.ts";

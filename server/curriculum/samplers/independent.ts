@@ -5,9 +5,13 @@ import { SumTree } from "../sumTree.ts";
 import type { Clock, Random } from "../../seams.ts";
 import type { Known, Sampler } from "../types.ts";
 import { classesOf, Columns, shares } from "./columns.ts";
+import { softmaxWeights, type Softmax } from "./softmax.ts";
 
 /** A weight of at least 0 for each arm of a class; whether an arm is open is not its business. */
-export type Weights = (columns: Columns, now: readonly number[]) => Float64Array;
+export type Weights = (columns: Columns, now: readonly number[]) => Float64Array | Softmax;
+
+const numbersOf = (weights: Float64Array | Softmax, open: ArrayLike<number>): Float64Array =>
+  "temperature" in weights ? softmaxWeights(weights, open) : weights;
 
 /** Scales weights of at least 0 to a sum of 1, in place; all 0: the open arms alike. */
 export function normalise(weights: Float64Array, open: (arm: number) => boolean): Float64Array {
@@ -61,9 +65,13 @@ class Left {
   }
 }
 
+/** Shares of which less than this is left may be a few of the last numbers above 0, and not what they stand for. */
+const negligible = 1e-250;
+
 /**
  * `n` different arms, one after the other in proportion to what is left; fewer where fewer have a weight.
  * @param tree of each class the weight of all its open arms; as it was afterwards
+ * @param again the weights by how many of each class are left: of numbers too small to be told apart beside the first
  */
 export function drawApart(
   classes: Classes,
@@ -71,16 +79,24 @@ export function drawApart(
   tree: SumTree,
   n: number,
   random: Random,
+  again?: (left: Uint32Array) => Float64Array,
 ): number[] {
   const left = new Map<number, Left>();
   const drawn: number[] = [];
-  for (let i = 0; i < n && tree.total > 0; i++) {
+  let [now, own] = [tree, weights];
+  for (let i = 0; i < n; i++) {
+    if (again !== undefined && now.total < negligible) {
+      const counts = classes.open.map((all, of) => left.get(of)?.size ?? all);
+      own = again(counts);
+      now = new SumTree(own.map((weight, of) => weight * counts[of]!));
+    }
+    if (!(now.total > 0)) break;
     const here = random.fork(i);
-    const of = tree.find(here.next() * tree.total);
+    const of = now.find(here.next() * now.total);
     const places = left.get(of) ?? new Left(classes.arms[of]!, classes.closed(of));
     left.set(of, places);
     drawn.push(classes.member(of, places.take(here.integer(places.size))));
-    tree.set(of, weights[of]! * places.size);
+    now.set(of, own[of]! * places.size);
   }
   for (const of of left.keys()) tree.set(of, weights[of]! * classes.open[of]!);
   return drawn;
@@ -105,8 +121,10 @@ class Kept {
     const same = this.version === version && this.open === open && now.every((x, i) => x === this.now[i]);
     if (same && this.keeps) return;
     [this.version, this.open, this.now] = [version, open, now];
-    this.weights = shares(this.of(columns, now), open);
-    this.tree = new SumTree(this.weights.map((weight, of) => weight * open[of]!));
+    this.weights = shares(numbersOf(this.of(columns, now), open), open);
+    const all = new Float64Array(this.weights.length);
+    for (let of = 0; of < all.length; of++) all[of] = this.weights[of]! * open[of]!;
+    this.tree = new SumTree(all);
   }
 }
 
@@ -123,7 +141,7 @@ export function independent(
   const kept = new Kept(weights, !reads.includes("prior"));
   const probabilities = (known: Known, clock: Clock): Float64Array => {
     const columns = new Columns(known, singly(known));
-    return shares(weights(columns, at(clock)), columns.open);
+    return shares(numbersOf(weights(columns, at(clock)), columns.open), columns.open);
   };
   return {
     reads,
@@ -131,8 +149,11 @@ export function independent(
     draw: (known, n, random, clock) => {
       if (!known.once) return drawFrom(probabilities(known, clock), n, random);
       const classes = classesOf(known);
-      kept.settle(new Columns(known, classes), at(clock));
-      return drawApart(classes, kept.weights, kept.tree, n, random);
+      const [columns, now] = [new Columns(known, classes), at(clock)];
+      kept.settle(columns, now);
+      return drawApart(classes, kept.weights, kept.tree, n, random, (left) =>
+        numbersOf(weights(columns, now), left),
+      );
     },
   };
 }

@@ -1,8 +1,25 @@
 import { z } from "zod";
 import { sampler, schedulable, valueAt } from "../../config/declaration.ts";
-import { softmaxWeights } from "./boltzmann.ts";
-import { optimistic, shares } from "./columns.ts";
+import { largest } from "../numbers.ts";
+import { optimistic, shares, type Columns } from "./columns.ts";
 import { independent } from "./independent.ts";
+import { softmaxWeights, type Softmax } from "./softmax.ts";
+
+/** The logarithms of the weights: μ may be less than any number above 0, and the weight is not. */
+function repelled(columns: Columns, base: Softmax, alpha: number): Softmax {
+  const { drawn, open, allDrawn } = columns;
+  const weights = softmaxWeights(base, open);
+  const mu = shares(weights, open);
+  const top = largest(base.values.map((q, of) => (open[of] === 0 ? Number.NaN : q)));
+  const sum = weights.reduce((total, weight, of) => total + weight * open[of]!, 0);
+  const logOf = (q: number): number => (q === top ? 0 : (q - top) / base.temperature) - Math.log(sum);
+  const values = base.values.map((q, of) =>
+    drawn[of] === 0
+      ? logOf(q) + alpha * Math.log(allDrawn + 1)
+      : (1 + alpha) * logOf(q) - alpha * Math.log((drawn[of]! + mu[of]!) / (allDrawn + 1)),
+  );
+  return { values, temperature: 1 };
+}
 
 export const selfRepellent = sampler({
   name: "self_repellent",
@@ -23,8 +40,9 @@ export const selfRepellent = sampler({
       ["drawn", temperature === undefined ? "prior" : "value"],
       (columns, [alpha = 1, tau]) => {
         const { drawn, open, allDrawn } = columns;
-        const base = tau === undefined ? columns.prior : softmaxWeights(optimistic(columns), tau);
-        return shares(base, open).map((mu, of) =>
+        if (tau !== undefined)
+          return repelled(columns, { values: optimistic(columns), temperature: tau }, alpha);
+        return shares(columns.prior, open).map((mu, of) =>
           mu === 0 ? 0 : mu * ((drawn[of]! + mu) / (allDrawn + 1) / mu) ** -alpha,
         );
       },

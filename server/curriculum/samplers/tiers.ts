@@ -27,12 +27,19 @@ export const tiers = sampler({
         { code: "tiers", action: "Give one quota for each tier, and edges that rise." },
       );
     const all = [...quotas, unknown];
-    const tierOf = (value: number): number =>
-      Number.isNaN(value) ? quotas.length : edges.filter((edge) => value >= edge).length;
+    const tierOf = (value: number): number => {
+      if (Number.isNaN(value)) return quotas.length;
+      let tier = 0;
+      while (tier < edges.length && value >= edges[tier]!) tier++;
+      return tier;
+    };
     return independent(["value"], ({ value, open }) => {
-      const tier = Uint32Array.from(value, tierOf);
+      const tier = new Uint32Array(value.length);
       const counts = new Float64Array(all.length);
-      for (let of = 0; of < tier.length; of++) counts[tier[of]!]! += open[of]!;
+      for (let of = 0; of < tier.length; of++) {
+        tier[of] = tierOf(value[of]!);
+        counts[tier[of]!]! += open[of]!;
+      }
       return value.map((_, of) => (counts[tier[of]!]! > 0 ? all[tier[of]!]! / counts[tier[of]!]! : 0));
     });
   },

@@ -1,11 +1,16 @@
 import { z } from "zod";
 import { sampler, schedulable, valueAt } from "../../config/declaration.ts";
-import { softmaxWeights } from "./boltzmann.ts";
 import { CountedArms } from "./countedArms.ts";
 import { independent } from "./independent.ts";
 
 /** √(2 ln(N + 1)/(n + 1)). */
 const bonus = (seen: number, allSeen: number): number => Math.sqrt((2 * Math.log(allSeen + 1)) / (seen + 1));
+
+/**
+ * The next of the temperatures for which sums are kept, 4 % apart: a schedule changes every weight in its own way, and
+ * sums that are near enough to be drawn from last for several steps. Of the temperature alone, so that a resumed run has the same.
+ */
+const atOrAbove = (tau: number): number => Math.max(tau, 2 ** (Math.ceil(16 * Math.log2(tau)) / 16));
 
 export const ucbSoftmax = sampler({
   name: "ucb_softmax",
@@ -24,21 +29,22 @@ export const ucbSoftmax = sampler({
       ({ value, seen, allSeen }, [tau = 1, c = 1]) => {
         // An arm without an estimate has been seen 0 times: its bonus alone speaks for it.
         const bounds = value.map((q, of) => (Number.isNaN(q) ? 0 : q) + c * bonus(seen[of]!, allSeen));
-        return softmaxWeights(bounds, tau);
+        return { values: bounds, temperature: tau };
       },
       (clock) => [valueAt(temperature, clock), valueAt(exploration, clock)],
     );
-    // A temperature that changes with the steps changes every weight in its own way.
-    if (typeof temperature !== "number") return byClass;
-    const counted = new CountedArms(temperature);
+    let counted: CountedArms | undefined;
     return {
       ...byClass,
       draw: (known, n, random, clock, candidates) => {
         const { once, changed, totals } = known;
-        if (!once || changed === undefined || totals === undefined)
+        const tau = valueAt(temperature, clock);
+        if (!once || changed === undefined || totals === undefined || tau === 0)
           return byClass.draw(known, n, random, clock, candidates);
+        const kept = typeof temperature === "number" ? tau : atOrAbove(tau);
+        if (counted?.tau !== kept) counted = new CountedArms(kept);
         const c = valueAt(exploration, clock);
-        return counted.draw(known, n, (seen) => c * bonus(seen, totals.seen), random);
+        return counted.draw(known, n, (seen) => c * bonus(seen, totals.seen), random, tau);
       },
     };
   },

@@ -109,6 +109,69 @@ test("what came before leaves no trace: the same arms as of a sampler that has j
   }
 });
 
+// Over 1000 steps from 1: temperatures between those for which sums are kept.
+const falling = { schedule: "linear", from: 1, to: 0.01, over: 1000 };
+const late = { step: 793, stageStep: 793 };
+
+test("where the temperature has a schedule, arms come as often as the formula says (100,000 draws, one and two)", () => {
+  const tau = 1 - 0.99 * 0.793;
+  const pool = new Pool(40);
+  const sampler = made(ucbSoftmax, { temperature: falling });
+  const all = pool.seen.reduce((sum, n) => sum + n, 0);
+  const weights = pool.values.map((q, arm) =>
+    Math.exp((q + Math.sqrt((2 * Math.log(all + 1)) / (pool.seen[arm]! + 1))) / tau),
+  );
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const p = weights.map((weight) => weight / sum);
+  const known = pool.known();
+  const pairs = Array.from({ length: 100_000 }, (_, i) =>
+    sampler.draw(known, 2, randomStream("falling", i), late, []),
+  );
+  const first = chiSquare(
+    pairs.map(([arm]) => arm!),
+    p,
+  );
+  assert.ok(first < quantile(39), `χ² = ${first}`);
+  const second = p.map((share, arm) =>
+    p.reduce((odds, one, a) => (a === arm ? odds : odds + (one * share) / (1 - one)), 0),
+  );
+  const then = chiSquare(
+    pairs.map(([, arm]) => arm!),
+    second,
+  );
+  assert.ok(then < quantile(39), `χ² = ${then}`);
+});
+
+test("with a schedule what came before leaves no trace either", () => {
+  const pool = new Pool(700);
+  const lasting = made(ucbSoftmax, { temperature: falling });
+  for (let step = 0; step <= 960; step += 30) {
+    const now = { step, stageStep: step };
+    const known = pool.known();
+    const drawn = lasting.draw(known, 16, randomStream("draw", step), now, []);
+    const fresh = made(ucbSoftmax, { temperature: falling });
+    assert.deepEqual(
+      fresh.draw({ ...known, changed: () => "all" }, 16, randomStream("draw", step), now, []),
+      drawn,
+    );
+    assert.equal(new Set(drawn).size, 16);
+    for (const arm of drawn) pool.change(arm, (arm * 0.618 + step * 0.1) % 1, 8);
+  }
+});
+
+test("a schedule that has come to 0 leaves the largest bounds, the best first", () => {
+  const sampler = made(ucbSoftmax, {
+    temperature: { schedule: "linear", from: 1, to: 0, over: 10 },
+    exploration: 0,
+  });
+  const pool = new Pool(9);
+  const best = pool.values.map((_, arm) => arm).sort((a, b) => pool.values[b]! - pool.values[a]!);
+  assert.deepEqual(
+    sampler.draw(pool.known(), 4, randomStream("cold"), { step: 10, stageStep: 10 }, []),
+    best.slice(0, 4),
+  );
+});
+
 test("values far apart leave nobody out: all open arms come, the best first", () => {
   const values = [1e9, -1e9, undefined, 3, 1e300];
   const closed = new Set([3]);

@@ -62,6 +62,32 @@ test("after a phase only the hardest arms stay open, of those that it has tried"
   assert.deepEqual(open(), [1, 2], "one arm tried is not enough to choose two from");
 });
 
+test("DRIVE's phases: how many stay, and after how many steps, may differ from one to the next", () => {
+  const options = { keep: [3, 2, 1], every: [1, 2, 1] };
+  const admission = made(retainHardest, options);
+  const open = (of: Admission): number[] => [0, 1, 2, 3].filter((arm) => of.left?.()?.has(arm) ?? true);
+  const rewards = [
+    [1, 1],
+    [1, 0],
+    [0, 0],
+    [0, 1],
+  ].map((one) => group(one));
+  const after: number[][] = [];
+  for (let step = 0; step < 6; step++) {
+    const left = open(admission);
+    admission.remember?.(
+      left.map((arm) => rewards[arm]!),
+      left,
+      clock,
+    );
+    const copy = made(retainHardest, options);
+    copy.load?.(admission.save!());
+    assert.deepEqual(open(copy), open(admission));
+    after.push(open(admission));
+  }
+  assert.deepEqual(after, [[1, 2, 3], [1, 2, 3], [1, 2], [2], [2], [2]]);
+});
+
 test("CodeV-R1's refill: what is missing over the lesser of two running minima", () => {
   const refill = made(minimaRefill, { factor: 100 });
   assert.equal(refill.more({ wanted: 10, admitted: 5, drawn: 10, round: 1 }), 10);

@@ -14,8 +14,8 @@ import { group } from "./support.ts";
 test("signals: mean absolute advantage and success, by rollout", () => {
   const arms = new NamedArms(["a"]);
   const one = group([1, 0, 0, 1], { advantages: Float64Array.of(1, -2, -1, 2) });
-  assert.deepEqual([...Array.from(made(meanAbsAdvantage, {}).measure(one, 0, arms))], [1, 2, 1, 2]);
-  assert.deepEqual([...Array.from(made(successRate, {}).measure(one, 0, arms))].sort(), [0, 0, 1, 1]);
+  assert.deepEqual([...Array.from(made(meanAbsAdvantage, {}).measure(one, 0, arms, []))], [1, 2, 1, 2]);
+  assert.deepEqual([...Array.from(made(successRate, {}).measure(one, 0, arms, []))].sort(), [0, 0, 1, 1]);
 });
 
 test("the success band includes its ends unless told otherwise, and DAPO's filter is the open unit band", () => {

@@ -100,7 +100,7 @@ test("Kimi k1.5: the second phase draws prompts in proportion to 1 − s; eva: t
   );
 });
 
-test("DRIVE: the hard stage keeps the 64 prompts of least success, and has 64 rollouts of each", () => {
+test("DRIVE: the hard stage keeps the 72 prompts of least success, then 50 and 25, and has 64 rollouts of each", () => {
   const config = configOf(
     "extends: drive\ntasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\n",
   );
@@ -110,12 +110,20 @@ test("DRIVE: the hard stage keeps the 64 prompts of least success, and has 64 ro
   );
   const hard = curriculumOf("drive", "", 1);
   const groups = Array.from({ length: 100 }, (_, arm) => eight(hard.arms.name(arm), arm % 8));
-  for (let step = 0; step < 16; step++) hard.observe(step === 0 ? groups : [], [], at(step));
-  const p = hard.probabilities(at(16));
-  const left = [...p.keys()].filter((arm) => p[arm]! > 0);
-  assert.equal(left.length, 64);
-  assert.ok(
-    left.every((arm) => arm < 100 && arm % 8 <= 4),
-    "rates of 0 to ½: 13 prompts of each, and 12 of some",
+  const after: number[][] = [];
+  for (let step = 0; step < 24 + 64 + 32; step++) {
+    // Each phase has tried all that are left.
+    hard.observe([0, 24, 88].includes(step) ? groups : [], [], at(step));
+    const p = hard.probabilities(at(step + 1));
+    if ([23, 87, 119].includes(step)) after.push([...p.keys()].filter((arm) => p[arm]! > 0));
+  }
+  assert.deepEqual(
+    after.map((left) => left.length),
+    [72, 50, 25],
+  );
+  // Rates of 0 to ⅜ have 13 prompts each, higher ones 12.
+  assert.deepEqual(
+    after.map((left) => Math.max(...left.map((arm) => arm % 8))),
+    [5, 3, 1],
   );
 });

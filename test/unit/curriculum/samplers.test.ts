@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { boltzmann } from "../../../server/curriculum/samplers/boltzmann.ts";
 import { mixture } from "../../../server/curriculum/samplers/mixture.ts";
 import { proportional } from "../../../server/curriculum/samplers/proportional.ts";
+import { selfRepellent } from "../../../server/curriculum/samplers/selfRepellent.ts";
 import { uniform } from "../../../server/curriculum/samplers/uniform.ts";
 import { randomStream } from "../../../server/random.ts";
 import { made, near } from "../support.ts";
@@ -47,4 +48,49 @@ test("without replacement every arm comes once, the likely ones early, and no mo
   for (let seed = 0; seed < 50; seed++) assert.deepEqual(new Set(drawn(10, seed)), new Set([0, 1, 2]));
   const first = Array.from({ length: 2000 }, (_, seed) => drawn(1, seed)[0]!);
   assert.ok(chiSquare(first, weights) < 13.8);
+});
+
+test("a narrow softmax goes on to the next best where the best are used up, however far below them (all of them come)", () => {
+  const values = [0.3, 0.9, 0.1, 0.9, undefined, 0.2];
+  const known = knownOf(values, { once: true, open: (arm) => arm !== 5 });
+  for (const temperature of [1e-4, { schedule: "linear", from: 1, to: 0, over: 1 }]) {
+    const sampler = made(boltzmann, { temperature });
+    const drawn = sampler.draw(known, 9, randomStream("narrow"), at(1), []);
+    assert.deepEqual(new Set(drawn.slice(0, 3)), new Set([1, 3, 4]));
+    assert.deepEqual(drawn.slice(3), [0, 2]);
+    assert.deepEqual(sampler.draw(known, 9, randomStream("narrow"), at(1), []), drawn);
+    // What is left is compared with what is left.
+    const few = knownOf(values, { once: true, open: (arm) => arm === 2 || arm === 5 });
+    assert.ok(near(sampler.probabilities(few, at(1))[5], 1));
+  }
+});
+
+test("of what is far below the best and alike, each comes as often (100,000 draws)", () => {
+  const sampler = made(boltzmann, { temperature: 0.001 });
+  const known = knownOf([2, 1, 1.0005, 1], { once: true });
+  const second = Array.from(
+    { length: 100_000 },
+    (_, i) => sampler.draw(known, 2, randomStream("second", i), clock, [])[1]!,
+  );
+  const odds = [1, Math.exp(0.5), 1].map((weight) => weight / (2 + Math.exp(0.5)));
+  const chi = chiSquare(second, [0, ...odds]);
+  assert.ok(chi < 13.8, `χ² = ${chi}`);
+});
+
+test("the self-repellent sampler has the weights of its formula, and they may be below all numbers", () => {
+  const values = [0.2, 0.5, 0.1];
+  const drawn = Float64Array.of(3, 6, 0);
+  const sampler = made(selfRepellent, { repulsion: 2, temperature: 0.3 });
+  const weights = values.map((q) => Math.exp(q / 0.3));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  const mu = weights.map((weight) => weight / sum);
+  const corrected = mu.map((share, arm) => share * ((drawn[arm]! + share) / 10 / share) ** -2);
+  const all = corrected.reduce((total, weight) => total + weight, 0);
+  const p = sampler.probabilities(knownOf(values, { drawn }), clock);
+  corrected.forEach((weight, arm) => assert.ok(near(p[arm], weight / all)));
+
+  const narrow = made(selfRepellent, { repulsion: 2, temperature: 1e-4 });
+  const known = knownOf(values, { drawn, once: true });
+  // What was drawn with next to no share is repelled more than what is below it and was never drawn.
+  assert.deepEqual(narrow.draw(known, 3, randomStream("narrow"), clock, []), [1, 2, 0]);
 });

@@ -18,7 +18,7 @@ import { group, task } from "./support.ts";
 
 const arms: ArmSet = new NamedArms(["a", "b"]);
 const says = (signal: Signal, rewards: readonly number[], arm = 0, of = arms): number => {
-  const values = Array.from(signal.measure(group(rewards), arm, of));
+  const values = Array.from(signal.measure(group(rewards), arm, of, []));
   signal.remember?.(group(rewards), arm, of);
   return values.length === 0 ? Number.NaN : values.reduce((sum, x) => sum + x, 0) / values.length;
 };
@@ -107,10 +107,57 @@ test("progress against the nearest past task, once there are more than five, dis
   assert.ok(near(says(signal, [1], 6, box), 0.7), "nearest to (0, 1000), which earned 0.3");
 });
 
+test("distances in a scaled box, or as the parameters stand", () => {
+  const points = [
+    [10, 500],
+    [0, 560],
+    [0, 0],
+    [10, 0],
+    [0, 1000],
+    [10, 1000],
+    [0, 500],
+  ];
+  const box: ArmSet = {
+    size: points.length,
+    name: String,
+    find: Number,
+    point: (arm) => points[arm]!,
+    box: [
+      { name: "a", low: 0, high: 10, whole: true },
+      { name: "b", low: 0, high: 1000, whole: true },
+    ],
+  };
+  for (const [scaled, expected] of [
+    [true, 0.8],
+    [false, 0.9],
+  ] as const) {
+    const signal = made(nearestProgress, { scaled });
+    [0.1, 0.2, 0.3, 0.4, 0.5, 0.6].forEach((reward, arm) => says(signal, [reward], arm, box));
+    assert.ok(near(says(signal, [1], 6, box), expected));
+  }
+});
+
+test("progress is told from the groups before it of the same step, too", () => {
+  const box: ArmSet = {
+    size: 7,
+    name: String,
+    find: Number,
+    point: (arm) => [arm],
+    box: [{ name: "a", low: 0, high: 6, whole: true }],
+  };
+  const signal = made(nearestProgress, {});
+  const earlier = [0, 1, 2, 3, 4, 5].map((arm) => ({ group: group([arm / 10]), arm }));
+  const said = (n: number): number[] => Array.from(signal.measure(group([1]), 6, box, earlier.slice(0, n)));
+  assert.deepEqual([said(5), said(6)], [[0], [0.5]], "more than 5 of them, the nearest earned 0.5");
+  earlier.slice(0, 5).forEach((one) => signal.remember?.(one.group, one.arm, box));
+  assert.deepEqual(Array.from(signal.measure(group([1]), 6, box, [earlier[5]!])), [0.5]);
+  assert.deepEqual(Array.from(signal.measure(group([1]), 6, box, [])), [0]);
+});
+
 test("a label is a number of the task, and its lack is named", () => {
   const signal = made(label, { field: "level.now" });
   const of = (data: typeof task.data): number =>
-    Array.from(signal.measure(group([0], { task: { ...task, data } }), 0, arms))[0]!;
+    Array.from(signal.measure(group([0], { task: { ...task, data } }), 0, arms, []))[0]!;
   assert.equal(of({ level: { now: "2.5" } }), 2.5);
   assert.throws(() => of({ level: 3 }), /the task t has no number in its field level.now/);
 });

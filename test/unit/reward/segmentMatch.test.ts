@@ -20,3 +20,9 @@ test("exact is all of it; edit is the share of characters that are right", () =>
   assert.equal(editDistance([..."kitten"], [..."sitting"]), 3);
   assert.ok(Math.abs(matched("kitten", "sitting", "edit", 1) - 4 / 7) < 1e-12);
 });
+
+test("items: of those in either list what is in both, in any order, once each", () => {
+  const items = (prediction: string): number => matched(prediction, "cat, dog,bird", "items", 1);
+  assert.deepEqual(["bird dog cat", "cat", "cat, cat, fish", "fish", ""].map(items), [1, 1 / 3, 1 / 4, 0, 0]);
+  assert.equal(matched(",", ",", "items", 1), 0);
+});

@@ -165,8 +165,44 @@ test("exact match, numeric and format", async () => {
     ),
     [1, 0, 1, 0],
   );
+  assert.deepEqual(
+    await scores(
+      made(format, { pattern: "x", present: 1.1, absent: -1 }),
+      ["x", "y"].map((response) => rowOf(response)),
+    ),
+    [1.1, -1],
+  );
   assert.throws(() => made(format, {}), /neither/);
   assert.throws(() => made(format, { pattern: "(" }), /not a regular expression/);
+});
+
+test("Parallel-R1: 1.1 for well-formed blocks, 1 for none and 0 for others, where the answer is right", async () => {
+  const { stages } = configOf(
+    "extends: parallel-r1\ntasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\n",
+  );
+  const { terms, combine } = stages.find(({ name }) => name === "bonus")!.body.reward;
+  assert.equal(combine.declaration.name, "product");
+  const path = "<Path>one way, 1 < 2</Path>";
+  const block = `<Parallel>\n${path}\n${path}</Parallel>\n<Summary>both agree</Summary>`;
+  const said = {
+    [`so ${block} and ${block} done`]: 1.1,
+    "no blocks at all, 1 < 2": 1,
+    "a </Path> without a block": 1,
+    [`<Parallel>${path}</Parallel><Summary>of one</Summary>`]: 0,
+    [`<Parallel>${path}${path}</Parallel> no summary`]: 0,
+    [`<Parallel>${path}${path}`]: 0,
+    [`${block}<Summary>once more</Summary>`]: 0,
+  };
+  const rows = Object.keys(said).map((response) => rowOf(response));
+  const of = async (name: string): Promise<(number | string)[]> => {
+    const { params } = terms.find((one) => one.name === name)!.term;
+    return scores(made(format, params), rows);
+  };
+  const [formed, bonus] = [await of("well_formed"), await of("parallel")];
+  assert.deepEqual(
+    formed.map((value, i) => Number(value) * Number(bonus[i])),
+    Object.values(said),
+  );
 });
 
 test("verdict: the last one counts; a response without one is worth 0", async () => {

@@ -14,6 +14,10 @@ const presets: Readonly<Record<string, readonly string[]>> = {
   mopps: [prompts],
   "mopps-threshold": [prompts],
   pcl: [prompts],
+  "pcl-value-model": [
+    prompts,
+    "models.value={ base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 64 }",
+  ],
   cures: [prompts],
   adcl: [prompts, "curriculum.estimator.samples=2"],
   sari: [prompts, "curriculum.estimator.samples=2"],

@@ -56,6 +56,19 @@ test("Parallel-R1: of every 10 steps 8 for accuracy and 2 with the bonus", () =>
   assert.deepEqual(placeAt(stages, 50 + 18)!.clock, { step: 18, stageStep: 2 });
 });
 
+test("DRIVE: 32 steps with 8 rollouts, then phases of 64, 32 and 32 steps with 64 on the 72, 50 and 25 hardest", () => {
+  const { stages } = preset("drive");
+  assert.deepEqual(
+    stages.map(({ steps, body }) => [steps, body.rollout.group]),
+    [
+      [32, 8],
+      [152, 64],
+    ],
+  );
+  const { params } = stages[1]!.body.curriculum.admission;
+  assert.deepEqual(params, { keep: [72, 50, 25], every: [24, 64, 32] });
+});
+
 test("Datarus: w = (1 + cos πt)/2 for the form and 1 − w for quality", () => {
   const { top } = preset("datarus-cosine");
   for (const step of [0, 25, 50, 100]) {
