@@ -133,6 +133,33 @@ test("null stands for a rollout without a reward, and steps are put in order", a
   );
 });
 
+test("a rollout without a reward takes its advantage and length with it; lists of a group are as long", async () => {
+  const file = join(temporary(), "h.jsonl");
+  const line = { step: 0, task: "t", arm: "a", rewards: [1, null, 0] };
+  writeFileSync(file, JSON.stringify({ ...line, advantages: [0.5, 0, -0.5], lengths: [3, 4, 5] }));
+  const [read] = await readHistory(file);
+  assert.deepEqual(
+    [read!.advantages, read!.lengths],
+    [
+      [0.5, -0.5],
+      [3, 5],
+    ],
+  );
+  for (const key of ["advantages", "lengths"]) {
+    writeFileSync(file, JSON.stringify({ ...line, [key]: [1, 2] }));
+    await assert.rejects(readHistory(file), new RegExp(`${key} has 2 entries, and rewards has 3`));
+  }
+});
+
+test("a window of rollouts keeps the last of them in their order where it begins within a group", () => {
+  const text = `${base}curriculum: { arms: difficulty, signal: success_rate, estimator: { use: window, size: 3, of: rollouts } }\n`;
+  const steps = played(text, [group(0, "countdown/3", [0, 0, 1, 1]), group(1, "countdown/3", [1, 0, 0])]);
+  assert.deepEqual(
+    steps.map(({ estimates }) => estimates["countdown/3"]),
+    [2 / 3, 1 / 3],
+  );
+});
+
 test("supervised stages lie between, turns come again, and what an earlier stage left is of no arm here", () => {
   const stages = [
     "{ name: easy, steps: 20, tasks: { countdown: { numbers: [3] } }, until: { metric: reward/total, above: 0.9, window: 1 } }",
