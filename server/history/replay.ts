@@ -2,7 +2,7 @@
 import { toWire, type WireNumber } from "../../shared/rollouts.ts";
 import type { Curriculum } from "../algorithm.ts";
 import type { RunConfig } from "../config/resolved.ts";
-import type { Clock } from "../seams.ts";
+import type { Clock, Group } from "../seams.ts";
 import { checkArm, promptArm } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
 import { HistoryGroups } from "./groups.ts";
@@ -37,6 +37,7 @@ export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Ge
     const moment = clock.at(step);
     if (moment === undefined) continue;
     const { stage, now } = moment;
+    const { body } = stage;
     const curriculum = curricula.of(stage);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
     // What was carried over or faded in from an earlier stage is of an arm of its own: nothing is learned of it here.
@@ -48,11 +49,16 @@ export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Ge
     yield {
       step,
       ...standing(curriculum, { step: now.step + 1, stageStep: now.stageStep + 1 }),
-      admitted: seen.flatMap(({ task }, i) => (verdicts[i]!.admitted ? [task.id] : [])),
+      admitted: seen.flatMap((group, i) =>
+        verdicts[i]!.admitted && (rewarded(group) || body.reward.terms.length === 0) ? [group.task.id] : [],
+      ),
       stage: stage.name,
     };
   }
 }
+
+/** Where rewards train, rollouts without one have no advantage. */
+const rewarded = ({ rewards }: Group): boolean => rewards.length > 0;
 
 /** The arm of a group in this curriculum. */
 export const nameIn = (

@@ -151,6 +151,15 @@ test("a rollout without a reward takes its advantage and length with it; lists o
   }
 });
 
+test("a group without any reward trains nothing, whatever the admission, and is no observation", () => {
+  const [step] = played(`${base}curriculum: { signal: success_rate, estimator: last }\n`, [
+    group(0, "countdown/3", [], { task: "none" }),
+    group(0, "countdown/4", [0], { task: "one" }),
+  ]);
+  assert.deepEqual(step!.admitted, ["one"]);
+  assert.deepEqual(step!.estimates, { "countdown/3": null, "countdown/4": 0 });
+});
+
 test("a window of rollouts keeps the last of them in their order where it begins within a group", () => {
   const text = `${base}curriculum: { arms: difficulty, signal: success_rate, estimator: { use: window, size: 3, of: rollouts } }\n`;
   const steps = played(text, [group(0, "countdown/3", [0, 0, 1, 1]), group(1, "countdown/3", [1, 0, 0])]);
