@@ -2,9 +2,10 @@
 import { UserError } from "../../shared/errors.ts";
 import type { StageBody } from "../config/resolved.ts";
 import { nearest } from "../config/suggest.ts";
+import { everything } from "../curriculum/arms/undivided.ts";
 import { NamedArms } from "../curriculum/armSet.ts";
 import type { Curriculum } from "../algorithm.ts";
-import type { Division } from "../seams.ts";
+import type { ArmSet, Division } from "../seams.ts";
 import type { HistoryGroup } from "./read.ts";
 
 /**
@@ -35,8 +36,28 @@ export function divisionOf(
 const singles = new WeakMap<readonly HistoryGroup[], boolean>();
 
 /** The arm that a group's task is. */
-export function promptArm({ arm, task }: HistoryGroup, history: readonly HistoryGroup[]): string {
+function promptArm({ arm, task }: HistoryGroup, history: readonly HistoryGroup[]): string {
   return eachArmOneTask(history) ? arm : `${arm.split("/")[0]}/${task}`;
+}
+
+/** The arm of a group in this curriculum. */
+export function nameIn(
+  { arms, division }: Curriculum,
+  group: HistoryGroup,
+  history: readonly HistoryGroup[],
+): string {
+  const own = within(arms, group.arm);
+  return division.once === true && arms.find(own) < 0 ? promptArm(group, history) : own;
+}
+
+/** Where the config divides its tasks less than the recorded run did, the arm that a recorded one is a part of. */
+function within(arms: ArmSet, arm: string): string {
+  if (arms.size === 1 && arms.find(everything) === 0) return everything;
+  for (let end = arm.length; end > 0; end = arm.lastIndexOf("/", end - 1)) {
+    const part = arm.slice(0, end);
+    if (arms.find(part) >= 0) return part;
+  }
+  return arm;
 }
 
 function eachArmOneTask(history: readonly HistoryGroup[]): boolean {

@@ -151,6 +151,18 @@ test("a rollout without a reward takes its advantage and length with it; lists o
   }
 });
 
+test("arms of a run that divided its tasks more are parts of the config's own", () => {
+  const history = [group(0, "countdown/3", [1, 0]), group(0, "countdown/4", [1, 1])];
+  const of = (arms: string): unknown =>
+    played(
+      `${base}curriculum: { arms: ${arms}, signal: success_rate, estimator: last, sampler: boltzmann }\n`,
+      history,
+    )[0]!.estimates;
+  assert.deepEqual(of("task"), { countdown: 0.75 });
+  assert.deepEqual(of("none"), { all: 0.75 });
+  assert.deepEqual(of("difficulty"), { "countdown/3": 0.5, "countdown/4": 1 });
+});
+
 test("a group without any reward trains nothing, whatever the admission, and is no observation", () => {
   const [step] = played(`${base}curriculum: { signal: success_rate, estimator: last }\n`, [
     group(0, "countdown/3", [], { task: "none" }),
