@@ -19,7 +19,7 @@ export function divisionOf(
   history: readonly HistoryGroup[],
 ): Division | undefined {
   if (own.division.once === undefined) return undefined;
-  if (history.every(({ arm }) => own.arms.find(arm) >= 0)) return undefined;
+  if (history.every((group) => heldName(own.arms, group) !== undefined)) return undefined;
   const source = body.tasks[0]?.name ?? "";
   const names = new NamedArms(history.map((group) => promptArm(group, history)));
   return {
@@ -35,9 +35,16 @@ export function divisionOf(
 
 const singles = new WeakMap<readonly HistoryGroup[], boolean>();
 
+/** A run tells the set that a task belongs to as its arm: the arm that is the task has its name behind the source's. */
+const taskName = ({ arm, task }: HistoryGroup): string => `${arm.split("/")[0]}/${task}`;
+
+/** Of arms that are tasks, the one that a group is of. */
+const heldName = (arms: ArmSet, group: HistoryGroup): string | undefined =>
+  [group.arm, taskName(group)].find((name) => arms.find(name) >= 0);
+
 /** The arm that a group's task is. */
-function promptArm({ arm, task }: HistoryGroup, history: readonly HistoryGroup[]): string {
-  return eachArmOneTask(history) ? arm : `${arm.split("/")[0]}/${task}`;
+function promptArm(group: HistoryGroup, history: readonly HistoryGroup[]): string {
+  return eachArmOneTask(history) ? group.arm : taskName(group);
 }
 
 /** The arm of a group in this curriculum. */
@@ -46,8 +53,8 @@ export function nameIn(
   group: HistoryGroup,
   history: readonly HistoryGroup[],
 ): string {
-  const own = within(arms, group.arm);
-  return division.once === true && arms.find(own) < 0 ? promptArm(group, history) : own;
+  if (division.once !== true) return within(arms, group.arm);
+  return heldName(arms, group) ?? promptArm(group, history);
 }
 
 /** Where the config divides its tasks less than the recorded run did, the arm that a recorded one is a part of. */

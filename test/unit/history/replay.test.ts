@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
+import { Curricula } from "../../../server/history/curricula.ts";
 import { historyOf } from "../../../server/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../server/history/read.ts";
 import { replay, type ReplayedStep } from "../../../server/history/replay.ts";
@@ -149,6 +150,29 @@ test("a rollout without a reward takes its advantage and length with it; lists o
     writeFileSync(file, JSON.stringify({ ...line, [key]: [1, 2] }));
     await assert.rejects(readHistory(file), new RegExp(`${key} has 2 entries, and rewards has 3`));
   }
+});
+
+test("where the config's sources hold the history's tasks, all of theirs are arms", () => {
+  const folder = temporary();
+  writeFileSync(
+    join(folder, "d.jsonl"),
+    Array.from({ length: 12 }, (_, i) => JSON.stringify({ q: `q${i}`, level: i })).join("\n"),
+  );
+  const config = configOf(
+    `tasks: [{ name: d, dataset: ./d.jsonl, prompt: "{q}" }]
+reward: { terms: { form: { use: format, tags: [a] } } }
+curriculum:
+  arms: prompt
+  estimator: { use: static, by: field, field: level }
+  sampler: { use: sorted, order: ascending }
+`,
+    folder,
+  );
+  const tasks = new Curricula([], 1).of(config.stages[0]!).arms;
+  const id = tasks.task!(3).id;
+  const [step] = replay(config, [group(0, "d", [1, 0], { task: id })]);
+  assert.equal(Object.keys(step!.estimates).length, tasks.size);
+  assert.equal(step!.estimates[`d/${id}`], tasks.task!(3).data["level"]);
 });
 
 test("arms of a run that divided its tasks more are parts of the config's own", () => {
