@@ -155,13 +155,13 @@ export interface Batch {
   readonly records: readonly RolloutRecord[];
 }
 
-/** One group as curriculum signals and admission see it. */
 /** A response, and whether it counts as a success. */
 export interface Answered {
   readonly response: string;
   readonly right: boolean;
 }
 
+/** One group as curriculum signals and admission see it. */
 export interface Group {
   readonly task: Task;
   readonly arm: Arm;
@@ -171,7 +171,7 @@ export interface Group {
   readonly advantages: Float64Array;
   /** Of the rollouts in `rewards`, how many count as a success (`reward.success`). */
   readonly successes: number;
-  /** What each rollout in `rewards` says; absent where no text was written: in a history, in a simulation. */
+  /** Each rollout in `rewards`, without text where none was written: in a history, in a simulation. Absent: nobody knows. */
   readonly answers?: readonly Answered[];
   readonly lengths: Float64Array;
 }

@@ -2,9 +2,10 @@
 import { UserError } from "../../shared/errors.ts";
 import type { StageBody } from "../config/resolved.ts";
 import { nearest } from "../config/suggest.ts";
+import { everything } from "../curriculum/arms/undivided.ts";
 import { NamedArms } from "../curriculum/armSet.ts";
 import type { Curriculum } from "../algorithm.ts";
-import type { Division } from "../seams.ts";
+import type { ArmSet, Division } from "../seams.ts";
 import type { HistoryGroup } from "./read.ts";
 
 /**
@@ -18,7 +19,7 @@ export function divisionOf(
   history: readonly HistoryGroup[],
 ): Division | undefined {
   if (own.division.once === undefined) return undefined;
-  if (history.every(({ arm }) => own.arms.find(arm) >= 0)) return undefined;
+  if (history.every((group) => heldName(own.arms, group) !== undefined)) return undefined;
   const source = body.tasks[0]?.name ?? "";
   const names = new NamedArms(history.map((group) => promptArm(group, history)));
   return {
@@ -34,9 +35,36 @@ export function divisionOf(
 
 const singles = new WeakMap<readonly HistoryGroup[], boolean>();
 
+/** A run tells the set that a task belongs to as its arm: the arm that is the task has its name behind the source's. */
+const taskName = ({ arm, task }: HistoryGroup): string => `${arm.split("/")[0]}/${task}`;
+
+/** Of arms that are tasks, the one that a group is of. */
+const heldName = (arms: ArmSet, group: HistoryGroup): string | undefined =>
+  [group.arm, taskName(group)].find((name) => arms.find(name) >= 0);
+
 /** The arm that a group's task is. */
-export function promptArm({ arm, task }: HistoryGroup, history: readonly HistoryGroup[]): string {
-  return eachArmOneTask(history) ? arm : `${arm.split("/")[0]}/${task}`;
+function promptArm(group: HistoryGroup, history: readonly HistoryGroup[]): string {
+  return eachArmOneTask(history) ? group.arm : taskName(group);
+}
+
+/** The arm of a group in this curriculum. */
+export function nameIn(
+  { arms, division }: Curriculum,
+  group: HistoryGroup,
+  history: readonly HistoryGroup[],
+): string {
+  if (division.once !== true) return within(arms, group.arm);
+  return heldName(arms, group) ?? promptArm(group, history);
+}
+
+/** Where the config divides its tasks less than the recorded run did, the arm that a recorded one is a part of. */
+function within(arms: ArmSet, arm: string): string {
+  if (arms.size === 1 && arms.find(everything) === 0) return everything;
+  for (let end = arm.length; end > 0; end = arm.lastIndexOf("/", end - 1)) {
+    const part = arm.slice(0, end);
+    if (arms.find(part) >= 0) return part;
+  }
+  return arm;
 }
 
 function eachArmOneTask(history: readonly HistoryGroup[]): boolean {

@@ -62,27 +62,23 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
     const [issue] = parsed.error.issues;
     throw refusal(place, told(issue));
   }
-  const { rewards, advantages, ...rest } = parsed.data;
+  const { rewards, advantages, lengths, admitted, ...rest } = parsed.data;
+  /** What a list has of the rollouts that have a reward. */
+  const paired = <Value>(values: readonly Value[], key: string): Value[] => {
+    if (values.length === rewards.length) return values.filter((_, i) => rewards[i] !== null);
+    throw refusal(place, `${key} has ${values.length} entries, and rewards has ${rewards.length}`);
+  };
   return {
-    ...withoutUndefined(rest),
+    ...rest,
+    ...(admitted === undefined ? {} : { admitted }),
+    ...(lengths === undefined ? {} : { lengths: paired(lengths, "lengths") }),
     rewards: finite(rewards, "rewards", place),
-    ...(advantages === undefined ? {} : { advantages: finite(advantages, "advantages", place) }),
+    ...(advantages === undefined
+      ? {}
+      : { advantages: finite(paired(advantages, "advantages"), "advantages", place) }),
     place,
   };
 }
-
-const withoutUndefined = ({
-  admitted,
-  lengths,
-  ...rest
-}: Omit<z.output<typeof lineSchema>, "rewards" | "advantages">): Omit<
-  HistoryGroup,
-  "rewards" | "advantages" | "place"
-> => ({
-  ...rest,
-  ...(admitted === undefined ? {} : { admitted }),
-  ...(lengths === undefined ? {} : { lengths }),
-});
 
 /** In words: what a group has, and does not have here. */
 function told(issue: z.core.$ZodIssue | undefined): string {

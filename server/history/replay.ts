@@ -1,9 +1,9 @@
 /** A config's curriculum, told step by step what became of the groups of a recorded run. */
 import { toWire, type WireNumber } from "../../shared/rollouts.ts";
 import type { Curriculum } from "../algorithm.ts";
-import type { RunConfig } from "../config/resolved.ts";
-import type { Clock } from "../seams.ts";
-import { checkArm, promptArm } from "./arms.ts";
+import type { RunConfig, StageConfig } from "../config/resolved.ts";
+import type { Clock, Group } from "../seams.ts";
+import { checkArm, nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
 import { HistoryGroups } from "./groups.ts";
 import type { HistoryGroup } from "./read.ts";
@@ -30,17 +30,22 @@ export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Ge
   const groups = new HistoryGroups(config);
   const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
-  const knows = ({ arm }: HistoryGroup): boolean =>
-    config.stages.some((stage) => stage.kind === "rl" && curricula.of(stage).arms.find(arm) >= 0);
+  const knows = (group: HistoryGroup, stage: StageConfig): boolean => {
+    if (stage.kind !== "rl") return false;
+    const curriculum = curricula.of(stage);
+    return curriculum.arms.find(nameIn(curriculum, group, history)) >= 0;
+  };
   for (const recorded of byStep(history)) {
     const { step } = recorded[0]!;
     const moment = clock.at(step);
     if (moment === undefined) continue;
     const { stage, now } = moment;
+    const { body } = stage;
     const curriculum = curricula.of(stage);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
     // What was carried over or faded in from an earlier stage is of an arm of its own: nothing is learned of it here.
-    for (const group of armed) if (!knows(group)) checkArm(group, curriculum);
+    for (const group of recorded)
+      if (!config.stages.some((stage) => knows(group, stage))) checkArm(group, curriculum);
     const seen = groups.of(armed);
     const verdicts = seen.map((group) => curriculum.admit(group));
     curriculum.observe(seen, verdicts, now);
@@ -48,18 +53,16 @@ export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Ge
     yield {
       step,
       ...standing(curriculum, { step: now.step + 1, stageStep: now.stageStep + 1 }),
-      admitted: seen.flatMap(({ task }, i) => (verdicts[i]!.admitted ? [task.id] : [])),
+      admitted: seen.flatMap((group, i) =>
+        verdicts[i]!.admitted && (rewarded(group) || body.reward.terms.length === 0) ? [group.task.id] : [],
+      ),
       stage: stage.name,
     };
   }
 }
 
-/** The arm of a group in this curriculum. */
-export const nameIn = (
-  { arms, division }: Curriculum,
-  group: HistoryGroup,
-  history: readonly HistoryGroup[],
-): string => (!division.once || arms.find(group.arm) >= 0 ? group.arm : promptArm(group, history));
+/** Where rewards train, rollouts without one have no advantage. */
+const rewarded = ({ rewards }: Group): boolean => rewards.length > 0;
 
 function standing(curriculum: Curriculum, next: Clock): Pick<ReplayedStep, "estimates" | "probabilities"> {
   const { arms } = curriculum;

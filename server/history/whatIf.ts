@@ -6,10 +6,10 @@ import type { RunConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import { Play } from "../simulate/simulate.ts";
 import type { Group, Random } from "../seams.ts";
+import { nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
 import type { HistoryGroup } from "./read.ts";
 import { believe, Recollection, type Seen } from "./recollection.ts";
-import { nameIn } from "./replay.ts";
 import { StageClock } from "./stageClock.ts";
 import { mean } from "../../shared/mean.ts";
 

@@ -33,12 +33,11 @@ export function groupsOf(
   const scored = algorithm.rewards([column], batch, clock);
   const advantages = algorithm.advantages(scored.combined, batch, { logp: batch.columns.logp_old! }, clock);
   algorithm.observe(scored.combined, batch);
-  return algorithm.groups(batch, scored, advantages).map((group, i) => ({
-    ...group,
-    task: tasks[i]!.task,
-    arm: tasks[i]!.arm,
-    successes: rewards[i]!.filter((reward) => reward >= 1).length,
-  }));
+  return algorithm.groups(batch, scored, advantages).map((group, i) => {
+    const { task, arm } = tasks[i]!;
+    const answers = rewards[i]!.map((reward) => ({ response: "", right: reward >= 1 }));
+    return { ...group, task, arm, answers, successes: answers.filter(({ right }) => right).length };
+  });
 }
 
 /** E[A (r − r̄)]: by how much, to first order, a policy-gradient step on the group raises its task's reward. */

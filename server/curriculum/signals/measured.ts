@@ -10,6 +10,8 @@ export const byGroup = (measure: (group: Group) => number): Signal => ({
   measure: (group) => [measure(group)],
 });
 
-/** 1 for each success of the group, 0 for each other rollout; their order is not the rollouts'. */
-export const outcomes = ({ rewards, successes }: Group): Float64Array =>
-  new Float64Array(rewards.length).fill(1, 0, successes);
+/** 1 for each success of the group, 0 for each other rollout, in their order as far as it is known. */
+export const outcomes = ({ rewards, successes, answers }: Group): Float64Array =>
+  answers === undefined
+    ? new Float64Array(rewards.length).fill(1, 0, successes)
+    : Float64Array.from(answers, ({ right }) => Number(right));

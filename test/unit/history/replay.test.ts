@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
+import { Curricula } from "../../../server/history/curricula.ts";
 import { historyOf } from "../../../server/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../server/history/read.ts";
 import { replay, type ReplayedStep } from "../../../server/history/replay.ts";
@@ -130,6 +131,77 @@ test("null stands for a rollout without a reward, and steps are put in order", a
       [0, "t", []],
       [1, "7", [1]],
     ],
+  );
+});
+
+test("a rollout without a reward takes its advantage and length with it; lists of a group are as long", async () => {
+  const file = join(temporary(), "h.jsonl");
+  const line = { step: 0, task: "t", arm: "a", rewards: [1, null, 0] };
+  writeFileSync(file, JSON.stringify({ ...line, advantages: [0.5, 0, -0.5], lengths: [3, 4, 5] }));
+  const [read] = await readHistory(file);
+  assert.deepEqual(
+    [read!.advantages, read!.lengths],
+    [
+      [0.5, -0.5],
+      [3, 5],
+    ],
+  );
+  for (const key of ["advantages", "lengths"]) {
+    writeFileSync(file, JSON.stringify({ ...line, [key]: [1, 2] }));
+    await assert.rejects(readHistory(file), new RegExp(`${key} has 2 entries, and rewards has 3`));
+  }
+});
+
+test("where the config's sources hold the history's tasks, all of theirs are arms", () => {
+  const folder = temporary();
+  writeFileSync(
+    join(folder, "d.jsonl"),
+    Array.from({ length: 12 }, (_, i) => JSON.stringify({ q: `q${i}`, level: i })).join("\n"),
+  );
+  const config = configOf(
+    `tasks: [{ name: d, dataset: ./d.jsonl, prompt: "{q}" }]
+reward: { terms: { form: { use: format, tags: [a] } } }
+curriculum:
+  arms: prompt
+  estimator: { use: static, by: field, field: level }
+  sampler: { use: sorted, order: ascending }
+`,
+    folder,
+  );
+  const tasks = new Curricula([], 1).of(config.stages[0]!).arms;
+  const id = tasks.task!(3).id;
+  const [step] = replay(config, [group(0, "d", [1, 0], { task: id })]);
+  assert.equal(Object.keys(step!.estimates).length, tasks.size);
+  assert.equal(step!.estimates[`d/${id}`], tasks.task!(3).data["level"]);
+});
+
+test("arms of a run that divided its tasks more are parts of the config's own", () => {
+  const history = [group(0, "countdown/3", [1, 0]), group(0, "countdown/4", [1, 1])];
+  const of = (arms: string): unknown =>
+    played(
+      `${base}curriculum: { arms: ${arms}, signal: success_rate, estimator: last, sampler: boltzmann }\n`,
+      history,
+    )[0]!.estimates;
+  assert.deepEqual(of("task"), { countdown: 0.75 });
+  assert.deepEqual(of("none"), { all: 0.75 });
+  assert.deepEqual(of("difficulty"), { "countdown/3": 0.5, "countdown/4": 1 });
+});
+
+test("a group without any reward trains nothing, whatever the admission, and is no observation", () => {
+  const [step] = played(`${base}curriculum: { signal: success_rate, estimator: last }\n`, [
+    group(0, "countdown/3", [], { task: "none" }),
+    group(0, "countdown/4", [0], { task: "one" }),
+  ]);
+  assert.deepEqual(step!.admitted, ["one"]);
+  assert.deepEqual(step!.estimates, { "countdown/3": null, "countdown/4": 0 });
+});
+
+test("a window of rollouts keeps the last of them in their order where it begins within a group", () => {
+  const text = `${base}curriculum: { arms: difficulty, signal: success_rate, estimator: { use: window, size: 3, of: rollouts } }\n`;
+  const steps = played(text, [group(0, "countdown/3", [0, 0, 1, 1]), group(1, "countdown/3", [1, 0, 0])]);
+  assert.deepEqual(
+    steps.map(({ estimates }) => estimates["countdown/3"]),
+    [2 / 3, 1 / 3],
   );
 });
 
