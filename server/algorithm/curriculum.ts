@@ -266,7 +266,7 @@ export class Curriculum implements Stateful {
 
   // ─────────────────────────────────────────────────────────────── state
 
-  /** Arrays are as they stand, not copies: nothing changes them before the next `observe`. */
+  /** Arrays are as they stand, not copies, but for those that change before the next `observe`. */
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     return joined({
