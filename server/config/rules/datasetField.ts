@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { isParquet } from "../../parquet.ts";
-import { fieldsBeside, hasField, linesOfTask, type DatasetLine } from "../datasetLines.ts";
+import { fieldsBeside, hasField, hasNoLines, linesOfTask, type DatasetLine } from "../datasetLines.ts";
 import { changed, type Origin } from "../node.ts";
 import { replace, unknownName } from "../report.ts";
 import type { TaskConfig } from "../resolved.ts";
@@ -35,6 +35,12 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
   const lines = linesOfTask(task.source);
   if (lines === undefined || typeof dataset !== "string") return;
   const path = ["tasks", String(index)];
+  if (hasNoLines(dataset)) {
+    tell(model, view, datasetField, [[...path, "dataset"], path], {
+      message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object a line.`,
+    });
+    return;
+  }
   const broken = lines.find(({ row }) => row === undefined);
   if (broken !== undefined) {
     tell(model, view, datasetField, [[...path, "dataset"], path], {
