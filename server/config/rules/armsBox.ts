@@ -1,8 +1,9 @@
 import { UserError } from "../../../shared/errors.ts";
 import { boxOf, type Ranges, type Varied } from "../../curriculum/arms/box.ts";
+import type { Fix } from "../diagnostic.ts";
 import type { StageBody, TaskConfig } from "../resolved.ts";
 import { environmentOf } from "./environments.ts";
-import { placeOf, tell, type Rule, type StageView } from "./rule.ts";
+import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
 /** undefined: its parameters make no task, which is told elsewhere. */
 function variedBy(task: TaskConfig): Varied | undefined {
@@ -34,10 +35,23 @@ export const armsBox: Rule = {
       const { kind, body } = view.config;
       if (kind !== "rl" || body.curriculum.arms.declaration.name !== "parameters") continue;
       const message = whyNoBox(body);
-      if (message !== undefined) tell(model, view, armsBox, placesIn(view), { message });
+      if (message !== undefined)
+        tell(model, view, armsBox, placesIn(view), { message, mends: [withoutBox(model, view)] });
     }
   },
 };
+
+/** Without a box the environment's difficulty varies, where there is one environment. */
+function withoutBox({ edits }: ConfigModel, view: StageView): Fix | undefined {
+  const path = ["curriculum", "arms", "box"];
+  const [task, ...others] = view.config.body.tasks.flatMap((one) => variedBy(one) ?? []);
+  if (task?.knobs === undefined || others.length > 0) return undefined;
+  return edits.remove(
+    pathIn(view, placeOf(view.body, ...path), ...path),
+    "Remove `box`: the difficulty alone varies",
+    false,
+  );
+}
 
 /** A stage that has changed the tasks alone is where it went wrong. */
 function placesIn({ body }: StageView): (readonly string[])[] {

@@ -3,7 +3,6 @@ import { helps } from "../guidanceFacts.ts";
 import { fieldsBeside, hasField, linesOfTask } from "../datasetLines.ts";
 import { unknownName } from "../report.ts";
 import type { StageBody, TaskConfig } from "../resolved.ts";
-import { environmentOf } from "./environments.ts";
 import { placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
 /** Somebody who reads a field of each task's data. */
@@ -46,25 +45,19 @@ interface Lack {
   readonly others: readonly string[];
 }
 
-/** undefined: its tasks have the field, or nobody can tell before they are read. */
-function lackOf({ name, source }: TaskConfig, field: string): Lack | undefined {
-  const lines = linesOfTask(source);
-  if (lines !== undefined) {
-    const without = lines.find(({ row }) => row !== undefined && !hasField(row, field));
-    if (without?.row === undefined) return undefined;
-    const file = basename(String(source.params["dataset"]));
-    return { who: `Line ${without.line + 1} of \`${file}\``, others: fieldsBeside(without.row, field) };
-  }
-  const environment = environmentOf({ source });
-  if (environment.kind !== "made" || environment.fields.includes(field.split(".")[0]!)) return undefined;
-  return { who: `A task of \`${name}\``, others: environment.fields };
+/** undefined: its lines have the field, or nobody can tell before its tasks are made. */
+function lackOf({ source }: TaskConfig, field: string): Lack | undefined {
+  const without = linesOfTask(source)?.find(({ row }) => row !== undefined && !hasField(row, field));
+  if (without?.row === undefined) return undefined;
+  const file = basename(String(source.params["dataset"]));
+  return { who: `Line ${without.line + 1} of \`${file}\``, others: fieldsBeside(without.row, field) };
 }
 
 /** Fields that a curriculum or a source of help reads are there. */
 export const taskField: Rule = {
   id: "task-field",
-  title: "Field that the tasks do not have",
-  why: "Arms by `fields`, the signal `label`, `estimator: { use: static, by: field }` and sources of help by `field` read the data of each task: a dataset's line, or what an environment makes. Where arms, a signal or an estimator lack it, a run ends; where help does, the task stays without. Of a dataset the first lines are looked at.",
+  title: "Field that a dataset's tasks do not have",
+  why: "Arms by `fields`, the signal `label`, `estimator: { use: static, by: field }` and sources of help by `field` read the data of each task: of a dataset, its line. Where arms, a signal or an estimator lack it, a run ends; where help does, the task stays without. The first lines of the file are looked at.",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
