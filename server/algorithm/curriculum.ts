@@ -26,6 +26,7 @@ import type {
 import { Beliefs } from "./beliefs.ts";
 import { create } from "./create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
+import { changedSince, saveArms, tasksChanged } from "./knownArms.ts";
 import { observationsOf } from "./observations.ts";
 
 export interface DrawnTask {
@@ -51,6 +52,8 @@ export class Curriculum implements Stateful {
   private readonly usedUp = new Set<number>();
   private readonly told = new Set<number>();
   private readonly beliefs: Beliefs;
+  /** What loading has found, until it was told. */
+  private found: readonly Fault[] = [];
 
   constructor(
     config: StageBody["curriculum"],
@@ -258,7 +261,10 @@ export class Curriculum implements Stateful {
   faults(): Fault[] {
     const news = [...this.usedUp].filter((arm) => !this.told.has(arm));
     for (const arm of news) this.told.add(arm);
+    const found = this.found;
+    this.found = [];
     return [
+      ...found,
       ...nonFinite(this.signalName, this.unmeasured),
       ...withoutTasks(news.map((arm) => this.arms.name(arm))),
     ];
@@ -270,6 +276,7 @@ export class Curriculum implements Stateful {
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     return joined({
+      arms: saveArms(division, this.sources),
       seen: this.beliefs.save(),
       division: division.save?.(),
       signal: signal.save?.(),
@@ -282,12 +289,19 @@ export class Curriculum implements Stateful {
     });
   }
 
-  load(saved: Saved): void {
+  private loadParts(saved: Saved): void {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     division.load?.(partOf(saved, "division"));
     this.beliefs.load(partOf(saved, "seen"));
     for (const [name, part] of Object.entries({ signal, estimator, sampler, admission, refill, budget }))
       part.load?.(partOf(saved, name));
+  }
+
+  load(saved: Saved): void {
+    const changed = changedSince(partOf(saved, "arms"), this.division, this.sources);
+    this.found = tasksChanged(changed);
+    // Of other arms it would believe what is true of these.
+    if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");
     for (const { source } of this.sources) source.load(partOf(sources, source.name));
     this.division.grow?.();
