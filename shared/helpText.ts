@@ -11,7 +11,9 @@ export function helpText(help: NonNullable<RolloutRow["help"]>, beside = false):
   const { use, by, share, round, given, text, prompt, stripped } = help;
   const what = [use, ...(by === undefined || by === use ? [] : [`(${by})`])].join(" ");
   const parts = [
-    share === undefined ? what : `${what}, ${formatNumber(100 * share)} %`,
+    share === undefined
+      ? what
+      : `${what}, ${formatNumber(100 * share)} %${gaveNone(help) ? " of it: less than one piece, so nothing" : ""}`,
     ...(round > 0 ? [`round ${round + 1}`] : []),
     ...(given === undefined || beside
       ? []
@@ -22,3 +24,7 @@ export function helpText(help: NonNullable<RolloutRow["help"]>, beside = false):
   ];
   return `helped by ${parts.join(" · ")}`;
 }
+
+/** A share of one word is no word. */
+const gaveNone = ({ share, given, prompt }: NonNullable<RolloutRow["help"]>): boolean =>
+  share !== undefined && share > 0 && given === undefined && prompt === undefined;

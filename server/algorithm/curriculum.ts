@@ -26,6 +26,7 @@ import type {
 import { Beliefs } from "./beliefs.ts";
 import { create } from "./create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
+import { changedSince, saveArms, tasksChanged } from "./knownArms.ts";
 import { observationsOf } from "./observations.ts";
 
 export interface DrawnTask {
@@ -53,6 +54,8 @@ export class Curriculum implements Stateful {
   private readonly beliefs: Beliefs;
   /** Whether the last probe is the sampler's. */
   private samplerAsks = false;
+  /** What loading has found, until it was told. */
+  private found: readonly Fault[] = [];
 
   constructor(
     config: StageBody["curriculum"],
@@ -274,7 +277,10 @@ export class Curriculum implements Stateful {
   faults(): Fault[] {
     const news = [...this.usedUp].filter((arm) => !this.told.has(arm));
     for (const arm of news) this.told.add(arm);
+    const found = this.found;
+    this.found = [];
     return [
+      ...found,
       ...nonFinite(this.signalName, this.unmeasured),
       ...withoutTasks(news.map((arm) => this.arms.name(arm))),
     ];
@@ -287,10 +293,11 @@ export class Curriculum implements Stateful {
 
   // ─────────────────────────────────────────────────────────────── state
 
-  /** Arrays are as they stand, not copies: nothing changes them before the next `observe`. */
+  /** Arrays are as they stand, not copies, but for those that change before the next `observe`. */
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     return joined({
+      arms: saveArms(division, this.sources),
       seen: this.beliefs.save(),
       division: division.save?.(),
       signal: signal.save?.(),
@@ -303,12 +310,19 @@ export class Curriculum implements Stateful {
     });
   }
 
-  load(saved: Saved): void {
+  private loadParts(saved: Saved): void {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     division.load?.(partOf(saved, "division"));
     this.beliefs.load(partOf(saved, "seen"));
     for (const [name, part] of Object.entries({ signal, estimator, sampler, admission, refill, budget }))
       part.load?.(partOf(saved, name));
+  }
+
+  load(saved: Saved): void {
+    const changed = changedSince(partOf(saved, "arms"), this.division, this.sources);
+    this.found = tasksChanged(changed);
+    // Of other arms it would believe what is true of these.
+    if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");
     for (const { source } of this.sources) source.load(partOf(sources, source.name));
     this.division.grow?.();

@@ -20,8 +20,8 @@ export function starvation(
   if (admitted >= wanted) return null;
   if (admitted === groups.length) {
     return {
-      message: `the task sources gave ${groups.length} groups, ${wanted} were wanted`,
-      action: "Raise `epochs`, add tasks, or lower rollout.prompts.",
+      message: `there were tasks for ${groups.length} ${groups.length === 1 ? "group" : "groups"}, ${wanted} were wanted`,
+      action: "Raise `epochs`, add tasks, let admission keep more of them, or lower rollout.prompts.",
     };
   }
   const rates = groups

@@ -51,6 +51,9 @@ function change(name: string, first: EvaluationMetrics | null, last: EvaluationM
   ];
 }
 
+/** What has failed by its config would fail again. */
+const asItWas = ", by the config as it was; a changed one is a new run";
+
 export function summaryLines(line: Line<"summary">): string[] {
   const names = Object.keys(line.evaluation.last ?? {}).filter((name) =>
     /^eval\/(pass@\d+|greedy)$/.test(name),
@@ -68,7 +71,9 @@ export function summaryLines(line: Line<"summary">): string[] {
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
     `stored in ${line.folder}`,
     `open it in VS Code: code ${projectOf(line.folder)}, then Gradus in the activity bar`,
-    ...(line.resume === null ? [] : [`go on with it: ${line.resume}`]),
+    ...(line.resume === null
+      ? []
+      : [`go on with it: ${line.resume}${line.status === "failed" ? asItWas : ""}`]),
   ];
 }
 

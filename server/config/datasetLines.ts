@@ -32,6 +32,10 @@ export function datasetLines(file: string): readonly DatasetLine[] | undefined {
   }
 }
 
+/** Whether there is no line at all in a file that is there, as far as reading its beginning tells. */
+export const hasNoLines = (file: string): boolean =>
+  datasetLines(file)?.length === 0 && statSync(file).size <= bytes;
+
 /** Of a task that is a dataset. */
 export const linesOfTask = perReading(
   ({ declaration, params: { dataset } }: Choice<"task">): readonly DatasetLine[] | undefined =>

@@ -31,9 +31,13 @@ export class Column {
     return this.held.subarray(0, size);
   }
 
-  /** For `Saved.arrays`: as it stands, not a copy. */
+  /** For `Saved.arrays`: as it stands, not a copy, where only `observe` changes it. */
   save(): Float64Array {
     return this.held;
+  }
+  /** For `Saved.arrays`, where a draw or a probe changes it: a step that is given up in between goes back to what was saved. */
+  saveCopy(): Float64Array {
+    return this.held.slice();
   }
   load(saved: NonNullable<Saved["arrays"]>[string] | undefined): void {
     if (saved !== this.held) this.held = Float64Array.from(saved ?? []);

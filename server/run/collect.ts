@@ -118,7 +118,8 @@ function union(
   drawn: number,
 ): Collected {
   const [first, ...rest] = batches;
-  if (first === undefined) throw drawn > 0 ? nothingPassed(drawn) : usedUp();
+  if (first === undefined)
+    throw drawn > 0 ? nothingPassed(drawn) : clock.step === 0 ? noneTrains() : usedUp();
   const batch = concatenate([first, ...rest]);
   const scored = stage.algorithm.rewards(joinColumns(columns), batch, clock);
   const groups = stage.algorithm.groups(batch, scored);
@@ -128,6 +129,12 @@ function union(
   return { batch: told, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
 }
 
+const noneTrains = (): UserError =>
+  new UserError("The task sources of this stage have no task to train on.", {
+    code: "tasks-none",
+    action:
+      "Add data: about a fifth of the tasks, chosen by a hash of prompt and answer, is held out for evaluation, and of a few tasks that may be all.",
+  });
 const usedUp = (): UserError =>
   new UserError("Every task source of this stage is used up.", {
     code: "tasks-empty",

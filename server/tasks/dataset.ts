@@ -118,6 +118,12 @@ function entryOf(chosen: Params, source: string, prompt: string, row: Row): Entr
   };
 }
 
+const stampOf = (entries: readonly Entry[]): string => {
+  const hash = createHash("sha256");
+  for (const { task, value } of entries) hash.update(`${task.id} ${value ?? ""}\n`);
+  return hash.digest("hex").slice(0, 24);
+};
+
 interface Cursor {
   epoch: number;
   at: number;
@@ -129,6 +135,7 @@ class Dataset implements TaskSource {
   private readonly lanes = new Map<string, readonly Entry[]>();
   private readonly cursors = new Map<string, Cursor>();
   private readonly byId: Map<string, string | undefined>;
+  private made: string | undefined;
   private readonly orders = new Map<string, { readonly epoch: number; readonly order: readonly Entry[] }>();
 
   constructor(
@@ -139,6 +146,10 @@ class Dataset implements TaskSource {
   ) {
     this.values = [...new Set(entries.flatMap(({ value }) => (value === undefined ? [] : [value])))];
     this.byId = new Map(entries.map(({ task, value }) => [task.id, value]));
+  }
+
+  get stamp(): string {
+    return (this.made ??= stampOf(this.entries));
   }
 
   draw(split: Split, value: string | undefined): Task | null {

@@ -40,6 +40,8 @@ export interface TaskSource extends Stateful {
   vary?(task: Task, by: number, random: Random): Task | null;
   /** The task that a prompt of this source asks; null: it asks none that can be solved. */
   read?(prompt: string): Task | null;
+  /** Of the tasks that a file gave: a resumed run compares, for the file may have changed. Absent: they are always the same. */
+  readonly stamp?: string;
   /** More tasks appear in its pool while the run goes on. */
   readonly grows?: true;
   /** What a step has shown of all sources' tasks. */

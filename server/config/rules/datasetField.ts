@@ -1,18 +1,26 @@
 import { basename } from "node:path";
 import { isParquet } from "../../parquet.ts";
-import { fieldsBeside, hasField, linesOfTask, type DatasetLine } from "../datasetLines.ts";
+import { fieldsBeside, hasField, hasNoLines, linesOfTask, type DatasetLine } from "../datasetLines.ts";
 import { changed, type Origin } from "../node.ts";
 import { replace, unknownName } from "../report.ts";
 import type { TaskConfig } from "../resolved.ts";
-import { at as nodeAt, firstTime, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
+import {
+  at as nodeAt,
+  firstTime,
+  placeOf,
+  tell,
+  type ConfigModel,
+  type Rule,
+  type StageView,
+} from "./rule.ts";
 
-const templates = ["prompt", "begin", "answer", "solution"];
+const templates = ["prompt", "begin", "answer", "solution", "chosen", "rejected"];
 
 /** Every line of a dataset has the fields that the templates name. */
 export const datasetField: Rule = {
   id: "dataset-field",
   title: "Field that a dataset's lines do not have",
-  why: "A template takes fields of a line: `{question}`, or `{meta.level}` for one inside another. A run reads the whole file before it begins and refuses where a line lacks a field that a template or `difficulty` names, or is no JSON object. Here its first lines are read (up to 100, as far as they lie in the first 64 KiB), and of a Parquet file the columns.",
+  why: "A template takes fields of a line: `{question}`, or `{meta.level}` for one inside another. A run reads the whole file before it begins and refuses where a line lacks a field that a template or `difficulty` names, or is no JSON object. A field's name without braces is a text, which every task would have. Here its first lines are read (up to 100, as far as they lie in the first 64 KiB), and of a Parquet file the columns.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)
@@ -27,6 +35,12 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
   const lines = linesOfTask(task.source);
   if (lines === undefined || typeof dataset !== "string") return;
   const path = ["tasks", String(index)];
+  if (hasNoLines(dataset)) {
+    tell(model, view, datasetField, [[...path, "dataset"], path], {
+      message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object a line.`,
+    });
+    return;
+  }
   const broken = lines.find(({ row }) => row === undefined);
   if (broken !== undefined) {
     tell(model, view, datasetField, [[...path, "dataset"], path], {
@@ -42,6 +56,7 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
     if (typeof template !== "string") continue;
     for (const [, field] of template.matchAll(/\{([\w.-]+)\}/g))
       checkField(model, view, { lines, dataset, path: [...path, key], field: field ?? "", braces: true });
+    checkBraces(model, view, { lines, path: [...path, key], template });
   }
   const { difficulty } = params;
   if (typeof difficulty === "string")
@@ -52,6 +67,24 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
       field: difficulty,
       braces: false,
     });
+}
+
+/** A field's name alone is not its value: every line would have the name itself. */
+function checkBraces(
+  model: ConfigModel,
+  view: StageView,
+  { lines, path, template }: Pick<Asked, "lines" | "path"> & { readonly template: string },
+): void {
+  const field = template.trim();
+  const isField = lines.some(({ row }) => row !== undefined && Object.hasOwn(row, field));
+  const at = placeOf(view.body, ...path);
+  if (!isField || at === undefined) return;
+  const meant = `"{${field}}"`;
+  tell(model, view, datasetField, [path], {
+    severity: "warning",
+    message: `Without braces \`${field}\` is a text, the same in every line. The lines have a field of that name: did you mean \`${meant}\`?`,
+    fixes: [replace(at.range, meant, `Change to \`${meant}\``)],
+  });
 }
 
 interface Asked {

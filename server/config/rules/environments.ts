@@ -3,7 +3,7 @@ import { UserError } from "../../../shared/errors.ts";
 import { createMethod } from "../create.ts";
 import { keyedRandom } from "../keyedRandom.ts";
 import { perReading } from "../perObject.ts";
-import type { Task, TaskSource } from "../../seams.ts";
+import type { Knob, Task, TaskSource } from "../../seams.ts";
 import type { TaskConfig } from "../resolved.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "./rule.ts";
 
@@ -19,6 +19,8 @@ export type Environment =
       readonly answers: boolean;
       /** Fields of its tasks' data. */
       readonly fields: readonly string[];
+      /** What can vary from task to task. */
+      readonly knobs: readonly Knob[] | undefined;
     }
   | { readonly kind: "refused"; readonly message: string }
   /** A dataset, a file that is not there, or tasks that are made: they are there once the run goes on. */
@@ -59,6 +61,7 @@ function ask(source: TaskConfig["source"]): Environment {
       shortestSolution: shortest(drawn, tasks),
       answers: drawn.some(({ answer }) => answer !== undefined),
       fields: Object.keys(drawn[0]?.data ?? {}),
+      knobs: tasks.drawAt === undefined ? undefined : tasks.box,
     };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

@@ -31,6 +31,7 @@ import { objectiveHead } from "./objectiveHead.ts";
 import { perturbHead } from "./perturbHead.ts";
 import { objectiveModel } from "./objectiveModel.ts";
 import { passAt } from "./passAt.ts";
+import { armsBox } from "./armsBox.ts";
 import { auxiliaryBlock } from "./auxiliaryBlock.ts";
 import { replayBlock } from "./replayBlock.ts";
 import { pastCurriculum } from "./pastCurriculum.ts";
@@ -47,6 +48,7 @@ import { shapedFilter } from "./shapedFilter.ts";
 import { bandGroup } from "./bandGroup.ts";
 import { greedyGroup } from "./greedyGroup.ts";
 import { shortLimit } from "./shortLimit.ts";
+import { methodFile } from "./methodFile.ts";
 import { missingAnswer } from "./missingAnswer.ts";
 import { datasetField } from "./datasetField.ts";
 import { rewardArguments } from "./rewardArguments.ts";
@@ -92,6 +94,7 @@ import { stagePasses } from "./stagePasses.ts";
 import { stageKey } from "./stageKey.ts";
 import { scheduleEnd } from "./scheduleEnd.ts";
 import { staticNumber } from "./staticNumber.ts";
+import { taskField } from "./taskField.ts";
 import { taskWeight } from "./taskWeight.ts";
 import { unusedTerm } from "./unusedTerm.ts";
 
@@ -117,6 +120,7 @@ export const rules: readonly Rule[] = [
   rewardFile,
   replayFile,
   pastCurriculum,
+  methodFile,
   replayBlock,
   auxiliaryBlock,
   learner,
@@ -150,8 +154,10 @@ export const rules: readonly Rule[] = [
   shortLimit,
   missingAnswer,
   datasetField,
+  taskField,
   rewardArguments,
   curriculumParts,
+  armsBox,
   staticNumber,
   curriculumGap,
   evalOverlap,

@@ -168,7 +168,9 @@ export const stageMerge: Rule = {
         at && model.report({ rule: stageMerge.id, message, key: `${view.path}.${key.join(".")}`, at });
       if (kind === "merge" && merge.length === 0)
         say(
-          "The stage merges nothing: list the weights in `merge`, e.g. `merge: [{ stage: NAME }, { model: policy }]`.",
+          on_enter.merge.length > 0
+            ? "A stage of `kind: merge` takes its weights from `merge` beside `kind`, not from `on_enter`: write the list there."
+            : "The stage merges nothing: list the weights in `merge`, e.g. `merge: [{ stage: NAME }, { model: policy }]`.",
         );
       if (parts.length === 0) continue;
       if (kind !== "merge" && merge.length > 0)

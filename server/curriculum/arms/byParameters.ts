@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
 import { arms, valueAt } from "../../config/declaration.ts";
 import type { Arm, Clock, Knob, Random, Saved, Task } from "../../seams.ts";
 import { NamedArms } from "../armSet.ts";
+import { boxOf } from "./box.ts";
 import { fromUnit } from "../points.ts";
 import type { ArmSet, Division, SourceOf } from "../types.ts";
 
@@ -87,26 +87,6 @@ class BoxDivision implements Division {
   }
 }
 
-type Ranges = Readonly<Record<string, readonly [number, number]>>;
-
-/** The knobs that are named, within what the source allows; none named: the first, which is its difficulty. */
-function boxOf(name: string, knobs: readonly Knob[], ranges: Ranges): Knob[] {
-  const chosen = Object.entries(ranges);
-  if (chosen.length === 0) return knobs.slice(0, 1);
-  return chosen.map(([key, [low, high]]) => {
-    const knob = knobs.find((one) => one.name === key);
-    if (knob !== undefined && low < high && low >= knob.low && high <= knob.high)
-      return { ...knob, low, high };
-    const known = knobs.map((one) => `${one.name} (${one.low} to ${one.high})`).join(", ");
-    throw new UserError(
-      knob === undefined
-        ? `${name} has no parameter ${key} that could vary`
-        : `the range of ${key}, ${low} to ${high}, does not lie in what ${name} can make`,
-      { code: "arms-parameters", action: `It has: ${known}.` },
-    );
-  });
-}
-
 export const byParameters = arms({
   name: "parameters",
   aliases: ["box"],
@@ -133,21 +113,15 @@ export const byParameters = arms({
   create:
     ({ box: ranges, start }, { random }) =>
     (sources) => {
-      const [one, ...others] = sources;
-      const { box: knobs } = one?.source ?? {};
-      const drawAt = one?.source.drawAt?.bind(one.source);
-      if (one === undefined || others.length > 0 || knobs === undefined || drawAt === undefined)
-        throw new UserError(
-          others.length > 0
-            ? `parameters of one environment can be arms, and there are ${sources.length} tasks`
-            : `${one?.config.name ?? "the tasks"}: there are no parameters that could vary`,
-          {
-            code: "arms-parameters",
-            action:
-              "Leave one task whose environment makes its tasks (countdown, arithmetic, reverse_text), or choose other arms.",
-          },
-        );
-      const box = boxOf(one.config.name, knobs, ranges);
+      const box = boxOf(
+        sources.map(({ config, source }) => ({
+          name: config.name,
+          knobs: source.drawAt === undefined ? undefined : source.box,
+        })),
+        ranges,
+      );
+      const one = sources[0]!;
+      const drawAt = one.source.drawAt!.bind(one.source);
       const points = Array.from({ length: start }, (_, i) => {
         const stream = random.fork("box", i);
         return fromUnit(

@@ -143,7 +143,13 @@ export function poolOf({ config, source }: SourceOf, size: number, random: Rando
     pool === undefined
       ? `the tasks of ${config.name} cannot be counted, so none of them can be an arm of its own`
       : `${config.name} has no task to train on`,
-    { code: "arms-prompt", action: "Choose `arms: difficulty` or `arms: task`, or another task source." },
+    {
+      code: "arms-prompt",
+      action:
+        pool === undefined
+          ? "Choose `arms: difficulty` or `arms: task`, or another task source."
+          : "Add tasks: about a fifth of them is held out for evaluation, and of a few that may be all.",
+    },
   );
 }
 

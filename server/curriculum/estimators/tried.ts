@@ -48,7 +48,7 @@ export class TriedRates {
   }
 
   save(): NonNullable<Saved["arrays"]> {
-    return { rates: this.rates.save(), asked: this.asked.save() };
+    return { rates: this.rates.saveCopy(), asked: this.asked.saveCopy() };
   }
   load(arrays: Saved["arrays"]): void {
     this.rates.load(arrays?.["rates"]);

@@ -63,7 +63,7 @@ class Sorted implements Sampler {
   }
 
   save(): Saved {
-    return { json: null, arrays: { passes: this.passes.save() } };
+    return { json: null, arrays: { passes: this.passes.saveCopy() } };
   }
   load({ arrays }: Saved): void {
     this.passes.load(arrays?.["passes"]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
 import { test } from "node:test";
 import { simulationLines } from "../../../server/cli/curriculumText.ts";
-import { eventLine, startedLines } from "../../../server/cli/runText.ts";
+import { eventLine, startedLines, summaryLines } from "../../../server/cli/runText.ts";
 import type { Comparison } from "../../../server/simulate/compare.ts";
 import { scenarios } from "../../../server/simulate/scenarios.ts";
 
@@ -59,4 +59,23 @@ test("one step is one step", () => {
     ],
   });
   assert.equal(plan, "  easy (rl, 2 steps) → mean (merge, 1 step)");
+});
+
+test("a run that failed says that resuming keeps its config", () => {
+  const summary = {
+    type: "summary",
+    run: "r",
+    status: "failed",
+    steps: 0,
+    message: "reverse_text has no parameter digits that could vary",
+    evaluation: { first: null, last: null },
+    seconds: 1,
+    folder: "/p/.gradus/runs/r",
+    resume: "gradus runs resume r",
+  } as const;
+  assert.match(
+    summaryLines(summary).at(-1)!,
+    /resume r, by the config as it was; a changed one is a new run$/,
+  );
+  assert.match(summaryLines({ ...summary, status: "stopped" }).at(-1)!, /resume r$/);
 });

@@ -46,10 +46,10 @@ type Slot = keyof typeof slots;
 const given: Readonly<Record<string, Record<string, unknown>>> = {
   "arms fields": { fields: ["operator"], pool: 40 },
   "arms prompt": { pool: 40 },
-  "signal label": { field: "length" },
+  "signal label": { field: "digits" },
   "estimator static": { by: "prompt_length" },
   "estimator value_head": { perceptron: "value" },
-  "estimator surrogate": { pilots: "pilots.jsonl" },
+  "estimator surrogate": { pilots: "../config/few.jsonl" },
   "start guide": { model: "helper" },
   "sampler gmm": { components: [1, 2, 3], fit_every: 20, probe_points: 5, probe_samples: 2 },
   "sampler again": {

@@ -87,7 +87,7 @@ test("a starved step is told with the success rates it saw", () => {
     /kept 0 of 3 groups, 2 were wanted; success rates seen: 0 \(2×\), 1 \(1×\)/,
   );
   const used = starvation([group([1, 0])], [{ admitted: true }], 2);
-  assert.match(used?.message ?? "", /the task sources gave 1 groups, 2 were wanted/);
+  assert.match(used?.message ?? "", /there were tasks for 1 group, 2 were wanted/);
   assert.equal(starvation([group([1, 0])], [{ admitted: true }], 1), null);
 });
 

@@ -1,8 +1,8 @@
-/** Every combination of parts that fits goes on from saved state exactly as it would have gone on without. */
+/** Every combination of parts that fits goes on from saved state exactly as it would have gone on without, given-up steps or not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Capability, Declaration } from "../../../server/config/declaration.ts";
-import type { Curriculum } from "../../../server/algorithm.ts";
+import type { Curriculum, DrawnTask } from "../../../server/algorithm.ts";
 import {
   admissions,
   arms,
@@ -50,7 +50,8 @@ function outcome(arm: string, task: Group["task"], step: number, i: number): Gro
   return group(rewards, { arm, task, advantages: Float64Array.from(rewards, (r) => r - 0.5) });
 }
 
-async function step(curriculum: Curriculum, now: number): Promise<string[]> {
+/** Tasks of a step, after everything that is to be tried before it. */
+async function draw(curriculum: Curriculum, now: number): Promise<DrawnTask[]> {
   const clock = at(now);
   for (let wish = curriculum.probe(clock); wish !== undefined; wish = curriculum.probe(clock)) {
     const tried = curriculum.tasksOf(wish, 1, clock);
@@ -59,7 +60,12 @@ async function step(curriculum: Curriculum, now: number): Promise<string[]> {
       clock,
     );
   }
-  const drawn = await curriculum.draw(curriculum.asks(6, clock), randomStream("step", now), clock);
+  return curriculum.draw(curriculum.asks(6, clock), randomStream("step", now), clock);
+}
+
+async function step(curriculum: Curriculum, now: number): Promise<string[]> {
+  const clock = at(now);
+  const drawn = await draw(curriculum, now);
   const groups = drawn.map(({ arm, task }, i) => outcome(arm, task, now, i));
   const verdicts = groups.map((one) => curriculum.admit(one));
   const more = curriculum.more({ wanted: 6, admitted: 1, drawn: groups.length, round: 1 });
@@ -75,9 +81,14 @@ async function resumes(text: string, steps = 6): Promise<void> {
     const expected = await step(whole, now);
     assert.deepEqual(await step(resumed, now), expected, `${text}, step ${now}`);
     assert.ok(expected.length > 1, text);
-    const again = make();
-    again.load(through(resumed.save()));
-    resumed = again;
+    // What was saved before a step that is then given up is what a checkpoint holds, and what is put back.
+    const boundary = resumed.save();
+    const kept = through(boundary);
+    await draw(resumed, now + 1);
+    assert.deepEqual(through(boundary), kept, `${text}, given up in step ${now + 1}`);
+    const next = now % 2 === 0 ? make() : resumed;
+    next.load(next === resumed ? boundary : through(boundary));
+    resumed = next;
   }
 }
 

@@ -49,6 +49,11 @@ test("the document brackets and marks what was given, over its lines", () => {
     ["⟦ab⏎", "c⟧"],
   );
   assert.match(helpText(help), /3 tokens given: "ab\\nc" · 1 of 3/);
+  assert.equal(
+    helpText({ use: "hint", share: 0.5, round: 0 }),
+    "helped by hint, 50 % of it: less than one piece, so nothing",
+  );
+  assert.equal(helpText({ use: "hint", share: 0, round: 0 }), "helped by hint, 0 %");
 });
 
 test("a branch says whom it left, and what it took over stands between brackets", () => {

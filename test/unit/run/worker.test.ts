@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { metrics as known } from "../../../shared/metrics.ts";
 import { essence, ofKind, testRun } from "../../support/runFolder.ts";
@@ -190,6 +190,15 @@ test("an edited config does not reach a resumed run", async () => {
 for (const [what, set, message] of [
   ["a model folder that is missing", ["model.base=./nowhere"], /nowhere/],
   ["a reward that is not there", ["reward.terms.mine={ use: ./missing.ts }"], /missing\.ts/],
+  [
+    "a dataset whose one line is held out",
+    [
+      `tasks=[{ dataset: ${JSON.stringify(resolve("test/fixtures/config/lone.jsonl"))}, prompt: "{prompt}", answer: "{answer}" }]`,
+      "reward={ terms: { correct: exact_match } }",
+      "stages=[{ name: practice, steps: 1 }]",
+    ],
+    /no task to train on.*held out for evaluation/,
+  ],
   ["a reward of a later version", ["reward.terms.mine={ use: ./missing.py:score }"], /missing\.py|Python/],
 ] as const) {
   test(`${what} fails the run: end record, event with an action, exit code 1`, async () => {
