@@ -26,9 +26,12 @@ export const criterionName = ({ name, text }: Criterion): string => name ?? text
 export const isBroken = ({ points, met }: JudgedCriterion): boolean =>
   met !== null && (points < 0 ? met > 0 : met < 1);
 
-/** 1 what earns points, −1 what costs or misses some, 0 neither. */
-export const signOfCriterion = (one: JudgedCriterion): -1 | 0 | 1 =>
-  isBroken(one) ? -1 : one.met === null || one.points < 0 ? 0 : 1;
+/** 1 what earns all of its points, −1 what earns none, or costs some; 0 neither. */
+export function signOfCriterion({ points, met }: JudgedCriterion): -1 | 0 | 1 {
+  if (met === null) return 0;
+  if (points < 0) return met > 0 ? -1 : 0;
+  return met >= 1 ? 1 : met <= 0 ? -1 : 0;
+}
 
 /** ✓ met, ✗ not met, 40 % in between, ? not known. */
 export const metMark = (met: Met): string =>

@@ -59,7 +59,7 @@ export function rolloutsOf(step: number): readonly RolloutRow[] {
 /** The group whose rollouts a rubric judges. */
 const judgedGroup = 2;
 
-function judgedBy(index: number): RolloutRow["details"] {
+function judgedBy(index: number): NonNullable<RolloutRow["details"]> {
   const met = (every: number): number => (index % every === 0 ? 1 : 0);
   return {
     style: {

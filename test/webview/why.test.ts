@@ -97,7 +97,7 @@ test("criteria stand beside those of the siblings, and say so in words, too", { 
   await panel.send(whyMessage(judged));
   const table = panel.page.getByRole("region", { name: "Criteria of style" }).getByRole("table");
   const heads = await table.getByRole("columnheader").allTextContents();
-  assert.deepEqual(heads, ["style", "points", "#0", "#1", "#2", "#3 ◂", "#4", "#5", "#6", "#7", "met"]);
+  assert.deepEqual(heads, ["style", "points", "#3 ◂", "#0", "#1", "#2", "#4", "#5", "#6", "#7", "met"]);
   const veto = table.getByRole("row", { name: /Makes up a number/ });
   const cells = await veto.getByRole("cell").allTextContents();
   assert.deepEqual(cells.slice(0, 2), ["−4, veto", "✓met"]);

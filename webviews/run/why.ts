@@ -153,11 +153,12 @@ function verdict(one: TermCriteria["criteria"][number], met: Met, own: boolean):
   );
 }
 
-/** Criteria down, the rollouts of the group across. */
+/** Criteria down, the rollouts of the group across, the explained one first: a narrow panel may show no other. */
 function criteria({ criteria: terms = [], siblings: all, index }: Why): HTMLElement[] {
   const own = all.findIndex((one) => one.index === index);
   const near = Math.max(0, Math.min(own - mostSiblings / 2, all.length - mostSiblings));
-  const shown = [...all.keys()].slice(near, near + mostSiblings);
+  const others = [...all.keys()].slice(near, near + mostSiblings).filter((i) => i !== own);
+  const shown = own < 0 ? others : [own, ...others];
   const heads = shown.map((i) => (i === own ? `#${all[i]!.index} ◂` : `#${all[i]!.index}`));
   return terms.map(({ term, criteria: list }) => {
     const rows = list.map((one): Cell[] => {

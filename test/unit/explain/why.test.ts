@@ -306,7 +306,11 @@ test("a branch: compared with its whole group, and what it took over does not tr
 });
 
 test("what terms said of the group criterion by criterion stands side by side, and in words", () => {
-  const judged = (polite: number | null, harmful: number, shared = 1): NonNullable<RolloutRow["details"]> => ({
+  const judged = (
+    polite: number | null,
+    harmful: number,
+    shared = 1,
+  ): NonNullable<RolloutRow["details"]> => ({
     right: {
       criteria: [
         { name: "polite", text: "is polite throughout", points: 2, met: polite },
