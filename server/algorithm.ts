@@ -21,6 +21,7 @@ import type {
   Weigh,
 } from "./seams.ts";
 import { AdvantageChain } from "./algorithm/advantages.ts";
+import { describeCriteria } from "./algorithm/criteria.ts";
 import {
   describeAdvantages,
   describeGroups,
@@ -218,6 +219,7 @@ export class Algorithm implements Stateful {
   describe(batch: Batch, scored: Scored, trained: Trained, groups: readonly Group[]): Record<string, number> {
     return {
       ...describeRewards(scored),
+      ...describeCriteria(scored.rewards.terms, batch),
       ...describeAdvantages(trained),
       ...describeGroups(groups),
       ...describeRollouts(batch),

@@ -182,6 +182,11 @@ export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskCon
 
 /** What a row recorded of a term. A non-finite value is an error, as it would have been when it was scored. */
 export function recordedValue(row: RolloutRow, term: string): TermValue {
+  const criteria = row.details?.[term]?.criteria;
+  return { ...recordedNumber(row, term), ...(criteria && { criteria }) };
+}
+
+function recordedNumber(row: RolloutRow, term: string): TermValue {
   const message = row.errors?.[term];
   if (message !== undefined) return { kind: "error", message };
   const value = row.rewards?.[term];

@@ -1,12 +1,15 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
 import { Algorithm, contextOf, type Scored } from "./algorithm.ts";
 import type { RunConfig, StageBody } from "./config/resolved.ts";
+import { detailsOf } from "./algorithm/criteria.ts";
 import { columnOf, rowValue } from "./algorithm/rewards.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "./recorded.ts";
 import { UserError } from "../shared/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../shared/rollouts.ts";
 import { Scorer } from "./scoring.ts";
 import { stageAt } from "./explain/stageAt.ts";
+import type { TermDetails } from "../shared/criteria.ts";
+import { criteriaChanges, type CriterionChange } from "./rescore/criteriaChanges.ts";
 import { noModels, noTokenizer } from "./rescore/noModels.ts";
 import { status, type Batch, type Random, type RewardColumn } from "./seams.ts";
 
@@ -17,6 +20,8 @@ export interface RescoredRollout {
   readonly index: number;
   readonly rewards: Readonly<Record<string, WireNumber | null>>;
   readonly errors: Readonly<Record<string, string>>;
+  /** By term, what it says now of each criterion, where it judges by such. */
+  readonly details?: Readonly<Record<string, TermDetails>>;
   readonly reward: WireNumber | null;
   /** As recorded; null where it was not. */
   readonly before: WireNumber | null;
@@ -32,6 +37,8 @@ export interface RescoredSummary {
         readonly before: WireNumber | null;
         readonly errors: number;
         readonly changed: number;
+        /** By criterion, where the term judges by such. */
+        readonly criteria?: Readonly<Record<string, CriterionChange>>;
       }
     >
   >;
@@ -141,6 +148,7 @@ const rollout = ({ rows, columns, now, before }: Part, i: number): RescoredRollo
   errors: Object.fromEntries(
     columns.flatMap((column) => (column.errors.has(i) ? [[column.name, column.errors.get(i)!]] : [])),
   ),
+  ...detailsOf(columns, i),
   reward: wireOrNull(now[i]!),
   before: wireOrNull(before[i]!),
 });
@@ -163,7 +171,16 @@ function summary(parts: readonly Part[]): RescoredSummary {
     const changed = now.filter((value, i) => !Object.is(value, before[i]!)).length;
     const known = (values: readonly number[]): WireNumber | null =>
       wireOrNull(mean(values.filter((value) => !Number.isNaN(value))));
-    return [name, { mean: known(now), before: known(before), errors, changed }] as const;
+    const criteria = criteriaChanges(
+      parts.map(({ columns, recorded }) => ({
+        now: columns.find((column) => column.name === name),
+        before: recorded.find((column) => column.name === name),
+      })),
+    );
+    return [
+      name,
+      { mean: known(now), before: known(before), errors, changed, ...(criteria && { criteria }) },
+    ] as const;
   });
   const rows = parts.flatMap((part) => part.rows);
   return {

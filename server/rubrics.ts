@@ -1,12 +1,10 @@
 /** Rubrics of tasks: criteria with points. */
 import { fieldOf, isObject } from "./helpTexts.ts";
+import type { Criterion } from "../shared/criteria.ts";
 import type { Json } from "../shared/json.ts";
 import type { Task } from "./seams.ts";
 
-export interface Criterion {
-  readonly text: string;
-  /** What it counts where it is met; below 0: what a good answer avoids. */
-  readonly points: number;
+export interface RubricCriterion extends Criterion {
   /** A response meets it where this is found in it: no judge is asked. */
   readonly regex?: string;
 }
@@ -20,18 +18,25 @@ const isText = (one: Json | undefined): one is string => typeof one === "string"
 const isNumber = (one: Json | undefined): one is number => typeof one === "number";
 
 /** A criterion: a text that counts 1, or an object with a text and its points; undefined: neither. */
-function criterionOf(value: Json): Criterion | undefined {
+function criterionOf(value: Json): RubricCriterion | undefined {
   if (typeof value === "string") return { text: value, points: 1 };
   if (!isObject(value)) return undefined;
   const regex = firstOf(value, ["regex"], isText);
   const text = firstOf(value, ["criterion", "text", "description"], isText) ?? regex;
   if (text === undefined) return undefined;
   const points = firstOf(value, ["points", "weight"], isNumber) ?? 1;
-  return { text, points, ...(regex !== undefined && { regex }) };
+  const name = firstOf(value, ["name"], isText);
+  return {
+    ...(name !== undefined && { name }),
+    text,
+    points,
+    ...(value["veto"] === true && { veto: true }),
+    ...(regex !== undefined && { regex }),
+  };
 }
 
 /** Those of a field of the task's data, a list; what is none is left out. Empty: it has no rubric. */
-export function rubricOf(task: Task, field: string): Criterion[] {
+export function rubricOf(task: Task, field: string): RubricCriterion[] {
   const value = fieldOf(task, field);
   return Array.isArray(value) ? value.flatMap((one: Json) => criterionOf(one) ?? []) : [];
 }

@@ -9,11 +9,13 @@
  * object per token. Columns of a batch cover every token *after the first prompt* of a row, observations and
  * given prefixes included. Row `i` occupies `offsets[i] … offsets[i + 1]` of every token column.
  */
+import type { JudgedCriterion } from "../shared/criteria.ts";
 import type { Json } from "../shared/json.ts";
 import type { Angles, Questioned } from "./angles.ts";
 import type { OptimizerChoice } from "./config/declaration.ts";
 import type { Task } from "./tasks/types.ts";
 import type { GuidedRecord } from "./guidance/types.ts";
+import type { TermValue, TextSpans } from "./reward/types.ts";
 
 // ───────────────────────────────────────────────────────────────── words
 
@@ -435,6 +437,8 @@ export interface RewardColumn {
   readonly errors: ReadonlyMap<number, string>;
   /** Row → what the term found in the response, as it was scored. */
   readonly spans?: ReadonlyMap<number, TextSpans>;
+  /** Row → what the term says criterion by criterion, where it does. */
+  readonly criteria?: ReadonlyMap<number, readonly JudgedCriterion[]>;
 }
 
 /** Rewards stay separate per term until the advantage slot; nothing sums them earlier. */
@@ -462,19 +466,7 @@ export interface RewardContext {
   readonly signal?: AbortSignal;
 }
 
-/** Characters [from, to) of a response, by a name that masks read, e.g. `executed` or `error`. */
-export type TextSpans = Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>;
-
-export type TermValue =
-  | { readonly kind: "value"; readonly value: number; readonly spans?: TextSpans }
-  | {
-      readonly kind: "values";
-      readonly level: Exclude<Level, "response">;
-      readonly values: readonly number[];
-      readonly spans?: TextSpans;
-    }
-  | { readonly kind: "none"; readonly spans?: TextSpans }
-  | { readonly kind: "error"; readonly message: string };
+export type { TermValue, TextSpans } from "./reward/types.ts";
 
 /** Scores every row of a batch; one result a row, in order. */
 export interface RewardTerm {

@@ -41,6 +41,14 @@ export const metrics: readonly Metric[] = [
     summary: "Rollouts on which the term failed.",
   },
   {
+    name: "reward/<term>/<criterion>",
+    unit: "fraction",
+    better: null,
+    range: [0, 1],
+    summary:
+      "How far a criterion of the term is met, over the step's rollouts; of criteria that a quarter of the groups share, at most 16 a term.",
+  },
+  {
     name: "advantage/mean_abs",
     unit: "",
     better: null,
@@ -371,11 +379,15 @@ export const metrics: readonly Metric[] = [
   },
 ];
 
-/** `reward/<term>` and the like as patterns, the list's order kept. */
-const patterns = metrics.map((metric) => ({
-  metric,
-  pattern: new RegExp(`^${metric.name.replaceAll(/<\w+>/g, ".+").replace("@k", "@\\d+")}$`),
-}));
+const given = ({ name }: Metric): number => name.replaceAll(/<\w+>|@k/g, "").length;
+
+/** `reward/<term>` and the like as patterns; the closest first, `reward/<term>/errors` before `reward/<term>`. */
+const patterns = [...metrics]
+  .sort((one, other) => given(other) - given(one))
+  .map((metric) => ({
+    metric,
+    pattern: new RegExp(`^${metric.name.replaceAll(/<\w+>/g, ".+").replace("@k", "@\\d+")}$`),
+  }));
 
 /** The entry that a metric's own name belongs to. */
 export const metricNamed = (name: string): Metric | undefined =>

@@ -3,6 +3,7 @@
  * "Infinity" and "-Infinity"; readers accept both. Unknown keys are kept.
  */
 import { UserError, messageOf } from "./errors.ts";
+import type { TermDetails } from "./criteria.ts";
 import type { JsonObject } from "./json.ts";
 
 /** A number that may be non-finite on the wire, or null where no value exists. */
@@ -89,6 +90,8 @@ export interface RolloutRow {
   readonly shown?: Readonly<Record<string, string>>;
   readonly rewards?: Readonly<Record<string, WireReward>>;
   readonly errors?: Readonly<Record<string, string>>;
+  /** By term, what it says of each criterion, where it judges by such. */
+  readonly details?: Readonly<Record<string, TermDetails>>;
   readonly reward?: MaybeNumber;
   /** Reward of a reference answer to the same task, e.g. the greedy one. */
   readonly reward_baseline?: MaybeNumber;
@@ -241,6 +244,24 @@ function checkReward(name: string, value: unknown, place: RowPlace): void {
 const isSpan = (value: unknown): boolean =>
   Array.isArray(value) && value.length === 2 && value.every((end) => Number.isInteger(end) && end >= 0);
 
+const isCriterion = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value["text"] === "string" &&
+  typeof value["points"] === "number" &&
+  (value["met"] === null || typeof value["met"] === "number");
+
+function checkDetails(value: unknown, place: RowPlace): void {
+  if (value === undefined || value === null) return;
+  const known = (term: unknown): boolean =>
+    isObject(term) && Array.isArray(term["criteria"]) && term["criteria"].every(isCriterion);
+  if (!isObject(value) || !Object.values(value).every(known))
+    throw refusal(
+      place,
+      '"details" must hold, by reward term, its criteria',
+      'Write e.g. {"details": {"style": {"criteria": [{"text": "is polite", "points": 1, "met": 1}]}}}; `met` is a number from 0 to 1, or null.',
+    );
+}
+
 /** Keys that hold lists of [start, end] by name, and what to say where they do not. */
 const spanKeys = {
   spans: {
@@ -283,6 +304,7 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
     if (row[key] !== undefined && row[key] !== null && !isObject(row[key]))
       throw refusal(place, `"${key}" must be an object`, "Mend the row.");
   checkSpans("spans", row["spans"], place);
+  checkDetails(row["details"], place);
   for (const key of ["reward", "advantage"])
     if (row[key] !== undefined && !isMaybeNumber(row[key]))
       throw refusal(

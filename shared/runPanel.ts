@@ -241,6 +241,7 @@ export const wantedMetric = (name: string): boolean =>
 
 export type ChartId =
   | "reward"
+  | "criteria"
   | "groups"
   | "curriculum"
   | "estimate"
@@ -255,6 +256,7 @@ export type ChartId =
   | "memory";
 
 const chartsOfMetrics: readonly (readonly [RegExp, ChartId])[] = [
+  [/^reward\/(?!total\/).+\/(?!errors$).+$/, "criteria"],
   [/^(reward\/|eval\/pass@1$)/, "reward"],
   [/^groups\/(all_right|mixed|all_wrong)$/, "groups"],
   [/^curriculum\/.+\/share$/, "curriculum"],

@@ -1,4 +1,5 @@
 /** Why one rollout's advantage is what it is: what `gradus explain --why` prints and the run panel shows. */
+import type { Criterion, Met } from "./criteria.ts";
 import type { MaybeNumber } from "./rollouts.ts";
 
 /** A rollout of the group; the explained one is among them. */
@@ -26,6 +27,13 @@ export interface TermShare {
 export type TermShares =
   | { readonly kind: "exact"; readonly terms: readonly TermShare[]; readonly rest: number }
   | { readonly kind: "none"; readonly reason: string };
+
+/** A term that judges by criteria. */
+export interface TermCriteria {
+  readonly term: string;
+  /** `met` is in the order of the siblings; null: it is not known, or that one was not judged by it. */
+  readonly criteria: readonly (Criterion & { readonly met: readonly Met[] })[];
+}
 
 /** What another baseline or scale would have given. */
 export interface Alternative {
@@ -58,7 +66,7 @@ export interface TokenFacts {
   readonly clips: "computed" | "recorded" | "unknown";
 }
 
-export type WhyTopic = "advantage" | "terms" | "alternatives" | "tokens";
+export type WhyTopic = "advantage" | "criteria" | "terms" | "alternatives" | "tokens";
 
 export interface Why {
   readonly type: "why";
@@ -75,6 +83,8 @@ export interface Why {
   readonly scale: string;
   readonly siblings: readonly WhySibling[];
   readonly shares: TermShares;
+  /** What terms said of the group criterion by criterion; absent: none does. */
+  readonly criteria?: readonly TermCriteria[];
   readonly alternatives: readonly Alternative[];
   readonly tokens: TokenFacts;
   /** The same in sentences. */

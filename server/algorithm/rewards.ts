@@ -46,6 +46,19 @@ function checked(value: TermValue, batch: Batch, row: number): TermValue {
   return bad === undefined ? value : { kind: "error", message: `a value is ${bad}, which is not finite` };
 }
 
+/** What values have beside them, by row; undefined where none has any. */
+function byRow<Found>(
+  values: readonly TermValue[],
+  of: (value: TermValue) => Found | undefined,
+): ReadonlyMap<number, Found> | undefined {
+  const found = new Map<number, Found>();
+  values.forEach((value, row) => {
+    const own = of(value);
+    if (own !== undefined) found.set(row, own);
+  });
+  return found.size === 0 ? undefined : found;
+}
+
 /** A term's results as a column. In a column with values at a finer level, a row with one number has it as its only value. */
 export function columnOf(name: string, results: readonly TermValue[], batch: Batch): RewardColumn {
   const values = results.map((result, row) => checked(result, batch, row));
@@ -62,11 +75,9 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
           ? [Number.NaN]
           : [],
   );
-  const spans = new Map(
-    values.flatMap((value, row): [number, TextSpans][] =>
-      value.kind === "error" || value.spans === undefined ? [] : [[row, value.spans]],
-    ),
-  );
+  const spans = byRow<TextSpans>(values, (value) => (value.kind === "error" ? undefined : value.spans));
+  // What a term said stands even where its value was refused.
+  const criteria = byRow(results, (result) => result.criteria);
   const offsets = new Int32Array(lists.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
   return {
@@ -82,7 +93,8 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
         value.kind === "error" ? [[row, value.message]] : [],
       ),
     ),
-    ...(spans.size > 0 && { spans }),
+    ...(spans && { spans }),
+    ...(criteria && { criteria }),
   };
 }
 

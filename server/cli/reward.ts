@@ -1,6 +1,7 @@
 import { randomStream } from "../random.ts";
 import { readRollouts } from "../recorded.ts";
 import { rescore, type Rescored, type RescoredSummary } from "../rescore.ts";
+import { formatFraction } from "../../shared/format.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./findings.ts";
@@ -17,8 +18,13 @@ const short = (value: WireNumber | null): string =>
 
 function tell({ rollouts, terms, groups }: RescoredSummary): void {
   print(`${rollouts} rollouts in ${groups.total} groups`);
-  for (const [name, { mean, before, errors, changed }] of Object.entries(terms))
+  for (const [name, { mean, before, errors, changed, criteria = {} }] of Object.entries(terms)) {
     print(`  ${name}: mean ${short(mean)}, was ${short(before)}; ${changed} changed, ${errors} errors`);
+    for (const [criterion, { met, before: was, gained, lost }] of Object.entries(criteria))
+      print(
+        `    ${criterion}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
+      );
+  }
   print(
     `  groups gained: ${groups.gained.length}${groups.gained.length === 0 ? "" : ` (${groups.gained.join(", ")})`}`,
   );

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
 import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
+import { criterionText, metCount } from "../../shared/criteria.ts";
 import { branchText } from "../../shared/branchText.ts";
 import { helpText } from "../../shared/helpText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
@@ -15,6 +16,7 @@ interface Options {
   readonly step?: number;
   readonly where?: string;
   readonly limit?: number;
+  readonly criteria?: boolean;
 }
 
 const page = 256;
@@ -27,6 +29,7 @@ export const command: Command = {
       .option("--step <n>", "only this step", whole(-1))
       .option("--where <expression>", "e.g. 'reward > 0.5 && finish == \"length\"'")
       .option("--limit <n>", "at most so many", whole(1))
+      .option("--criteria", "with each criterion of a rubric: whether it is met, and its points")
       .option("--store <folder>", "the store, or a folder in its workspace")
       .option("--json", "one rollout a line, with its tokens")
       .action((words: string, options: Options) =>
@@ -40,7 +43,7 @@ export const command: Command = {
 async function list(
   connection: MessageConnection,
   run: string,
-  { json, step, where, limit: most = Number.POSITIVE_INFINITY }: Options,
+  { json, step, where, criteria, limit: most = Number.POSITIVE_INFINITY }: Options,
 ): Promise<void> {
   const wish: InputOf<typeof rolloutsQuery> = {
     run,
@@ -64,7 +67,7 @@ async function list(
         const heading = `step ${row.step}  ${row.group}  ${row.task?.arm ?? ""}`;
         if (heading !== group) print(`\n${heading}\n${indent(row.prompt ?? "", "  > ")}`);
         group = heading;
-        print(text(row));
+        print(text(row, criteria === true));
       }
     }
     told += answer.rollouts.length;
@@ -94,9 +97,23 @@ const shown = (value: WireReward | undefined): string =>
           ? String(Math.round(value * 1e4) / 1e4)
           : value;
 
-function text(row: RolloutRow): string {
-  const terms = Object.entries(row.rewards ?? {}).map(([name, value]) => `${name} ${shown(value)}`);
-  const errors = Object.entries(row.errors ?? {}).map(([name, message]) => `${name} failed: ${message}`);
+/** "style 0.5 (2 of 3 criteria met)". */
+function termText(row: RolloutRow, name: string, text: string): string {
+  const judged = row.details?.[name]?.criteria;
+  return judged === undefined ? `${name} ${text}` : `${name} ${text} (${metCount(judged)})`;
+}
+
+/** A line a criterion. */
+const criteriaText = ({ details = {} }: RolloutRow): string =>
+  Object.entries(details)
+    .flatMap(([term, { criteria }]) => criteria.map((one) => `      ${term} ${criterionText(one)}\n`))
+    .join("");
+
+function text(row: RolloutRow, criteria: boolean): string {
+  const terms = Object.entries(row.rewards ?? {}).map(([name, value]) => termText(row, name, shown(value)));
+  const errors = Object.entries(row.errors ?? {}).map(([name, message]) =>
+    termText(row, name, `failed: ${message}`),
+  );
   const marks = [
     `reward ${shown(row.reward ?? null)}`,
     `advantage ${shown(row.advantage ?? null)}`,
@@ -107,5 +124,5 @@ function text(row: RolloutRow): string {
   ];
   const help = row.help === undefined ? "" : `      ${helpText(row.help)}\n`;
   const branch = row.parent === undefined ? "" : `      ${branchText(row.parent)}\n`;
-  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${branch}${help}${indent(row.response ?? "", "      ")}`;
+  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${branch}${help}${criteria ? criteriaText(row) : ""}${indent(row.response ?? "", "      ")}`;
 }

@@ -1,4 +1,5 @@
 /** `gradus explain --why` in a terminal: the sentences, with the numbers they speak of as bars and a table. Pure. */
+import { criterionName, metMark, pointsText, signOfCriterion } from "../../shared/criteria.ts";
 import { formatChange, formatNumber } from "../../shared/format.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
 import type { Alternative, Span, TermShare, Why, WhyTopic } from "../../shared/why.ts";
@@ -18,6 +19,7 @@ export function whyText(why: Why, width: number): string[] {
     `${colours.bold(`${why.group} #${why.index}`)}${colours.dim(`  step ${why.step} · ${why.baseline}, ${why.scale}`)}`,
     ...section(why, "advantage", undefined, siblings(why, room), room),
     ...section(why, "terms", "What each reward term gave", shares(why, room), room),
+    ...section(why, "criteria", "Criteria", criteria(why, room), room),
     ...section(why, "alternatives", "By another baseline or scale", table(why.alternatives, room), room),
     ...section(why, "tokens", "Tokens", places(why, room), room),
   ];
@@ -124,6 +126,24 @@ function shares({ shares: found, advantage }: Why, width: number): string[] {
   );
   const sum = `    ${"sum".padEnd(names + payments + 2)}  ${change(advantage).padStart(values)}`;
   return [...lines, colours.bold(sum)];
+}
+
+/** Whether the rollout meets each, and how many of its group do. */
+function criteria({ criteria: terms = [], siblings: all, index }: Why, width: number): string[] {
+  const own = all.findIndex((one) => one.index === index);
+  const judged = terms.flatMap((term) => term.criteria);
+  const points = columnWidth(judged.map(pointsText));
+  const marks = columnWidth(judged.map(({ met }) => metMark(met[own] ?? null)));
+  const names = Math.min(columnWidth(judged.map(criterionName)), Math.max(20, width - points - marks - 30));
+  return terms.flatMap(({ term, criteria: list }) => [
+    ...(terms.length > 1 ? [colours.dim(`    ${term}`)] : []),
+    ...list.map((one) => {
+      const met = one.met[own] ?? null;
+      const known = one.met.filter((other) => other !== null);
+      const share = `${known.filter((other) => other >= 1).length} of ${known.length} of the group`;
+      return `    ${signed(metMark(met).padStart(marks), signOfCriterion({ ...one, met }))} ${pointsText(one).padStart(points)}  ${oneLine(criterionName(one), names).padEnd(names)}  ${colours.dim(share)}`;
+    }),
+  ]);
 }
 
 function payment({ weight, value, note }: TermShare): string {

@@ -2,6 +2,7 @@
 import { formatChange, formatNumber, plural } from "../../shared/format.ts";
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../shared/rollouts.ts";
 import type { Alternative, TokenRule, Why, WhyTopic } from "../../shared/why.ts";
+import { criteriaWords } from "./criteria.ts";
 import type { RecordedStep } from "./recordedStep.ts";
 
 type Facts = Omit<Why, "words">;
@@ -37,6 +38,10 @@ export function inWords(
     ["advantage", recordedWords(facts, step)],
     ["advantage", parent === undefined ? undefined : branchWords(parent)],
     ["terms", termWords(facts)],
+    ...criteriaWords(
+      facts.criteria ?? [],
+      facts.siblings.findIndex(({ index }) => index === facts.index),
+    ).map((sentence): [WhyTopic, string] => ["criteria", sentence]),
     ["alternatives", alternativeWords(facts)],
     ...tokenWords(facts, refusal).map((sentence): [WhyTopic, string] => ["tokens", sentence]),
   ];

@@ -10,6 +10,7 @@ import type { RunConfig } from "../config/resolved.ts";
 import { checkTerms, StepExplainer, type SolvedStep } from "../explain.ts";
 import { groupKey, type RecordedRow } from "../recorded.ts";
 import { alternatives } from "./alternatives.ts";
+import { criteriaOf } from "./criteria.ts";
 import { memoryBefore, type Remember } from "./memory.ts";
 import { RecordedStep } from "./recordedStep.ts";
 import { rowAdvantage } from "./rowAdvantage.ts";
@@ -128,6 +129,7 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
     remember: memoryBefore(config, rows, recorded),
   };
   const whole = viewOf(around, all, recorded);
+  const criteria = criteriaOf(group.map(({ row }) => row));
   const parts: Omit<Why, "words"> = {
     type: "why",
     step: recorded.row.step,
@@ -141,6 +143,7 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
     scale: whole.step.body.advantage.scale.declaration.name,
     siblings: siblingsOf(whole, group),
     shares: sharesOf(around, whole, group, recorded),
+    ...(criteria.length > 0 && { criteria }),
     alternatives: alternatives(whole.step, whole.row, whole.solved, around.remember),
     tokens: tokenFacts(
       { ...whole, weights: whole.solved.weights, exists: whole.solved.advantages.exists },

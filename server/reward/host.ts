@@ -4,6 +4,7 @@
  */
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import type { JudgedCriterion } from "../../shared/criteria.ts";
 import type { TermValue, TextSpans } from "../seams.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 
@@ -32,7 +33,7 @@ const isFunction = (value: unknown): value is Score => typeof value === "functio
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const forms = "a number, null, { value, spans } or { level, values }";
+const forms = "a number, null, { value, spans, criteria } or { level, values }";
 
 /** A returned value as a term's value; whatever else it is becomes an error that shows it. @param length of the response */
 function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue {
@@ -41,13 +42,15 @@ function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue 
   if (!isObject(result)) return plain(result);
   const spans = result["spans"] === undefined ? {} : spansOf(result["spans"], length);
   if (typeof spans === "string") return failed(spans);
+  const criteria = result["criteria"] === undefined ? {} : criteriaOf(result["criteria"]);
+  if (typeof criteria === "string") return failed(criteria);
   if (Array.isArray(result["values"])) {
     const several = listed(result["level"], result["values"]);
-    return several.kind === "values" ? { ...several, ...spans } : several;
+    return several.kind === "values" ? { ...several, ...spans, ...criteria } : several;
   }
   if (!("value" in result)) return failed(`returned ${shown(result)}; it must return ${forms}`);
   const one = plain(result["value"]);
-  return one.kind === "error" ? one : { ...one, ...spans };
+  return one.kind === "error" ? one : { ...one, ...spans, ...criteria };
 }
 
 function plain(result: unknown): TermValue {
@@ -93,6 +96,28 @@ function spansOf(spans: unknown, length: number): string | { readonly spans: Tex
     checkedSpans[name] = own;
   }
   return { spans: checkedSpans };
+}
+
+/** True, false, a number from 0 to 1, or null: not known. */
+const isMet = (met: unknown): met is boolean | number | null =>
+  met === null || typeof met === "boolean" || (typeof met === "number" && met >= 0 && met <= 1);
+
+/** What is wrong with returned criteria, or the criteria. */
+function criteriaOf(criteria: unknown): string | { readonly criteria: readonly JudgedCriterion[] } {
+  if (!isObject(criteria))
+    return `returned ${shown(criteria)} as \`criteria\`, which must be { criterion: how far it is met }`;
+  const list: JudgedCriterion[] = [];
+  for (const [text, told] of Object.entries(criteria)) {
+    const { met, points = 1, veto = false } = isObject(told) ? told : { met: told };
+    const place = `in \`criteria[${JSON.stringify(text)}]\``;
+    if (!isMet(met))
+      return `returned ${shown(met)} ${place}: how far it is met is true, false, a number from 0 to 1, or null`;
+    if (typeof points !== "number" || !Number.isFinite(points))
+      return `returned ${shown(points)} as points ${place}, where a finite number belongs`;
+    if (typeof veto !== "boolean") return `returned ${shown(veto)} as veto ${place}: it is true or false`;
+    list.push({ text, points, ...(veto && { veto }), met: met === null ? null : Number(met) });
+  }
+  return { criteria: list };
 }
 
 const thrown = (error: unknown): string => {

@@ -1,6 +1,7 @@
 /** Reward columns of some rows, and of several rounds. */
 import type { Scored } from "../algorithm.ts";
 import { areAll, selectValues } from "../batch.ts";
+import type { JudgedCriterion } from "../../shared/criteria.ts";
 import type { RewardColumn } from "../seams.ts";
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */
@@ -20,6 +21,10 @@ function build(
     const message = column.errors.get(row);
     return message === undefined ? [] : [[i, message]];
   });
+  const criteria = pieces.flatMap(({ column, row }, i): [number, readonly JudgedCriterion[]][] => {
+    const own = column.criteria?.get(row);
+    return own === undefined ? [] : [[i, own]];
+  });
   return {
     name,
     offsets,
@@ -28,6 +33,7 @@ function build(
     level: pieces.find(({ column }) => column.level !== "response")?.column.level ?? "response",
     status: Uint8Array.from(pieces, ({ column, row }) => column.status[row]!),
     errors: new Map(errors),
+    ...(criteria.length > 0 && { criteria: new Map(criteria) }),
   };
 }
 

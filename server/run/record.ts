@@ -1,5 +1,6 @@
 /** A step's groups, rollouts and complaints as records of the log. */
 import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../algorithm.ts";
+import { detailsOf } from "../algorithm/criteria.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { scoringErrors } from "../scoring.ts";
 import type { RolloutRecordLog } from "../../shared/log/records.ts";
@@ -82,6 +83,7 @@ function paidRow(
     ...divisions(batch, row),
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
+    ...detailsOf(terms, row),
     reward: orNull(scored.combined.total[row]!),
   };
 }

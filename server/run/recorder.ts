@@ -6,6 +6,7 @@ import { toWire } from "../../shared/rollouts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { EventRecord, LogRecord } from "../../shared/log/records.ts";
 import type { LogWriter } from "../../shared/log/writer.ts";
+import { CriteriaOfCommit } from "./criteria.ts";
 
 export type Appended = Exclude<LogRecord, { kind: "commit" }>;
 export type Sink = Pick<LogWriter, "append" | "commit" | "sync">;
@@ -16,6 +17,7 @@ export const nowhere: Sink = { append: () => undefined, commit: () => undefined,
 export class Recorder {
   /** Last committed step; −1 before the first. */
   step = -1;
+  private readonly criteria = new CriteriaOfCommit();
 
   constructor(
     private readonly sink: Sink,
@@ -23,7 +25,8 @@ export class Recorder {
   ) {}
 
   append(record: Appended): void {
-    this.sink.append(record);
+    const records = record.kind === "rollout" ? this.criteria.records(record) : [record];
+    for (const one of records) this.sink.append(one);
     this.listen(record);
   }
 
@@ -57,6 +60,7 @@ export class Recorder {
 
   commit(step: number = this.step): void {
     this.sink.commit(step);
+    this.criteria.clear();
     this.step = step;
   }
 

@@ -94,6 +94,8 @@ export class Apply {
         return this.changes.add(run.id, "status", record.step);
       case "task":
         return this.rows.task(run.id, attempt, record);
+      case "criteria":
+        return this.rows.criteria(run.id, record);
       case "acknowledge":
         return this.acknowledge(run, folder, record);
       case "end":

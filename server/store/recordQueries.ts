@@ -13,6 +13,7 @@ import type {
   groupsQuery,
   rolloutsQuery,
 } from "../../shared/protocol.ts";
+import type { Criterion } from "../../shared/criteria.ts";
 import { RecordReader, type RecordPlace } from "../../shared/log/recordAt.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
 import { rowOf } from "./rolloutRow.ts";
@@ -79,11 +80,27 @@ export class RecordQueries {
   /** From the run's log, where the rows say that they lie. */
   private recorded(run: string, places: readonly RecordPlace[], tokens: boolean): readonly RolloutRow[] {
     const log = new RecordReader(runFolder(this.store, run));
+    const known = new Map<string, readonly Criterion[] | undefined>();
+    const criteriaOf = (id: string): readonly Criterion[] | undefined => {
+      if (!known.has(id)) known.set(id, this.criteria(run, id));
+      return known.get(id);
+    };
     try {
-      return places.map((place) => ({ ...rowOf(log.rollout(place), tokens), run, attempt: place.attempt }));
+      return places.map((place) => ({
+        ...rowOf(log.rollout(place), tokens, criteriaOf),
+        run,
+        attempt: place.attempt,
+      }));
     } finally {
       log.close();
     }
+  }
+
+  private criteria(run: string, id: string): readonly Criterion[] | undefined {
+    const found = row<{ list: string }>(
+      this.statements.of("SELECT list FROM criteria WHERE run = ? AND id = ?").get(run, id),
+    );
+    return found === undefined ? undefined : parse(found.list);
   }
 
   /** Of every attempt: what happened stays told. */

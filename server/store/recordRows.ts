@@ -1,5 +1,6 @@
 /** Records of a step that become rows as they are. Inside a transaction only. */
 import type {
+  CriteriaRecord,
   EvaluationRecord,
   EventRecord,
   GroupRecord,
@@ -100,6 +101,10 @@ export class RecordRows {
     );
   }
 
+  criteria(run: string, { id, criteria }: CriteriaRecord): void {
+    this.statements.run("INSERT OR IGNORE INTO criteria VALUES (?, ?, ?)", run, id, JSON.stringify(criteria));
+  }
+
   /** Once the rollouts of a step are rows: what its groups have cost. Evaluations are no part of them. */
   groupTokens(run: string, attempt: number, step: number): void {
     this.statements.run(
@@ -126,7 +131,7 @@ export class RecordRows {
   }
 
   rollout(run: string, place: RecordPlace, { step, row, lengths }: RolloutHead, family?: string): void {
-    const { rewards, errors } = row;
+    const { rewards, errors, judged } = row;
     this.statements.run(
       "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       run,
@@ -149,7 +154,7 @@ export class RecordRows {
       real(row.advantage),
       flag(row.admitted),
       lengths.tokens ?? null,
-      JSON.stringify({ rewards, errors }),
+      JSON.stringify({ rewards, errors, judged }),
       family ?? null,
     );
   }

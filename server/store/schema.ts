@@ -136,8 +136,13 @@ CREATE INDEX task_id ON task(run, id);
 CREATE INDEX grp_family ON grp(run) WHERE family IS NOT NULL;
 `;
 
+/** What rollouts are judged by, and by which of them: their rows have the id and what is met, in `terms`. */
+const eighth = `
+CREATE TABLE criteria(run TEXT NOT NULL, id TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY(run, id)) STRICT, WITHOUT ROWID;
+`;
+
 /** Migration n brings a store from version n to n + 1. */
-const migrations: readonly string[] = [first, second, third, fourth, fifth, sixth, seventh];
+const migrations: readonly string[] = [first, second, third, fourth, fifth, sixth, seventh, eighth];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [
@@ -146,6 +151,7 @@ export const runTables = [
   "unread",
   "rollout",
   "prompt",
+  "criteria",
   "event",
   "evaluation",
   "checkpoint",

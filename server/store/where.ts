@@ -5,6 +5,7 @@
  *   reward > 0.5 && finish == "length"
  *   rewards.correct == 1 || !(response contains "answer")
  *   length(response) >= 200 && admitted == false
+ *   criteria.style["names the dose"] == 0
  */
 import { UserError } from "../../shared/errors.ts";
 
@@ -44,7 +45,7 @@ const texts = new Set([
   "source",
   "use",
 ]);
-const names = `${Object.keys(columns).join(", ")}, rewards.<term>, errors.<term>, length(response), length(prompt)`;
+const names = `${Object.keys(columns).join(", ")}, rewards.<term>, errors.<term>, criteria.<term>["criterion"], length(response), length(prompt)`;
 const comparisons = new Set(["==", "=", "!=", "<", "<=", ">", ">=", "contains"]);
 
 interface Token {
@@ -188,8 +189,9 @@ class Parser {
     if (column !== undefined) return column;
     const term = this.term(token);
     const table = token.value.split(".")[0];
-    if (term === undefined || (table !== "rewards" && table !== "errors"))
+    if (term === undefined || (table !== "rewards" && table !== "errors" && table !== "criteria"))
       throw this.problem(`is not known; there are ${names}`, token);
+    if (table === "criteria") return this.criterion(term);
     this.parameters.push(`$.${table}.${JSON.stringify(term)}`);
     if (table === "errors") return "json_extract(r.terms, ?)";
     // Only a plain number counts: "NaN" is stored as a text, and values per token as an object.
@@ -197,14 +199,32 @@ class Parser {
     return "CASE WHEN json_type(r.terms, ?) IN ('integer', 'real') THEN json_extract(r.terms, ?) END";
   }
 
+  /** How far a criterion of a term is met, by its name or text; NULL where it was not asked, or is not known. */
+  private criterion(term: string): string {
+    const name = this.quoted("a criterion's name");
+    if (name === undefined)
+      throw this.problem('should be a criterion in brackets: criteria.style["is polite"]');
+    const judged = `$.judged.${JSON.stringify(term)}`;
+    this.parameters.push(`${judged}.met[`, `${judged}.of`, name, name);
+    return (
+      "(SELECT json_extract(r.terms, ? || k.key || ']') FROM criteria c, json_each(c.list) k " +
+      "WHERE c.run = r.run AND c.id = json_extract(r.terms, ?) " +
+      "AND (json_extract(k.value, '$.name') = ? OR json_extract(k.value, '$.text') = ?) LIMIT 1)"
+    );
+  }
+
   /** `rewards.correct` or `rewards["any name"]`. */
   private term(token: Token): string | undefined {
     const dot = token.value.indexOf(".");
-    if (dot !== -1) return token.value.slice(dot + 1);
+    return dot === -1 ? this.quoted("a term's name") : token.value.slice(dot + 1);
+  }
+
+  /** `["any name"]`; undefined where there is none. */
+  private quoted(what: string): string | undefined {
     if (!this.accept("[")) return undefined;
     const name = this.next();
     if (name.kind !== "text" || !this.accept("]"))
-      throw this.problem('should be a term\'s name in quotes and "]"', name);
+      throw this.problem(`should be ${what} in quotes and "]"`, name);
     return unquoted(name.value);
   }
 

@@ -22,6 +22,7 @@ SEGMENT_BYTES = 64 * 1024 * 1024
 KINDS = {
     "start": 1, "metrics": 2, "group": 3, "rollout": 4, "event": 5, "evaluation": 6,
     "checkpoint": 7, "stage": 8, "acknowledge": 9, "end": 10, "commit": 11, "task": 12,
+    "criteria": 13,
 }
 COLUMNS = (
     "tokens", "origin", "mask", "versions", "logp_old", "logp_sampled", "logp_new", "logp_ref",

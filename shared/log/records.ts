@@ -7,6 +7,7 @@
  * and "-Infinity". The records of a step end with `commit`; readers expose committed steps only. Several commits may
  * name one step; a step never spans two segments.
  */
+import type { Criterion, Met } from "../criteria.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { RolloutRow } from "../rollouts.ts";
 
@@ -29,6 +30,7 @@ export const kinds = {
   end: 10,
   commit: 11,
   task: 12,
+  criteria: 13,
 } as const;
 export type Kind = keyof typeof kinds;
 
@@ -78,10 +80,24 @@ export interface RolloutRecordLog {
   readonly kind: "rollout";
   readonly step: number;
   readonly index: number;
-  readonly row: Omit<RolloutRow, ColumnName>;
+  readonly row: Omit<RolloutRow, ColumnName> & {
+    /** `details` in short, by term: `of` is the `id` of a criteria record of the same commit, `met` is in its order. */
+    readonly judged?: Readonly<Record<string, Judged>>;
+  };
   readonly columns: Readonly<
     Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>
   >;
+}
+export interface Judged {
+  readonly of: string;
+  readonly met: readonly Met[];
+}
+/** What rollouts of this commit are judged by: once, however many they are. Equal criteria have equal ids in all of a run. */
+export interface CriteriaRecord {
+  readonly kind: "criteria";
+  readonly step: number;
+  readonly id: string;
+  readonly criteria: readonly Criterion[];
 }
 export type ColumnName =
   | "tokens"
@@ -188,4 +204,5 @@ export type LogRecord =
   | AcknowledgeRecord
   | EndRecord
   | TaskRecord
+  | CriteriaRecord
   | CommitRecord;

@@ -74,6 +74,13 @@ const schemas = {
     answered: text,
     tried: z.looseObject({ successes: z.number(), rollouts: z.number() }).nullable(),
   }),
+  criteria: z.looseObject({
+    step,
+    id: text,
+    criteria: z.array(
+      z.looseObject({ name: text.optional(), text, points: z.number(), veto: z.boolean().optional() }),
+    ),
+  }),
   commit: z.looseObject({ step }),
 } satisfies Record<Exclude<Kind, "rollout">, z.ZodType>;
 

@@ -73,8 +73,22 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
   );
   assert.match(
     (await gradus("rollouts", run, "--step", "3")).out,
-    /\[1\] reward 0\.5 · advantage 1\.25 · correct 1 · brevity NaN · bonus – · style failed: timeout after 2 s · length/,
+    /\[1\] reward 0\.5 · advantage 1\.25 · correct 1 · brevity NaN · bonus – · style failed: timeout after 2 s \(1 of 2 criteria met\) · length/,
   );
+  assert.deepEqual(rows[0]?.details, {
+    style: {
+      criteria: [
+        { name: "dose", text: 'names the "dose"', points: 5, met: 1 },
+        { text: "recommends what is harmful", points: -4, veto: true, met: 0 },
+      ],
+    },
+  });
+  const judged = await gradus("rollouts", run, "--where", 'criteria.style["dose"] == 1', "--criteria");
+  assert.match(
+    judged.out,
+    /style failed: timeout after 2 s \(1 of 2 criteria met\) · length\n {6}style ✓ \+5 {2}dose\n {6}style ✗ −4, veto {2}recommends what is harmful\n/,
+  );
+  assert.match(judged.err, /^6 rollouts$/m);
   const wrong = await gradus("rollouts", run, "--where", "rewrd > 1");
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /character 1 is not known[^]*Compare reward/);

@@ -165,6 +165,47 @@ const recorded = [
   },
 ];
 
+test("reward tells which criteria were gained and lost, and explain what they were", () => {
+  const rubric = `
+tasks: [{ env: countdown }]
+reward: { terms: { style: { use: rubric } } }
+`;
+  const task = {
+    ...game,
+    data: {
+      ...game.data,
+      rubric: [
+        { name: "sum", regex: "\\+" },
+        { name: "product", regex: "\\*", points: 3 },
+      ],
+    },
+  };
+  const judged = (sum: number, product: number) => ({
+    style: {
+      criteria: [
+        { name: "sum", text: "\\+", points: 1, met: sum },
+        { name: "product", text: "\\*", points: 3, met: product },
+      ],
+    },
+  });
+  const rows = [
+    { ...recorded[0]!, task, rewards: { style: 0.25 }, reward: 0.25, details: judged(1, 0) },
+    { ...recorded[1]!, task, rewards: { style: 1 }, reward: 1, details: judged(1, 1) },
+  ];
+  const words = files(rubric, rows);
+  const { out, err, code } = run("reward", ...words, "--json");
+  assert.equal(code, 0, err);
+  const [first, , summary] = lines(out);
+  assert.deepEqual(z.looseObject({ details: z.unknown() }).parse(first).details, judged(1, 1));
+  const shape = z.looseObject({ terms: z.record(z.string(), z.looseObject({ criteria: z.unknown() })) });
+  assert.deepEqual(shape.parse(summary).terms["style"]?.criteria, {
+    sum: { met: 1, before: 1, gained: 0, lost: 0 },
+    product: { met: 0.5, before: 0.5, gained: 1, lost: 1 },
+  });
+  assert.match(run("reward", ...words).out, /product: met 50 %, was 50 %; 1 gained, 1 lost/);
+  assert.match(run("explain", ...words, "--why", "a#1").out, /✓ \+3 {2}product {2}1 of 2 of the group/);
+});
+
 test("reward scores recorded rollouts again: values, changes, groups gained and lost", () => {
   const { out, code } = run(
     "reward",

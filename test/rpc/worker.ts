@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { takeLease } from "../../shared/lease.ts";
 import { readCommitted, attemptsOf, logStart } from "../../shared/log/reader.ts";
 import { openAttempt } from "../../shared/log/writer.ts";
-import { end, group, metrics, rollout, start } from "../unit/log/sample.ts";
+import { criteria, end, group, judged, metrics, rollout, start } from "../unit/log/sample.ts";
 
 const [, , , folder = "", , attemptText = "0"] = process.argv;
 const attempt = Number(attemptText);
@@ -60,8 +60,9 @@ let step = resumedAt ?? 0;
 for (; step < steps && !stopping; step++) {
   log.append(metrics(step, { "reward/total": step, "run/attempt": attempt }));
   log.append(group(step));
+  log.append(criteria(step));
   log.append(rollout(step, 0));
-  log.append(rollout(step, 1));
+  log.append(judged(step, 1, [1, 0]));
   log.commit(step);
   control(step);
   while (paused && !stopping) {

@@ -39,6 +39,7 @@ export function rolloutsOf(step: number): readonly RolloutRow[] {
           style: index % 3 === 0 ? null : 1,
         },
         ...(failed ? { errors: { correct: "timeout after 2 s" } } : {}),
+        ...(group === judgedGroup ? { details: judgedBy(index) } : {}),
         logp_old: Array.from({ length }, () => -Math.abs(noise())),
         origin: Array.from({ length }, (_, i) => (i === 4 || i === 5 ? "observed" : "written")),
         touched:
@@ -54,6 +55,33 @@ export function rolloutsOf(step: number): readonly RolloutRow[] {
     });
   }).flat();
 }
+
+/** The group whose rollouts a rubric judges. */
+const judgedGroup = 2;
+
+function judgedBy(index: number): NonNullable<RolloutRow["details"]> {
+  const met = (every: number): number => (index % every === 0 ? 1 : 0);
+  return {
+    style: {
+      criteria: [
+        {
+          name: "reasons first",
+          text: "Says how it goes about it before it answers.",
+          points: 3,
+          met: met(2),
+        },
+        {
+          text: "The answer stands in one <answer> tag, uses each number at most once, and nothing follows behind it.",
+          points: 5,
+          met: index === 6 ? null : 1,
+        },
+        { text: "Makes up a number that the task has not", points: -4, veto: true, met: met(3) },
+        { text: "Is brief", points: 1, met: index / 8 },
+      ],
+    },
+  };
+}
+export const judged: RolloutPlace = { step: 384, group: "countdown 5 7 7 → 22", index: 3 };
 
 /** A rollout of the same group that began with half of a solution, and one whose teacher read a sibling. */
 function guided(row: RolloutRow): RolloutRow {

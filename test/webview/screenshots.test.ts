@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chosen, helped, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
+import { chosen, helped, judged, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
 import { live, show, warmUp } from "./fakeRun.ts";
 import { launch, screenshots, skip, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
@@ -46,6 +46,30 @@ for (const { name } of themes)
       await panel.page
         .locator(".rollouts")
         .screenshot({ path: join(screenshots, `why-${name}-${size}.png`) });
+      const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.equal(overflow, false, "nothing sticks out at the side");
+      assert.deepEqual(panel.faults, []);
+      await panel.close();
+    });
+
+for (const { name } of themes)
+  for (const [size, width] of [
+    ["wide", 1100],
+    ["narrow", 400],
+  ] as const)
+    test(`what a rubric said, ${name}, ${size}`, { skip }, async () => {
+      const panel = await rig.open({ theme: name, width });
+      await panel.send(show(judged.step));
+      await panel.page.getByRole("button", { name: `Show Rollouts of Step ${judged.step}` }).click();
+      await panel.send(rolloutsMessage(judged.step));
+      await panel.page
+        .locator(`[data-group="${judged.group}"]`)
+        .getByRole("button", { name: `Rollout ${judged.index}:` })
+        .click();
+      await panel.send(whyMessage(judged));
+      await panel.page
+        .locator('[data-topic="criteria"]')
+        .screenshot({ path: join(screenshots, `criteria-${name}-${size}.png`) });
       const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
       assert.equal(overflow, false, "nothing sticks out at the side");
       assert.deepEqual(panel.faults, []);

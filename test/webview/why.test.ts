@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { panelVersion } from "../../shared/runPanel.ts";
-import { chosen, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
+import { chosen, judged, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
 import { show } from "./fakeRun.ts";
 import { launch, skip, type Rig } from "./harness.ts";
 
@@ -84,3 +84,34 @@ test(
     await panel.close();
   },
 );
+
+test("criteria stand beside those of the siblings, and say so in words, too", { skip }, async () => {
+  const panel = await rig.open({ width: 900 });
+  await panel.send(show(judged.step));
+  await panel.page.getByRole("button", { name: /^Show Rollouts/ }).click();
+  await panel.send(rolloutsMessage(judged.step));
+  await panel.page
+    .locator(`[data-group="${judged.group}"]`)
+    .getByRole("button", { name: `Rollout ${judged.index}:` })
+    .click();
+  await panel.send(whyMessage(judged));
+  const table = panel.page.getByRole("region", { name: "Criteria of style" }).getByRole("table");
+  const heads = await table.getByRole("columnheader").allTextContents();
+  assert.deepEqual(heads, ["style", "points", "#3 ◂", "#0", "#1", "#2", "#4", "#5", "#6", "#7", "met"]);
+  const veto = table.getByRole("row", { name: /Makes up a number/ });
+  const cells = await veto.getByRole("cell").allTextContents();
+  assert.deepEqual(cells.slice(0, 2), ["−4, veto", "✓met"]);
+  assert.equal(cells.at(-1), "3 of 8");
+  assert.equal(await veto.locator('.verdict[data-own][data-sign="negative"]').count(), 1);
+  assert.match(
+    (await table.getByRole("row", { name: /one <answer> tag/ }).textContent())!,
+    /\?not known.*7 of 7/,
+  );
+  assert.equal(await table.locator("answer").count(), 0, "a criterion is text, whatever it holds");
+  assert.match(
+    (await panel.page.locator('[data-topic="criteria"]').textContent())!,
+    /By style it meets 2 of 4 criteria, and breaks one that may veto/,
+  );
+  assert.deepEqual(panel.faults, []);
+  await panel.close();
+});

@@ -4,6 +4,7 @@ import { align } from "../shared/series.ts";
 import { admissionModel, curriculumModel, estimateModel, spentModel } from "./curriculumModels.ts";
 import {
   charted,
+  criteriaModel,
   groupsModel,
   line,
   pair,
@@ -51,6 +52,7 @@ function memoryModel(view: RunView): ChartModel {
 export const charts: readonly ChartDefinition[] = [
   { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
   { id: "groups", title: "Groups by outcome", model: groupsModel },
+  { id: "criteria", title: "Criteria: how far they are met", optional: true, model: criteriaModel },
   { id: "curriculum", title: "Curriculum: share per arm", model: curriculumModel },
   { id: "estimate", title: "Curriculum: estimate per arm", optional: true, model: estimateModel },
   { id: "admission", title: "Groups drawn and trained", model: admissionModel },

@@ -128,6 +128,26 @@ export function rewardModel(view: RunView): ChartModel {
   return charted(view, "reward", steps, lines);
 }
 
+/** Lines of a chart, at most. */
+const mostCriteria = 8;
+const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!errors$)(.+)$/;
+
+/** How far each criterion of the reward terms is met: what nobody meets, and what everybody has learned to meet. */
+export function criteriaModel(view: RunView): ChartModel {
+  const found = view.series.names.flatMap((metric) => {
+    const [, term, name] = criterionMetric.exec(metric) ?? [];
+    return term === undefined || name === undefined ? [] : [{ metric, term, name }];
+  });
+  const several = new Set(found.map(({ term }) => term)).size > 1;
+  const parts = found.slice(0, mostCriteria).map(({ metric, term, name }) => ({
+    metric,
+    name: shortened(several ? `${term}: ${name}` : name),
+  }));
+  return { ...together("criteria", "fraction", parts)(view), limits: [0, 1] };
+}
+
+const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
+
 export function stacked(
   view: RunView,
   what: string,

@@ -1,9 +1,17 @@
 /** An explanation as elements: sentences, then the numbers they speak of as bars and tables. */
 import { formatChange, formatNumber, plural } from "../../shared/format.ts";
+import {
+  criterionName,
+  metMark,
+  metWords,
+  pointsText,
+  signOfCriterion,
+  type Met,
+} from "../../shared/criteria.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
 import type { ResponsePart } from "../../shared/responseParts.ts";
 import type { ToPanel } from "../../shared/runPanel.ts";
-import type { Why, WhyTopic } from "../../shared/why.ts";
+import type { TermCriteria, Why, WhyTopic } from "../../shared/why.ts";
 import { alternativeTable } from "../../shared/whyTable.ts";
 import { element } from "../shared/dom.ts";
 
@@ -26,6 +34,7 @@ export function explanation(why: Why, rollout: RolloutTexts): HTMLElement[] {
     ),
     ...part(why, "advantage", undefined, [siblings(why)]),
     ...part(why, "terms", "What each reward term gave", shares(why)),
+    ...part(why, "criteria", "Criteria", criteria(why)),
     ...part(why, "alternatives", "By another baseline or scale", alternatives(why)),
     ...part(why, "tokens", "Tokens", rules(why)),
     ...texts(rollout),
@@ -124,6 +133,45 @@ function shares({ shares: found, advantage }: Why): HTMLElement[] {
       : [];
   const sum: Cell[] = [element("b", {}, "sum"), "", element("b", {}, change(advantage)), ""];
   return [table("Shares of the reward terms", ["term", "paid", "share", ""], [...rows, ...rest, sum])];
+}
+
+/** Siblings that have a column: of a larger group the others stand in the count alone. */
+const mostSiblings = 32;
+
+function verdict(one: TermCriteria["criteria"][number], met: Met, own: boolean): HTMLElement {
+  const sign = signOfCriterion({ ...one, met });
+  return element(
+    "span",
+    {
+      class: "verdict",
+      title: metWords(met),
+      "data-sign": sign > 0 ? "positive" : sign < 0 ? "negative" : "none",
+      ...(own && { "data-own": "true" }),
+    },
+    element("span", { "aria-hidden": "true" }, metMark(met)),
+    element("span", { class: "visually-hidden" }, metWords(met)),
+  );
+}
+
+/** Criteria down, the rollouts of the group across, the explained one first: a narrow panel may show no other. */
+function criteria({ criteria: terms = [], siblings: all, index }: Why): HTMLElement[] {
+  const own = all.findIndex((one) => one.index === index);
+  const near = Math.max(0, Math.min(own - mostSiblings / 2, all.length - mostSiblings));
+  const others = [...all.keys()].slice(near, near + mostSiblings).filter((i) => i !== own);
+  const shown = own < 0 ? others : [own, ...others];
+  const heads = shown.map((i) => (i === own ? `#${all[i]!.index} ◂` : `#${all[i]!.index}`));
+  return terms.map(({ term, criteria: list }) => {
+    const rows = list.map((one): Cell[] => {
+      const known = one.met.filter((met) => met !== null);
+      return [
+        criterionName(one) === one.text ? one.text : element("span", { title: one.text }, criterionName(one)),
+        pointsText(one),
+        ...shown.map((i) => verdict(one, one.met[i] ?? null, i === own)),
+        `${known.filter((met) => met >= 1).length} of ${known.length}`,
+      ];
+    });
+    return table(`Criteria of ${term}`, [term, "points", ...heads, "met"], rows);
+  });
 }
 
 function alternatives({ alternatives: all }: Why): HTMLElement[] {

@@ -1,5 +1,6 @@
 /** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
 import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
+import { criterionText, metCount, signOfCriterion } from "../../../shared/criteria.ts";
 import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
 import { isMarked, responseParts } from "../../../shared/responseParts.ts";
@@ -164,6 +165,7 @@ function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
   if (rollout.help !== undefined)
     writer.write(`      ${helpText(rollout.help, isMarked(responseParts(rollout)))}`);
   writeTerms(writer, rollout);
+  writeCriteria(writer, rollout);
   writeResponse(writer, "    │ ", rollout);
   writer.fold(start);
   const detail = Number.isNaN(advantage) ? "" : `advantage ${formatChange(advantage)}`;
@@ -186,6 +188,24 @@ function writeTerms(writer: Writer, { rewards = {}, errors = {} }: RolloutRow): 
     sign: "error" as const,
   }));
   if (terms.length + failed.length > 0) writer.pieces("      ", [...terms, ...failed]);
+}
+
+/** Folded to how many of them are met. */
+function writeCriteria(writer: Writer, { details = {} }: RolloutRow): void {
+  for (const [term, { criteria }] of Object.entries(details)) {
+    const from = writer.line;
+    writer.write(`      ${term}: ${metCount(criteria)}`);
+    for (const criterion of criteria) {
+      const sign = signOfCriterion(criterion);
+      writer.pieces("        ", [
+        {
+          text: oneLine(criterionText(criterion)),
+          ...(sign !== 0 && { sign: sign > 0 ? ("positive" as const) : ("negative" as const) }),
+        },
+      ]);
+    }
+    writer.fold(from);
+  }
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();

@@ -25,6 +25,9 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
   return { exact, open };
 }
 
+/** Terms whose criteria lie in the tasks, or in a program: any name of one may be right. */
+const judgingByCriteria: readonly string[] = ["rubric", "user"];
+
 const phases = ["generate", "reward", "score", "update", "evaluate", "log", "total"];
 
 interface MetricNames {
@@ -55,8 +58,11 @@ function namesOf(config: ConfigModel["config"], body: StageBody): MetricNames {
   };
   const learning = config.models.map(({ name }) => `learner/${name}/`);
   const ofArms = arms.open.flatMap((name) => [`curriculum/${name}/`, `eval/${name}/`]);
+  const criteria = body.reward.terms.flatMap(({ name, term }) =>
+    judgingByCriteria.includes(term.declaration.name) ? [`reward/${name}/`] : [],
+  );
   const exact = expandedMetrics(fill).map(({ name }) => name);
-  return { exact: [...new Set(exact)], open: [...ofArms, ...learning], arms: arms.exact };
+  return { exact: [...new Set(exact)], open: [...ofArms, ...learning, ...criteria], arms: arms.exact };
 }
 
 /** Metrics of a stage, or of all that take turns in it. */

@@ -22,7 +22,7 @@ interface Template {
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** The closest first: `reward/<term>/errors` before `reward/<term>`. */
+/** The closest first: `reward/<term>/errors` before `reward/<term>/<criterion>`, and this before `reward/<term>`. */
 const templates: readonly Template[] = metrics
   .map((metric): Template => {
     const pieces = metric.name.split(/(<\w+>|@k)/);
@@ -36,7 +36,7 @@ const templates: readonly Template[] = metrics
       literal: pieces.filter((piece) => !/^(<\w+>|@k)$/.test(piece)).join("").length,
     };
   })
-  .sort((a, b) => a.holes.length - b.holes.length || b.literal - a.literal);
+  .sort((a, b) => b.literal - a.literal || a.holes.length - b.holes.length);
 
 export interface ReadMetric {
   readonly metric: Metric;

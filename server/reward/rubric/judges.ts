@@ -1,8 +1,8 @@
 /** Who says whether a response meets a criterion: a model of the run, a server, a program of the workspace. */
 import { chatChoices, inParallel, type Asker, type Chat } from "../../chatCompletions.ts";
+import type { Criterion } from "../../../shared/criteria.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { selectRows } from "../../batch.ts";
-import type { Criterion } from "../../rubrics.ts";
 import type { Batch, Policy, RewardContext, TermValue } from "../../seams.ts";
 import type { UserReward } from "../userReward.ts";
 import { textWithoutEnds } from "../../ends.ts";

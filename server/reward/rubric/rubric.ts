@@ -4,7 +4,8 @@ import { chatParams } from "../../chatCompletions.ts";
 import { rewardTerm, type MethodContext } from "../../config/declaration.ts";
 import { refers, template } from "../../config/references.ts";
 import { fill } from "../../helpTexts.ts";
-import { rubricOf, type Criterion } from "../../rubrics.ts";
+import { isBroken, type Criterion, type JudgedCriterion } from "../../../shared/criteria.ts";
+import { rubricOf, type RubricCriterion } from "../../rubrics.ts";
 import type { Batch, RewardTerm, TermValue } from "../../seams.ts";
 import { failure, value } from "../perRow.ts";
 import { UserReward } from "../userReward.ts";
@@ -47,7 +48,9 @@ const judgeParam = z.union([
 const params = z.object({
   field: refers({ to: "field" })
     .default("rubric")
-    .describe("Field of the task's data: a list of criteria, texts or `{ criterion, points, regex }`."),
+    .describe(
+      "Field of the task's data: a list of criteria, texts or `{ criterion, points, name, veto, regex }`. `name` is what charts call it; where one with `veto` is broken, the others earn nothing.",
+    ),
   judge: judgeParam
     .optional()
     .describe(
@@ -85,14 +88,16 @@ function made({ judge }: Params, context: MethodContext): Made {
   return { judge: programJudge(program), program };
 }
 
-/** Σ of the points that are met / Σ of the points above 0. */
+/** Σ of the points that are met / Σ of the points above 0; at most 0 where one that may veto is broken. */
 export function rubricScore(criteria: readonly Criterion[], met: readonly (0 | 1)[]): number {
   const most = criteria.reduce((sum, { points }) => sum + Math.max(0, points), 0);
-  return criteria.reduce((sum, { points }, k) => sum + met[k]! * points, 0) / most;
+  const score = criteria.reduce((sum, { points }, k) => sum + met[k]! * points, 0) / most;
+  const vetoed = criteria.some((one, k) => one.veto === true && isBroken({ ...one, met: met[k]! }));
+  return vetoed ? Math.min(0, score) : score;
 }
 
 /** Whether a criterion that needs no judge is met; undefined: it needs one. */
-function found({ regex }: Criterion, response: string): Verdict | undefined {
+function found({ regex }: RubricCriterion, response: string): Verdict | undefined {
   if (regex === undefined) return undefined;
   try {
     return new RegExp(regex, "u").test(response) ? 1 : 0;
@@ -111,14 +116,23 @@ function scored(
   if (criteria.every(({ points }) => points <= 0))
     return failure(`no criterion in \`${field}\` has points above 0`);
   const unknown = verdicts.find((one) => typeof one === "string");
-  if (unknown !== undefined) return failure(unknown);
   const met = verdicts.map((one) => (one === 1 ? 1 : 0));
-  return value(Math.max(floor, rubricScore(criteria, met)));
+  const result =
+    unknown === undefined ? value(Math.max(floor, rubricScore(criteria, met))) : failure(unknown);
+  return { ...result, criteria: criteria.map((one, k) => judged(one, verdicts[k]!)) };
 }
+
+const judged = ({ name, text, points, veto }: Criterion, verdict: Verdict): JudgedCriterion => ({
+  ...(name !== undefined && { name }),
+  text,
+  points,
+  ...(veto === true && { veto }),
+  met: typeof verdict === "string" ? null : verdict,
+});
 
 async function verdictsOf(
   batch: Batch,
-  rubrics: readonly (readonly Criterion[])[],
+  rubrics: readonly (readonly RubricCriterion[])[],
   { ask }: Params,
   judged: (questions: readonly Question[]) => Promise<readonly Verdict[]>,
 ): Promise<Verdict[][]> {
@@ -140,11 +154,13 @@ async function verdictsOf(
 export const rubric = rewardTerm({
   name: "rubric",
   summary:
-    "Criteria of the task's rubric, each with points, judged one by one: by a model, a server, a program, or a regular expression of the criterion itself. What the judge leaves open is an error, never a criterion that is not met.",
-  formula: "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}",
+    "Criteria of the task's rubric, each with points, judged one by one: by a model, a server, a program, or a regular expression of the criterion itself. What the judge leaves open is an error, never a criterion that is not met. Each verdict is recorded with the rollout.",
+  formula:
+    "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}; at most 0 where a criterion with `veto` is broken: missed, or met with w_k < 0",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
     "HealthBench: Evaluating Large Language Models Towards Improved Human Health",
+    "Reinforcement Learning with Rubric Anchors",
   ],
   judges: "answer",
   params,

@@ -304,3 +304,58 @@ test("a branch: compared with its whole group, and what it took over does not tr
     [{ rule: "given", count: 1, spans: [[0, 1]] }],
   );
 });
+
+test("what terms said of the group criterion by criterion stands side by side, and in words", () => {
+  const judged = (
+    polite: number | null,
+    harmful: number,
+    shared = 1,
+  ): NonNullable<RolloutRow["details"]> => ({
+    right: {
+      criteria: [
+        { name: "polite", text: "is polite throughout", points: 2, met: polite },
+        { text: "harms", points: -4, veto: true, met: harmful },
+        { text: "answers", points: 1, met: shared },
+      ],
+    },
+  });
+  const rows = [
+    row(2, { right: 0, short: 0 }),
+    row(0, { right: 1, short: 0 }, { details: judged(1, 0) }),
+    row(1, { right: -1, short: 0 }, { details: judged(null, 1) }),
+  ];
+  const found = explained(two, rows, "g#1");
+  assert.deepEqual(found.criteria, [
+    {
+      term: "right",
+      criteria: [
+        { name: "polite", text: "is polite throughout", points: 2, met: [1, null, null] },
+        { text: "harms", points: -4, veto: true, met: [0, 1, null] },
+        { text: "answers", points: 1, met: [1, 1, null] },
+      ],
+    },
+  ]);
+  const words = found.words.filter(({ about }) => about === "criteria").map(({ text }) => text);
+  assert.equal(words[0], "By right it meets 2 of 2 criteria, and breaks one that may veto: “harms”.");
+  const text = whyText(found, 100).join("\n");
+  assert.match(text, /Criteria\n/);
+  assert.match(text, /✓ −4, veto {2}harms {4}1 of 2 of the group/);
+  assert.match(text, /\? {7}\+2 {2}polite/);
+  assert.deepEqual(
+    explained(two, rows, "g#2")
+      .words.filter(({ about }) => about === "criteria")
+      .map(({ text: one }) => one)[0],
+    "right has no verdict on it.",
+  );
+  const alike = [
+    row(0, { right: 1 }, { details: judged(1, 0) }),
+    row(1, { right: 1 }, { details: judged(1, 0) }),
+  ];
+  assert.match(
+    explained(two, alike)
+      .words.map(({ text: one }) => one)
+      .join("\n"),
+    /All of its group are judged alike: nothing of it tells them apart/,
+  );
+  assert.equal(explained(two, [row(0, { right: 1 }), row(1, { right: 0 })]).criteria, undefined);
+});

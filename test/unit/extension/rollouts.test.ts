@@ -126,3 +126,21 @@ test("a step without rollouts says why; a cut list says so", () => {
   assert.match(written([]).text, /warm-up steps train on given answers/);
   assert.match(written([rollout("a", 0)], [], 5_000).text, /The first 1 are shown/);
 });
+
+test("criteria stand below their term, folded to how many are met", () => {
+  const criteria = [
+    { text: "names\nthe dose", points: 5, met: 1 },
+    { name: "harm", text: "recommends harm", points: -4, veto: true, met: 1 },
+    { text: "is brief", points: 1, met: null },
+    { text: "rhymes", points: 1, met: 0.5 },
+  ];
+  const { text, folds, marks } = written([rollout("a", 0, { details: { style: { criteria } } })]);
+  assert.match(
+    text,
+    /\n {6}style: 2 of 4 criteria met, 1 not known\n {8}✓ \+5 names the dose\n {8}✓ −4, veto harm\n {8}\? \+1 is brief\n {8}50 % \+1 rhymes\n/,
+  );
+  const line = text.split("\n").findIndex((one) => one.includes("style: 2 of 4"));
+  assert.ok(folds.some(({ from, to }) => from === line && to === line + 4));
+  const signs = marks.filter((mark) => mark.line > line && mark.line <= line + 4).map(({ sign }) => sign);
+  assert.deepEqual(signs, ["positive", "negative"]);
+});

@@ -27,6 +27,8 @@ import {
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
 import {
   acknowledge,
+  criteria,
+  judged,
   checkpoint,
   end,
   evaluation,
@@ -76,6 +78,7 @@ const everything: readonly (readonly [readonly Written[], number])[] = [
     0,
   ],
   [[metrics(1), evaluation(1, "first"), checkpoint(1)], 1],
+  [[criteria(1), judged(1, 2, [0.5, null])], 1],
   [[acknowledge(1, "c-1"), made(1), end(1)], 1],
 ];
 const write = (

@@ -64,6 +64,21 @@ export const rollout = (step: number, index: number, name = "task-1"): Written =
     logp_new: Float64Array.from([Number.NaN, -0.1, -1e-9, Number.NEGATIVE_INFINITY]),
   },
 });
+/** What `judged` rollouts of the same commit are judged by. */
+export const criteria = (step: number): Written => ({
+  kind: "criteria",
+  step,
+  id: "0123456789abcdef",
+  criteria: [
+    { name: "dose", text: 'names the "dose"', points: 5 },
+    { text: "recommends what is harmful", points: -4, veto: true },
+  ],
+});
+export const judged = (step: number, index: number, met: readonly (number | null)[]): Written => {
+  const written = rollout(step, index);
+  if (written.kind !== "rollout") return written;
+  return { ...written, row: { ...written.row, judged: { style: { of: "0123456789abcdef", met } } } };
+};
 export const event = (step: number): Written => ({
   kind: "event",
   step,

@@ -113,6 +113,44 @@ test("criteria with a regex need no judge; without one, a task without a rubric 
   assert.match(String((await scores({}, rows(["x"], [{ regex: "(" }])))[0]), /cannot be read/);
 });
 
+test("where a criterion with a veto is broken the others earn nothing", () => {
+  const harmful = { text: "", points: -4, veto: true };
+  const cited = { text: "", points: 2, veto: true };
+  const plain = { text: "", points: 6 };
+  assert.equal(rubricScore([plain, harmful, cited], [1, 0, 1]), 1);
+  assert.equal(rubricScore([plain, harmful, cited], [1, 1, 1]), 0, "(6 − 4 + 2) / 8, but it is harmful");
+  assert.equal(rubricScore([plain, harmful, cited], [1, 0, 0]), 0, "it cites nothing");
+  assert.equal(rubricScore([plain, harmful, cited], [0, 1, 0]), -0.5, "what costs points still does");
+});
+
+test("each verdict stands beside the score, also where one is missing", async () => {
+  const criteria: Json = [
+    { name: "four", regex: "\\b4\\b", points: 3 },
+    { criterion: "no swearing", regex: "damn", points: -1, veto: true },
+    { criterion: "is kind" },
+  ];
+  const judged = (met: number | null, kind: number | null) => [
+    { name: "four", text: "\\b4\\b", points: 3, met },
+    { text: "no swearing", points: -1, veto: true, met: 0 },
+    { text: "is kind", points: 1, met: kind },
+  ];
+  const folder = temporary();
+  writeFileSync(
+    join(folder, "judge.ts"),
+    "export const score = ({ response }) => { if (response === 'boom') throw new Error('no idea'); return 1; };",
+  );
+  const term = made(rubric, { judge: { file: "judge.ts" } }, { folder, name: "quality" });
+  await term.prepare?.();
+  try {
+    const [first, second] = await term.score(rows(["it is 4", "boom"], criteria), context);
+    assert.deepEqual(first, { kind: "value", value: 1, criteria: judged(1, 1) });
+    assert.equal(second?.kind, "error");
+    assert.deepEqual(second?.criteria, judged(0, null));
+  } finally {
+    await term.close?.();
+  }
+});
+
 test("a program of the workspace judges", async () => {
   const folder = temporary();
   writeFileSync(

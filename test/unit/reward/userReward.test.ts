@@ -325,3 +325,40 @@ test("the turns of a conversation are told as texts, and each may be paid", asyn
     ]),
   );
 });
+
+test("a reward tells what it made of each criterion; what it tells wrongly is an error", async () => {
+  const source = `export const score = ({ response }) => ({
+    good: { value: 0.5, criteria: { polite: true, short: 0.25, "names a source": { met: false, points: 2, veto: true }, odd: null } },
+    none: { value: null, criteria: {} },
+    each: { level: "token", values: [1, 2], criteria: { polite: { met: 1, points: -1 } } },
+    high: { value: 1, criteria: { polite: 2 } },
+    text: { value: 1, criteria: { polite: "yes" } },
+    points: { value: 1, criteria: { polite: { met: 1, points: "2" } } },
+    veto: { value: 1, criteria: { polite: { met: 1, veto: 1 } } },
+    list: { value: 1, criteria: [1] },
+  })[response];`;
+  await using(term(source), async (reward) => {
+    const [good, none, each] = await reward.score(rows("good", "none", "each"), context);
+    assert.deepEqual(good, {
+      kind: "value",
+      value: 0.5,
+      criteria: [
+        { text: "polite", points: 1, met: 1 },
+        { text: "short", points: 1, met: 0.25 },
+        { text: "names a source", points: 2, veto: true, met: 0 },
+        { text: "odd", points: 1, met: null },
+      ],
+    });
+    assert.deepEqual(none, { kind: "none", criteria: [] });
+    assert.deepEqual(each?.criteria, [{ text: "polite", points: -1, met: 1 }]);
+  });
+  const wrong = await told(source, {}, "high", "text", "points", "veto", "list");
+  assert.match(
+    String(wrong[0]),
+    /number 2 in `criteria\["polite"\]`: how far it is met is true, false, a number/,
+  );
+  assert.match(String(wrong[1]), /the string "yes" in `criteria/);
+  assert.match(String(wrong[2]), /the string "2" as points/);
+  assert.match(String(wrong[3]), /number 1 as veto/);
+  assert.match(String(wrong[4]), /the list \[1\] as `criteria`/);
+});

@@ -16,6 +16,16 @@ const base = mkdtempSync(join(tmpdir(), "gradus-where-"));
 before(() => {
   const log = openAttempt(runFolder(join(base, ".gradus"), "a"), 0);
   log.append(start());
+  log.append({
+    kind: "criteria",
+    step: 0,
+    id: "c1",
+    criteria: [
+      { text: "is kind", points: 1 },
+      { name: "dose", text: "names the dose", points: 2 },
+    ],
+  });
+  log.append({ kind: "criteria", step: 0, id: "c2", criteria: [{ text: "names the dose", points: 3 }] });
   const row = (index: number, more: object): Written => ({
     kind: "rollout",
     step: 0,
@@ -32,6 +42,7 @@ before(() => {
       rewards: { correct: 1, "weird name": 2 },
       admitted: true,
       task: { arm: "countdown/3", id: "t" },
+      judged: { style: { of: "c1", met: [1, 0.5] }, "odd term": { of: "c2", met: [0] } },
     }),
   );
   log.append(
@@ -43,6 +54,7 @@ before(() => {
       rewards: { correct: 0 },
       admitted: false,
       task: { arm: "countdown/4", id: "t" },
+      judged: { style: { of: "c2", met: [null] } },
     }),
   );
   log.append(
@@ -89,6 +101,12 @@ test("where selects", () => {
     ['group == "g0" && (index < 1 || finish == "error")', [0, 2]],
     ['errors.style contains "timeout"', [2]],
     ["advantage > -1e3", [0]],
+    ['criteria.style["is kind"] == 1', [0]],
+    ['criteria["style"]["dose"] >= 0.5', [0]],
+    ['criteria.style["names the dose"] > 0', [0]],
+    ['criteria["odd term"]["names the dose"] == 0', [0]],
+    ['criteria.style["names the dose"] == null', [1, 2]],
+    ['criteria.style["nobody asked"] == 1', []],
     ["", [0, 1, 2]],
     ["!index==1", [0, 2]],
   ];
@@ -109,6 +127,8 @@ test("where refuses what it does not know, at the place", () => {
     ["reward < null", /== or !=/],
     ["length(reward) > 1", /response or prompt/],
     ["toString == 1", /not known/],
+    ["criteria.style == 1", /in brackets: criteria\.style\["is polite"\]/],
+    ['criteria.style["x"] == "1"', /a number/],
     ["constructor.x == 1", /not known/],
   ];
   for (const [where, message] of cases) assert.throws(() => compileWhere(where), message, where);

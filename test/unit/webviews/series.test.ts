@@ -9,7 +9,7 @@ import {
   formatNumber,
   formatSeconds,
 } from "../../../shared/format.ts";
-import { readPanelState, wantedMetric } from "../../../shared/runPanel.ts";
+import { chartOf, readPanelState, wantedMetric } from "../../../shared/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
 import { awaited, warmingUp } from "../../../webviews/run/models.ts";
 import { secondsLeft, tiles } from "../../../webviews/run/tiles.ts";
@@ -276,4 +276,35 @@ test("ticks have as many digits as tell them apart", () => {
   assert.deepEqual(formatTicks([-0.02, 0, 0.02], "number"), ["−0.02", "0", "0.02"]);
   assert.deepEqual(formatTicks([0, 20, 40], "tokens"), ["0", "20", "40"]);
   assert.deepEqual(formatTicks([0, 0.5], "fraction"), ["0 %", "50 %"]);
+});
+
+test("criteria have a chart of their own, where a reward judges by them", () => {
+  const view = (names: readonly string[]) => {
+    const series = new RunSeries();
+    series.load(
+      names.map((metric) => ({ metric, steps: [0, 1], values: [0.25, 1], total: 2 })),
+      0,
+    );
+    return { ...viewAt(warmUp + 1), series };
+  };
+  const chart = charts.find(({ id }) => id === "criteria")!;
+  const model = (names: readonly string[]) => chart.model(view(names));
+  const others = ["reward/total", "reward/total/std", "reward/style", "reward/style/errors"];
+  assert.notEqual(model(others).empty, null, "no chart without criteria");
+  const one = model([...others, "reward/style/is polite", `reward/style/${"long ".repeat(20)}`]);
+  assert.deepEqual(
+    one.lines.map(({ name, raw }) => [name, raw]),
+    [
+      ["is polite", [0.25, 1]],
+      [`${"long ".repeat(8).slice(0, 39)}…`, [0.25, 1]],
+    ],
+  );
+  assert.deepEqual(one.limits, [0, 1]);
+  assert.deepEqual(
+    model(["reward/style/is polite", "reward/facts/is true"]).lines.map(({ name }) => name),
+    ["facts: is true", "style: is polite"],
+  );
+  assert.equal(chartOf("reward/style/is polite"), "criteria");
+  assert.equal(chartOf("reward/style/errors"), "reward");
+  assert.equal(chartOf("reward/total/std"), "reward");
 });
