@@ -25,6 +25,7 @@ import { fixed } from "./estimators/fixed.ts";
 import { last } from "./estimators/last.ts";
 import { nearestTask } from "./estimators/nearestTask.ts";
 import { passRate } from "./estimators/passRate.ts";
+import { pooledBeta } from "./estimators/pooledBeta.ts";
 import { rasch } from "./estimators/rasch.ts";
 import { reestimateBlock } from "./estimators/reestimateBlock.ts";
 import { surrogate } from "./estimators/surrogate.ts";
@@ -43,6 +44,7 @@ import { gmm } from "./samplers/gmm.ts";
 import { greedy } from "./samplers/greedy.ts";
 import { mixture } from "./samplers/mixture.ts";
 import { nearest } from "./samplers/nearest.ts";
+import { prerequisites } from "./samplers/prerequisites.ts";
 import { proportional } from "./samplers/proportional.ts";
 import { selfRepellent } from "./samplers/selfRepellent.ts";
 import { sorted } from "./samplers/sorted.ts";
@@ -99,6 +101,7 @@ export const estimators: readonly Declaration<"estimator">[] = [
   windows,
   beta,
   betaRestart,
+  pooledBeta,
   rasch,
   passRate,
   reestimateBlock,
@@ -121,6 +124,7 @@ export const samplers: readonly Declaration<"sampler">[] = [
   greedy,
   expectedImprovement,
   selfRepellent,
+  prerequisites,
   gmm,
   mixture,
 ];
