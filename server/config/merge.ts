@@ -49,7 +49,7 @@ export function merge(
   }
   if (over.kind !== "map") return over;
   const start = base?.kind === "map" ? base : mapNode(over.origin, []);
-  return mergeEntries(start, over, (key) => shapeOf(shape, key), report, path);
+  return mergeEntries(start, over, shape, report, path);
 }
 
 interface Merged {
@@ -79,40 +79,40 @@ export const mergeBlocks = (
   over: MapNode,
   shape: Shape & { kind: "map" },
   report: Report,
-): MapNode =>
-  mergeEntries(
-    base ?? mapNode(over.origin, []),
-    over,
-    (key) => shapeOf(shape, key),
-    report,
-    "",
-    undefined,
-    mergeOnce,
-  );
+): MapNode => mergeEntries(base ?? mapNode(over.origin, []), over, shape, report, "", mergeOnce);
 
 const shapeOf = (shape: Shape | undefined, key: string): Shape | undefined => {
   if (shape?.kind === "map") return shape.fields[key]?.shape;
+  if (shape?.kind === "slot") return shape.own[key]?.shape;
   if (shape?.kind === "named_map") return shape.item;
   return undefined;
 };
+
+/** Whether a place of the config may have a key: a null under any other removes nothing, and is a mistake to be told. */
+function takes(shape: Shape | undefined, key: string): boolean {
+  if (shape?.kind === "map") return key in shape.fields;
+  if (shape?.kind !== "slot") return true;
+  return key in shape.own || key === "use" || key === "env" || paramsOf(shape.slot).all.has(key);
+}
 
 /** Later writers keep the key's place in the order of the first, but own its position in the file. */
 function mergeEntries(
   base: MapNode,
   over: MapNode,
-  shapeAt: (key: string) => Shape | undefined,
+  shape: Shape | undefined,
   report: Report,
   path: string,
-  keeps?: ReadonlySet<string>,
   mergeOne = merge,
 ): MapNode {
+  const keeps = shape?.kind === "slot" ? nullable(shape.slot) : undefined;
   const entries = new Map(base.entries);
   for (const [key, { key: at, value }] of over.entries) {
-    if (isNull(value) && keeps?.has(key) !== true) entries.delete(key);
+    const removes = isNull(value) && keeps?.has(key) !== true;
+    if (removes && (base.entries.has(key) || takes(shape, key))) entries.delete(key);
     else
       entries.set(key, {
         key: at,
-        value: mergeOne(base.entries.get(key)?.value, value, shapeAt(key), report, join(path, key)),
+        value: mergeOne(base.entries.get(key)?.value, value, shapeOf(shape, key), report, join(path, key)),
       });
   }
   return { kind: "map", entries, origin: over.origin };
@@ -127,31 +127,38 @@ function mergeSlot(
 ): SourceNode {
   if (over.kind !== "map") return over;
   const before = base === undefined ? undefined : longForm(base, shape.slot);
-  const shapeAt = (key: string): Shape | undefined => shape.own[key]?.shape;
-  const keeps = nullable(shape.slot);
-  if (before?.kind !== "map")
-    return mergeEntries(mapNode(over.origin, []), over, shapeAt, report, path, keeps);
+  if (before?.kind !== "map") return mergeEntries(mapNode(over.origin, []), over, shape, report, path);
   const [old, now] = [chosenOf(before, shape.slot), chosenOf(over, shape.slot)];
   const changed =
     now !== undefined &&
     (old?.method !== now.method ||
       (old.method === "user" || old.method === "python" ? old.text !== now.text : false));
-  return mergeEntries(changed ? ownOnly(before, shape.own) : before, over, shapeAt, report, path, keeps);
+  return mergeEntries(changed ? ownOnly(before, shape.own) : before, over, shape, report, path);
 }
 
-const nullables = new Map<SlotName, ReadonlySet<string>>();
+interface Params {
+  /** Of any of a slot's methods. */
+  readonly all: ReadonlySet<string>;
+  /** Those for which null is a value of its own (`clip_norm: null`), not a removal. */
+  readonly nullable: ReadonlySet<string>;
+}
+const paramsBySlot = new Map<SlotName, Params>();
 
-/** Parameters of a slot's methods for which null is a value of its own (`clip_norm: null`), not a removal. */
-export function nullable(slot: SlotName): ReadonlySet<string> {
-  const known = nullables.get(slot);
+function paramsOf(slot: SlotName): Params {
+  const known = paramsBySlot.get(slot);
   if (known !== undefined) return known;
   const shapes = methods
     .filter((method) => method.slot === slot)
     .flatMap((method) => Object.entries(method.params.shape));
-  const found = new Set(shapes.filter(([, schema]) => takesNull(schema)).map(([name]) => name));
-  nullables.set(slot, found);
+  const found = {
+    all: new Set(shapes.map(([name]) => name)),
+    nullable: new Set(shapes.filter(([, schema]) => takesNull(schema)).map(([name]) => name)),
+  };
+  paramsBySlot.set(slot, found);
   return found;
 }
+
+export const nullable = (slot: SlotName): ReadonlySet<string> => paramsOf(slot).nullable;
 
 const takesNull = (schema: unknown): boolean => isSchema(schema) && schema.safeParse(null).success;
 

@@ -12,7 +12,8 @@ const headerSchema = z.strictObject({
   title: z.string(),
   /** Rows of the project's catalogue of published methods, e.g. `0-06`. */
   rows: z.array(z.string()).default([]),
-  kind: z.enum(["method", "recipe", "baseline"]),
+  /** What a diagnostic or a simulation shows, `follows` says by which command. */
+  kind: z.enum(["method", "recipe", "baseline", "diagnostic", "simulation"]),
   status: z.enum(["exact", "approximate", "piece"]),
   /** Which version it follows (paper or released code), and what could not be confirmed. */
   follows: z.string(),

@@ -5,7 +5,7 @@ export type Reference =
   | { readonly to: "metric" | "evaluation metric" }
   /** `also`: models that every run has. */
   | { readonly to: "model"; readonly also?: readonly string[] }
-  | { readonly to: "task" | "term" | "head" | "stage" }
+  | { readonly to: "task" | "term" | "head" | "stage" | "snapshot" }
   /** A file, relative to the config that writes it, by the ends of its name. */
   | { readonly to: "file"; readonly ends: readonly string[] }
   /** A field of the task's data; `{field}` in a template. `fields`: where the environment makes them. */

@@ -47,7 +47,9 @@ export const mergeSchema = z
         weight: share,
       }),
       z.strictObject({
-        snapshot: z.string().min(1).describe("The policy as `on_enter: { snapshot: NAME }` kept it."),
+        snapshot: refers({ to: "snapshot" })
+          .min(1)
+          .describe("The policy as `on_enter: { snapshot: NAME }` kept it."),
         weight: share,
       }),
       z.strictObject({

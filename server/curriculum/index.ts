@@ -25,6 +25,7 @@ import { fixed } from "./estimators/fixed.ts";
 import { last } from "./estimators/last.ts";
 import { nearestTask } from "./estimators/nearestTask.ts";
 import { passRate } from "./estimators/passRate.ts";
+import { pooledBeta } from "./estimators/pooledBeta.ts";
 import { rasch } from "./estimators/rasch.ts";
 import { reestimateBlock } from "./estimators/reestimateBlock.ts";
 import { surrogate } from "./estimators/surrogate.ts";
@@ -44,6 +45,7 @@ import { gmm } from "./samplers/gmm.ts";
 import { greedy } from "./samplers/greedy.ts";
 import { mixture } from "./samplers/mixture.ts";
 import { nearest } from "./samplers/nearest.ts";
+import { prerequisites } from "./samplers/prerequisites.ts";
 import { proportional } from "./samplers/proportional.ts";
 import { selfRepellent } from "./samplers/selfRepellent.ts";
 import { sorted } from "./samplers/sorted.ts";
@@ -100,6 +102,7 @@ export const estimators: readonly Declaration<"estimator">[] = [
   windows,
   beta,
   betaRestart,
+  pooledBeta,
   rasch,
   passRate,
   reestimateBlock,
@@ -122,6 +125,7 @@ export const samplers: readonly Declaration<"sampler">[] = [
   greedy,
   expectedImprovement,
   selfRepellent,
+  prerequisites,
   gmm,
   again,
   mixture,

@@ -1,5 +1,6 @@
 /** Rollouts that only tell how hard tasks are now: they train nothing and are not kept. */
 import type { DrawnTask } from "../algorithm.ts";
+import type { Probe } from "../curriculum/types.ts";
 import type { Arm, Batch, Group, Task, Verdict } from "../seams.ts";
 import type { Place } from "./collect.ts";
 import { writing } from "./decoding.ts";
@@ -64,11 +65,24 @@ export async function graded(place: Place, tasks: readonly Task[], arm: Arm): Pr
   return tasks.map((_, i) => groups[open.findIndex((one) => one.i === i)]);
 }
 
+/** Rollouts from which on a look at the arms is told: until it is over the run shows no step. */
+const worthTelling = 512;
+
+function tellTrying({ session, stage }: Place, { arms, samples }: Probe): void {
+  const { size } = stage.curriculum.arms;
+  if (Math.max(size, arms.length) * samples < worthTelling) return;
+  const message = `The curriculum tries arms before it draws: ${samples} rollouts of each of ${arms.length}${size > arms.length ? `, of ${size} arms in all` : ""}.`;
+  session.recorder.event("info", "trying-arms", message, { data: { arms: arms.length, of: size, samples } });
+  // Seen at once: nothing else of the step is recorded yet.
+  session.recorder.commit();
+}
+
 /** Tries what the estimator wants to know before the step's tasks are drawn, until it asks no more. */
 export async function probe(place: Place): Promise<void> {
   const { stage, clock } = place;
   const { curriculum } = stage;
   for (let wish = curriculum.probe(clock), n = 0; wish !== undefined; wish = curriculum.probe(clock), n++) {
+    if (n === 0) tellTrying(place, wish);
     const tasks = curriculum.tasksOf(wish, place.session.config.seed, clock);
     curriculum.probed(await tried(place, tasks, wish, ["probe", n]), clock);
   }

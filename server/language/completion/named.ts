@@ -47,6 +47,8 @@ export function namedAt(around: Surroundings): (reference: Reference) => readonl
         return names().terms.map((name) => offerOf(name, "name", "reward term"));
       case "stage":
         return names().stages.map((name) => offerOf(name, "name", "stage"));
+      case "snapshot":
+        return names().snapshots.map((name) => offerOf(name, "name", "snapshot"));
       case "head":
         return names().heads.map((name) => offerOf(name, "name", "value head"));
       case "file":

@@ -10,6 +10,7 @@ export interface Names {
   readonly terms: readonly string[];
   readonly tasks: readonly string[];
   readonly stages: readonly string[];
+  readonly snapshots: readonly string[];
   readonly models: readonly string[];
   readonly heads: readonly string[];
   readonly arms: readonly string[];
@@ -30,6 +31,7 @@ export function namesIn(own: Tree, merged: Tree, folder: string): Names {
     terms: each((tree) => keysOf(child(child(tree, "reward"), "terms"))),
     tasks: each((tree) => itemsOf(child(tree, "tasks")).flatMap((task) => nameOf(task, "task") ?? [])),
     stages: each((tree) => itemsOf(child(tree, "stages")).flatMap((stage) => nameOf(stage, "stage") ?? [])),
+    snapshots: each((tree) => [textOf(child(child(tree, "on_enter"), "snapshot")) ?? []].flat()),
     models: each((tree) => keysOf(child(tree, "models"))),
     heads: each((tree) => [child(tree, "model"), ...valuesOf(child(tree, "models"))].flatMap(headsOf)),
     arms: each((tree) =>

@@ -82,6 +82,21 @@ describe("merging", () => {
     assert.deepEqual(Object.keys(value(loaded, "reward.terms") as object), ["correct"]);
   });
 
+  it("tells a key that no place has even where nothing stands behind it", () => {
+    const { diagnostics } = load({
+      "a.gradus.yaml": `${start}curriculm:\nrollout: { grup: null }\ncurriculum: { sampler: { use: boltzmann, floor: null, tau: null } }\n`,
+    });
+    assert.deepEqual(
+      diagnostics.map(({ rule, key }) => [rule, key]),
+      [
+        ["unknown-key", "curriculm"],
+        ["unknown-key", "rollout.grup"],
+        ["unknown-key", "curriculum.sampler.tau"],
+      ],
+      "`floor` is another sampler's: what a parent says of it is taken back",
+    );
+  });
+
   it("gives a removed block back to the defaults, in a stage too", () => {
     const loaded = clean(load({ "a.gradus.yaml": `extends: grpo-paper\n${start}kl: null\n` }));
     assert.deepEqual(value(loaded, "kl"), []);

@@ -8,11 +8,13 @@ import { betaRestart } from "../../../server/curriculum/estimators/betaRestart.t
 import { fixed } from "../../../server/curriculum/estimators/fixed.ts";
 import { gaussianProcess, quadratic } from "../../../server/curriculum/estimators/mixtureModels.ts";
 import { passRate } from "../../../server/curriculum/estimators/passRate.ts";
+import { pooledBeta } from "../../../server/curriculum/estimators/pooledBeta.ts";
 import { rasch } from "../../../server/curriculum/estimators/rasch.ts";
 import { reestimateBlock } from "../../../server/curriculum/estimators/reestimateBlock.ts";
 import { surrogate } from "../../../server/curriculum/estimators/surrogate.ts";
 import { windows } from "../../../server/curriculum/estimators/windows.ts";
 import { sorted } from "../../../server/curriculum/samplers/sorted.ts";
+import { beta as drawBeta } from "../../../server/curriculum/distributions.ts";
 import type { Estimator } from "../../../server/curriculum/types.ts";
 import { randomStream } from "../../../server/random.ts";
 import { made, near, temporary } from "../support.ts";
@@ -186,4 +188,52 @@ test("a surrogate finds the maximum of the quadratic that made the pilots' score
     () => made(surrogate, { pilots: file }).grow?.(new NamedArms(["a", "b"])),
     /an arm that there is not: c/,
   );
+});
+
+test("arms share a prior: its moments are found again, and an arm never drawn is believed to be like the others", () => {
+  const random = randomStream("arms");
+  const estimator = made(pooledBeta, {});
+  assert.equal(estimator.estimate(0), 0.5, "nothing is known of any arm");
+  const [arms, rollouts] = [4000, 16];
+  for (let arm = 0; arm < arms; arm++) {
+    const rate = drawBeta(2, 6, random.fork("rate", arm));
+    const outcomes = Array.from({ length: rollouts }, (_, i) =>
+      Number(random.fork("rollout", arm, i).next() < rate),
+    );
+    estimator.observe(observed(arm, ...outcomes), 0);
+  }
+  assert.equal(estimator.estimate(arms), 0.5, "the prior is of the step before");
+  assert.equal(estimator.advance?.(arms, 0), "all");
+  const [mean, spread] = [estimator.estimate(arms), estimator.spread?.(arms) ?? 0];
+  assert.ok(Math.abs(mean - 0.25) < 0.01, `${mean}: the mean of Beta(2, 6) is 0.25`);
+  const worth = (mean * (1 - mean)) / spread ** 2 - 1;
+  assert.ok(Math.abs(worth - 8) < 1, `${worth}: Beta(2, 6) is worth 8 rollouts`);
+  // One success in one rollout moves a new arm by 1/(κ + 1) of the way.
+  estimator.observe(observed(arms, 1), 1);
+  assert.ok(near(estimator.estimate(arms), (mean * worth + 1) / (worth + 1)));
+  const copy = made(pooledBeta, {});
+  copy.load(estimator.save());
+  copy.advance?.(arms, 1);
+  estimator.advance?.(arms, 1);
+  for (const arm of [0, arms, arms + 1]) assert.equal(copy.estimate(arm), estimator.estimate(arm));
+});
+
+test("a shared prior stays finite where rates do not tell arms apart, and forgets by its decay", () => {
+  for (const [outcomes, least, most] of [
+    [[1, 1, 1, 1], 0.85, 1],
+    [[0, 0, 0, 0], 0, 0.15],
+    [[0, 1], 0.49, 0.51],
+    [[1], 0.85, 1],
+  ] as const) {
+    const estimator = made(pooledBeta, {});
+    for (let arm = 0; arm < 8; arm++) estimator.observe(observed(arm, ...outcomes), 0);
+    estimator.advance?.(8, 0);
+    const estimate = estimator.estimate(99);
+    assert.ok(estimate >= least && estimate <= most, `${outcomes.join()}: ${estimate}`);
+    assert.ok(Number.isFinite(estimator.spread?.(99)));
+  }
+  const forgetful = made(pooledBeta, { decay: 0 });
+  forgetful.observe(observed(0, 0, 0), 0);
+  forgetful.observe(observed(0, 1, 1), 1);
+  assert.equal(forgetful.estimate(0), (0.5 * 2 + 2) / (2 + 2));
 });

@@ -9,6 +9,7 @@ import { gaussianWindow } from "../../../server/curriculum/samplers/gaussianWind
 import { gmm } from "../../../server/curriculum/samplers/gmm.ts";
 import { greedy } from "../../../server/curriculum/samplers/greedy.ts";
 import { mixture } from "../../../server/curriculum/samplers/mixture.ts";
+import { prerequisites } from "../../../server/curriculum/samplers/prerequisites.ts";
 import { selfRepellent } from "../../../server/curriculum/samplers/selfRepellent.ts";
 import { tiers } from "../../../server/curriculum/samplers/tiers.ts";
 import { randomStream } from "../../../server/random.ts";
@@ -139,4 +140,35 @@ test("ALP-GMM: uniform until the first fit, then most points where the signal is
   assert.ok(mean(0, 2) < 0.45, `${mean(0, 2)}: a quarter of the box`);
   assert.ok(mean(6, 12) > 0.7, `${mean(6, 12)}: 80 % and a quarter of the rest`);
   assert.equal(made(gmm, {}).probabilities(knownOf([]), clock).length, 0);
+});
+
+test("prerequisites: the frontier, a little of what is mastered and of what is locked", () => {
+  // a → b → c → d, and e by itself; b has begun to succeed, d succeeds although c does not.
+  const sampler = made(prerequisites, {
+    requires: { b: ["a"], c: ["b"], d: ["c"] },
+    opens: 0.3,
+    review: 0.2,
+    explore: 0.1,
+  });
+  const known = knownOf([0.9, 0.4, undefined, 0.3, undefined]);
+  const p = sampler.probabilities(known, clock);
+  [0.2, 0.7 / 3, 0.1, 0.7 / 3, 0.7 / 3].forEach((share, arm) => assert.ok(near(p[arm], share), `${arm}`));
+  assert.ok(chiSquare(sampler.draw(known, 100_000, randomStream("p"), clock, []), p) < 18.5);
+  const once = { ...known, once: true };
+  assert.deepEqual(sampler.draw(once, 9, randomStream("p"), clock, []).sort(), [0, 1, 2, 3, 4]);
+  // What groups without arms leave goes to the others; what may not be drawn is not.
+  const all = sampler.probabilities(knownOf([0.9, 0.9, 0.9, 0.9, 0.9]), clock);
+  assert.ok(all.every((share) => near(share, 0.2)));
+  const closed = sampler.probabilities({ ...known, open: (arm) => arm === 2 }, clock);
+  assert.deepEqual([...closed], [0, 0, 1, 0, 0]);
+});
+
+test("prerequisites: circles, arms that are not there and shares above 1 are named", () => {
+  assert.throws(
+    () => made(prerequisites, { requires: { a: ["b"], b: ["c"], c: ["a"] } }),
+    /circle: a → b → c → a/,
+  );
+  assert.throws(() => made(prerequisites, { review: 0.8, explore: 0.4 }), /1\.2/);
+  const sampler = made(prerequisites, { requires: { a: ["z"] } });
+  assert.throws(() => sampler.probabilities(knownOf([0.5, 0.5]), clock), /requires z/);
 });

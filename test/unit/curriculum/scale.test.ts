@@ -17,6 +17,8 @@ for (const text of [
   "{ signal: failure_ratio, estimator: last, sampler: proportional }",
   "{ signal: success_rate, estimator: beta, sampler: sorted }",
   "{ signal: success_rate, estimator: rasch, sampler: sorted }",
+  "{ signal: success_rate, estimator: pooled_beta, sampler: sorted }",
+  "{ signal: success_rate, estimator: pooled_beta, sampler: boltzmann }",
   "{ signal: success_rate, estimator: ema, sampler: tiers }",
   "{ signal: success_rate, estimator: beta, sampler: expected_improvement }",
   "{ estimator: ema, sampler: { use: self_repellent, temperature: 0.5 } }",

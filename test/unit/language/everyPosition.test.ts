@@ -78,7 +78,12 @@ const unknowable: readonly (readonly [RegExp, "key" | "value", string])[] = [
   [/^rollout\.stop\[\]$/, "value", "text of an answer"],
   [/(?:^|\.)(?:phrases|list|tags)\[\]$/, "value", "text of an answer"],
   [/^model\.base$/, "value", "a file that is fetched first"],
-  [/^curriculum\.estimator\.field$/, "value", "a field of the person's data, which a preset has not"],
+  [/on_enter\.snapshot$/, "value", "what the snapshot is called"],
+  [
+    /^curriculum\.(?:estimator\.field|arms\.fields\[\])$/,
+    "value",
+    "a field of the person's data, which a preset has not",
+  ],
 ];
 
 interface Outcome {

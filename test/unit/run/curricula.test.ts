@@ -36,6 +36,16 @@ const presets: Readonly<Record<string, readonly string[]>> = {
   "codev-r1": [],
   "vla-rl": [],
   "eva-sampling": [prompts],
+  "sec-released": [],
+  "self-repellent": [],
+  "restarted-posterior": [],
+  "pooled-prior": [prompts],
+  "verified-prerequisites": ['curriculum.sampler.requires={ "countdown/4": [countdown/3] }'],
+  guru: [prompts, "curriculum.estimator.samples=2"],
+  "step-tiers": [prompts],
+  "mm-eureka": [],
+  "hint-writer": [],
+  "privileged-help": ["guidance.source={ use: hint, model: reference }"],
 };
 
 const small = [
@@ -67,3 +77,24 @@ for (const [preset, own] of Object.entries(presets))
       run.remove();
     }
   });
+
+test("a look at many arms before the first draw is told while it goes on", async () => {
+  const folder = temporary();
+  const file = join(folder, "run.gradus.yaml");
+  writeFileSync(
+    file,
+    "extends: sari\ntasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\ncurriculum: { arms: { use: prompt, pool: 64 } }\n",
+  );
+  const run = testRun([...small, "steps=1"], file);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const records = run.records();
+    const told = records.findIndex((record) => record.kind === "event" && record.name === "trying-arms");
+    const [event] = ofKind(records.slice(told), "event");
+    assert.match(event?.message ?? "", /8 rollouts of each of 64\./);
+    const first = records.findIndex((record) => record.kind === "metrics" && record.step === 0);
+    assert.ok(told >= 0 && told < first);
+  } finally {
+    run.remove();
+  }
+});
