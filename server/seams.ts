@@ -14,6 +14,7 @@ import type { Json } from "../shared/json.ts";
 import type { Angles, Questioned } from "./angles.ts";
 import type { OptimizerChoice } from "./config/declaration.ts";
 import type { Task } from "./tasks/types.ts";
+import type { GuidedRecord } from "./guidance/types.ts";
 import type { TermValue, TextSpans } from "./reward/types.ts";
 
 // ───────────────────────────────────────────────────────────────── words
