@@ -101,6 +101,10 @@ export interface GenerateConfig {
   readonly answer: Choice<"task_answer">;
   readonly gates: readonly Choice<"task_gate">[];
   readonly every: number;
+  /** Steps of the stage before the first round; default: `every`. */
+  readonly first?: number | undefined;
+  /** Most rounds in the stage. */
+  readonly rounds?: number | undefined;
   readonly parents: number;
   readonly tries: number;
   readonly keep: number;

@@ -5,13 +5,14 @@ import type { CreateContext, GenerateConfig } from "../config/resolved.ts";
 import { GeneratedTasks } from "../generation/generatedTasks.ts";
 import { round, type Recipe, type Round } from "../generation/round.ts";
 import { lineageOf } from "../generation/task.ts";
-import type { Complete } from "../generation/types.ts";
+import type { Complete, Embed } from "../generation/types.ts";
 import { randomStream } from "../random.ts";
 import type { Task } from "../seams.ts";
 import type { Place } from "./collect.ts";
 import type { Recorder } from "./recorder.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { asked } from "./prompts.ts";
+import type { Session } from "./session.ts";
 import { graded, tried } from "./tries.ts";
 
 /** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
@@ -21,7 +22,7 @@ export async function makeTasks(place: Place): Promise<void> {
   for (const { config, source } of stage.curriculum.sources) {
     const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
     if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
-    if (clock.stageStep === 0 || clock.stageStep % generate.every !== 0) continue;
+    if (!due(generate, clock.stageStep)) continue;
     try {
       const found = await once(place, source, generate);
       made.push([source, found]);
@@ -38,6 +39,13 @@ export async function makeTasks(place: Place): Promise<void> {
   }
   stage.curriculum.grow();
   for (const [source, { taken }] of made) reportArmless(place, source.name, taken);
+}
+
+/** Whether a stage makes tasks before its step of that number. */
+function due({ every, first = every, rounds }: GenerateConfig, step: number): boolean {
+  const later = step - first;
+  if (later < 0 || later % every !== 0) return false;
+  return rounds === undefined || later / every < rounds;
 }
 
 /** Tasks of which no arm can be: they are kept and never drawn. */
@@ -85,7 +93,24 @@ function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): P
         ? author.complete
         : penOf(place, [...key, "author"], author.kind === "policy" ? author.model : undefined),
     policy: penOf(place, [...key, "judge"]),
+    embed: (texts, how) => place.watch.time("score", () => embedded(session, texts, how)),
   });
+}
+
+/** Texts, each with the end of a text behind it, as vectors of a model. What its context does not hold is left out. */
+function embedded(
+  { models }: Session,
+  texts: readonly string[],
+  { model, pooling }: Parameters<Embed>[1],
+): Promise<readonly Float32Array[]> {
+  // The policy's view knows the names of its snapshots too.
+  const own = models.names.includes(model) ? model : "policy";
+  const { tokenizer, context } = models.get(own);
+  const rows = texts.map((text) => {
+    const tokens = [...(tokenizer.prefix ?? []), ...tokenizer.encode(text)].slice(0, context - 2);
+    return Int32Array.from([...tokens, tokenizer.eos]);
+  });
+  return models.get(own).embed(rows, pooling, model);
 }
 
 const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => ({
@@ -147,11 +172,12 @@ function report({ session, step }: Place, source: GeneratedTasks, made: Round): 
   const { parents, taken, refused } = made;
   const reasons = [...refused].map(([reason, count]) => `${count}× ${reason}`).join("; ");
   const missed = reasons === "" ? "" : ` Not taken: ${reasons}.`;
+  const none = reasons === "" ? "the selector found no parent among the tasks seen so far" : reasons;
   const message =
     parents === 0
-      ? `${source.name}: the selector found no parent among the tasks seen so far.`
+      ? `${source.name}: no new task was asked for: ${none}.`
       : `${source.name}: ${taken.length} of ${parents} new tasks were taken in.${missed}`;
-  const nothing = parents > 0 && taken.length === 0;
+  const nothing = taken.length === 0 && (parents > 0 || reasons !== "");
   session.recorder.event(nothing ? "warning" : "info", "tasks-made", message, {
     step,
     ...(nothing
