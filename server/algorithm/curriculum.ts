@@ -22,6 +22,7 @@ import type {
   Stateful,
   Task,
   Verdict,
+  TaskSource,
 } from "../seams.ts";
 import { Beliefs } from "./beliefs.ts";
 import { create } from "./create.ts";
@@ -266,6 +267,10 @@ export class Curriculum implements Stateful {
 
   // ─────────────────────────────────────────────────────────────── state
 
+  /** Sources that only this curriculum draws from. */
+  private get own(): TaskSource[] {
+    return this.sources.flatMap(({ source }) => (source.shared === true ? [] : [source]));
+  }
   /** Arrays are as they stand, not copies: nothing changes them before the next `observe`. */
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
@@ -278,7 +283,7 @@ export class Curriculum implements Stateful {
       admission: admission.save?.(),
       refill: refill.save?.(),
       budget: budget.save?.(),
-      sources: joined(Object.fromEntries(this.sources.map(({ source }) => [source.name, source.save()]))),
+      sources: joined(Object.fromEntries(this.own.map((source) => [source.name, source.save()]))),
     });
   }
 
@@ -289,7 +294,7 @@ export class Curriculum implements Stateful {
     for (const [name, part] of Object.entries({ signal, estimator, sampler, admission, refill, budget }))
       part.load?.(partOf(saved, name));
     const sources = partOf(saved, "sources");
-    for (const { source } of this.sources) source.load(partOf(sources, source.name));
+    for (const source of this.own) source.load(partOf(sources, source.name));
     this.division.grow?.();
     this.estimator.grow?.(this.arms);
   }
