@@ -15,6 +15,7 @@ const generateDefaults: JsonObject = {
   author: { use: "program" },
   answer: { use: "verifier" },
   gates: [{ use: "solvable" }, { use: "not_trivial" }],
+  joins: "later",
   every: 5,
   parents: 8,
   tries: 8,
@@ -39,14 +40,18 @@ export const generateField: Field = {
         shape: { kind: "list", item: { kind: "slot", slot: "task_gate", own: {} }, what: "gate" },
         summary: "What a new task must pass, in order. One that is there already never passes.",
       },
+      joins: value(
+        z.enum(["later", "step"]),
+        "later: new tasks are drawn by later steps; step: they join the batch of the step whose tasks they are made of, and no other.",
+      ),
       every: value(whole(1), "Steps of the stage between two rounds."),
       first: value(
         whole(0),
-        "Steps of the stage before the first round; 0: before its first step; default: `every`.",
+        "Steps of the stage before the first round; 0: before its first step; default: `every`, and 0 where they join the step.",
       ),
       rounds: value(
         whole(0),
-        "Most rounds in the stage; 0: it only remembers what may become a parent; default: no end.",
+        "Most rounds, over all stages that share the tasks; 0: it only remembers what may become a parent; default: no end.",
       ),
       parents: value(whole(1), "Children that a round asks for."),
       tries: value(whole(1), "Rollouts that each child is tried with, where a gate asks for it."),
@@ -62,6 +67,7 @@ export function buildGenerate(reader: Reader, path: string, json: JsonObject): G
     .object({
       from: z.array(z.string()).optional(),
       gates: z.array(z.unknown()),
+      joins: z.enum(["later", "step"]),
       every: z.number(),
       first: z.number().optional(),
       rounds: z.number().optional(),

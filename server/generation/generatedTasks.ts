@@ -95,6 +95,14 @@ export class GeneratedTasks implements TaskSource {
     }
   }
 
+  /** The same with nothing but a step's own groups in mind: what it makes is that step's alone. */
+  ofStep(groups: readonly Group[], clock: Clock): GeneratedTasks {
+    const own = new GeneratedTasks(this.options);
+    own.round = this.round++;
+    own.observe(groups, clock);
+    return own;
+  }
+
   /** @param n families of parents of one child each */
   parents(n: number, random: Random, family: Family): Seen[][] {
     return this.memory.choose(this.options.selector, n, random, family);

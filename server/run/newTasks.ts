@@ -7,13 +7,49 @@ import { round, type Recipe, type Round } from "../generation/round.ts";
 import { lineageOf } from "../generation/task.ts";
 import type { Complete, Embed } from "../generation/types.ts";
 import { randomStream } from "../random.ts";
-import type { Task } from "../seams.ts";
+import type { Group, Task } from "../seams.ts";
 import type { Place } from "./collect.ts";
 import type { Recorder } from "./recorder.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { asked } from "./prompts.ts";
 import type { Session } from "./session.ts";
 import { graded, tried } from "./tries.ts";
+
+/** A round, told; undefined where it could not be made, which is told, too. */
+async function attempted(
+  place: Place,
+  source: GeneratedTasks,
+  generate: GenerateConfig,
+): Promise<Round | undefined> {
+  try {
+    const found = await once(place, source, generate);
+    report(place, source, found);
+    return found;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    place.session.recorder.event(
+      "warning",
+      "tasks-not-made",
+      `No tasks were made for ${source.name}: ${error.message}`,
+      { step: place.step, action: error.detail.action },
+    );
+    return undefined;
+  }
+}
+
+/** Tasks made of those that a step has rolled out, for its own batch alone. */
+export async function tasksOfStep(place: Place, groups: readonly Group[]): Promise<Task[]> {
+  const { stage, clock } = place;
+  const found: Task[] = [];
+  for (const { config, source } of stage.curriculum.sources) {
+    const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
+    if (generate?.joins !== "step" || !(source instanceof GeneratedTasks)) continue;
+    if (!due(generate, clock.stageStep, source)) continue;
+    const made = await attempted(place, source.ofStep(groups, clock), generate);
+    found.push(...(made?.taken ?? []));
+  }
+  return found;
+}
 
 /** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
 export async function makeTasks(place: Place): Promise<void> {
@@ -22,30 +58,22 @@ export async function makeTasks(place: Place): Promise<void> {
   for (const { config, source } of stage.curriculum.sources) {
     const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
     if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
-    if (!due(generate, clock.stageStep)) continue;
-    try {
-      const found = await once(place, source, generate);
-      made.push([source, found]);
-      report(place, source, found);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      place.session.recorder.event(
-        "warning",
-        "tasks-not-made",
-        `No tasks were made for ${source.name}: ${error.message}`,
-        { step: place.step, action: error.detail.action },
-      );
-    }
+    if (generate.joins === "step" || !due(generate, clock.stageStep, source)) continue;
+    const found = await attempted(place, source, generate);
+    if (found !== undefined) made.push([source, found]);
   }
   stage.curriculum.grow();
   for (const [source, { taken }] of made) reportArmless(place, source.name, taken);
 }
 
-/** Whether a stage makes tasks before its step of that number. */
-function due({ every, first = every, rounds }: GenerateConfig, step: number): boolean {
-  const later = step - first;
-  if (later < 0 || later % every !== 0) return false;
-  return rounds === undefined || later / every < rounds;
+/** Whether a stage makes tasks before its step of that number, after so many rounds. */
+function due(
+  { every, joins, first = joins === "step" ? 0 : every, rounds }: GenerateConfig,
+  step: number,
+  { round: done }: GeneratedTasks,
+): boolean {
+  if (rounds !== undefined && done >= rounds) return false;
+  return step >= first && (step - first) % every === 0;
 }
 
 /** Tasks of which no arm can be: they are kept and never drawn. */

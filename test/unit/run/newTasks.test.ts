@@ -201,12 +201,12 @@ test("a second run begins from the base model with the tasks made of what the fi
     "selector: { use: never_learned, below: 1, slope: 1 }",
     "transform: { use: concepts, size: 2, request: 'Of {concepts}', take: '`(.+)`', similarity: { by: embedding, model: reference } }",
     `author: { use: endpoint, url: '${server.url}', model: m }`,
-    "gates: [builds], parents: 1, rounds: 0",
+    "gates: [builds], parents: 1, first: 3, rounds: 1",
   ].join(", ");
   const run = testRun([
     `tasks=[{ env: reverse_text, lengths: [3] }, { name: weakness, generate: { ${generate} } }]`,
     "curriculum.arms={ use: prompt, pool: 4 }",
-    "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: initial, steps: 4, update: { optimizer: { lr: 0.01 } }, tasks: { weakness: { generate: { first: 3, rounds: 1 } } } }, { name: augmented, steps: 4, on_enter: { merge: [{ model: reference }], optimizer: reset }, curriculum: { admission: { use: success_band, low: 0, high: 1 } } }]",
+    "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: initial, steps: 4, update: { optimizer: { lr: 0.01 } } }, { name: augmented, steps: 4, on_enter: { merge: [{ model: reference }], optimizer: reset }, curriculum: { admission: { use: success_band, low: 0, high: 1 } } }]",
     "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
     "checkpoint={ every: 1, keep: 40 }",
   ]);
@@ -228,6 +228,56 @@ test("a second run begins from the base model with the tasks made of what the fi
     assert.equal(await run.work(1), 0, run.ending(1));
     assert.deepEqual(essence(run.records(1), 24), essence(whole, 24));
     assert.equal(server.asked.length, asked, "nobody is asked again");
+  } finally {
+    run.remove();
+    await server.close();
+  }
+});
+
+test("tasks that join the step are made of its own groups, train in its batch and are drawn by no other", async () => {
+  // Each letter moved on, so that who is asked again says the same.
+  const moved = (text: string): string =>
+    [...text].map((one) => String.fromCharCode(97 + ((one.charCodeAt(0) - 97 + 7) % 26))).join("");
+  const server = await chatServer((text) => `${moved(/Problem:\n(\w+)>/.exec(text)?.[1] ?? "")}>`);
+  const generate = `joins: step, every: 2, parents: 2, selector: { use: success_band, low: 0, high: 1 }, transform: diversify, gates: [], author: { use: endpoint, url: '${server.url}', model: m }`;
+  const run = testRun([
+    `tasks=[{ env: reverse_text, lengths: [3] }, { name: now, generate: { ${generate} } }]`,
+    "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 5 }]",
+    "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+    "checkpoint={ every: 1, keep: 40 }",
+  ]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const whole = run.records();
+    const rollouts = ofKind(whole, "rollout").map(({ row }) => row);
+    const prompts = (step: number): Set<string> =>
+      new Set(
+        rollouts.flatMap(({ step: own, group = "", use }) =>
+          own === step && use !== "evaluate" ? [group] : [],
+        ),
+      );
+    const made = ofKind(whole, "task");
+    assert.ok(made.length >= 3, "in the steps 20, 22 and 24");
+    for (const { step, id, parents, source } of made) {
+      assert.ok(step % 2 === 0 && source === "now");
+      assert.ok(prompts(step).has(id), "in its own step's batch");
+      assert.ok(prompts(step).has(parents[0]!), "beside what it was made of");
+      for (const other of [20, 21, 22, 23, 24].filter((one) => one !== step))
+        assert.ok(!prompts(other).has(id), "and in no other");
+    }
+    const groups = [20, 21, 22, 23, 24].map((step) => prompts(step).size);
+    assert.deepEqual(
+      groups,
+      [20, 21, 22, 23, 24].map((step) => 4 + made.filter((one) => one.step === step).length),
+    );
+    const trained = rollouts.filter(
+      ({ step, group, admitted }) =>
+        admitted !== false && made.some((one) => one.id === group && one.step === step),
+    );
+    assert.equal(trained.length, 4 * made.length, "none of them is too many");
+    for (const step of [24, 23]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 23), essence(whole, 23));
   } finally {
     run.remove();
     await server.close();
