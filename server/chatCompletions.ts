@@ -100,3 +100,9 @@ export async function inParallel<Item, Result>(
   await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
   return results;
 }
+
+/** The server as somebody who is asked many things at once. */
+export const asking =
+  (chosen: Chat, asker: Asker) =>
+  (requests: readonly string[], how: ChatAsk): Promise<string[][]> =>
+    inParallel(requests, chosen.parallel, (text) => chatChoices(chosen, text, how, asker));

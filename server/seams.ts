@@ -11,7 +11,7 @@
  */
 import type { JudgedCriterion } from "../shared/criteria.ts";
 import type { Json } from "../shared/json.ts";
-import type { Angles, Questioned } from "./angles.ts";
+import type { States } from "./states.ts";
 import type { OptimizerChoice } from "./config/declaration.ts";
 import type { Task } from "./tasks/types.ts";
 import type { GuidedRecord } from "./guidance/types.ts";
@@ -52,7 +52,7 @@ export interface Stateful {
 
 // ───────────────────────────────────────────────────────────────── tasks
 
-export type { Angles, Questioned } from "./angles.ts";
+export type { Angles, Pooling, Questioned } from "./states.ts";
 export type { Knob, Task, TaskPool, TaskSource } from "./tasks/types.ts";
 
 // ───────────────────────────────────────────────────────────────── rollouts
@@ -353,7 +353,7 @@ export interface UpdateStats {
 }
 
 /** The language model that is trained. Objectives never touch tensors. */
-export interface Policy {
+export interface Policy extends States {
   readonly tokenizer: Tokenizer;
   /** Longest prompt + response, in tokens. */
   readonly context: number;
@@ -362,8 +362,6 @@ export interface Policy {
   generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample>;
   /** No gradient. */
   score(batch: Batch, ask: { readonly model: Model; readonly channels: readonly Channel[] }): Promise<Stats>;
-  /** One forward pass over each prompt; default: of this model as it stands. No gradient. */
-  angles(prompts: readonly Questioned[], model?: Model): Promise<Angles>;
   /** One optimiser step. `weigh` is called once, with the whole mini-batch. */
   update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats>;
   /** Copies the policy's weights (or, with `decay`, moves an average towards them) under a name. */

@@ -22,6 +22,7 @@ import type {
   Stateful,
   Task,
   Verdict,
+  TaskSource,
 } from "../seams.ts";
 import { Beliefs } from "./beliefs.ts";
 import { create } from "./create.ts";
@@ -293,6 +294,11 @@ export class Curriculum implements Stateful {
 
   // ─────────────────────────────────────────────────────────────── state
 
+  /** Sources that only this curriculum draws from. */
+  private get own(): TaskSource[] {
+    return this.sources.flatMap(({ source }) => (source.shared === true ? [] : [source]));
+  }
+
   /** Arrays are as they stand, not copies, but for those that change before the next `observe`. */
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
@@ -306,7 +312,7 @@ export class Curriculum implements Stateful {
       admission: admission.save?.(),
       refill: refill.save?.(),
       budget: budget.save?.(),
-      sources: joined(Object.fromEntries(this.sources.map(({ source }) => [source.name, source.save()]))),
+      sources: joined(Object.fromEntries(this.own.map((source) => [source.name, source.save()]))),
     });
   }
 
@@ -324,7 +330,7 @@ export class Curriculum implements Stateful {
     // Of other arms it would believe what is true of these.
     if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");
-    for (const { source } of this.sources) source.load(partOf(sources, source.name));
+    for (const source of this.own) source.load(partOf(sources, source.name));
     this.division.grow?.();
     this.estimator.grow?.(this.arms);
   }

@@ -50,12 +50,19 @@ function modelsOfTerm({ params }: StageBody["reward"]["terms"][number]["term"]):
 
 const written = z.object({ model: z.string() });
 
-/** Models that write new tasks. */
+const compared = z.object({ similarity: z.object({ by: z.literal("embedding"), model: z.string() }) });
+
+/** Models that write new tasks, or compare texts for them. */
 const authors = ({ tasks }: StageBody): Model[] =>
   tasks.flatMap(({ generate }) => {
     const author = generate?.author;
     const read = author?.declaration.name === "model" ? written.safeParse(author.params) : undefined;
-    return read?.success === true ? [read.data.model] : [];
+    const near = compared.safeParse(generate?.transform.params);
+    const models = [
+      ...(read?.success === true ? [read.data.model] : []),
+      ...(near.success ? [near.data.similarity.model] : []),
+    ];
+    return models.filter((model) => model !== "policy");
   });
 
 /** Models that the loss or a reward term compares the policy with, and those that help. */

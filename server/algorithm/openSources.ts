@@ -1,11 +1,12 @@
 import type { CreateContext, TaskConfig } from "../config/resolved.ts";
-import { openAll } from "../generation/open.ts";
+import { openAll, type Sharing } from "../generation/open.ts";
 import type { TaskSource } from "../seams.ts";
 import { create } from "./create.ts";
 
-/** Opens the task sources of a body, in the order of the config. */
+/** Opens the task sources of a body, in the order of the config. @param sharing those that make tasks, where stages share them */
 export const openSources = (
   tasks: readonly TaskConfig[],
   context: CreateContext,
+  sharing?: Sharing,
 ): { readonly config: TaskConfig; readonly source: TaskSource }[] =>
-  openAll(tasks, (config) => create(config.source, context, config.name), context);
+  openAll(tasks, (config) => create(config.source, context, config.name), context, sharing);

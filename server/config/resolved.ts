@@ -101,6 +101,12 @@ export interface GenerateConfig {
   readonly answer: Choice<"task_answer">;
   readonly gates: readonly Choice<"task_gate">[];
   readonly every: number;
+  /** Tasks that later steps draw; or the batch of the step whose tasks they are made of, and no other. */
+  readonly joins: "later" | "step";
+  /** Steps of the stage before the first round; default: `every`, and 0 where they join the step. */
+  readonly first?: number | undefined;
+  /** Most rounds, over all stages that share the tasks. */
+  readonly rounds?: number | undefined;
   readonly parents: number;
   readonly tries: number;
   readonly keep: number;

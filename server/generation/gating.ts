@@ -107,7 +107,7 @@ async function judged(
 ): Promise<readonly (readonly string[])[] | undefined> {
   if (panel === undefined) return undefined;
   const requests = candidates.map(({ task }) => panel.ask(task));
-  const how = { samples: 1, max_tokens: panel.max_tokens, temperature: 1 };
+  const how = { samples: 1, max_tokens: panel.max_tokens, temperature: panel.temperature ?? 1 };
   const said: string[][] = requests.map(() => []);
   for (const judge of panel.judges) {
     const complete = judge === "policy" ? policy : judge;

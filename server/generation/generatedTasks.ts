@@ -3,7 +3,8 @@ import { z } from "zod";
 import { formatFraction } from "../../shared/format.ts";
 import type { Clock, Group, Random, Saved, Task, TaskPool, TaskSource } from "../seams.ts";
 import { joined, partOf } from "../curriculum/saved.ts";
-import { Memory } from "./memory.ts";
+import { ConceptBook } from "./conceptBook.ts";
+import { Memory, type Family, type Weighed } from "./memory.ts";
 import { lineageOf, taskSchema } from "./task.ts";
 import type { Seen, Selector, Transform } from "./types.ts";
 
@@ -23,6 +24,8 @@ export interface GeneratedOptions {
   readonly keep: number;
   /** Generations between a task of `from` and its youngest descendants. */
   readonly depth: number;
+  /** Whether curricula of several stages draw from it. */
+  readonly shared?: boolean;
 }
 
 /** The value of tasks whose difficulty nobody knows. */
@@ -31,17 +34,21 @@ const other = "other";
 export class GeneratedTasks implements TaskSource {
   readonly values: readonly string[];
   readonly grows = true;
+  readonly shared?: true;
   /** Rounds so far: names random streams. */
   round = 0;
   private tasks: Task[] = [];
   /** Ids that were made or refused: none of them is tried twice. */
   private readonly known = new Set<string>();
   private readonly memory: Memory;
+  /** What remembered tasks need, where the transform asks for it. */
+  readonly concepts = new ConceptBook();
   /** Reading a prompt can take a while. */
   private readonly environments = new WeakMap<Task, TaskSource | undefined>();
 
   constructor(private readonly options: GeneratedOptions) {
     this.values = valuesOf(options);
+    if (options.shared === true) this.shared = true;
     const { answers } = options.transform;
     this.memory = new Memory(remembered, (task) => this.skillOf(task), answers);
   }
@@ -88,9 +95,25 @@ export class GeneratedTasks implements TaskSource {
     }
   }
 
+  /** The same with nothing but a step's own groups in mind: what it makes is that step's alone. */
+  ofStep(groups: readonly Group[], clock: Clock): GeneratedTasks {
+    const own = new GeneratedTasks(this.options);
+    own.round = this.round++;
+    own.observe(groups, clock);
+    return own;
+  }
+
   /** @param n families of parents of one child each */
-  parents(n: number, random: Random, transform: Transform): Seen[][] {
-    return this.memory.choose(this.options.selector, n, random, transform);
+  parents(n: number, random: Random, family: Family): Seen[][] {
+    return this.memory.choose(this.options.selector, n, random, family);
+  }
+  /** Every task that may be a parent. */
+  open(): Weighed[] {
+    return this.memory.weighed(this.options.selector);
+  }
+  /** How hard its environment says that a task is; empty: it does not say. */
+  levelOf(task: Task): string {
+    return this.environment(task)?.valueOf(task) ?? "";
   }
   /** "countdown/4: 12 % solved", a line each skill, the weakest first. */
   feedback(): string {
@@ -108,9 +131,7 @@ export class GeneratedTasks implements TaskSource {
   }
 
   /** Whether a task of that id was made, refused or seen before. */
-  knows(id: string): boolean {
-    return this.known.has(id) || this.memory.get(id) !== undefined;
-  }
+  readonly knows = (id: string): boolean => this.known.has(id) || this.memory.get(id) !== undefined;
   refuse(id: string): void {
     this.known.add(id);
   }
@@ -125,6 +146,7 @@ export class GeneratedTasks implements TaskSource {
     return joined({
       made: { json: { tasks: tasks.map((task) => ({ ...task })), known: [...known], round } },
       memory: this.memory.save(),
+      concepts: this.concepts.save(),
     });
   }
   load(saved: Saved): void {
@@ -134,6 +156,7 @@ export class GeneratedTasks implements TaskSource {
     this.known.clear();
     for (const id of made?.known ?? []) this.known.add(id);
     this.memory.load(partOf(saved, "memory"));
+    this.concepts.load(partOf(saved, "concepts"));
   }
 }
 

@@ -15,11 +15,13 @@ import { judges } from "./gates/judges.ts";
 import { notTrivial } from "./gates/notTrivial.ts";
 import { roundTrip } from "./gates/roundTrip.ts";
 import { solvable } from "./gates/solvable.ts";
+import { wording } from "./gates/wording.ts";
 import { failures } from "./selectors/failures.ts";
 import { neverLearned } from "./selectors/neverLearned.ts";
 import { rewardRange } from "./selectors/rewardRange.ts";
 import { successBand } from "./selectors/successBand.ts";
 import { weakSkills } from "./selectors/weakSkills.ts";
+import { concepts } from "./transforms/concepts.ts";
 import { critique } from "./transforms/critique.ts";
 import { diversify } from "./transforms/diversify.ts";
 import { evolve } from "./transforms/evolve.ts";
@@ -40,6 +42,7 @@ export const taskTransforms: readonly Declaration<"task_transform">[] = [
   diversify,
   evolve,
   recombine,
+  concepts,
   maskSpan,
   critique,
   feedback,
@@ -48,6 +51,7 @@ export const taskAuthors: readonly Declaration<"task_author">[] = [program, poli
 export const taskAnswers: readonly Declaration<"task_answer">[] = [inherit, verifier, vote, noAnswer];
 export const taskGates: readonly Declaration<"task_gate">[] = [
   builds,
+  wording,
   roundTrip,
   goldPasses,
   judges,

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Answered, Group, Random, Saved, Stateful, Task } from "../seams.ts";
 import { taskSchema } from "./task.ts";
-import type { Seen, Selector, Skill, Transform } from "./types.ts";
+import { proportional, softmax } from "./drawing.ts";
+import type { Seen, Selector, Skill } from "./types.ts";
 
 /** Groups of a task whose rates are kept. */
 const history = 16;
@@ -18,10 +19,16 @@ const schema = z.array(
 );
 
 /** How parents of one child are found. */
-export type Family = Pick<Transform, "parents" | "kin">;
+export interface Family {
+  readonly parents: number;
+  /** How near a further parent is to the first; those that are nearer are drawn more often, the more so the lower the temperature. */
+  readonly near?: { cosine(first: Task, other: Task): number; readonly temperature: number } | undefined;
+}
 
-interface Weighed {
+/** A task that may be a parent: of a kind, and worth so much. */
+export interface Weighed {
   readonly seen: Seen;
+  readonly skill: string;
   readonly weight: number;
 }
 
@@ -29,12 +36,18 @@ interface Weighed {
 const someOf = (answers: readonly Answered[], each: number): Answered[] =>
   [true, false].flatMap((kind) => answers.filter(({ right }) => right === kind).slice(0, each));
 
-/** Draws one in proportion to its weight and takes it out. */
-function take(open: Weighed[], random: Random, factor: (one: Weighed) => number): Seen {
-  const weights = open.map((one) => one.weight * factor(one));
-  let left = random.next() * weights.reduce((sum, weight) => sum + weight, 0);
-  const at = weights.findIndex((weight) => (left -= weight) < 0);
-  const [one] = open.splice(at === -1 ? open.length - 1 : at, 1);
+/** Draws one in proportion to its weight, and to how near it is to the first, and takes it out. */
+function take(open: Weighed[], random: Random, near?: Family["near"], first?: Task): Seen {
+  const nearness =
+    near === undefined || first === undefined
+      ? undefined
+      : softmax(
+          open.map(({ seen }) => near.cosine(first, seen.task)),
+          near.temperature,
+        );
+  const weights = open.map(({ weight }, i) => weight * (nearness?.[i] ?? 1));
+  const at = proportional(weights, random);
+  const [one] = open.splice(at, 1);
   return one!.seen;
 }
 
@@ -79,35 +92,40 @@ export class Memory implements Stateful {
    * Up to `n` families of parents, all different: the first of each drawn in proportion to what it is worth, the others
    * also to how near they are to the first.
    */
-  choose(selector: Selector, n: number, random: Random, { parents, kin }: Family = { parents: 1 }): Seen[][] {
+  choose(
+    selector: Selector,
+    n: number,
+    random: Random,
+    { parents, near }: Family = { parents: 1 },
+  ): Seen[][] {
     const open = this.weighed(selector);
     const families: Seen[][] = [];
     while (families.length < n && open.length >= parents) {
-      const first = take(open, random, () => 1);
-      const near = ({ seen }: Weighed): number => kin?.(first.task, seen.task) ?? 1;
-      families.push([first, ...Array.from({ length: parents - 1 }, () => take(open, random, near))]);
+      const first = take(open, random);
+      const others = Array.from({ length: parents - 1 }, () => take(open, random, near, first.task));
+      families.push([first, ...others]);
     }
     return families;
   }
 
   /** Tasks that may be parents, with what each is worth. */
-  private weighed(selector: Selector): Weighed[] {
+  weighed(selector: Selector): Weighed[] {
     const open = [...this.tasks.values()]
-      .map((seen) => ({ seen, weight: selector.weigh(seen) }))
+      .map((seen) => ({ seen, skill: this.skillOf(seen.task), weight: selector.weigh(seen) }))
       .filter(({ weight }) => weight > 0);
     if (selector.share === undefined) return open;
     const sums = new Map<string, number>();
-    for (const { seen, weight } of open)
-      sums.set(this.skillOf(seen.task), (sums.get(this.skillOf(seen.task)) ?? 0) + weight);
+    for (const { skill, weight } of open) sums.set(skill, (sums.get(skill) ?? 0) + weight);
     const wanted = new Map(open.map(({ seen }) => [seen.task.id, seen]));
     const shares = new Map(
       this.skills((seen) => wanted.has(seen.task.id)).map((skill) => [skill.name, selector.share!(skill)]),
     );
     return open
-      .map(({ seen, weight }) => {
-        const skill = this.skillOf(seen.task);
-        return { seen, weight: ((shares.get(skill) ?? 0) * weight) / sums.get(skill)! };
-      })
+      .map(({ seen, skill, weight }) => ({
+        seen,
+        skill,
+        weight: ((shares.get(skill) ?? 0) * weight) / sums.get(skill)!,
+      }))
       .filter(({ weight }) => weight > 0);
   }
 

@@ -2,6 +2,7 @@
 import type { CreateContext, GenerateConfig, TaskConfig } from "../config/resolved.ts";
 import type { TaskSource } from "../seams.ts";
 import { create } from "../algorithm/create.ts";
+import { fingerprint } from "../algorithm/fingerprint.ts";
 import { GeneratedTasks } from "./generatedTasks.ts";
 
 interface Opened {
@@ -9,11 +10,18 @@ interface Opened {
   readonly source: TaskSource;
 }
 
+/**
+ * The source that stages share under a name: the one that was made under it, or a new one.
+ * @param name of all that its tasks depend on, but when rounds are and what children must pass
+ */
+export type Sharing = (name: string, make: () => GeneratedTasks) => GeneratedTasks;
+
 /** @returns the sources in the order of the config */
 export function openAll(
   tasks: readonly TaskConfig[],
   open: (config: TaskConfig) => TaskSource,
   context: CreateContext,
+  sharing?: Sharing,
 ): Opened[] {
   const written = new Map(
     tasks.filter(({ generate }) => generate === undefined).map((config) => [config.name, open(config)]),
@@ -23,24 +31,41 @@ export function openAll(
     source:
       config.generate === undefined
         ? written.get(config.name)!
-        : making(config.name, config.generate, written, context),
+        : making(config.name, config.generate, written, context, sharing, tasks),
   }));
 }
+
+/** What a made task is like: stages that differ in it share nothing. */
+const likeness = (
+  name: string,
+  { from, selector, transform, author, keep, depth }: GenerateConfig,
+  tasks: readonly TaskConfig[],
+): string =>
+  fingerprint([
+    name,
+    { from, selector, transform, author, keep, depth },
+    tasks.flatMap((task) => (task.generate === undefined ? [[task.name, task.source]] : [])),
+  ]);
 
 function making(
   name: string,
   generate: GenerateConfig,
   written: ReadonlyMap<string, TaskSource>,
   context: CreateContext,
+  sharing: Sharing | undefined,
+  tasks: readonly TaskConfig[],
 ): TaskSource {
   const names = generate.from ?? [...written.keys()];
-  return new GeneratedTasks({
-    name,
-    from: names.flatMap((one) => written.get(one) ?? []),
-    selector: create(generate.selector, context),
-    transform: create(generate.transform, context),
-    byProgram: generate.author.declaration.name === "program",
-    keep: generate.keep,
-    depth: generate.depth,
-  });
+  const make = (): GeneratedTasks =>
+    new GeneratedTasks({
+      name,
+      shared: sharing !== undefined,
+      from: names.flatMap((one) => written.get(one) ?? []),
+      selector: create(generate.selector, context),
+      transform: create(generate.transform, context),
+      byProgram: generate.author.declaration.name === "program",
+      keep: generate.keep,
+      depth: generate.depth,
+    });
+  return sharing === undefined ? make() : sharing(likeness(name, generate, tasks), make);
 }

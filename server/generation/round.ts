@@ -4,7 +4,9 @@ import type { GeneratedTasks } from "./generatedTasks.ts";
 import { admitted, examined } from "./gating.ts";
 import { withoutLineage } from "./task.ts";
 import { majority } from "./majority.ts";
-import type { Answer, Author, Complete, Draft, Gate, Seen, Transform } from "./types.ts";
+import { conceptOrders, familiesOf, type Order } from "./ordering.ts";
+import { extracted } from "./pattern.ts";
+import type { Answer, Author, Complete, Draft, Embed, Gate, Seen, Transform } from "./types.ts";
 
 export interface Recipe {
   readonly transform: Transform;
@@ -31,10 +33,13 @@ export interface RoundContext {
   readonly complete: Complete;
   /** The policy's pen. */
   readonly policy: Complete;
+  /** Texts as vectors, by the models of the run. */
+  readonly embed: Embed;
 }
 
 /** What came of a round. */
 export interface Round {
+  /** Children that were to be made. */
   readonly parents: number;
   readonly taken: readonly Task[];
   /** Reason → how many. */
@@ -49,19 +54,17 @@ export interface Child {
 
 export async function round(source: GeneratedTasks, recipe: Recipe, context: RoundContext): Promise<Round> {
   const number = source.round++;
-  const random = context.random.fork("round", number);
-  const { transform, parents: wanted } = recipe;
-  const families = source.parents(wanted, random.fork("parents"), transform);
+  const own = { ...context, random: context.random.fork("round", number) };
   const refused = new Map<string, number>();
   const refuse = (reason: string, task?: Task): void => {
     refused.set(reason, (refused.get(reason) ?? 0) + 1);
     if (task !== undefined) source.refuse(task.id);
   };
-  const children = await write(source, families, recipe, { ...context, random }, refuse);
-  const candidates = examined(source, children, recipe, context, refuse);
-  const taken = await admitted(candidates, recipe, context, refuse);
+  const { wanted, children } = await made(source, recipe, own, refuse);
+  const candidates = examined(source, children, recipe, own, refuse);
+  const taken = await admitted(candidates, recipe, own, refuse);
   for (const task of taken) source.take(task);
-  return { parents: families.length, taken, refused };
+  return { parents: wanted, taken, refused };
 }
 
 /** Counts a reason; a task that is named is not tried again. */
@@ -69,16 +72,45 @@ export type Refuse = (reason: string, task?: Task) => void;
 
 // ───────────────────────────────────────────────────────────────── authors
 
-async function write(
+/** How many children were to be made, and those that were. */
+async function made(
   source: GeneratedTasks,
-  families: readonly Seen[][],
   recipe: Recipe,
   context: RoundContext,
   refuse: Refuse,
-): Promise<Child[]> {
+): Promise<{ readonly wanted: number; readonly children: readonly Child[] }> {
   const { transform, author } = recipe;
-  if (transform.make === undefined && author.kind !== "program")
-    return written(source, families, recipe, author, context, refuse);
+  if (transform.make === undefined && author.kind !== "program") {
+    const orders = await ordersOf(source, recipe, context, refuse);
+    return {
+      wanted: orders.length,
+      children: await written(source, orders, recipe, author, context, refuse),
+    };
+  }
+  const families = await familiesOf(source, recipe, context);
+  return { wanted: families.length, children: byThemselves(source, families, recipe, context, refuse) };
+}
+
+async function ordersOf(
+  source: GeneratedTasks,
+  recipe: Recipe,
+  context: RoundContext,
+  refuse: Refuse,
+): Promise<readonly Order[]> {
+  const { concepts } = recipe.transform;
+  if (concepts !== undefined) return conceptOrders(source, concepts, recipe, context, refuse);
+  const families = await familiesOf(source, recipe, context);
+  return families.map((family) => ({ parents: tasksOf(family) }));
+}
+
+/** Children that the parents' environments or the transform make. */
+function byThemselves(
+  source: GeneratedTasks,
+  families: readonly Seen[][],
+  { transform }: Recipe,
+  context: RoundContext,
+  refuse: Refuse,
+): Child[] {
   return families.flatMap((family, i): Child[] => {
     const [seen] = family;
     const random = context.random.fork("child", i);
@@ -100,52 +132,67 @@ const tasksOf = (family: readonly Seen[]): Task[] => family.map(({ task }) => ta
 
 async function written(
   source: GeneratedTasks,
-  families: readonly Seen[][],
+  orders: readonly Order[],
   { transform, answer }: Recipe,
-  { max_tokens, temperature }: Exclude<Author, { kind: "program" }>,
-  { complete }: RoundContext,
+  author: Exclude<Author, { kind: "program" }>,
+  context: RoundContext,
   refuse: Refuse,
 ): Promise<Child[]> {
+  const { max_tokens, temperature } = author;
   const feedback = source.feedback();
-  const requests = families.map((family) => transform.ask(tasksOf(family), feedback));
-  const texts = await complete(requests, { samples: 1, max_tokens, temperature });
-  const children = families.map((family, i) => ({
-    parents: tasksOf(family),
-    prompt: (texts[i]?.[0] ?? "").trim(),
-  }));
-  const said = children.filter(({ prompt }) => {
-    if (prompt === "") refuse("nothing was written");
-    return prompt !== "";
+  const requests = orders.map(({ parents, drawn }) => transform.ask(parents, feedback, drawn));
+  const texts = await context.complete(requests, { samples: 1, max_tokens, temperature });
+  const said = orders.flatMap((order, i): Written[] => {
+    const text = (texts[i]?.[0] ?? "").trim();
+    const prompt = text === "" || transform.take === undefined ? text : extracted(text, transform.take);
+    if (prompt !== null && prompt !== "") return [{ order, prompt }];
+    refuse(prompt === "" ? "nothing was written" : "no task stands in what was written");
+    return [];
   });
-  const votes =
-    answer.kind === "vote"
-      ? await complete(
-          said.map(({ prompt }) => prompt),
-          { samples: answer.samples, max_tokens, temperature },
-        )
-      : [];
-  return said.flatMap(({ parents, prompt }, i): Child[] => {
-    const draft = answered(source, parents[0]!, prompt, answer, votes[i] ?? []);
-    if (typeof draft === "object") return [{ draft, parents }];
+  const votes = answer.kind === "vote" ? await votesOn(said, answer, author, context) : [];
+  return said.flatMap(({ order, prompt }, i): Child[] => {
+    const draft = answered(source, order, prompt, answer, votes[i] ?? []);
+    if (typeof draft === "object") return [{ draft, parents: order.parents }];
     refuse(draft);
     return [];
   });
 }
 
+/** The prompt of a child that was ordered. */
+interface Written {
+  readonly order: Order;
+  readonly prompt: string;
+}
+
+function votesOn(
+  said: readonly Written[],
+  answer: Extract<Answer, { kind: "vote" }>,
+  author: Exclude<Author, { kind: "program" }>,
+  { complete, policy }: RoundContext,
+): Promise<readonly (readonly string[])[]> {
+  const { voter = complete, ask = (prompt) => prompt, samples } = answer;
+  const { max_tokens = author.max_tokens, temperature = author.temperature } = answer;
+  return (voter === "policy" ? policy : voter)(
+    said.map(({ prompt }) => ask(prompt)),
+    { samples, max_tokens, temperature },
+  );
+}
+
 /** The child of a text; or why it has no answer. */
 function answered(
   source: GeneratedTasks,
-  parent: Task,
+  { parents: [parent], drawn }: Order,
   prompt: string,
   answer: Answer,
   votes: readonly string[],
 ): Draft | string {
-  const { env } = parent;
-  const data = withoutLineage(parent.data);
+  const { env, data: inherited } = parent!;
+  const own = drawn === undefined ? {} : { ...drawn, concepts: [...drawn.concepts] };
   switch (answer.kind) {
     case "inherit": {
-      const { answer: same, solution } = parent;
-      const begin = parent.begin === undefined ? {} : { begin: parent.begin };
+      const { answer: same, solution, begin: beginning } = parent!;
+      const begin = beginning === undefined ? {} : { begin: beginning };
+      const data = withoutLineage(inherited);
       return {
         env,
         prompt,
@@ -156,14 +203,14 @@ function answered(
       };
     }
     case "verifier":
-      return source.environment(parent)?.read?.(prompt) ?? "its environment cannot read it";
+      return source.environment(parent!)?.read?.(prompt) ?? "its environment cannot read it";
     case "vote": {
       const agreed = majority(votes, answer);
       return agreed === null
         ? "too few attempts agree on an answer"
-        : { env, prompt, data: {}, answer: agreed };
+        : { env, prompt, data: own, answer: agreed };
     }
     case "none":
-      return { env, prompt, data: {} };
+      return { env, prompt, data: own };
   }
 }

@@ -3,7 +3,7 @@
  * chooses parents among the tasks that were seen, has children written, gives each an answer, tries them, and keeps
  * those that pass every gate.
  */
-import type { Answered, Group, Random, Task } from "../seams.ts";
+import type { Answered, Group, Pooling, Random, Task } from "../seams.ts";
 import type { Verdict } from "../curriculum/types.ts";
 
 /** What is remembered of a task that was rolled out. */
@@ -50,11 +50,57 @@ export interface Transform {
    * For an author that writes: the request.
    * @param feedback how often each skill succeeds, a line each, the weakest first
    */
-  ask(parents: readonly Task[], feedback?: string): string;
-  /** How much a task is worth as a further parent beside the first, times its weight; default 1. */
-  kin?(first: Task, other: Task): number;
+  ask(parents: readonly Task[], feedback?: string, drawn?: Drawn): string;
+  /** Where the task stands in what the author writes: the first group; default: it is all of it. */
+  readonly take?: RegExp;
+  /** Further parents are drawn by how near they are to the first; default: by what they are worth alone. */
+  readonly near?: Near;
+  /** Children are asked for by what their parents need, drawn together, rather than by the parents. */
+  readonly concepts?: Concepts;
   /** Where the parent alone decides the child, no author is asked; null: this parent gives none. */
   make?(parent: Seen, random: Random): Draft | null;
+}
+
+/** What texts are compared by: letters, or the states of a model of the run. */
+export type Measure =
+  | { readonly by: "letters" }
+  | { readonly by: "embedding"; readonly model: string; readonly pooling: Pooling };
+
+/** A text's vector by a model of the run, for each. */
+export type Embed = (
+  texts: readonly string[],
+  how: Measure & { readonly by: "embedding" },
+) => Promise<readonly Float32Array[]>;
+
+/** exp(cosine / temperature) times what a parent is worth. */
+export interface Near {
+  readonly measure: Measure;
+  readonly temperature: number;
+}
+
+/** What a task needs to be solved, in a few words each. */
+export interface Concepts {
+  /** Field of a task's data that names them; undefined: the author is asked, by `ask`. */
+  readonly field: string | undefined;
+  ask(task: Task): string;
+  /** Most tokens of the author's answer. */
+  readonly max_tokens: number;
+  /** Most parents that the author is asked about in a round. */
+  readonly most: number;
+  /** Concepts of one child. */
+  readonly size: number;
+  /** By what concepts are drawn together. */
+  readonly near: Near;
+  /** How hard a child is to be, in words, of which each child is asked one; none: nothing is said of it. */
+  readonly levels: readonly string[];
+}
+
+/** What a child is asked for by. */
+export interface Drawn {
+  readonly concepts: readonly string[];
+  /** The kind of task that the concepts are of. */
+  readonly category: string;
+  readonly level: string;
 }
 
 /** A child without its name and its place. */
@@ -100,8 +146,19 @@ export type Answer =
   | { readonly kind: "inherit" }
   /** The environment reads the prompt and works it out. */
   | { readonly kind: "verifier" }
-  /** What most of the author's own attempts say. */
-  | { readonly kind: "vote"; readonly samples: number; readonly at_least: number; readonly pattern: string }
+  /** What most attempts say: the author's own, or another's. */
+  | {
+      readonly kind: "vote";
+      readonly samples: number;
+      readonly at_least: number;
+      readonly pattern: string;
+      readonly voter?: "policy" | Complete | undefined;
+      /** The new task as the voter is asked it; default: its prompt. */
+      readonly ask?: (prompt: string) => string;
+      /** Default: the author's. */
+      readonly max_tokens?: number | undefined;
+      readonly temperature?: number | undefined;
+    }
   /** None: a reward that needs no answer judges. */
   | { readonly kind: "none" };
 
@@ -131,6 +188,8 @@ export interface Gate {
   readonly panel?: {
     readonly judges: readonly Judge[];
     readonly max_tokens: number;
+    /** Softmax temperature of a verdict; default 1. */
+    readonly temperature?: number;
     ask(task: Task): string;
   };
   admit(candidate: Candidate): Verdict;

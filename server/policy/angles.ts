@@ -4,22 +4,12 @@
  * product of their mean unit vectors, so that of each prompt four numbers leave the device, and no state.
  */
 import type { Angles, Questioned } from "../seams.ts";
-import { microRows, perRun, type MicroBatch, type Row } from "./layout.ts";
+import { microRows, perRun, type MicroBatch } from "./layout.ts";
 import { LayeredPasses } from "./layeredPasses.ts";
 import type { Engine } from "./passes.ts";
 import { exactFloats, take } from "./runtime.ts";
 import { idFeeds, using } from "./score.ts";
 import { foldsGains } from "./transformer/norm.ts";
-
-/** Prompts as rows of which every token is read. */
-export const promptRows = (prompts: readonly Questioned[], pad: number): Row[] =>
-  prompts.map(({ tokens }, row) => ({
-    row,
-    column: row,
-    // A row's last token is only ever a target.
-    tokens: Int32Array.from([...tokens, pad]),
-    context: tokens.length,
-  }));
 
 /** What each token counts in the mean of the question and in that of what is before it: `[rows, 2, length]`. */
 function sharesOf(micro: MicroBatch, prompts: readonly Questioned[]): Float32Array {
@@ -39,7 +29,7 @@ function gainOf({ programs: { shape }, vector }: Engine): Float32Array {
   return vector(`${shape.layers - 1}.norm2`).map((gain) => gain + shape.style.gain_offset);
 }
 
-/** @param micros of `promptRows`: every prompt is in one of them */
+/** @param micros of `textRows`: every prompt is in one of them */
 export function anglesOf(
   engine: Engine,
   micros: readonly MicroBatch[],

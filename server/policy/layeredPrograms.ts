@@ -167,6 +167,21 @@ export const anglesSpec = (
   },
 });
 
+/** Final states `y` `[rows · length, width]` and `shares` `[rows, 1, length]` → `pooled` `[rows, width]`, their weighted sums. */
+export const poolSpec = (parts: Parts, streams: number): ProgramSpec => ({
+  name: "pool",
+  feeds: perStream(streams, { y: float(2), shares: float(3) }),
+  crossing: ["shares", "pooled"],
+  build: (ops, feeds) =>
+    eachStream(streams, feeds, (own) => {
+      const { width } = parts.shape;
+      const shares = take(own, "shares");
+      const [rows, length] = [ops.size(shares, 0, "float"), ops.size(shares, 2, "float")];
+      const sums = ops.batchMatmul(shares, ops.reshape(take(own, "y"), [rows, length, width]));
+      return { pooled: ops.reshape(sums, [rows, width]) };
+    }),
+});
+
 /** dx after the layer, and its activations or (computing them again) its input x → dx before it, and gradients. */
 export const layerBackwardSpec = (
   parts: Parts,

@@ -1,20 +1,18 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type {
-  Angles,
   Batch,
   Channel,
   DecodeOptions,
   Model,
   Prompt,
-  Questioned,
   Sample,
   Stats,
   UpdatePlan,
   UpdateStats,
   Weigh,
 } from "../seams.ts";
-import { anglesOf, promptRows } from "./angles.ts";
+import type { States } from "../states.ts";
 import { readCheckpointOf, writeCheckpoint } from "./checkpoint.ts";
 import { cutRows, type Cut } from "./cut.ts";
 import { mergedReader } from "./formats/index.ts";
@@ -43,6 +41,7 @@ import { parseChannel } from "./transformer/head.ts";
 import { freeAll, take, type DeviceTensor, type Named } from "./runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
 import { checkSizes, guest } from "./sharing.ts";
+import { textStates } from "./textStates.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, type Shape } from "./transformer/weights.ts";
@@ -58,6 +57,8 @@ export class LanguageModel implements TrainablePolicy {
   readonly tokenizer: PolicyTokenizer;
   readonly shape: Shape;
   readonly parts: Parts;
+  readonly angles: States["angles"];
+  readonly embed: States["embed"];
   version = 0;
   private readonly programs: Programs;
   private readonly optimizer: Optimizer;
@@ -81,6 +82,12 @@ export class LanguageModel implements TrainablePolicy {
     this.rotary = runtime.upload(rotaryTable(shape), rotaryExtents(shape));
     if (adapter !== undefined) this.base = new BaseWeights(this.programs, setup.weights);
     this.weights = setup.from === undefined ? this.begun() : this.continued(setup.from);
+    const states = textStates(
+      setup,
+      (model) => this.engineOf(model),
+      () => this.rest(),
+    );
+    [this.angles, this.embed] = [states.angles, states.embed];
   }
   /** What the setup says: weights of the decoder or of an adapter, and heads. */
   private begun(): WeightSet {
@@ -220,14 +227,6 @@ export class LanguageModel implements TrainablePolicy {
     ask: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Promise<Stats> {
     return this.scored(batch, ask);
-  }
-  async angles(prompts: readonly Questioned[], model: Model = "policy"): Promise<Angles> {
-    try {
-      const micros = cutRows(this.setup, promptRows(prompts, this.tokenizer.pad))();
-      return anglesOf(this.engineOf(model), micros, prompts);
-    } finally {
-      this.rest();
-    }
   }
   private scored(
     batch: Batch,

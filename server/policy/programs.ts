@@ -181,6 +181,7 @@ export class Programs extends ProgramCache {
     this.get(`angles ${layer} ${products}`, () =>
       layered.anglesSpec(this.parts, this.streams, layer, products),
     );
+  pool = (): Program => this.get("pool", () => layered.poolSpec(this.parts, this.streams));
   layerBackward = (layer: number, kept: boolean, products: layered.Products): Program =>
     this.get(`layer ${layer} backward ${kept} ${products}`, () =>
       layered.layerBackwardSpec(this.parts, this.streams, layer, kept, products),

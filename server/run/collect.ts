@@ -9,7 +9,7 @@ import { BranchedRound } from "./branching.ts";
 import { joinColumns } from "./columns.ts";
 import { draftsOf, placesOf, type Place as GroupPlace } from "./generate.ts";
 import { GuidedRound, type GuidanceTally } from "./guide.ts";
-import { makeTasks } from "./newTasks.ts";
+import { makeTasks, tasksOfStep } from "./newTasks.ts";
 import { paid, type Paid } from "./paid.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "./stage.ts";
@@ -86,7 +86,13 @@ export async function collect(place: Place): Promise<Collected> {
   const batches: Batch[] = [];
   const columns: RewardColumn[][] = [];
   const tallies: GuidanceTally[] = [];
+  const groups: Group[] = [];
   const state = { admitted: 0, drawn: 0, round: 0 };
+  const keep = (more: Paid): Group[] => {
+    batches.push(more.batch);
+    columns.push(more.columns);
+    return stage.algorithm.groups(more.batch, stage.algorithm.rewards(more.columns, more.batch, clock));
+  };
   await makeTasks(place);
   await probe(place);
   for (
@@ -99,14 +105,19 @@ export async function collect(place: Place): Promise<Collected> {
     state.drawn += more.drawn;
     state.round += 1;
     if (more.written === undefined) continue;
-    batches.push(more.written.batch);
-    columns.push(more.written.columns);
     if (more.written.tally !== undefined) tallies.push(more.written.tally);
-    const scored = stage.algorithm.rewards(more.written.columns, more.written.batch, clock);
-    const groups = stage.algorithm.groups(more.written.batch, scored);
-    state.admitted += groups.filter((group) => stage.curriculum.admit(group).admitted).length;
+    const found = keep(more.written);
+    groups.push(...found);
+    state.admitted += found.filter((group) => stage.curriculum.admit(group).admitted).length;
   }
-  const all = union(place, batches, columns, wanted, state.drawn);
+  const made = await tasksOfStep(place, groups);
+  if (made.length > 0) {
+    const drawn = made.map((task) => ({ task, arm: stage.curriculum.familyOf(task) }));
+    const more = await written(place, placesOf(drawn, taken.groups), state.round);
+    if (more.tally !== undefined) tallies.push(more.tally);
+    keep(more);
+  }
+  const all = union(place, batches, columns, wanted + made.length, state.drawn);
   return tallies.length === 0 ? all : { ...all, guidance: tallies };
 }
 

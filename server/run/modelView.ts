@@ -13,6 +13,7 @@ import type {
   Model,
   Models,
   Policy,
+  Pooling,
   Prompt,
   Questioned,
   Sample,
@@ -107,6 +108,16 @@ export class ModelView implements Policy {
     const { engine, models } = this.setup;
     const held = this.held(model);
     return held === undefined ? models.get(model).angles(prompts) : engine.angles(prompts, held);
+  }
+
+  embed(
+    texts: readonly Int32Array[],
+    pooling: Pooling,
+    model: Model = this.setup.name,
+  ): Promise<readonly Float32Array[]> {
+    const { engine, models } = this.setup;
+    const held = this.held(model);
+    return held === undefined ? models.get(model).embed(texts, pooling) : engine.embed(texts, pooling, held);
   }
 
   /** Channels that the engine computes, and those of models elsewhere, computed. */

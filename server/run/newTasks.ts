@@ -5,14 +5,51 @@ import type { CreateContext, GenerateConfig } from "../config/resolved.ts";
 import { GeneratedTasks } from "../generation/generatedTasks.ts";
 import { round, type Recipe, type Round } from "../generation/round.ts";
 import { lineageOf } from "../generation/task.ts";
-import type { Complete } from "../generation/types.ts";
+import type { Complete, Embed } from "../generation/types.ts";
 import { randomStream } from "../random.ts";
-import type { Task } from "../seams.ts";
+import type { Group, Task } from "../seams.ts";
 import type { Place } from "./collect.ts";
 import type { Recorder } from "./recorder.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { asked } from "./prompts.ts";
+import type { Session } from "./session.ts";
 import { graded, tried } from "./tries.ts";
+
+/** A round, told; undefined where it could not be made, which is told, too. */
+async function attempted(
+  place: Place,
+  source: GeneratedTasks,
+  generate: GenerateConfig,
+): Promise<Round | undefined> {
+  try {
+    const found = await once(place, source, generate);
+    report(place, source, found);
+    return found;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    place.session.recorder.event(
+      "warning",
+      "tasks-not-made",
+      `No tasks were made for ${source.name}: ${error.message}`,
+      { step: place.step, action: error.detail.action },
+    );
+    return undefined;
+  }
+}
+
+/** Tasks made of those that a step has rolled out, for its own batch alone. */
+export async function tasksOfStep(place: Place, groups: readonly Group[]): Promise<Task[]> {
+  const { stage, clock } = place;
+  const found: Task[] = [];
+  for (const { config, source } of stage.curriculum.sources) {
+    const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
+    if (generate?.joins !== "step" || !(source instanceof GeneratedTasks)) continue;
+    if (!due(generate, clock.stageStep, source)) continue;
+    const made = await attempted(place, source.ofStep(groups, clock), generate);
+    found.push(...(made?.taken ?? []));
+  }
+  return found;
+}
 
 /** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
 export async function makeTasks(place: Place): Promise<void> {
@@ -21,23 +58,22 @@ export async function makeTasks(place: Place): Promise<void> {
   for (const { config, source } of stage.curriculum.sources) {
     const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
     if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
-    if (clock.stageStep === 0 || clock.stageStep % generate.every !== 0) continue;
-    try {
-      const found = await once(place, source, generate);
-      made.push([source, found]);
-      report(place, source, found);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      place.session.recorder.event(
-        "warning",
-        "tasks-not-made",
-        `No tasks were made for ${source.name}: ${error.message}`,
-        { step: place.step, action: error.detail.action },
-      );
-    }
+    if (generate.joins === "step" || !due(generate, clock.stageStep, source)) continue;
+    const found = await attempted(place, source, generate);
+    if (found !== undefined) made.push([source, found]);
   }
   stage.curriculum.grow();
   for (const [source, { taken }] of made) reportArmless(place, source.name, taken);
+}
+
+/** Whether a stage makes tasks before its step of that number, after so many rounds. */
+function due(
+  { every, joins, first = joins === "step" ? 0 : every, rounds }: GenerateConfig,
+  step: number,
+  { round: done }: GeneratedTasks,
+): boolean {
+  if (rounds !== undefined && done >= rounds) return false;
+  return step >= first && (step - first) % every === 0;
 }
 
 /** Tasks of which no arm can be: they are kept and never drawn. */
@@ -85,7 +121,24 @@ function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): P
         ? author.complete
         : penOf(place, [...key, "author"], author.kind === "policy" ? author.model : undefined),
     policy: penOf(place, [...key, "judge"]),
+    embed: (texts, how) => place.watch.time("score", () => embedded(session, texts, how)),
   });
+}
+
+/** Texts, each with the end of a text behind it, as vectors of a model. What its context does not hold is left out. */
+function embedded(
+  { models }: Session,
+  texts: readonly string[],
+  { model, pooling }: Parameters<Embed>[1],
+): Promise<readonly Float32Array[]> {
+  // The policy's view knows the names of its snapshots too.
+  const own = models.names.includes(model) ? model : "policy";
+  const { tokenizer, context } = models.get(own);
+  const rows = texts.map((text) => {
+    const tokens = [...(tokenizer.prefix ?? []), ...tokenizer.encode(text)].slice(0, context - 2);
+    return Int32Array.from([...tokens, tokenizer.eos]);
+  });
+  return models.get(own).embed(rows, pooling, model);
 }
 
 const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => ({
@@ -147,11 +200,12 @@ function report({ session, step }: Place, source: GeneratedTasks, made: Round): 
   const { parents, taken, refused } = made;
   const reasons = [...refused].map(([reason, count]) => `${count}× ${reason}`).join("; ");
   const missed = reasons === "" ? "" : ` Not taken: ${reasons}.`;
+  const none = reasons === "" ? "the selector found no parent among the tasks seen so far" : reasons;
   const message =
     parents === 0
-      ? `${source.name}: the selector found no parent among the tasks seen so far.`
+      ? `${source.name}: no new task was asked for: ${none}.`
       : `${source.name}: ${taken.length} of ${parents} new tasks were taken in.${missed}`;
-  const nothing = parents > 0 && taken.length === 0;
+  const nothing = taken.length === 0 && (parents > 0 || reasons !== "");
   session.recorder.event(nothing ? "warning" : "info", "tasks-made", message, {
     step,
     ...(nothing

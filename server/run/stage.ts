@@ -10,6 +10,8 @@ import type { Branching } from "../rollout/branching/types.ts";
 import { Scorer } from "../scoring.ts";
 import { Calibration } from "./mismatch.ts";
 import type { Group, Models, Random, Saved, Start, Stateful, Task, Tokenizer } from "../seams.ts";
+import type { GeneratedTasks } from "../generation/generatedTasks.ts";
+import type { Sharing } from "../generation/open.ts";
 import { capacities, Ledger, sourcesOf } from "./stages/ledger.ts";
 import { AuxiliaryLosses } from "./auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
@@ -59,6 +61,8 @@ export class Parts {
   private readonly ledger = new Ledger();
   private readonly algorithms = new Map<string, Algorithm>();
   private readonly curricula = new Map<string, Curriculum>();
+  /** Tasks made in the run: stages that ask for them alike go on with what was seen and made. */
+  private readonly generated = new Map<string, GeneratedTasks>();
   private readonly scorers = new Map<string, Scorer>();
   private readonly starts = new Map<string, Start>();
   private readonly guides = new Map<string, Guide | undefined>();
@@ -164,12 +168,24 @@ export class Parts {
     const known = this.curricula.get(name);
     if (known !== undefined) return known;
     const context = this.context(body);
-    const made = new Curriculum(body.curriculum, openSources(body.tasks, context), context);
+    const sources = openSources(body.tasks, context, this.sharing);
+    const made = new Curriculum(body.curriculum, sources, context);
     const saved = this.waiting.get(name);
     if (saved !== undefined) made.load(saved);
     this.curricula.set(name, made);
     return made;
   }
+
+  private readonly sharing: Sharing = (likeness, make) => {
+    const name = `generated/${likeness}`;
+    const known = this.generated.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    const saved = this.waiting.get(name);
+    if (saved !== undefined) made.load(saved);
+    this.generated.set(name, made);
+    return made;
+  };
 
   /** Stages that are helped alike go on with what their guidance knows. */
   private guide(body: StageBody): Guide | undefined {
@@ -228,7 +244,7 @@ export class Parts {
   }
 
   private get stateful(): [string, { save?(): Saved | undefined; load?(saved: Saved): void } | undefined][] {
-    return [...this.curricula, ...this.algorithms, ...this.starts, ...this.guides];
+    return [...this.generated, ...this.curricula, ...this.algorithms, ...this.starts, ...this.guides];
   }
 
   load(saved: Readonly<Record<string, Saved>>): void {
@@ -236,8 +252,9 @@ export class Parts {
     if (mismatch !== undefined) this.calibration.load(mismatch);
     if (ledger !== undefined) this.ledger.load(ledger);
     this.waiting = new Map(
-      Object.entries(saved).filter(([name]) => /^(curriculum|algorithm|start|guidance)\//.test(name)),
+      Object.entries(saved).filter(([name]) => /^(generated|curriculum|algorithm|start|guidance)\//.test(name)),
     );
+    // A curriculum that is put back looks at the tasks there are.
     for (const [name, part] of this.stateful) {
       const own = this.waiting.get(name);
       if (own !== undefined) part?.load?.(own);

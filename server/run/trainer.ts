@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import type { MergeSource } from "../config/stageConfig.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
 import { writeCheckpoint } from "./checkpoint.ts";
@@ -272,4 +273,8 @@ function compares(kind: StageKind, stages: RunConfig["stages"], index: number): 
 }
 
 const needsReference = ({ stages }: RunConfig): boolean =>
-  stages.some(({ body }) => modelsRead(body).includes("reference"));
+  stages.some(
+    ({ body, on_enter }) =>
+      modelsRead(body).includes("reference") || on_enter.merge.some(({ source }) => isReference(source)),
+  );
+const isReference = (source: MergeSource): boolean => source.kind === "model" && source.name === "reference";

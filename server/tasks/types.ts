@@ -44,6 +44,8 @@ export interface TaskSource extends Stateful {
   readonly stamp?: string;
   /** More tasks appear in its pool while the run goes on. */
   readonly grows?: true;
+  /** Several stages draw from it, whose curricula differ: it is saved beside them, once. */
+  readonly shared?: true;
   /** What a step has shown of all sources' tasks. */
   observe?(groups: readonly Group[], clock: Clock): void;
   /** Numbers that its tasks are made from and that may vary, the difficulty first; absent: none. */

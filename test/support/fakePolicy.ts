@@ -12,6 +12,7 @@ import type {
   Model,
   Models,
   Policy,
+  Pooling,
   Prompt,
   Questioned,
   Sample,
@@ -182,6 +183,19 @@ export class FakePolicy implements Policy {
 
   score(batch: Batch, ask: { readonly model: Model; readonly channels: readonly Channel[] }): Promise<Stats> {
     return Promise.resolve(this.stats(batch, this.models.of(ask.model), ask.channels));
+  }
+
+  embed(
+    texts: readonly Int32Array[],
+    pooling: Pooling,
+    model: Model = this.name,
+  ): Promise<readonly Float32Array[]> {
+    const weights = this.models.of(model);
+    const mean = (tokens: Int32Array): Float32Array =>
+      new Float32Array(this.models.size).map(
+        (_, i) => tokens.reduce((sum, token) => sum + this.row(weights, token)[i]!, 0) / tokens.length,
+      );
+    return Promise.resolve(texts.map((tokens) => mean(pooling === "last" ? tokens.slice(-1) : tokens)));
   }
 
   /** A token's state is the row of logits behind it. */

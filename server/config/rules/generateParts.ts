@@ -10,7 +10,7 @@ interface Misfit {
 }
 
 /** Transforms after which the parent's answer is not the child's. */
-const newAnswer = new Set(["evolve", "recombine", "feedback"]);
+const newAnswer = new Set(["evolve", "recombine", "concepts", "feedback"]);
 /** Transforms that need no author. */
 const byItself = new Set(["mask_span", "critique"]);
 
@@ -42,8 +42,15 @@ function* misfits(
     };
   const writes = who !== "program" && !byItself.has(what ?? "");
   const file = fileOnly(generate, tasks);
+  if (who === "program" && what === "concepts")
+    yield {
+      path: ["author"],
+      message:
+        "No program makes a task of concepts: let a model write it (`author: policy`, `model` or `endpoint`).",
+      mend: "policy",
+    };
   const fix = "let a model write (`author: policy` or `endpoint`) with `answer: inherit` or `vote`";
-  if (file && who === "program" && !byItself.has(what ?? ""))
+  if (file && who === "program" && what !== "concepts" && !byItself.has(what ?? ""))
     yield { path: ["author"], message: `A file of tasks has no program that makes others: ${fix}.` };
   if (file && writes && whence === "verifier")
     yield {
@@ -62,7 +69,7 @@ function* misfits(
 export const generateParts: Rule = {
   id: "generate-parts",
   title: "New tasks that could never be made, answered or paid",
-  why: "The parts of `generate` must fit what tasks are made of. The author `program`, the answer `verifier` and the gate `builds` ask the environment, which a file of tasks does not have. The answer `inherit` is for transforms that keep the answer: an evolved task with its parent's answer teaches mistakes. A reward term that names its tasks must name the new ones too, or they are never paid.",
+  why: "The parts of `generate` must fit what tasks are made of. The author `program`, the answer `verifier` and the gate `builds` ask the environment, which a file of tasks does not have. Concepts are for a model to write of. The answer `inherit` is for transforms that keep the answer: an evolved task with its parent's answer teaches mistakes. A reward term that names its tasks must name the new ones too, or they are never paid.",
   check(model) {
     for (const view of model.stages) {
       const { body } = view.config;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { chatChoices, chatParams, inParallel, type Asker } from "../../chatCompletions.ts";
+import { asking, chatParams, type Asker } from "../../chatCompletions.ts";
 import { taskAuthor } from "../../config/declaration.ts";
 
 const author: Asker = {
@@ -23,8 +23,7 @@ export const endpoint = taskAuthor({
   }),
   create: (chosen) => ({
     kind: "endpoint",
-    complete: (requests, how) =>
-      inParallel(requests, chosen.parallel, (text) => chatChoices(chosen, text, how, author)),
+    complete: asking(chosen, author),
     max_tokens: chosen.max_tokens,
     temperature: chosen.temperature,
   }),

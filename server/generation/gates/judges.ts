@@ -3,19 +3,13 @@ import { template } from "../../config/references.ts";
 import { taskGate } from "../../config/declaration.ts";
 import { fill } from "../../tasks/generated.ts";
 import { isPattern } from "../../textSpans.ts";
-import { chatChoices, chatParams, inParallel, type Asker, type Chat } from "../../chatCompletions.ts";
-import type { Complete } from "../types.ts";
+import { asking, chatParams, type Asker } from "../../chatCompletions.ts";
 
 const judge: Asker = {
   who: "The judge of tasks",
   code: "judge-unreachable",
   action: "Start the server, or correct the `url`, `model` and `key` of `judges`.",
 };
-
-const asking =
-  (chosen: Chat): Complete =>
-  (requests, how) =>
-    inParallel(requests, chosen.parallel, (text) => chatChoices(chosen, text, how, judge));
 
 export const judges = taskGate({
   name: "judges",
@@ -43,14 +37,16 @@ export const judges = taskGate({
       .default("^\\W*yes\\b")
       .describe("Regular expression of a yes, upper and lower case alike."),
     max_tokens: z.number().int().min(1).default(16).describe("Longest verdict, in tokens."),
+    temperature: z.number().min(0).default(1).describe("Softmax temperature of the verdicts."),
   }),
-  create: ({ judges: named, at_least, request, yes, max_tokens }) => {
+  create: ({ judges: named, at_least, request, yes, max_tokens, temperature }) => {
     const pattern = new RegExp(yes, "i");
     return {
       tries: false,
       panel: {
-        judges: named.map((one) => (one === "policy" ? one : asking(one))),
+        judges: named.map((one) => (one === "policy" ? one : asking(one, judge))),
         max_tokens,
+        temperature,
         ask: ({ prompt, answer = "" }) => fill(request, { prompt, answer }),
       },
       admit: ({ said = [] }) =>

@@ -1,5 +1,5 @@
 import { taskTransform } from "../../config/declaration.ts";
-import { request, requestParams } from "./requests.ts";
+import { request, requestParams, taken } from "./requests.ts";
 
 export const diversify = taskTransform({
   name: "diversify",
@@ -9,7 +9,8 @@ export const diversify = taskTransform({
   params: requestParams(
     "Write this problem anew, in another setting and other words, so that it is as hard and has exactly the same answer. Write only the new problem.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nNew problem:\n",
   ),
-  create: ({ request: text }) => ({
+  create: ({ take, request: text }) => ({
+    ...taken(take),
     level: 0,
     parents: 1,
     keeps_answer: true,

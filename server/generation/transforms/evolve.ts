@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { taskTransform } from "../../config/declaration.ts";
-import { request, requestParams } from "./requests.ts";
+import { request, requestParams, taken } from "./requests.ts";
 
 const ways = {
   depth: "Make this problem harder: add a condition, a step of reasoning or a less usual case.",
@@ -20,7 +20,8 @@ export const evolve = taskTransform({
     way: z.enum(["depth", "breadth"]).default("depth").describe("Harder, or other."),
     by: z.number().int().min(1).default(1).describe("In depth, of a program: difficulties higher."),
   }),
-  create: ({ request: text, way, by }) => ({
+  create: ({ take, request: text, way, by }) => ({
+    ...taken(take),
     level: way === "depth" ? by : 0,
     parents: 1,
     keeps_answer: false,

@@ -1,5 +1,5 @@
 import { taskTransform } from "../../config/declaration.ts";
-import { request, requestParams } from "./requests.ts";
+import { request, requestParams, taken } from "./requests.ts";
 
 export const feedback = taskTransform({
   name: "feedback",
@@ -10,7 +10,8 @@ export const feedback = taskTransform({
   params: requestParams(
     "How often each kind of task is solved:\n{feedback}\n\nWrite a new task that trains what is solved least, of the same form as this one. Write only the new task.\n\nTask:\n{prompt}\n\nNew task:\n",
   ),
-  create: ({ request: text }) => ({
+  create: ({ take, request: text }) => ({
+    ...taken(take),
     level: 0,
     parents: 1,
     keeps_answer: false,

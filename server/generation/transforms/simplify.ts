@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { taskTransform } from "../../config/declaration.ts";
-import { request, requestParams } from "./requests.ts";
+import { request, requestParams, taken } from "./requests.ts";
 
 export const simplify = taskTransform({
   name: "simplify",
@@ -9,7 +9,8 @@ export const simplify = taskTransform({
   params: requestParams(
     "Rewrite this problem so that it is easier to solve but keeps exactly the same answer. Write only the new problem.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nNew problem:\n",
   ).extend({ by: z.number().int().min(1).default(1).describe("Difficulties lower, of a program.") }),
-  create: ({ request: text, by }) => ({
+  create: ({ take, request: text, by }) => ({
+    ...taken(take),
     level: -by,
     parents: 1,
     keeps_answer: true,

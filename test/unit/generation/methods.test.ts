@@ -9,13 +9,14 @@ import { judges } from "../../../server/generation/gates/judges.ts";
 import { notTrivial } from "../../../server/generation/gates/notTrivial.ts";
 import { roundTrip } from "../../../server/generation/gates/roundTrip.ts";
 import { solvable } from "../../../server/generation/gates/solvable.ts";
+import { wording } from "../../../server/generation/gates/wording.ts";
 import { majority } from "../../../server/generation/majority.ts";
 import { failures } from "../../../server/generation/selectors/failures.ts";
 import { neverLearned, slope } from "../../../server/generation/selectors/neverLearned.ts";
 import { rewardRange } from "../../../server/generation/selectors/rewardRange.ts";
 import { successBand } from "../../../server/generation/selectors/successBand.ts";
 import { weakSkills } from "../../../server/generation/selectors/weakSkills.ts";
-import { kinship, similarity } from "../../../server/generation/similarity.ts";
+import { similarity } from "../../../server/generation/similarity.ts";
 import { critique } from "../../../server/generation/transforms/critique.ts";
 import { evolve } from "../../../server/generation/transforms/evolve.ts";
 import { feedback } from "../../../server/generation/transforms/feedback.ts";
@@ -68,6 +69,15 @@ test("gates: some attempt solves it, some does not, the rate is in a band; error
   assert.deepEqual(passes(made(solvable, {}), ...tries), [false, true, true, false]);
   assert.deepEqual(passes(made(notTrivial, {}), ...tries), [true, true, false, false]);
   assert.deepEqual(passes(made(band, { low: 0.5, high: 0.875 }), ...tries), [false, true, false, false]);
+});
+
+test("words that a prompt must have, or must not", () => {
+  const says = (prompt: string) => candidate([], { task: { ...task, prompt } });
+  const gate = made(wording, { forbid: "\\bprove\\b", require: "\\?$" });
+  const proof = says("Prove that there are two?");
+  assert.deepEqual(passes(gate, says("How many?"), proof, says("Count them.")), [true, false, false]);
+  assert.deepEqual(passes(made(wording, { require: "count" }), proof, says("Count them.")), [false, true]);
+  assert.throws(() => made(wording, {}), /require.*forbid/);
 });
 
 test("gates of the text: what no environment reads does not build; a wrong answer does not come back", () => {
@@ -124,8 +134,6 @@ test("parents are alike by their letters: equal texts 1, disjoint ones 0, a para
   assert.equal(similarity("abc def", "xyz uvw"), 0);
   // " ab", "abc", "bc " against " ab", "abd", "bd ": one of three in common.
   assert.ok(near(similarity("abc", "abd"), 1 / 3));
-  const of = (prompt: string) => ({ ...task, prompt });
-  assert.ok(near(kinship(0.2)(of("abc"), of("abd")), Math.exp(1 / 3 / 0.2)));
 });
 
 test("a critique shows a response and asks for its verdict, right and wrong ones alike often", () => {
@@ -156,6 +164,7 @@ test("a request tells how often each kind of task is solved", () => {
     /solved:\ncountdown\/4: 12 % solved\n/,
   );
   assert.equal(made(evolve, { request: "{feedback}!" }).ask([task], "so"), "so!");
+  assert.equal(made(evolve, { take: "`(.*)`" }).take?.exec("so `a\nb`")?.[1], "a\nb", "over lines too");
 });
 
 test("a written solution must be right; enough judges must say yes", () => {
@@ -170,7 +179,8 @@ test("a written solution must be right; enough judges must say yes", () => {
     "its written solution could not be scored",
     "it has no written solution",
   ]);
-  const most = made(judges, { judges: ["policy", "policy", "policy"], at_least: 0.6 });
+  const most = made(judges, { judges: ["policy", "policy", "policy"], at_least: 0.6, temperature: 0.6 });
+  assert.equal(most.panel?.temperature, 0.6);
   assert.equal(most.panel?.judges.length, 3);
   assert.match(most.panel.ask({ ...task, prompt: "1+1?", answer: "2" }), /1\+1\?\n\nAnswer: 2/);
   const said = (...texts: readonly string[]) => most.admit(candidate([], { said: texts })).admitted;

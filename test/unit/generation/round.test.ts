@@ -1,17 +1,13 @@
 /** Rounds of making tasks: what is chosen, refused and taken in, and what a resumed source still knows. */
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:http";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
-import { endpoint } from "../../../server/generation/authors/endpoint.ts";
-import { program } from "../../../server/generation/authors/program.ts";
 import { goldPasses } from "../../../server/generation/gates/goldPasses.ts";
 import { judges } from "../../../server/generation/gates/judges.ts";
 import { notTrivial } from "../../../server/generation/gates/notTrivial.ts";
 import { solvable } from "../../../server/generation/gates/solvable.ts";
-import { GeneratedTasks, type GeneratedOptions } from "../../../server/generation/generatedTasks.ts";
+import type { GeneratedOptions, GeneratedTasks } from "../../../server/generation/generatedTasks.ts";
 import { round, type Recipe, type RoundContext } from "../../../server/generation/round.ts";
-import { failures } from "../../../server/generation/selectors/failures.ts";
 import { successBand } from "../../../server/generation/selectors/successBand.ts";
 import { weakSkills } from "../../../server/generation/selectors/weakSkills.ts";
 import { similarity } from "../../../server/generation/similarity.ts";
@@ -21,18 +17,13 @@ import { diversify } from "../../../server/generation/transforms/diversify.ts";
 import { evolve } from "../../../server/generation/transforms/evolve.ts";
 import { maskSpan } from "../../../server/generation/transforms/maskSpan.ts";
 import { recombine } from "../../../server/generation/transforms/recombine.ts";
-import { simplify } from "../../../server/generation/transforms/simplify.ts";
 import type { Complete, Seen } from "../../../server/generation/types.ts";
 import { randomStream } from "../../../server/random.ts";
 import type { Task } from "../../../server/seams.ts";
 import { arithmetic } from "../../../server/tasks/arithmetic.ts";
 import { clock, group } from "../curriculum/support.ts";
 import { made } from "../support.ts";
-
-const sums = made(arithmetic, { digits: [2] });
-const parents = Array.from({ length: 4 }, (_, i) =>
-  sums.draw("train", undefined, randomStream("parent", i))!,
-);
+import { contextOf, emptySource, parents, recipe, saying, sourceOf, sums, unasked } from "./support.ts";
 
 /** Sums of one digit that training may ask, all different. */
 const fresh = [
@@ -43,47 +34,6 @@ const fresh = [
   ).values(),
 ];
 const [sum, ...others] = fresh.filter(({ data }) => data["left"] !== data["right"]);
-
-function emptySource(more: Partial<GeneratedOptions> = {}): GeneratedTasks {
-  const parts = { selector: made(failures, {}), transform: made(simplify, {}), byProgram: true };
-  return new GeneratedTasks({ name: "new", from: [sums], ...parts, keep: 9, depth: 1, ...more });
-}
-function sourceOf(more: Partial<GeneratedOptions> = {}): GeneratedTasks {
-  const source = emptySource(more);
-  source.observe(
-    parents.map((task) => group([0, 0], { task })),
-    clock,
-  );
-  return source;
-}
-
-const recipe = (more: Partial<Recipe> = {}): Recipe => ({
-  transform: made(simplify, {}),
-  author: made(program, {}),
-  answer: { kind: "verifier" },
-  gates: [],
-  parents: 4,
-  names: { transform: "simplify", author: "program", answer: "verifier" },
-  ...more,
-});
-const unasked: Complete = () => Promise.reject(new Error("nobody was to be asked"));
-const contextOf = (
-  complete = unasked,
-  rates: (task: Task, i: number) => number[] = () => [0, 1],
-): RoundContext => ({
-  random: randomStream("test"),
-  step: 7,
-  fits: ({ prompt }) => prompt.length < 1000,
-  attempt: (tasks) => Promise.resolve(tasks.map((task, i) => group(rates(task, i), { task }))),
-  grade: (tasks) =>
-    Promise.resolve(tasks.map((task) => group([task.solution === undefined ? 0 : 1], { task }))),
-  complete,
-  policy: unasked,
-});
-const saying =
-  (...texts: readonly string[]): Complete =>
-  (requests, { samples }) =>
-    Promise.resolve(requests.map((_, i) => Array.from({ length: samples }, () => texts[i] ?? "")));
 
 test("a program's children are easier, carry parent, author and measured difficulty, and are drawn", async () => {
   const source = sourceOf();
@@ -200,7 +150,7 @@ test("the oldest tasks leave, children become parents as deep as is allowed, and
   source.observe([group([0], { task: grandchild! })], clock);
   assert.equal(
     source
-      .parents(9, randomStream(1), made(simplify, {}))
+      .parents(9, randomStream(1), { parents: 1 })
       .flat()
       .filter(({ task }) => task.id === grandchild!.id).length,
     0,
@@ -276,7 +226,7 @@ test("parents are of the skills that fail, in proportion; an author is told how 
   const source = seenAt({ 1: 1, 2: 0.5, 3: 0 }, { selector: made(weakSkills, {}) });
   const counts = new Map<string, number>();
   for (let i = 0; i < 3000; i++) {
-    const [[seen]] = source.parents(1, randomStream("weak", i), made(simplify, {})) as [[Seen]];
+    const [[seen]] = source.parents(1, randomStream("weak", i), { parents: 1 }) as [[Seen]];
     const digits = sums.valueOf(seen.task)!;
     counts.set(digits, (counts.get(digits) ?? 0) + 1);
   }
@@ -288,16 +238,45 @@ test("parents are of the skills that fail, in proportion; an author is told how 
   );
 });
 
-test("further parents of a child are those whose text is near", () => {
-  const source = sourceOf();
-  const near = made(recombine, { similarity: { temperature: 0.02 } });
-  for (let i = 0; i < 20; i++) {
-    const [family] = source.parents(1, randomStream(i), near);
-    const [first, second] = family!.map(({ task }) => task);
+test("further parents of a child are those whose text is near, by letters or by a model's states", async () => {
+  const author = { kind: "policy", max_tokens: 9, temperature: 1 } as const;
+  /** The family of each child, in one round after another. */
+  const families = async (
+    by: "letters" | "embedding",
+    embed: RoundContext["embed"],
+  ): Promise<readonly Task[][]> => {
+    const transform = made(recombine, { similarity: { by, temperature: 0.005 } });
+    const found = Array.from({ length: 12 }, async (_, i): Promise<Task[]> => {
+      const context = { ...contextOf(saying("a new one")), random: randomStream(i), embed };
+      const parts = { transform, author, answer: { kind: "none" }, parents: 1 } as const;
+      const { taken } = await round(sourceOf(), recipe(parts), context);
+      return lineageOf(taken[0]!)!.parents.map((id) => parents.find((task) => task.id === id)!);
+    });
+    return Promise.all(found);
+  };
+  for (const [first, second] of await families("letters", () => Promise.reject(new Error("not asked")))) {
     const others = parents.filter(({ id }) => id !== first!.id);
     const nearest = Math.max(...others.map(({ prompt }) => similarity(first!.prompt, prompt)));
-    assert.ok(similarity(first!.prompt, second!.prompt) > nearest - 0.15);
+    assert.ok(similarity(first!.prompt, second!.prompt) > nearest - 0.05);
   }
+  // Vectors that pair the tasks: 0 with 1, 2 with 3.
+  const told: string[] = [];
+  const pairs = await families("embedding", (texts, { model, pooling }) => {
+    told.push(`${model} ${pooling}`);
+    return Promise.resolve(
+      texts.map((text) => {
+        const place = parents.findIndex(({ prompt }) => prompt === text);
+        return Float32Array.from(place < 2 ? [1, 0.1 * place] : [0.1 * place, -1]);
+      }),
+    );
+  });
+  for (const [first, second] of pairs)
+    assert.equal(parents.indexOf(first!) < 2, parents.indexOf(second!) < 2);
+  assert.deepEqual([...new Set(told)], ["policy last"]);
+  await assert.rejects(
+    families("embedding", (texts) => Promise.resolve(texts.map(() => Float32Array.of(Number.NaN)))),
+    (error) => error instanceof UserError && /not finite/.test(error.message),
+  );
 });
 
 test("tasks that were made are arms by the difficulty that their environment tells", async () => {
@@ -326,7 +305,7 @@ test("responses are remembered for transforms that show them, and are saved", as
   source.observe([group([1, 0, 0], { task: parents[0]!, answers })], clock);
   const resumed = sourceOf({ transform: made(critique, { answers: 1 }) });
   resumed.load(structuredClone(source.save()));
-  const kept = resumed.parents(4, randomStream(1), made(critique, {})).flat();
+  const kept = resumed.parents(4, randomStream(1), { parents: 1 }).flat();
   assert.deepEqual(
     kept.flatMap((seen) => seen.answers),
     [],
@@ -336,82 +315,4 @@ test("responses are remembered for transforms that show them, and are saved", as
   const { taken } = await round(all, recipe({ transform: made(critique, {}), parents: 9 }), contextOf());
   assert.equal(taken.length, 1);
   assert.ok(["right", "wrong"].includes(String(taken[0]!.data["response"])));
-});
-
-/** What an OpenAI-compatible server is asked; it gives one choice at a time, whatever `n` says. */
-async function serving(answer: (body: Record<string, unknown>) => string | number): Promise<{
-  readonly url: string;
-  readonly asked: { readonly body: Record<string, unknown>; readonly key: string | undefined }[];
-  readonly server: Server;
-}> {
-  const asked: { body: Record<string, unknown>; key: string | undefined }[] = [];
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (part: Buffer) => (text += part.toString()));
-    request.on("end", () => {
-      const body: Record<string, unknown> = JSON.parse(text);
-      asked.push({ body, key: request.headers.authorization });
-      const said = request.url === "/v1/chat/completions" ? answer(body) : 404;
-      response.statusCode = typeof said === "number" ? said : 200;
-      response.end(
-        typeof said === "number"
-          ? "no"
-          : JSON.stringify({ choices: [{ message: { role: "assistant", content: said } }] }),
-      );
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/v1`, asked, server };
-}
-
-test("an endpoint writes tasks and votes; refusals and silence are errors that say what to do", async () => {
-  const { url, asked, server } = await serving(({ model }) => (model === "m" ? "1+1=" : 500));
-  try {
-    process.env["GRADUS_TEST_KEY"] = "secret";
-    const author = made(endpoint, {
-      url: `${url}/`,
-      model: "m",
-      key: "GRADUS_TEST_KEY",
-      system: "Be brief.",
-    });
-    assert.ok(author.kind === "endpoint");
-    const how = { samples: 2, max_tokens: 5, temperature: 0.5 };
-    assert.deepEqual(await author.complete(["a", "b"], how), [
-      ["1+1=", "1+1="],
-      ["1+1=", "1+1="],
-    ]);
-    assert.equal(asked.length, 4);
-    assert.equal(asked[0]?.key, "Bearer secret");
-    const { messages, max_tokens } = asked[0]?.body ?? {};
-    assert.deepEqual(messages, [
-      { role: "system", content: "Be brief." },
-      { role: "user", content: "a" },
-    ]);
-    assert.equal(max_tokens, 5);
-    const { taken } = await round(
-      sourceOf(),
-      recipe({ author, transform: made(diversify, {}), parents: 1 }),
-      contextOf(author.complete),
-    );
-    assert.deepEqual(
-      taken.map(({ answer }) => answer),
-      ["2"],
-    );
-    const refused = made(endpoint, { url, model: "other" });
-    assert.ok(refused.kind === "endpoint");
-    await assert.rejects(refused.complete(["a"], how), /500/);
-  } finally {
-    delete process.env["GRADUS_TEST_KEY"];
-    await new Promise((resolve) => server.close(resolve));
-  }
-  const gone = made(endpoint, { url, model: "m" });
-  assert.ok(gone.kind === "endpoint");
-  await assert.rejects(gone.complete(["a"], { samples: 1, max_tokens: 1, temperature: 1 }), (error) => {
-    assert.ok(error instanceof UserError);
-    assert.equal(error.detail.code, "author-unreachable");
-    assert.match(error.message, /did not answer/);
-    return true;
-  });
 });

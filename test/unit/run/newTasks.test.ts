@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { chatServer } from "../../support/chatServer.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 
 const set = (generate: string, ...more: readonly string[]): string[] => [
@@ -135,5 +136,150 @@ test("critiques of the policy's own responses are made, drawn and paid; solution
     assert.deepEqual(essence(run.records(1), 24), essence(records, 24));
   } finally {
     run.remove();
+  }
+});
+
+test("duplicates, answers that are none, concepts that nobody names: each is told, and the run goes on", async () => {
+  const server = await chatServer((_text, _times, model) => {
+    if (model === "again") return "xyw>";
+    if (model === "odd") return { raw: "<html>" };
+    return model === "other" ? { raw: "{}" } : "";
+  });
+  const author = (model: string): string =>
+    `author: { use: endpoint, url: '${server.url}', model: ${model} }`;
+  const make = (name: string, rest: string): string =>
+    `{ name: ${name}, generate: { every: 2, parents: 3, tries: 2, gates: [], ${author(name)}, ${rest} } }`;
+  const run = testRun(
+    set("gates: [builds]").map((text) =>
+      text.startsWith("tasks=")
+        ? `tasks=[{ env: reverse_text, lengths: [3] }, ${[
+            make("again", "transform: diversify"),
+            make("odd", "transform: diversify"),
+            make("other", "transform: diversify"),
+            make("silent", "transform: concepts"),
+          ].join(", ")}]`
+        : text,
+    ),
+  );
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const told = ofKind(run.records(), "event");
+    const of = (name: string): (typeof told)[number][] =>
+      told.filter(({ message }) => message.includes(`${name}:`) && message.includes("task"));
+    assert.match(
+      of("again")[0]!.message,
+      /^again: 1 of 3 new tasks were taken in. Not taken: 2× it is there already/,
+    );
+    assert.match(of("again")[1]!.message, /^again: 0 of 3 .*3× it is there already/);
+    assert.match(
+      of("odd")[0]!.message,
+      /^No tasks were made for odd: The author of tasks at .* did not answer: /,
+    );
+    assert.match(of("other")[0]!.message, /what came back is no chat completion/);
+    assert.match(
+      of("silent")[0]!.message,
+      /^silent: no new task was asked for: \d+× nothing names its parent's concepts/,
+    );
+    for (const { severity, action } of ["odd", "other", "silent"].map((name) => of(name)[0]!)) {
+      assert.equal(severity, "warning");
+      assert.ok(action !== undefined && action !== "");
+    }
+    assert.equal(ofKind(run.records(), "metrics").at(-1)?.step, 25, "to its end");
+  } finally {
+    run.remove();
+    await server.close();
+  }
+});
+
+test("a second run begins from the base model with the tasks made of what the first never learned; it resumes between", async () => {
+  let written = 0;
+  const server = await chatServer((text) => {
+    if (text.startsWith("Of ")) return `\`${"abcdefghij"[written % 10]}${"klmnopqrst"[written++ % 10]}z>\``;
+    return "letters\norder";
+  });
+  const generate = [
+    "selector: { use: never_learned, below: 1, slope: 1 }",
+    "transform: { use: concepts, size: 2, request: 'Of {concepts}', take: '`(.+)`', similarity: { by: embedding, model: reference } }",
+    `author: { use: endpoint, url: '${server.url}', model: m }`,
+    "gates: [builds], parents: 1, first: 3, rounds: 1",
+  ].join(", ");
+  const run = testRun([
+    `tasks=[{ env: reverse_text, lengths: [3] }, { name: weakness, generate: { ${generate} } }]`,
+    "curriculum.arms={ use: prompt, pool: 4 }",
+    "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: initial, steps: 4, update: { optimizer: { lr: 0.01 } } }, { name: augmented, steps: 4, on_enter: { merge: [{ model: reference }], optimizer: reset }, curriculum: { admission: { use: success_band, low: 0, high: 1 } } }]",
+    "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+    "checkpoint={ every: 1, keep: 40 }",
+  ]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const whole = run.records();
+    assert.deepEqual(events(run, "tasks-made"), ["weakness: 1 of 1 new tasks were taken in."]);
+    const [made] = ofKind(whole, "task");
+    assert.equal(made?.step, 23);
+    assert.equal(made.transform, "concepts");
+    const of = (step: number) => ofKind(whole, "rollout").filter(({ row }) => row.step === step);
+    const drawn = [24, 25, 26, 27]
+      .flatMap(of)
+      .filter(({ row }) => row.task?.env !== undefined && row.task.arm?.startsWith("weakness") === true);
+    assert.ok(drawn.length > 0, "the second stage draws what the first has made");
+    const asked = server.asked.length;
+    for (const step of [27, 26, 25, 24])
+      rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 24), essence(whole, 24));
+    assert.equal(server.asked.length, asked, "nobody is asked again");
+  } finally {
+    run.remove();
+    await server.close();
+  }
+});
+
+test("tasks that join the step are made of its own groups, train in its batch and are drawn by no other", async () => {
+  // Each letter moved on, so that who is asked again says the same.
+  const moved = (text: string): string =>
+    [...text].map((one) => String.fromCharCode(97 + ((one.charCodeAt(0) - 97 + 7) % 26))).join("");
+  const server = await chatServer((text) => `${moved(/Problem:\n(\w+)>/.exec(text)?.[1] ?? "")}>`);
+  const generate = `joins: step, every: 2, parents: 2, selector: { use: success_band, low: 0, high: 1 }, transform: diversify, gates: [], author: { use: endpoint, url: '${server.url}', model: m }`;
+  const run = testRun([
+    `tasks=[{ env: reverse_text, lengths: [3] }, { name: now, generate: { ${generate} } }]`,
+    "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 5 }]",
+    "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
+    "checkpoint={ every: 1, keep: 40 }",
+  ]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const whole = run.records();
+    const rollouts = ofKind(whole, "rollout").map(({ row }) => row);
+    const prompts = (step: number): Set<string> =>
+      new Set(
+        rollouts.flatMap(({ step: own, group = "", use }) =>
+          own === step && use !== "evaluate" ? [group] : [],
+        ),
+      );
+    const made = ofKind(whole, "task");
+    assert.ok(made.length >= 3, "in the steps 20, 22 and 24");
+    for (const { step, id, parents, source } of made) {
+      assert.ok(step % 2 === 0 && source === "now");
+      assert.ok(prompts(step).has(id), "in its own step's batch");
+      assert.ok(prompts(step).has(parents[0]!), "beside what it was made of");
+      for (const other of [20, 21, 22, 23, 24].filter((one) => one !== step))
+        assert.ok(!prompts(other).has(id), "and in no other");
+    }
+    const groups = [20, 21, 22, 23, 24].map((step) => prompts(step).size);
+    assert.deepEqual(
+      groups,
+      [20, 21, 22, 23, 24].map((step) => 4 + made.filter((one) => one.step === step).length),
+    );
+    const trained = rollouts.filter(
+      ({ step, group, admitted }) =>
+        admitted !== false && made.some((one) => one.id === group && one.step === step),
+    );
+    assert.equal(trained.length, 4 * made.length, "none of them is too many");
+    for (const step of [24, 23]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 23), essence(whole, 23));
+  } finally {
+    run.remove();
+    await server.close();
   }
 });
