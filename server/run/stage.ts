@@ -252,7 +252,9 @@ export class Parts {
     if (mismatch !== undefined) this.calibration.load(mismatch);
     if (ledger !== undefined) this.ledger.load(ledger);
     this.waiting = new Map(
-      Object.entries(saved).filter(([name]) => /^(generated|curriculum|algorithm|start|guidance)\//.test(name)),
+      Object.entries(saved).filter(([name]) =>
+        /^(generated|curriculum|algorithm|start|guidance)\//.test(name),
+      ),
     );
     // A curriculum that is put back looks at the tasks there are.
     for (const [name, part] of this.stateful) {
