@@ -42,6 +42,8 @@ function piecesOf({ given, lead = [], sample, trains = "written" }: SampledRow):
   });
   const helped = lead.map((part): Piece => {
     if (part.kind === "own") return own(part.sample);
+    if (part.kind === "observed")
+      return { origin: origin.observed, trains: false, values: { tokens: part.tokens } };
     const { tokens, logp } = part;
     return {
       origin: origin.given,
@@ -194,6 +196,20 @@ export function selectRows(batch: Batch, rows: readonly number[]): Batch {
     ...(batch.pair === undefined ? {} : { pair: Int32Array.from(rows, (row) => batch.pair![row]!) }),
     records: rows.map((row) => batch.records[row]!),
   };
+}
+
+/** Tokens of a row, those left out that were said to the policy in the middle of it. */
+export function lengthOfRow({ offsets, origin: origins }: Batch, row: number): number {
+  let length = 0;
+  for (let t = offsets[row]!; t < offsets[row + 1]!; t++) if (origins[t] !== origin.observed) length += 1;
+  return length;
+}
+
+/** The same of all rows together. */
+export function lengthOfAll({ tokens, origin: origins }: Pick<Batch, "tokens" | "origin">): number {
+  let length = tokens.length;
+  for (const kind of origins) if (kind === origin.observed) length -= 1;
+  return length;
 }
 
 /** Rows of each group, in order. */

@@ -9,6 +9,7 @@ import { fixedBudget, keptLess, remedies } from "./memoryRemedies.ts";
 import { ofPairs, ownRows, rollouts, trainedRows } from "./memoryRows.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
 import { writesAnew } from "./config/branchFacts.ts";
+import { askedBeyond, episodeTokens } from "./config/shapeFacts.ts";
 import { givenTrains, helps } from "./config/guidanceFacts.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
 import { describeModel, MOST_STREAMS, threadSettings } from "./policy/index.ts";
@@ -111,8 +112,8 @@ function rowLength({ body }: StageConfig, context: number): number {
       : longestPrompt(task),
   );
   // A branch may take over all but one token of a response, and write another.
-  const response = body.rollout.max_tokens * (writesAnew(body.rollout) ? 2 : 1);
-  return Math.min(context, Math.max(1, ...prompts) + response);
+  const response = episodeTokens(body.rollout) * (writesAnew(body.rollout) ? 2 : 1);
+  return Math.min(context, Math.max(1, ...prompts) + askedBeyond(body.rollout) + response);
 }
 
 /** Whether nothing in a stage trains behind another prompt than it was written behind, or was written by somebody else. */

@@ -11,6 +11,7 @@ import type {
   RunConfig,
   StageBody,
 } from "./config/resolved.ts";
+import { episodeTokens } from "./config/shapeFacts.ts";
 import type { Prediction } from "./policy/memory.ts";
 import { stateShapes } from "./policy/optimizerPrograms.ts";
 import { perceptronWeights } from "./policy/perceptron/index.ts";
@@ -71,8 +72,10 @@ const TERM = 1024;
 const TOKEN = 2 * (5 * 8 + 4 + 4 + 1 + 1);
 
 /** @param length of prompt and response */
-const rowBytes = ({ reward, rollout }: StageBody, length: number): number =>
-  ROW + TERM * reward.terms.length + TOKEN * rollout.max_tokens + 8 * (length - rollout.max_tokens);
+function rowBytes({ reward, rollout }: StageBody, length: number): number {
+  const own = Math.min(length, episodeTokens(rollout));
+  return ROW + TERM * reward.terms.length + TOKEN * own + 8 * (length - own);
+}
 
 /** Bytes of a file's rollouts or text in memory: about what it takes on disk, and four for each character as a token. */
 const fileBytes = (path: string, each = 1): number => (existsSync(path) ? each * statSync(path).size : 0);

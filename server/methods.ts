@@ -13,6 +13,7 @@ import { optimizers } from "./policy/optimizers/index.ts";
 import { replayAdmissions, replayDraws, replaySources, rescores, selections } from "./replay/index.ts";
 import { combiners, rewardTerms } from "./reward/index.ts";
 import { branchings } from "./rollout/branching/index.ts";
+import { episodeShapes } from "./rollout/shapes/index.ts";
 import { starts } from "./curriculum/start/index.ts";
 import { taskSources } from "./tasks/index.ts";
 
@@ -32,6 +33,7 @@ export const methods: readonly Declaration[] = [
   ...budgets,
   ...starts,
   ...branchings,
+  ...episodeShapes,
   ...guidanceTriggers,
   ...guidanceSources,
   ...guidanceAmounts,

@@ -62,7 +62,7 @@ export const groupKey = ({ run, step, group }: RolloutRow): string =>
 
 /** What a row is, apart from its tokens. */
 export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
-  const { task, prompt = "", turns, steps, spans, parent, pair, help, mixture, shown } = row;
+  const { task, prompt = "", turns, tries, steps, spans, parent, pair, help, mixture, shown } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
   const answer = task?.data?.["answer"];
   return {
@@ -83,6 +83,7 @@ export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): Rollout
     source: row.source ?? "self",
     use: row.use ?? "train",
     ...(turns === undefined ? {} : { turns }),
+    ...(tries === undefined ? {} : { tries }),
     ...(steps === undefined ? {} : { steps }),
     ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),

@@ -11,6 +11,7 @@ import {
 import type { CreateContext, RewardTermConfig, StageBody } from "./config/resolved.ts";
 import { create } from "./algorithm/create.ts";
 import { applies, columnOf } from "./algorithm/rewards.ts";
+import { scoredByAttempts } from "./attempts.ts";
 import { selectRows } from "./batch.ts";
 
 const waits = ({ learners }: RewardTerm): boolean =>
@@ -19,8 +20,12 @@ const waits = ({ learners }: RewardTerm): boolean =>
 export class Scorer {
   private readonly terms: readonly { readonly config: RewardTermConfig; readonly term: RewardTerm }[];
 
+  /** undefined: any of them. */
+  private readonly deciding: readonly string[] | undefined;
+
   /** Throws a UserError for a term that this version can't run. Starts nothing. */
   constructor(config: StageBody["reward"], context: CreateContext) {
+    this.deciding = config.success.terms;
     this.terms = config.terms.map((term) => ({ config: term, term: create(term.term, context, term.name) }));
   }
 
@@ -54,6 +59,15 @@ export class Scorer {
       waits(term) ? columnOf(config.name, none, batch) : undefined,
     );
   }
+  /** The terms that decide what is a success, of rows that are single attempts; the others apply to none. */
+  scoreDeciding(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
+    const none: readonly TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
+    return this.scoreThose(batch, context, ({ config, term }) =>
+      waits(term) || this.deciding?.includes(config.name) === false
+        ? columnOf(config.name, none, batch)
+        : undefined,
+    );
+  }
   /** The terms that waited, beside those of `plain`. */
   scoreLearned(
     batch: Batch,
@@ -76,12 +90,8 @@ export class Scorer {
         const rows = [...batch.records.keys()].filter((row) =>
           applies(config, batch.records[row]!.task.source),
         );
-        const scored =
-          rows.length === batch.rows
-            ? await term.score(batch, context)
-            : rows.length === 0
-              ? []
-              : await term.score(selectRows(batch, rows), context);
+        const own = rows.length === batch.rows ? batch : selectRows(batch, rows);
+        const scored = rows.length === 0 ? [] : await scoredByAttempts(term, config.attempts, own, context);
         const values: TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
         rows.forEach(
           (row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }),

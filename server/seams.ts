@@ -16,6 +16,7 @@ import type { OptimizerChoice } from "./config/declaration.ts";
 import type { Task } from "./tasks/types.ts";
 import type { GuidedRecord } from "./guidance/types.ts";
 import type { TermValue, TextSpans } from "./reward/types.ts";
+import type { Turn } from "./rollout/turn.ts";
 
 // ───────────────────────────────────────────────────────────────── words
 
@@ -61,6 +62,8 @@ export type Finish = "stop" | "length" | "error";
 export type RolloutSource = "self" | "guided" | "teacher" | "dataset" | "replay";
 export type RolloutUse = "train" | "estimate" | "evaluate";
 
+export type { Turn } from "./rollout/turn.ts";
+
 /** `origin` column values. Only `written` tokens train unless the config says otherwise; `observed` never do. */
 export const origin = { written: 0, given: 1, observed: 2 } as const;
 
@@ -77,6 +80,8 @@ export interface RolloutRecord extends GuidedRecord {
   readonly source: RolloutSource;
   readonly use: RolloutUse;
   readonly turns?: readonly Turn[];
+  /** Attempts that the episode might have, where it might have several. */
+  readonly tries?: number;
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
@@ -86,14 +91,6 @@ export interface RolloutRecord extends GuidedRecord {
   readonly pair?: string;
   /** What models were shown beside its prompt before they judged it, by what it is called in `Batch.contexts`. */
   readonly shown?: Readonly<Record<string, string>>;
-}
-
-/** One turn of a conversation: tokens [start, end) of the row. */
-export interface Turn {
-  readonly role: string;
-  readonly agent?: string;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Ragged integers: row `i` is `values.subarray(offsets[i], offsets[i + 1])`. */
@@ -504,6 +501,7 @@ export type {
   Attempt,
   Attempted,
   Begun,
+  EpisodeState,
   Finished,
   GuidanceAmount,
   GuidanceRatio,

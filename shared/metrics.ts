@@ -1,8 +1,9 @@
 /** The one list of metric names: unit, direction, what it says, and what other systems call it. */
+import { evaluationMetrics } from "./evaluationMetrics.ts";
 import { updateMetrics } from "./updateMetrics.ts";
 
 export interface Metric {
-  /** May hold `<term>`, `<model>`, `<arm>`, `<phase>` or `@k`. */
+  /** May hold `<term>`, `<model>`, `<arm>`, `<phase>`, `<n>` or `@k`. */
   readonly name: string;
   readonly unit: "" | "fraction" | "nats" | "tokens" | "seconds" | "count" | "bytes";
   /** Which way is good; null: neither. */
@@ -164,48 +165,7 @@ export const metrics: readonly Metric[] = [
     better: "lower",
     summary: "Made tasks that no arm has, so that they are never drawn.",
   },
-  {
-    name: "eval/pass@k",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "Unbiased pass@k on held-out tasks.",
-    aliases: { verl: ["val-core/*/best@k/mean"] },
-  },
-  {
-    name: "eval/greedy",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "Success of the greedy answer on held-out tasks.",
-  },
-  {
-    name: "eval/reward/total",
-    unit: "",
-    better: "higher",
-    summary: "Mean combined reward of the greedy answers to held-out tasks.",
-  },
-  {
-    name: "eval/reward/<term>",
-    unit: "",
-    better: "higher",
-    summary:
-      "Mean of one reward term over the greedy answers to held-out tasks, before its weight, where it applies.",
-  },
-  {
-    name: "eval/<arm>/pass@k",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "pass@k of one arm's held-out tasks; as a stage ends, of one stage's (`evaluation.matrix`).",
-  },
-  {
-    name: "eval/<arm>/greedy",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "Success of the greedy answer on one arm's held-out tasks.",
-  },
+  ...evaluationMetrics,
   {
     name: "merge/moved",
     unit: "",

@@ -1,11 +1,24 @@
 /** A response as the pieces it is made of: what was given or taken over, what the policy had written before, and what behind it. */
 import { plural } from "./format.ts";
 import type { RolloutRow } from "./rollouts.ts";
+import { onLines } from "./turnTexts.ts";
 
-export type PartKind = "given" | "written";
+/** observed: said to the policy between two attempts. */
+export type PartKind = "given" | "written" | "observed";
 export interface ResponsePart {
   readonly kind: PartKind;
   readonly text: string;
+}
+
+/** Attempts, and what was said between them; undefined where a rollout is one response, or nobody wrote what turns say. */
+function turnParts({ turns, help }: Pick<RolloutRow, "turns" | "help">): ResponsePart[] | undefined {
+  if (turns === undefined || turns.some(({ text }) => text === undefined)) return undefined;
+  const texts = onLines(turns.map(({ text = "" }) => text));
+  const parts = turns.map(({ role, end }, i): ResponsePart => ({
+    kind: role !== "assistant" ? "observed" : end <= (help?.given ?? 0) ? "given" : "written",
+    text: texts[i]!,
+  }));
+  return parts.filter(({ text }) => text !== "");
 }
 
 /** The pieces, in order; one, where nothing was given. */
@@ -14,7 +27,10 @@ export function responseParts({
   help,
   spans,
   parent,
-}: Pick<RolloutRow, "response" | "help" | "spans" | "parent">): ResponsePart[] {
+  turns,
+}: Pick<RolloutRow, "response" | "help" | "spans" | "parent" | "turns">): ResponsePart[] {
+  const episode = turnParts({ ...(turns && { turns }), ...(help && { help }) });
+  if (episode !== undefined) return episode;
   const given = help?.text ?? parent?.text ?? "";
   // What a branch took over stands first. What goes on from an attempt was given behind it.
   const from = given === "" ? -1 : response.indexOf(given, spans?.["attempt"] === undefined ? 0 : 1);
@@ -28,7 +44,17 @@ export function responseParts({
 }
 
 export const isMarked = (parts: readonly ResponsePart[]): boolean =>
-  parts.some(({ kind }) => kind === "given");
+  parts.some(({ kind }) => kind !== "written");
+
+/** What stands around a piece where only text can tell them apart. */
+export const brackets: Readonly<Record<PartKind, readonly [open: string, close: string]>> = {
+  written: ["", ""],
+  given: ["⟦", "⟧"],
+  observed: ["⟪", "⟫"],
+};
+
+export const bracketed = (parts: readonly ResponsePart[]): string =>
+  parts.map(({ kind, text }) => `${brackets[kind][0]}${text}${brackets[kind][1]}`).join("");
 
 /** How many tokens of each kind a rollout has, and how many of them train; undefined: it is not recorded. */
 export interface TokenTally {

@@ -51,7 +51,13 @@ export interface RolloutRow {
     readonly agent?: string;
     readonly start: number;
     readonly end: number;
+    /** What it says, where a run wrote it. */
+    readonly text?: string;
+    /** Of an attempt: how it ended. */
+    readonly finish?: "stop" | "length" | "error";
   }[];
+  /** Attempts that the episode might have, where it might have several. */
+  readonly tries?: number;
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, [start, end). */
   readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;

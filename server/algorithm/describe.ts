@@ -1,5 +1,6 @@
 /** The metrics of a step that follow from its rewards and advantages. */
 import { status, type Batch, type Group } from "../seams.ts";
+import { lengthOfAll } from "../batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { rowValue, type Scored } from "./rewards.ts";
@@ -64,11 +65,12 @@ function sizes(values: Float64Array, weights: Float64Array): number {
   return sum;
 }
 
-export function describeRollouts({ records, offsets, rows }: Batch): Record<string, number> {
+export function describeRollouts(batch: Batch): Record<string, number> {
+  const { records, rows } = batch;
   if (rows === 0) return {};
   const known = records.filter(({ finish }) => finish !== "error");
   return {
-    "rollout/length": offsets[rows]! / rows,
+    "rollout/length": lengthOfAll(batch) / rows,
     ...(known.length === 0
       ? {}
       : { "rollout/truncated": known.filter(({ finish }) => finish === "length").length / known.length }),

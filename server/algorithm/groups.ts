@@ -1,6 +1,6 @@
 /** Groups as the curriculum and the charts see them. */
 import type { Batch, Group } from "../seams.ts";
-import { rowsOfGroups } from "../batch.ts";
+import { lengthOfRow, rowsOfGroups } from "../batch.ts";
 import { meanAdvantage } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { outcome, type Scored } from "./rewards.ts";
@@ -21,7 +21,7 @@ export function groupsOf(batch: Batch, { combined, success }: Scored, advantages
         response: batch.records[row]!.response,
         right: success[row] === outcome.right,
       })),
-      lengths: Float64Array.from(scored, (row) => batch.offsets[row + 1]! - batch.offsets[row]!),
+      lengths: Float64Array.from(scored, (row) => lengthOfRow(batch, row)),
     };
   });
 }

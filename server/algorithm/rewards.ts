@@ -107,6 +107,13 @@ export function rowValue(column: RewardColumn, row: number): number {
   return sum;
 }
 
+/** What the last place of a row that has a value was paid: of attempts, the last one. */
+function lastValue({ offsets, values }: RewardColumn, row: number): number {
+  for (let i = offsets[row + 1]! - 1; i >= offsets[row]!; i--)
+    if (!Number.isNaN(values[i]!)) return values[i]!;
+  return Number.NaN;
+}
+
 /** Whether the config sends rollouts of a task source to a term. */
 export const applies = (term: RewardTermConfig, source: string): boolean =>
   term.tasks === undefined || term.tasks.includes(source);
@@ -132,6 +139,12 @@ export class RewardChain {
     return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };
   }
 
+  private pays({ name, level }: RewardColumn, attempts: RewardTermConfig["attempts"]): boolean {
+    return (
+      level === "turn" && this.config.terms.some((one) => one.name === name && one.attempts === attempts)
+    );
+  }
+
   /** The first of the deciding terms that applies to a row decides. */
   private success(terms: readonly RewardColumn[], batch: Batch): Uint8Array {
     const { terms: names, at_least } = this.config.success;
@@ -146,7 +159,8 @@ export class RewardChain {
     return Uint8Array.from({ length: batch.rows }, (_, row) => {
       const first = deciding.find((term) => term.status[row] !== status.none);
       if (first === undefined || first.status[row] === status.error) return outcome.unknown;
-      return rowValue(first, row) >= at_least ? outcome.right : outcome.wrong;
+      const value = this.pays(first, "each") ? lastValue(first, row) : rowValue(first, row);
+      return value >= at_least ? outcome.right : outcome.wrong;
     });
   }
 }

@@ -5,6 +5,7 @@ import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
 import { criterionText, metCount } from "../../shared/criteria.ts";
 import { branchText } from "../../shared/branchText.ts";
 import { helpText } from "../../shared/helpText.ts";
+import { bracketed, responseParts } from "../../shared/responseParts.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
 import { whole } from "./options.ts";
@@ -92,7 +93,9 @@ const shown = (value: WireReward | undefined): string =>
     : value === null
       ? "–"
       : typeof value === "object"
-        ? `per ${value.level}`
+        ? value.level === "turn"
+          ? value.values.filter((one) => one !== null).join(" → ")
+          : `per ${value.level}`
         : typeof value === "number"
           ? String(Math.round(value * 1e4) / 1e4)
           : value;
@@ -124,5 +127,6 @@ function text(row: RolloutRow, criteria: boolean): string {
   ];
   const help = row.help === undefined ? "" : `      ${helpText(row.help)}\n`;
   const branch = row.parent === undefined ? "" : `      ${branchText(row.parent)}\n`;
-  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${branch}${help}${criteria ? criteriaText(row) : ""}${indent(row.response ?? "", "      ")}`;
+  const text = row.turns === undefined ? (row.response ?? "") : bracketed(responseParts(row));
+  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${branch}${help}${criteria ? criteriaText(row) : ""}${indent(text, "      ")}`;
 }

@@ -15,7 +15,14 @@ import {
 import { auxiliaryTrigger } from "./replayGrammar.ts";
 import { bytesOf, memorySize } from "./memorySize.ts";
 import { laidOut, learningRateSchedule, type RateSchedule } from "./learningRate.ts";
-import { annealSchema, grammarSchema, perturbSchema, spansSchema, stepsSchema } from "./rollout.ts";
+import {
+  annealSchema,
+  grammarSchema,
+  perturbSchema,
+  spansSchema,
+  stepsSchema,
+  termAttempts,
+} from "./rollout.ts";
 import { withClock } from "./parsed.ts";
 import { isObject, Reader, types, type CheckedTree } from "./reader.ts";
 import { join, child, type SourceNode } from "./node.ts";
@@ -132,6 +139,7 @@ function buildRollout(reader: Reader): StageBody["rollout"] {
   return {
     prompts: n("prompts"),
     group: n("group"),
+    shape: reader.choice("episode_shape", "rollout.shape"),
     branch: reader.choice("branching", "rollout.branch"),
     max_tokens: n("max_tokens"),
     ...buildBudget(reader),
@@ -180,6 +188,7 @@ function buildReward(reader: Reader): StageBody["reward"] {
       name,
       weight: reader.scheduled(own["weight"], reader.node("reward", "terms", name, "weight")),
       tasks: own["tasks"] === undefined ? undefined : types.texts.parse(own["tasks"]),
+      attempts: termAttempts.parse(own["attempts"] ?? reader.json("reward", "attempts")),
       term: reader.choice("reward", join("reward.terms", name)),
     };
   });

@@ -41,6 +41,7 @@ import type {
 import type { AdvantageBaseline, AdvantageScale } from "../advantage/types.ts";
 import type { Answer, Author, Gate, Selector, Transform } from "../generation/types.ts";
 import type { Branching } from "../rollout/branching/types.ts";
+import type { EpisodeShape } from "../rollout/shapes/types.ts";
 import type { UpdateRule } from "../policy/optimizers/rule.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
@@ -55,6 +56,7 @@ export interface SlotMethods {
   budget: Budget;
   start: Start;
   branching: Branching;
+  episode_shape: EpisodeShape;
   guidance_trigger: GuidanceTrigger;
   guidance_source: GuidanceSource;
   guidance_amount: GuidanceAmount;
@@ -183,6 +185,7 @@ export const refill = declare("refill");
 export const budget = declare("budget");
 export const start = declare("start");
 export const branching = declare("branching");
+export const episodeShape = declare("episode_shape");
 export const guidanceTrigger = declare("guidance_trigger");
 export const guidanceSource = declare("guidance_source");
 export const guidanceAmount = declare("guidance_amount");

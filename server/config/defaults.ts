@@ -22,6 +22,7 @@ export const defaults: JsonObject = {
   rollout: {
     prompts: 16,
     group: 8,
+    shape: { use: "single" },
     branch: { use: "none" },
     max_tokens: 64,
     temperature: 1,
@@ -48,7 +49,7 @@ export const defaults: JsonObject = {
     given_advantage: "joint",
     enter: "all",
   },
-  reward: { terms: {}, combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
+  reward: { terms: {}, attempts: "last", combine: { use: "sum" }, success: { at_least: 1 }, timeout: 5 },
   advantage: {
     baseline: { use: "group_mean" },
     scale: { use: "group_std" },

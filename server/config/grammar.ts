@@ -14,7 +14,14 @@ import { stageFields } from "./stageFields.ts";
 import { objectiveField } from "./objectiveFields.ts";
 import { guidanceField } from "./guidanceGrammar.ts";
 import { auxiliaryField, replayField } from "./replayGrammar.ts";
-import { annealSchema, grammarSchema, perturbSchema, spansSchema, stepsSchema } from "./rollout.ts";
+import {
+  annealSchema,
+  grammarSchema,
+  perturbSchema,
+  spansSchema,
+  stepsSchema,
+  termAttempts,
+} from "./rollout.ts";
 import { adaptiveSchema } from "../kl/adaptive.ts";
 import { klAggregate, klImportance, klRows, klWeight } from "../kl/entry.ts";
 import { klShown } from "../kl/shown.ts";
@@ -47,6 +54,10 @@ const termItem: Shape = {
       "Factor on the term before the combiner. 0: recorded but not rewarded.",
     ),
     tasks: value(z.array(refers({ to: "task" })), "Names of the tasks the term applies to; default: all."),
+    attempts: value(
+      termAttempts,
+      "What it scores of an episode of several attempts (`rollout.shape`): the last; each, paid at its end; the best; all, summed; or the whole episode as one text. Default: `reward.attempts`.",
+    ),
   },
 };
 
@@ -133,6 +144,10 @@ const body: Fields = {
     {
       prompts: value(whole(1), "Tasks (groups) per step."),
       group: value(whole(1), "Rollouts per task."),
+      shape: slot(
+        "episode_shape",
+        "Whether a rollout is one response, or several attempts with something said between.",
+      ),
       branch: slot("branching", "Whether some rollouts of a group leave others in their middle, and where."),
       max_tokens: value(whole(1), "Longest response, in tokens."),
       budget: value(
@@ -201,6 +216,10 @@ const body: Fields = {
         shape: { kind: "named_map", item: termItem, what: "reward term" },
         summary: "Sources of reward by name; they stay separate until the advantage.",
       },
+      attempts: value(
+        termAttempts,
+        "What terms score of an episode of several attempts (`rollout.shape`), where they do not say themselves.",
+      ),
       combine: slot("combine", "How terms become one reward."),
       success: map(
         {

@@ -7,7 +7,7 @@ import type { Whiten } from "../advantage/whiten.ts";
 import type { GrammarSpec } from "../policy/grammar/index.ts";
 import type { PerceptronShape } from "../policy/perceptron/layers.ts";
 import type { TokenizerConfig } from "./modelTokenizer.ts";
-import type { Anneal, Perturb, SpanRules, StepEnd } from "./rollout.ts";
+import type { Anneal, Perturb, SpanRules, StepEnd, TermAttempts } from "./rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotName } from "./declaration.ts";
 import type { StageConfig } from "./stageConfig.ts";
 import type { RateSchedule } from "./learningRate.ts";
@@ -118,6 +118,8 @@ export interface RewardTermConfig {
   readonly weight: Scheduled;
   /** Task names the term applies to; undefined: all. */
   readonly tasks: readonly string[] | undefined;
+  /** What it scores of an episode of several attempts. */
+  readonly attempts: TermAttempts;
   readonly term: Choice<"reward">;
 }
 
@@ -237,6 +239,7 @@ export interface StageBody {
   readonly rollout: {
     readonly prompts: number;
     readonly group: number;
+    readonly shape: Choice<"episode_shape">;
     readonly branch: Choice<"branching">;
     readonly max_tokens: number;
     /** Longest response of the moment; undefined: `max_tokens`. */

@@ -72,6 +72,10 @@ export const annealSchema = z.strictObject({
 });
 export type Anneal = Omit<z.output<typeof annealSchema>, "decay"> & { readonly decay: Scheduled };
 
+/** What a reward term scores of an episode of several attempts. */
+export const termAttempts = z.enum(["last", "each", "best", "sum", "episode"]);
+export type TermAttempts = z.output<typeof termAttempts>;
+
 /** Logits perturbed by Qs (Offline RL for Natural Language Generation with Implicit Language Q Learning). */
 export const perturbSchema = z.strictObject({
   heads: z

@@ -1,5 +1,6 @@
 /** Held-out measures: pure functions from counts of right answers. */
 import type { EvaluationReport } from "../seams.ts";
+import { attemptMeasures, type AttemptOutcomes } from "./attempts.ts";
 import { mean } from "../../shared/mean.ts";
 
 /**
@@ -37,10 +38,14 @@ export interface EvaluatedTask {
   readonly greedy?: boolean | undefined;
   /** What the greedy answer was paid, by term before its weight, and `total`. A term that does not apply is left out. */
   readonly rewards?: Readonly<Record<string, number>> | undefined;
+  /** Where answers have several attempts: what came of each, of the answers that could be scored. */
+  readonly attempts?:
+    | { readonly samples: readonly AttemptOutcomes[]; readonly greedy?: AttemptOutcomes | undefined }
+    | undefined;
 }
 
 /** A measure of each task; undefined where the task says nothing of it. */
-type Measure = (task: EvaluatedTask) => number | undefined;
+export type Measure = (task: EvaluatedTask) => number | undefined;
 
 function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [string, Measure][] {
   const terms = [...new Set(tasks.flatMap(({ rewards }) => Object.keys(rewards ?? {})))];
@@ -61,6 +66,7 @@ function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [stri
   return [
     ...own.map(([name, measure]): [string, Measure] => [`eval/${name}`, measure]),
     ...paid,
+    ...attemptMeasures(tasks),
     ...arms.flatMap((arm) =>
       own.map(([name, measure]): [string, Measure] => [
         `eval/${arm}/${name}`,

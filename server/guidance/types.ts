@@ -1,8 +1,8 @@
 /** What guidance is made of; part of the seams. */
-import type { JsonObject } from "../../shared/json.ts";
 import type {
   Arm,
   Clock,
+  Finish,
   Group,
   Model,
   Models,
@@ -83,7 +83,9 @@ export type Lead =
   /** Put there. `logp`: its log-probs under whoever wrote it, at temperature 1, where they are known. */
   | { readonly kind: "given"; readonly tokens: Int32Array; readonly logp?: Float64Array }
   /** The policy's own, of the same step. */
-  | { readonly kind: "own"; readonly sample: Written };
+  | { readonly kind: "own"; readonly sample: Written }
+  /** What was said to the policy in the middle of an episode: it never trains. */
+  | { readonly kind: "observed"; readonly tokens: Int32Array };
 
 /** A plain rollout that a source goes on from. */
 export interface Attempt {
@@ -274,14 +276,26 @@ export interface GuidedRecord {
   readonly mixture?: StepMixture;
 }
 
-/** Where an episode begins. `state`: of an environment with turns, which resumes there. */
+/** An episode up to the end of something that was said to the policy: it goes on with the next attempt. */
+export interface EpisodeState {
+  readonly turns: readonly {
+    readonly role: string;
+    readonly text: string;
+    readonly tokens: Int32Array;
+    readonly finish?: Finish;
+  }[];
+  /** Attempts that the whole episode may have, those of the turns included. */
+  readonly tries: number;
+}
+
+/** Where an episode begins. `state`: in its middle, where `rollout.shape` goes on. */
 export interface Begun {
   readonly task: Task;
   readonly arm: Arm;
   readonly lead?: readonly Lead[];
   readonly prompt?: string;
   readonly whole?: boolean;
-  readonly state?: JsonObject;
+  readonly state?: EpisodeState;
   readonly help?: Omit<HelpRecord, "round" | "given" | "text">;
 }
 
@@ -298,6 +312,8 @@ export interface Finished extends Group {
     readonly success: boolean;
     /** It began behind something that was given. */
     readonly begun: boolean;
+    /** All of it up to its last reply, where it had several attempts. */
+    readonly episode?: EpisodeState;
   }[];
 }
 

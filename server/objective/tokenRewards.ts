@@ -47,7 +47,7 @@ function payRow(
   const from = offsets[first + row]!;
   for (let i = from; i < offsets[first + row + 1]!; i++) {
     const at = level === "token" ? start + i - from : placeOf(level, i - from, row, { batch, weights });
-    if (at >= start && at < end) into[at]! += values[i]!;
+    if (at >= start && at < end && !Number.isNaN(values[i]!)) into[at]! += values[i]!;
   }
 }
 

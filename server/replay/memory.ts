@@ -1,5 +1,6 @@
 /** Rollouts kept beyond their step, and the mean rewards of recent groups. Bounded; saved and taken up exactly. */
 import type { Batch, Drawn, Past, ReplayAdmission, RewardColumn, Saved, Stateful } from "../seams.ts";
+import { lengthOfAll } from "../batch.ts";
 import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
 import { mean } from "../../shared/mean.ts";
 
@@ -52,7 +53,7 @@ export function pastOf(rows: readonly KeptRow[], step: number): Past {
     advantage: of(({ batch, advantages }) => meanOver(batch, advantages)),
     success: of(({ success }) => (success === 2 ? Number.NaN : success)),
     perplexity: of(({ batch }) => Math.exp(-meanOver(batch, batch.columns.logp_old))),
-    length: of(({ batch }) => batch.tokens.length),
+    length: of(({ batch }) => lengthOfAll(batch)),
     age: step - rows[0]!.step,
     draws: Math.max(...rows.map(({ draws }) => draws)),
     left: rows.every(({ left }) => left),

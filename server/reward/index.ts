@@ -6,12 +6,14 @@ import { implicitPrm } from "../learners/implicitPrm.ts";
 import { length } from "./length.ts";
 import { numeric } from "./numeric.ts";
 import { product } from "./product.ts";
+import { progress } from "./progress.ts";
 import { python } from "./python.ts";
 import { informationGain } from "../learners/informationGain.ts";
 import { rewardModel } from "../learners/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
 import { sum } from "./sum.ts";
+import { tiers } from "./tiers.ts";
 import { verdict } from "./verdict.ts";
 import { user } from "./user.ts";
 
@@ -31,4 +33,4 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   user,
   python,
 ];
-export const combiners: readonly Declaration<"combine">[] = [sum, product];
+export const combiners: readonly Declaration<"combine">[] = [sum, product, progress, tiers];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { rewardTerm } from "../config/declaration.ts";
 import type { Batch, TermValue } from "../seams.ts";
+import { lengthOfRow } from "../batch.ts";
 import { value } from "./perRow.ts";
 
 /** Reward of a length under each shape that looks at one response alone. */
@@ -66,7 +67,7 @@ export const length = rewardTerm({
     const cache = buffer ?? limit / 5;
     return {
       score: (batch: Batch): Promise<readonly TermValue[]> => {
-        const lengths = batch.records.map((_, row) => batch.offsets[row + 1]! - batch.offsets[row]!);
+        const lengths = batch.records.map((_, row) => lengthOfRow(batch, row));
         const values =
           shape === "group_relative"
             ? relative(lengths, batch)

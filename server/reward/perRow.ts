@@ -1,11 +1,10 @@
+import { lengthOfRow } from "../batch.ts";
 import type { Batch, RewardTerm, RolloutRecord, TermValue } from "../seams.ts";
 
-/** A term that looks at one rollout at a time. `length` is the row's number of tokens. */
+/** A term that looks at one rollout at a time. `length`: the row's tokens, what was said to the policy left out. */
 export const perRow = (judge: (record: RolloutRecord, length: number) => TermValue): RewardTerm => ({
   score: (batch: Batch) =>
-    Promise.resolve(
-      batch.records.map((record, row) => judge(record, batch.offsets[row + 1]! - batch.offsets[row]!)),
-    ),
+    Promise.resolve(batch.records.map((record, row) => judge(record, lengthOfRow(batch, row)))),
 });
 
 export const value = (number: number): TermValue => ({ kind: "value", value: number });

@@ -3,7 +3,7 @@ import { combine } from "../config/declaration.ts";
 import { status, type Batch, type Combined, type RewardColumn, type Rewards } from "../seams.ts";
 import { failedRows, rowSum, weighted } from "./columns.ts";
 
-function summed(rewards: Rewards, batch: Batch): Combined {
+export function summed(rewards: Rewards, batch: Batch): Combined {
   const total = new Float64Array(batch.rows).fill(Number.NaN);
   const errored = failedRows(rewards, batch.rows);
   const sources: RewardColumn[] = rewards.terms.map((term, i) => weighted(term, rewards.weights[i]!));

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Batch, RewardContext, RewardTerm, TermValue, Tokenizer } from "../seams.ts";
+import { lengthOfRow } from "../batch.ts";
 import { bundleReward, type Bundle } from "./bundle.ts";
 import { HostProcess, NoAnswer } from "./hostProcess.ts";
 import { failure } from "./perRow.ts";
@@ -59,7 +60,7 @@ export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: Sc
     task: { id, source, env, prompt: task.prompt, data, ...(answer === undefined ? {} : { answer }) },
     ...(steps && { steps }),
     ...(turns && { turns }),
-    length: batch.offsets[row + 1]! - batch.offsets[row]!,
+    length: lengthOfRow(batch, row),
     step,
     args,
   };

@@ -3,6 +3,7 @@ import { batchOfSamples, joinBatches, type SampledRow } from "../batch.ts";
 import type {
   Arm,
   Batch,
+  EpisodeState,
   HelpRecord,
   Lead,
   Prompt,
@@ -12,8 +13,10 @@ import type {
   Sample,
   Task,
   Tokenizer,
+  Turn,
 } from "../seams.ts";
 import { responseText } from "../ends.ts";
+import { joinedTexts } from "../../shared/turnTexts.ts";
 
 /** A rollout that is about to be written: everything but its tokens. */
 export interface Draft {
@@ -37,15 +40,23 @@ export interface Draft {
     /** Replaces the context in training. */
     readonly train_context?: Int32Array;
   };
+  /** Where an earlier episode stood, and what every attempt begins with. */
+  readonly resumes?: { readonly state: EpisodeState; readonly begin: Int32Array };
+  /** Of an episode of several attempts: what stands before the last one, and how all of it is divided. */
+  readonly episode?: {
+    readonly parts: readonly Lead[];
+    readonly turns: readonly Turn[];
+    readonly tries: number;
+  };
 }
 
-export const tokensOf = (part: Lead): Int32Array =>
-  part.kind === "given" ? part.tokens : part.sample.tokens;
+export const tokensOf = (part: Lead): Int32Array => (part.kind === "own" ? part.sample.tokens : part.tokens);
 const lengthOf = (lead: readonly Lead[]): number =>
   lead.reduce((sum, part) => sum + tokensOf(part).length, 0);
 
 /** The response as text: what was given and written, without the end token. */
-function responseOf({ prompt }: Draft, { tokens }: Sample, tokenizer: Tokenizer): string {
+function responseOf({ prompt, episode }: Draft, { tokens }: Sample, tokenizer: Tokenizer): string {
+  if (episode !== undefined) return joinedTexts(episode.turns);
   return responseText(Int32Array.from([...(prompt.prefix ?? []), ...tokens]), tokenizer);
 }
 
@@ -62,7 +73,7 @@ function spansOf(begin: number, lead: readonly Lead[]): NonNullable<RolloutRecor
 }
 
 function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
-  const { task, arm, group, index, prompt, use, source, parent, help } = draft;
+  const { task, arm, group, index, prompt, use, source, parent, help, episode } = draft;
   const { prefix = new Int32Array(0) } = prompt;
   const begin = prefix.length - lengthOf(help?.lead ?? []);
   const record: RolloutRecord = {
@@ -76,6 +87,7 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     source,
     use,
     ...(parent && { parent }),
+    ...(episode && { turns: episode.turns, tries: episode.tries }),
     ...(help && { help: help.record }),
     ...(help && help.lead.length > 0 && { spans: spansOf(begin, help.lead) }),
   };
@@ -84,7 +96,8 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     sample,
     context: prompt.tokens,
     ...(begin > 0 && { given: prefix.slice(0, begin) }),
-    ...(help && { lead: help.lead, trains: help.trains }),
+    ...((help ?? episode) && { lead: [...(help?.lead ?? []), ...(episode?.parts ?? [])] }),
+    ...(help && { trains: help.trains }),
     ...(help?.train_context && { train_context: help.train_context }),
   };
 }

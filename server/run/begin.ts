@@ -3,7 +3,7 @@ import type { DrawnTask } from "../algorithm.ts";
 import { outcome } from "../algorithm.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { randomStream } from "../random.ts";
-import { origin, type Begun, type Finished, type Group } from "../seams.ts";
+import { origin, type Batch, type Begun, type EpisodeState, type Finished, type Group } from "../seams.ts";
 import { tokensOf } from "./assemble.ts";
 import type { Collected, Place } from "./collect.ts";
 import { StepHelp } from "./helpContext.ts";
@@ -38,12 +38,28 @@ export async function begun(
 
 function fits(
   { session: { policy }, stage }: Place,
-  { task, lead = [], prompt = task.prompt }: Begun,
+  { task, lead = [], prompt = task.prompt, state }: Begun,
 ): boolean {
   const { tokens, prefix } = asked(policy.tokenizer, { ...task, prompt }, stage.config.body.rollout);
-  const given = lead.reduce((sum, part) => sum + tokensOf(part).length, 0);
+  const begun = [...lead.map(tokensOf), ...(state?.turns.map((turn) => turn.tokens) ?? [])];
+  const given = begun.reduce((sum, tokens) => sum + tokens.length, 0);
   // A bare prompt that is too long is another error.
   return given === 0 || tokens.length + (prefix?.length ?? 0) + given < policy.context;
+}
+
+/** A row's turns up to its last reply, where it had several attempts. */
+function episodeOf({ offsets, tokens, records }: Batch, row: number): { readonly episode?: EpisodeState } {
+  const { turns = [], tries } = records[row]!;
+  const last = turns.findLastIndex(({ role }) => role !== "assistant");
+  if (tries === undefined || last < 0) return {};
+  const first = offsets[row]!;
+  const said = turns.slice(0, last + 1).map(({ role, text = "", start, end, finish }) => ({
+    role,
+    text,
+    tokens: tokens.slice(first + start, first + end),
+    ...(finish && { finish }),
+  }));
+  return { episode: { turns: said, tries } };
 }
 
 /** Once a step, after the curriculum has observed it. */
@@ -65,6 +81,7 @@ export function observeStarts(
         entropy: batch.columns.entropy?.slice(first, to) ?? new Float64Array(to - first).fill(Number.NaN),
         success: scored.success[row] === outcome.right,
         begun: batch.records[row]!.help !== undefined,
+        ...episodeOf(batch, row),
       };
     }),
   }));

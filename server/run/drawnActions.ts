@@ -31,7 +31,10 @@ function draftOf({ row, at }: State, batch: Batch, limit: number, key: Key): Dra
   const { task, arm, group } = batch.records[row]!;
   const start = batch.offsets[row]!;
   const before = batch.tokens.slice(start, at);
-  const written = batch.origin.subarray(start, at).filter((kind) => kind === origin.written).length;
+  // An attempt begins with all its tokens before it.
+  const turn = batch.records[row]!.turns?.findLast((one) => start + one.start <= at);
+  const from = start + (turn?.start ?? 0);
+  const written = batch.origin.subarray(from, at).filter((kind) => kind === origin.written).length;
   const { offsets, values } = batch.context;
   return {
     task,

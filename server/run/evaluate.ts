@@ -1,12 +1,34 @@
 /** Held-out success: a greedy answer and `samples` drawn ones for each task, the same tasks and streams every time. */
-import { outcome, rowValue, type Algorithm, type DrawnTask, type Scored } from "../algorithm.ts";
+import {
+  contextOf,
+  create,
+  outcome,
+  rowValue,
+  type Algorithm,
+  type DrawnTask,
+  type Scored,
+} from "../algorithm.ts";
+import type { AttemptOutcomes } from "../evaluation/attempts.ts";
 import { evaluationReport, type EvaluatedTask } from "../evaluation/passAtK.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import type { Scorer } from "../scoring.ts";
-import type { Batch, Clock, DecodeOptions, EvaluationReport, Models, Policy } from "../seams.ts";
+import { randomStream } from "../random.ts";
+import type { EpisodeShape } from "../rollout/shapes/types.ts";
+import type {
+  Batch,
+  Clock,
+  DecodeOptions,
+  EvaluationReport,
+  Models,
+  Policy,
+  RewardContext,
+} from "../seams.ts";
+import type { Draft } from "./assemble.ts";
 import { constraintsOf } from "./decoding.ts";
 import { divided } from "./divide.ts";
-import { draftsOf, placesOf, rollOut } from "./generate.ts";
+import { play } from "./episodes.ts";
+import { draftsOf, placesOf } from "./generate.ts";
+import { outcomesOf, type Deciding } from "./outcomes.ts";
 
 export interface Examination {
   readonly config: RunConfig;
@@ -43,6 +65,8 @@ export interface Answered {
   readonly scored: Scored;
   /** Per row: the task it answers, by its place among the tasks. */
   readonly task: Int32Array;
+  /** Per row, where answers have several attempts: what came of each; undefined where one could not be scored. */
+  readonly attempts?: readonly (AttemptOutcomes | undefined)[];
 }
 
 /** What was seen of each task; the report is made of it. */
@@ -56,20 +80,57 @@ interface Seen {
   readonly samples: boolean[];
   greedy: boolean | undefined;
   rewards: Record<string, number>;
+  attempts: { samples: AttemptOutcomes[]; greedy?: AttemptOutcomes | undefined } | undefined;
 }
 
-async function score(
-  { algorithm, scorer, policy, models, signal }: Examination,
+const contextFor = ({ models, policy, signal }: Examination, clock: Clock): RewardContext => ({
+  models,
+  tokenizer: policy.tokenizer,
+  clock,
+  ...(signal === undefined ? {} : { signal }),
+});
+
+const decidingOf = (exam: Examination, clock: Clock): Deciding => ({
+  algorithm: exam.algorithm,
+  scorer: exam.scorer,
+  rollout: exam.config.top.rollout,
+  context: contextFor(exam, clock),
+});
+
+/** Answers to drafts, with as many attempts as any episode may have. */
+function answered(
+  exam: Examination,
+  drafts: readonly Draft[],
+  temperature: number,
+  clock: Clock,
+): Promise<Batch> {
+  const { config, policy } = exam;
+  const { rollout } = config.top;
+  return play(drafts, {
+    policy,
+    decode: decode(exam, temperature),
+    shape: shapeOf(config),
+    asking: rollout,
+    tries: "most",
+    judge: async (batch) => (await outcomesOf(batch, "last", decidingOf(exam, clock))).success,
+  });
+}
+
+const shapeOf = (config: RunConfig): EpisodeShape =>
+  create(config.top.rollout.shape, contextOf(config.top, { random: randomStream(config.seed, "methods") }));
+
+/** What came of each attempt of each row; a row with one that could not be scored has none. */
+async function attemptsOf(
+  exam: Examination,
   batch: Batch,
   clock: Clock,
-): Promise<Scored> {
-  const columns = await scorer.score(batch, {
-    models,
-    tokenizer: policy.tokenizer,
-    clock,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return algorithm.rewards(columns, batch, clock);
+): Promise<(AttemptOutcomes | undefined)[]> {
+  const { of, success } = await outcomesOf(batch, "all", decidingOf(exam, clock));
+  const found = Array.from({ length: batch.rows }, (): number[] => []);
+  of.forEach(({ row }, i) => found[row]!.push(success[i]!));
+  return found.map((own) =>
+    own.includes(outcome.unknown) ? undefined : own.map((one) => one === outcome.right),
+  );
 }
 
 /** `count` answers a task, by temperature, a bounded number at once. */
@@ -85,11 +146,13 @@ async function* answers(
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
   for (let from = 0; from < drafts.length; from += chunk) {
     const some = drafts.slice(from, from + chunk);
-    const written = await rollOut(exam.policy, some, decode(exam, temperature));
+    const written = await answered(exam, some, temperature, clock);
     const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
-    const scored = await score(exam, batch, clock);
+    const columns = await exam.scorer.score(batch, contextFor(exam, clock));
+    const scored = exam.algorithm.rewards(columns, batch, clock);
+    const attempts = shapeOf(exam.config).most > 1 && (await attemptsOf(exam, batch, clock));
     const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
-    yield { greedy, batch, scored, task };
+    yield { greedy, batch, scored, task, ...(attempts && { attempts }) };
   }
 }
 
@@ -110,7 +173,13 @@ export async function evaluate(
   keep: (answered: Answered) => void = () => undefined,
 ): Promise<Evaluated> {
   const { samples, temperature, pass_at } = exam.config.evaluation;
-  const seen = exam.tasks.map(({ arm }): Seen => ({ arm, samples: [], greedy: undefined, rewards: {} }));
+  const seen = exam.tasks.map(({ arm }): Seen => ({
+    arm,
+    samples: [],
+    greedy: undefined,
+    rewards: {},
+    attempts: undefined,
+  }));
   for (const [count, heat] of [
     [1, 0],
     [samples, temperature],
@@ -122,7 +191,13 @@ export async function evaluate(
   return { tasks: seen, report: evaluationReport(seen, pass_at) };
 }
 
-function note(seen: Seen, { greedy, scored }: Answered, row: number): void {
+function note(seen: Seen, { greedy, scored, attempts }: Answered, row: number): void {
+  const outcomes = attempts?.[row];
+  if (outcomes !== undefined) {
+    seen.attempts ??= { samples: [] };
+    if (greedy) seen.attempts.greedy = outcomes;
+    else seen.attempts.samples.push(outcomes);
+  }
   const success = scored.success[row];
   const right = success === outcome.unknown ? undefined : success === outcome.right;
   if (!greedy) {

@@ -4,20 +4,23 @@ import type {
   Batch,
   Begun,
   DecodeOptions,
+  EpisodeState,
   Help,
   HelpRecord,
   Policy,
+  Prompt,
   RolloutUse,
   Sample,
   Tokenizer,
 } from "../seams.ts";
 import { assemble, tokensOf, type Draft } from "./assemble.ts";
 import { asked, type Asking } from "./prompts.ts";
+import { joinedTexts } from "../../shared/turnTexts.ts";
 import type { DrawnTask } from "../algorithm.ts";
 import { hasEnded, responseText } from "../ends.ts";
 
 /** A task with its group's name, which is unique in the step, and where its rollouts begin. */
-export interface Place extends DrawnTask, Pick<Begun, "lead" | "prompt" | "whole" | "help"> {
+export interface Place extends DrawnTask, Pick<Begun, "lead" | "prompt" | "whole" | "help" | "state"> {
   readonly group: string;
 }
 
@@ -57,7 +60,8 @@ export const draftsOf = (
 
 /** A rollout of a place, from where the place begins. @throws UserError for a prompt that fills the context */
 export function plainDraft(place: Place, index: number, drafting: Drafting): Draft {
-  const { task, help, lead, prompt, whole } = place;
+  const { task, help, lead, prompt, whole, state } = place;
+  if (state !== undefined) return resumedDraft(place, state, index, drafting);
   const made =
     lead === undefined && prompt === undefined
       ? bareDraft(place, index, drafting)
@@ -75,6 +79,34 @@ export function plainDraft(place: Place, index: number, drafting: Drafting): Dra
   if (made !== undefined) return made;
   const { tokens, prefix } = asked(drafting.policy.tokenizer, task, drafting.asking);
   throw tooLong(task.prompt, tokens.length + (prefix?.length ?? 0), drafting.policy.context);
+}
+
+/** An episode that goes on where an earlier one stood. */
+function resumedDraft(
+  { task, arm, group, help }: Place,
+  state: EpisodeState,
+  index: number,
+  { policy: { tokenizer }, key, use, asking }: Drafting,
+): Draft {
+  const { tokens, prefix } = asked(tokenizer, task, asking);
+  const given = state.turns.reduce((sum, turn) => sum + turn.tokens.length, 0);
+  const text = joinedTexts(state.turns);
+  return {
+    task,
+    arm,
+    group,
+    index,
+    use,
+    source: "guided",
+    prompt: { tokens, key: [...key, group, index] },
+    resumes: { state, begin: prefix ?? new Int32Array(0) },
+    help: {
+      lead: [],
+      whole: false,
+      trains: "written",
+      record: { use: "start", ...help, round: 0, given, text },
+    },
+  };
 }
 
 function bareDraft(
@@ -142,7 +174,7 @@ export function helpedDraft(
   };
 }
 
-const tooLong = (prompt: string, length: number, context: number): UserError =>
+export const tooLong = (prompt: string, length: number, context: number): UserError =>
   new UserError(
     `A prompt of ${length} tokens leaves no room in the model's context of ${context}: ${JSON.stringify(prompt.slice(0, 80))}…`,
     {
@@ -163,6 +195,23 @@ const nothing = (index: number, { prompt }: Draft, tokenizer: Tokenizer): Sample
 });
 
 /**
+ * What is written behind each prompt, in order.
+ * @throws whatever `decode.signal` was aborted with, and what `decode.between` throws
+ */
+export async function sampled(
+  policy: Policy,
+  prompts: readonly Prompt[],
+  decode: DecodeOptions,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for await (const sample of policy.generate(prompts, decode)) {
+    samples[sample.index] = sample;
+    decode.signal?.throwIfAborted();
+  }
+  return samples;
+}
+
+/**
  * Writes the drafts' responses.
  * @throws whatever `decode.signal` was aborted with, and what `decode.between` throws
  */
@@ -178,10 +227,11 @@ export async function rollOut(
     else open.push(index);
   });
   const version = policy.version;
-  const prompts = open.map((index) => drafts[index]!.prompt);
-  for await (const sample of policy.generate(prompts, decode)) {
-    samples.set(open[sample.index]!, sample);
-    decode.signal?.throwIfAborted();
-  }
+  const written = await sampled(
+    policy,
+    open.map((index) => drafts[index]!.prompt),
+    decode,
+  );
+  open.forEach((index, i) => samples.set(index, written[i]!));
   return assemble(drafts, samples, policy.tokenizer, version);
 }

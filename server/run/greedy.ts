@@ -3,16 +3,17 @@ import { rowsOfGroups } from "../batch.ts";
 import type { Batch } from "../seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { writing } from "./decoding.ts";
-import { draftsOf, rollOut } from "./generate.ts";
+import { draftsOf } from "./generate.ts";
+import { written } from "./paid.ts";
 
 /** Writes the greedy responses to the step's tasks, where the advantage asks for them. */
 export async function writeGreedy(place: Place, { batch }: Collected): Promise<Batch | undefined> {
-  const { session, stage, step, watch } = place;
+  const { session, stage, step } = place;
   if (!stage.algorithm.greedy) return undefined;
   const tasks = rowsOfGroups(batch).map(([first]) => batch.records[first!]!);
   const drafts = draftsOf(tasks, 1, session.policy, ["greedy", step], "estimate", stage.config.body.rollout);
   const { temperature_at: _, ...decode } = writing(place);
-  return watch.time("generate", () => rollOut(session.policy, drafts, { ...decode, temperature: 0 }));
+  return written(place, drafts, { ...decode, temperature: 0 });
 }
 
 /**

@@ -2,6 +2,7 @@
 import { columnsInStretches } from "../algorithm.ts";
 import type { Group, UpdateStats } from "../seams.ts";
 import { GeneratedTasks } from "../generation/generatedTasks.ts";
+import { lengthOfAll } from "../batch.ts";
 import { planMemory } from "../memory.ts";
 import type { Collected, Place } from "./collect.ts";
 import type { StepAdvantages } from "./advantages.ts";
@@ -135,7 +136,7 @@ export function measure(
     ...measureCurriculum(place, groups),
     ...measureGuidance(collected),
     ...measureBranching(place, collected),
-    "tokens/generated": batch.tokens.length,
+    "tokens/generated": lengthOfAll(batch),
     ...measureMemory(place.session),
   };
 }

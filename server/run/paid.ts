@@ -1,12 +1,13 @@
 /** Rollouts with what the plain reward terms pay them. */
 import { joinBatches, selectRows } from "../batch.ts";
-import type { Batch, RewardColumn } from "../seams.ts";
+import type { Batch, DecodeOptions, RewardColumn } from "../seams.ts";
 import type { Draft } from "./assemble.ts";
 import type { Place } from "./collect.ts";
 import { joinColumns, selectColumn } from "./columns.ts";
 import { writing } from "./decoding.ts";
 import { dividedIn } from "./divide.ts";
-import { rollOut } from "./generate.ts";
+import { play } from "./episodes.ts";
+import { outcomesOf } from "./outcomes.ts";
 import { withRewardSpans } from "./rewardSpans.ts";
 import { rewardContext } from "./session.ts";
 
@@ -17,7 +18,25 @@ export interface Paid {
 
 /** The drafts' responses. */
 export const write = (place: Place, drafts: readonly Draft[]): Promise<Batch> =>
-  place.watch.time("generate", () => rollOut(place.session.policy, drafts, writing(place)));
+  written(place, drafts, writing(place));
+
+/** The same, written another way than the step's own rollouts. */
+export function written(place: Place, drafts: readonly Draft[], decode: DecodeOptions): Promise<Batch> {
+  const { session, stage, clock, watch } = place;
+  const { algorithm, scorer, shape } = stage;
+  const { rollout } = stage.config.body;
+  const deciding = { algorithm, scorer, rollout, context: rewardContext(session, clock) };
+  return watch.time("generate", () =>
+    play(drafts, {
+      policy: session.policy,
+      decode,
+      shape,
+      asking: rollout,
+      tries: "drawn",
+      judge: async (batch) => (await outcomesOf(batch, "last", deciding)).success,
+    }),
+  );
+}
 
 /** Writes drafts and pays them. */
 export const paid = async (place: Place, drafts: readonly Draft[]): Promise<Paid> =>

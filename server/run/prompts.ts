@@ -33,6 +33,40 @@ function promptTokens(tokenizer: Tokenizer, prompt: string, { chat, system }: As
   return Int32Array.from([...(tokenizer.prefix ?? []), ...tokenizer.encode(prompt)]);
 }
 
+/** Stands for an attempt while a template shows what it puts around it. */
+const marker = "<<attempt>>";
+
+/**
+ * What is said to the policy behind its attempt, as it reads it: up to where it speaks again.
+ * @param last the attempt's last token: an end that the template writes is not written twice
+ */
+export function replied(
+  tokenizer: Tokenizer,
+  text: string,
+  last: number | undefined,
+  { chat }: Asking,
+): Int32Array {
+  const written =
+    chat === false
+      ? undefined
+      : tokenizer.chat?.([
+          { role: "user", content: "?" },
+          { role: "assistant", content: marker },
+          { role: "user", content: text.trim() },
+        ]);
+  if (written === undefined) return tokenizer.encode(text);
+  const at = written.indexOf(marker);
+  if (at < 0) throw noAttempt();
+  const tokens = tokenizer.encode(written.slice(at + marker.length));
+  return tokens[0] === last ? tokens.subarray(1) : tokens;
+}
+
+const noAttempt = (): UserError =>
+  new UserError("The model's chat template leaves out what the assistant said before.", {
+    code: "chat-attempts",
+    action: "Set `rollout.chat: false`, or `rollout.shape: single`.",
+  });
+
 const noTemplate = (key: string): UserError =>
   new UserError(`rollout.${key} needs a chat template, and the model's tokenizer has none.`, {
     code: "chat-template",

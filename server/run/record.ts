@@ -46,10 +46,11 @@ function trainsOf(
 /** How a rollout is divided, and what it belongs to. */
 function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   const { records, rowColumns } = batch;
-  const { turns, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
+  const { turns, tries, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
   const { reward_baseline } = rowColumns ?? {};
   return {
     ...(turns && { turns }),
+    ...(tries === undefined ? {} : { tries }),
     ...(steps && { steps }),
     ...(spans && { spans }),
     ...(parent && { parent }),

@@ -1,5 +1,5 @@
 /** Which of a step's admitted rollouts train. */
-import { rowsOfGroups } from "../batch.ts";
+import { lengthOfRow, rowsOfGroups } from "../batch.ts";
 import { randomStream } from "../random.ts";
 import { outcome } from "../algorithm.ts";
 import type { Candidate } from "../seams.ts";
@@ -16,7 +16,7 @@ export function select({ stage, session, step }: Place, collected: Collected): C
   const candidate = (row: number): Candidate => ({
     reward: scored.combined.errored[row] === 1 ? Number.NaN : scored.combined.total[row]!,
     success: scored.success[row] === outcome.unknown ? Number.NaN : scored.success[row]!,
-    length: batch.offsets[row + 1]! - batch.offsets[row]!,
+    length: lengthOfRow(batch, row),
   });
   const inside = new Set(admitted);
   const sets =

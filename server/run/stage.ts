@@ -7,6 +7,7 @@ import type { OptimizerChoice } from "../config/declaration.ts";
 import type { CreateContext, StageBody, StageConfig } from "../config/resolved.ts";
 import type { Memory } from "../replay/memory.ts";
 import type { Branching } from "../rollout/branching/types.ts";
+import type { EpisodeShape } from "../rollout/shapes/types.ts";
 import { Scorer } from "../scoring.ts";
 import { Calibration } from "./mismatch.ts";
 import type { Group, Models, Random, Saved, Start, Stateful, Task, Tokenizer } from "../seams.ts";
@@ -30,6 +31,8 @@ export interface Stage {
   /** undefined: no rollout is helped. */
   readonly guide: Guide | undefined;
   readonly start: Start;
+  /** One response, or several attempts with something said between. */
+  readonly shape: EpisodeShape;
   /** undefined: every rollout begins where its task does. */
   readonly branching: Branching | undefined;
   /** The run's own, whatever the stage. */
@@ -96,6 +99,7 @@ export class Parts {
       auxiliary: this.auxiliary(body),
       guide: this.guide(body),
       start: this.start(body),
+      shape: create(body.rollout.shape, this.context(body)),
       branching: this.branching(body),
       calibration: this.calibration,
       fading:

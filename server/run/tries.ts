@@ -5,7 +5,8 @@ import type { Arm, Batch, Group, Task, Verdict } from "../seams.ts";
 import type { Place } from "./collect.ts";
 import { writing } from "./decoding.ts";
 import { dividedIn } from "./divide.ts";
-import { draftsOf, placesOf, rollOut } from "./generate.ts";
+import { draftsOf, placesOf } from "./generate.ts";
+import { written } from "./paid.ts";
 import { rewardContext } from "./session.ts";
 import { solved } from "./supervised.ts";
 
@@ -22,7 +23,7 @@ export async function tried(
   { samples, temperature }: Tries,
   key: readonly (string | number)[],
 ): Promise<Group[]> {
-  const { session, stage, step, watch } = place;
+  const { session, stage, step } = place;
   const { algorithm, config } = stage;
   const places = placesOf(
     tasks.map(({ arm, task }) => ({ arm, task })),
@@ -34,8 +35,7 @@ export async function tried(
     temperature === undefined
       ? { ...decode, ...(temperature_at === undefined ? {} : { temperature_at }) }
       : { ...decode, temperature };
-  const written = await watch.time("generate", () => rollOut(session.policy, drafts, how));
-  const batch = algorithm.masked(dividedIn(place, written));
+  const batch = algorithm.masked(dividedIn(place, await written(place, drafts, how)));
   return paid(place, batch);
 }
 

@@ -217,10 +217,14 @@ function rules({ tokens }: Why): HTMLElement[] {
 /** What was given is told apart by its look and, for who cannot see it, by words. */
 function piece({ kind, text }: ResponsePart): Node {
   if (kind === "written") return document.createTextNode(text);
+  const [name, title] =
+    kind === "given"
+      ? ["given", "given, not written in this rollout"]
+      : ["said to it", "said to the policy between two attempts"];
   return element(
     "mark",
-    { class: "given", title: "given, not written in this rollout" },
-    element("span", { class: "visually-hidden" }, "given: "),
+    { class: "given", title },
+    element("span", { class: "visually-hidden" }, `${name}: `),
     text,
     element("span", { class: "visually-hidden" }, " written: "),
   );

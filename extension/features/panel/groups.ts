@@ -50,6 +50,7 @@ export function panelTexts(
   return {
     prompt,
     response,
+    ...(isMarked(parts) && { parts }),
     ...(parent && { parts, help: branchText(parent, isMarked(parts)) }),
     ...(help && { parts, help: helpText(help, isMarked(parts)) }),
     ...(shown && { shown }),

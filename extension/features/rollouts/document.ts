@@ -3,7 +3,7 @@ import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
 import { criterionText, metCount, signOfCriterion } from "../../../shared/criteria.ts";
 import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
-import { isMarked, responseParts } from "../../../shared/responseParts.ts";
+import { bracketed, brackets, isMarked, responseParts } from "../../../shared/responseParts.ts";
 import type { GroupRow } from "../../../shared/protocol.ts";
 import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts.ts";
 
@@ -221,19 +221,40 @@ function rewardText(value: WireReward): string {
 const rewardSign = (value: WireReward): Mark["sign"] | undefined =>
   value !== null && typeof value !== "object" && Number(value) < 0 ? "negative" : undefined;
 
-/** What was given stands between brackets. */
+/** What was given, and what was said between attempts, stands between brackets. */
 function writeResponse(writer: Writer, margin: string, rollout: RolloutRow): void {
   const parts = responseParts(rollout);
   if (!isMarked(parts)) return writeText(writer, margin, rollout.response ?? "");
   const first = writer.line;
-  writeText(writer, margin, parts.map(({ kind, text }) => (kind === "given" ? `⟦${text}⟧` : text)).join(""));
-  let inside = false;
-  for (let line = first; line < writer.line; line++) {
-    const text = writer.lines[line]!;
-    const from: number = inside ? margin.length : text.indexOf("⟦");
-    const end: number = from < 0 ? -1 : text.indexOf("⟧", from);
-    if (from >= 0) writer.marks.push({ line, from, to: end < 0 ? text.length : end + 1, sign: "given" });
-    inside = from >= 0 && end < 0;
+  writeText(writer, margin, bracketed(parts));
+  let inside: string | undefined;
+  for (let line = first; line < writer.line; line++)
+    inside = markBrackets(writer, line, margin.length, inside);
+}
+
+const closing = new Map([brackets.given, brackets.observed]);
+const opening = new RegExp(`[${[...closing.keys()].join("")}]`, "g");
+
+/** Marks what stands between brackets on a line. @param close the bracket that is open from the line before, if any */
+function markBrackets(
+  writer: Writer,
+  line: number,
+  margin: number,
+  close: string | undefined,
+): string | undefined {
+  const text = writer.lines[line]!;
+  let [from, wanted] = [margin, close];
+  for (;;) {
+    if (wanted === undefined) {
+      opening.lastIndex = from;
+      const found = opening.exec(text);
+      if (found === null) return undefined;
+      [from, wanted] = [found.index, closing.get(found[0])!];
+    }
+    const end = text.indexOf(wanted, from);
+    writer.marks.push({ line, from, to: end < 0 ? text.length : end + 1, sign: "given" });
+    if (end < 0) return wanted;
+    [from, wanted] = [end + 1, undefined];
   }
 }
 

@@ -13,7 +13,7 @@ type Terms = readonly RewardTermConfig[];
 const repeated = perObject((terms: Terms): readonly Terms[] => {
   const kinds = new Map<string, RewardTermConfig[]>();
   for (const term of terms) {
-    const kind = kindOf(term.term);
+    const kind = `${kindOf(term.term)} ${term.attempts}`;
     kinds.set(kind, [...(kinds.get(kind) ?? []), term]);
   }
   return [...kinds.values()].filter(({ length }) => length > 1);
@@ -23,7 +23,7 @@ const repeated = perObject((terms: Terms): readonly Terms[] => {
 export const duplicateTerm: Rule = {
   id: "duplicate-term",
   title: "Terms that say the same, or cancel",
-  why: "Two terms of one method with the same parameters say the same about every rollout. With weights of one sign they are one term whose weight is the sum; with opposite weights they cancel each other, wholly or in part. Either way the weight that is written is not the weight that acts.\n\nKeep one of them, with the weight that is meant.",
+  why: "Two terms of one method with the same parameters, over the same attempts, say the same about every rollout. With weights of one sign they are one term whose weight is the sum; with opposite weights they cancel each other, wholly or in part. Either way the weight that is written is not the weight that acts.\n\nKeep one of them, with the weight that is meant.",
   check(model) {
     // Stages that share their terms would say the same again.
     const told = new Map<Terms, Set<string>>();

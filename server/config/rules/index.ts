@@ -85,6 +85,8 @@ import { guidanceIdle } from "./guidanceIdle.ts";
 import { guidanceGroup } from "./guidanceGroup.ts";
 import { guidanceLength } from "./guidanceLength.ts";
 import type { ConfigModel, Rule } from "./rule.ts";
+import { shapeParts } from "./shapeParts.ts";
+import { shapeTries } from "./shapeTries.ts";
 import { sameOutcome } from "./sameOutcome.ts";
 import { stageTurns } from "./stageTurns.ts";
 import { stageMerge } from "./stageMerge.ts";
@@ -105,6 +107,8 @@ export const rules: readonly Rule[] = [
   branchGroup,
   branchParts,
   branchTokens,
+  shapeParts,
+  shapeTries,
   groupSize,
   advantageNeeds,
   advantageScale,

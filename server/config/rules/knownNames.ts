@@ -4,6 +4,7 @@ import { environmentOf } from "./environments.ts";
 import { unknownName } from "../report.ts";
 import { perObject } from "../perObject.ts";
 import { auxiliaryNames } from "../auxiliaryNames.ts";
+import { attemptsOf } from "../shapeFacts.ts";
 import { conditionsOf } from "./conditionsOf.ts";
 import { languageModels, type StageBody, type StageConfig } from "../resolved.ts";
 import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
@@ -47,7 +48,9 @@ const namesIn = perObject((config: ConfigModel["config"]) =>
 function namesOf(config: ConfigModel["config"], body: StageBody): MetricNames {
   const arms = armsOf(body);
   const auxiliary = auxiliaryNames(body.auxiliary);
+  const attempts = attemptsOf(config.top.rollout);
   const fill = {
+    "<n>": attempts === 1 ? [] : Array.from({ length: attempts }, (_, i) => String(i + 1)),
     "<term>": body.reward.terms.map(({ name }) => name),
     "<model>": ["reference", ...languageModels(config)],
     "<arm>": arms.exact,
@@ -61,7 +64,9 @@ function namesOf(config: ConfigModel["config"], body: StageBody): MetricNames {
   const criteria = body.reward.terms.flatMap(({ name, term }) =>
     judgingByCriteria.includes(term.declaration.name) ? [`reward/${name}/`] : [],
   );
-  const exact = expandedMetrics(fill).map(({ name }) => name);
+  const exact = expandedMetrics(fill)
+    .map(({ name }) => name)
+    .filter((name) => attempts > 1 || !name.startsWith("eval/attempts/"));
   return { exact: [...new Set(exact)], open: [...ofArms, ...learning, ...criteria], arms: arms.exact };
 }
 

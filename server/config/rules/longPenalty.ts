@@ -9,7 +9,8 @@ export const longPenalty: Rule = {
     for (const view of model.stages) {
       const { reward, rollout } = view.config.body;
       if (view.config.kind !== "rl") continue;
-      for (const { name, term } of reward.terms) {
+      for (const { name, term, attempts } of reward.terms) {
+        if (attempts === "episode") continue;
         const { shape, limit: own, cache: buffer } = term.params;
         if (term.declaration.name !== "length" || (shape !== "limit" && shape !== "soft_overlong")) continue;
         const limit = typeof own === "number" ? own : rollout.max_tokens;

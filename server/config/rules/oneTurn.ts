@@ -1,4 +1,5 @@
 import type { StageBody } from "../resolved.ts";
+import { hasAttempts } from "../shapeFacts.ts";
 import { isOwn, pathIn, placeOf, tell, type Rule } from "./rule.ts";
 
 type Path = readonly string[];
@@ -15,6 +16,9 @@ function* turnsNamed(body: StageBody): Generator<Path> {
   if (value?.loss.params["level"] === "turn") yield ["objective", "value", "level"];
   for (const [index, one] of also.entries())
     if (one.loss.params["level"] === "turn") yield ["objective", "also", String(index), "level"];
+  for (const { name, attempts } of body.reward.terms)
+    if (attempts !== "last") yield ["reward", "terms", name, "attempts"];
+  yield ["reward", "attempts"];
   for (const [index, { loss: learner }] of body.auxiliary.entries())
     if (learner.params["each"] === "turn") yield ["auxiliary", String(index), "each"];
 }
@@ -23,16 +27,17 @@ function* turnsNamed(body: StageBody): Generator<Path> {
 export const oneTurn: Rule = {
   id: "one-turn",
   title: "Turns, where every rollout is one turn",
-  why: "Masks, advantages, divergences and losses by turn read the turns that rollouts have. Tasks of this version are answered in one turn, so a run writes none: a turn is then the whole response, and the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nLeave it for recorded rollouts, or cut responses into parts with `rollout.steps` and say `step`.",
+  why: "Masks, advantages, divergences and losses by turn read the turns that rollouts have. With `rollout.shape: single`, the default, a run writes none: a turn is then the whole response, and the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: attempts` or `self_correct`, leave it for recorded rollouts, or cut responses into parts with `rollout.steps` and say `step`.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
-      if (kind !== "rl" || body.replay.source.declaration.name === "file") continue;
+      if (kind !== "rl" || body.replay.source.declaration.name === "file" || hasAttempts(body.rollout))
+        continue;
       for (const path of turnsNamed(body)) {
         if (!isOwn(placeOf(view.body, ...path))) continue;
         tell(model, view, oneTurn, [path], {
           severity: "info",
-          message: `The rollouts of these tasks are one turn each: \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response for one, the first.`,
+          message: `Every rollout is one turn: \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response for one, the first.`,
           tags: ["unnecessary"],
           mends: [
             model.edits.remove(

@@ -2,13 +2,16 @@
 import { metricNamed } from "../../../shared/metrics.ts";
 import type { Scheduled } from "../declaration.ts";
 import { perObject } from "../perObject.ts";
+import { episodeTokens } from "../shapeFacts.ts";
 import type { RewardTermConfig, StageBody } from "../resolved.ts";
 
 export type Span = readonly [least: number, most: number];
 
-/** Of a term before its weight; undefined for a function of one's own. */
-export const termRange = ({ term }: RewardTermConfig): Span | undefined =>
-  term.declaration.range?.(term.params);
+/** Of a term of one rollout, or of the attempt that counts, before its weight; undefined for a function of one's own. */
+export function termRange({ term, attempts }: RewardTermConfig): Span | undefined {
+  const range = term.declaration.range?.(term.params);
+  return attempts === "sum" ? undefined : range;
+}
 
 /** Of a number over all the steps of its schedule. */
 export const scheduledRange = (value: Scheduled): Span =>
@@ -18,7 +21,9 @@ export const scheduledRange = (value: Scheduled): Span =>
 
 /** Of a term times its weight. */
 export const paidRange = perObject((term: RewardTermConfig): Span | undefined => {
-  const [value, weight] = [termRange(term), scheduledRange(term.weight)];
+  // Each attempt's are paid, and how many there are depends on the rollouts.
+  const value = term.attempts === "each" ? undefined : termRange(term);
+  const weight = scheduledRange(term.weight);
   if (value === undefined) return undefined;
   const corners = value.flatMap((v) => weight.map((w) => v * w));
   return [Math.min(...corners), Math.max(...corners)];
@@ -49,7 +54,7 @@ export function metricRange(metric: string, body: StageBody): Span | undefined {
   const reward = /^(?:eval\/)?reward\/(.+)$/.exec(metric)?.[1];
   if (reward === "total") return totalRange(body);
   const term = body.reward.terms.find(({ name }) => name === reward);
-  if (term !== undefined) return termRange(term);
-  if (metric === "rollout/length") return [0, body.rollout.max_tokens];
+  if (term !== undefined) return term.attempts === "each" ? undefined : termRange(term);
+  if (metric === "rollout/length") return [0, episodeTokens(body.rollout)];
   return metricNamed(metric)?.range;
 }

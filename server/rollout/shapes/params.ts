@@ -1,0 +1,7 @@
+/** What shapes of several attempts share. */
+import { z } from "zod";
+
+export const budgetParam = z
+  .enum(["attempt", "episode"])
+  .default("attempt")
+  .describe("Whether `rollout.max_tokens` is for each attempt, or for all of an episode together.");
