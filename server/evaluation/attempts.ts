@@ -2,12 +2,10 @@
 import { mean } from "../../shared/mean.ts";
 import type { EvaluatedTask, Measure } from "./passAtK.ts";
 
-/** Of one answer: whether each of its attempts was right, in order; one at least. */
+/** Of one answer: whether it was right after its first attempt, its second, …, up to the most that any may have. */
 export type AttemptOutcomes = readonly boolean[];
 
-/** Whether it was right after so many attempts: an episode that had ended stays what it was. */
-const rightAfter = (outcomes: AttemptOutcomes, k: number): boolean =>
-  outcomes[Math.min(k, outcomes.length) - 1] === true;
+const rightAfter = (outcomes: AttemptOutcomes, k: number): boolean => outcomes[k - 1] === true;
 
 /** A share of a task's drawn answers. */
 const shareOf =

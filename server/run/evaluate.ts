@@ -119,17 +119,23 @@ function answered(
 const shapeOf = (config: RunConfig): EpisodeShape =>
   create(config.top.rollout.shape, contextOf(config.top, { random: randomStream(config.seed, "methods") }));
 
-/** What came of each attempt of each row; a row with one that could not be scored has none. */
+/**
+ * What stood after each attempt that an episode may have: behind its last one it stays what it was, so that every evaluation
+ * tells of as many. A row with an attempt that could not be scored has none.
+ */
 async function attemptsOf(
   exam: Examination,
   batch: Batch,
+  most: number,
   clock: Clock,
 ): Promise<(AttemptOutcomes | undefined)[]> {
   const { of, success } = await outcomesOf(batch, "all", decidingOf(exam, clock));
   const found = Array.from({ length: batch.rows }, (): number[] => []);
   of.forEach(({ row }, i) => found[row]!.push(success[i]!));
   return found.map((own) =>
-    own.includes(outcome.unknown) ? undefined : own.map((one) => one === outcome.right),
+    own.includes(outcome.unknown)
+      ? undefined
+      : Array.from({ length: most }, (_, i) => own[Math.min(i, own.length - 1)] === outcome.right),
   );
 }
 
@@ -143,6 +149,7 @@ async function* answers(
   const greedy = temperature === 0;
   const places = placesOf(exam.tasks, new Set());
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
+  const { most } = shapeOf(exam.config);
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
   for (let from = 0; from < drafts.length; from += chunk) {
     const some = drafts.slice(from, from + chunk);
@@ -150,7 +157,7 @@ async function* answers(
     const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
     const columns = await exam.scorer.score(batch, contextFor(exam, clock));
     const scored = exam.algorithm.rewards(columns, batch, clock);
-    const attempts = shapeOf(exam.config).most > 1 && (await attemptsOf(exam, batch, clock));
+    const attempts = most > 1 && (await attemptsOf(exam, batch, most, clock));
     const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
     yield { greedy, batch, scored, task, ...(attempts && { attempts }) };
   }

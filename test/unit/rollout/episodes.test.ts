@@ -147,6 +147,8 @@ test("evaluations tell success after each attempt, what is mended and what is sp
       );
       assert.equal(metrics[`eval/attempt_${k}/pass@1`], right.length / drawn.length);
     }
+    const told = ofKind(run.records(), "evaluation").map((one) => Object.keys(one.metrics).join());
+    assert.equal(new Set(told).size, 1, "every evaluation tells of as many attempts");
     assert.equal(metrics["eval/attempt_3/pass@1"], metrics["eval/pass@1"]);
     assert.equal(metrics["eval/attempt_3/greedy"], metrics["eval/greedy"]);
     assert.equal(metrics["eval/attempts/spoiled"], 0, "a right attempt ends an episode");
