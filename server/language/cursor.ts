@@ -65,7 +65,7 @@ export function cursorAt(text: string, { line, character }: Position): Cursor | 
   const whole = (lines[line] ?? "").replace(/\r$/, "");
   const at = Math.min(character, whole.length);
   const place: Place = { lines, line, head: whole.slice(0, at), tail: whole.slice(at), moved: 0 };
-  const found = read(place);
+  const found = beforeQuote(place) ?? read(place);
   if (found === undefined) return undefined;
   if (found.before === "" && /^\s+\S/.test(found.behind))
     return found.token.flow === undefined ? undefined : separated(place);
@@ -105,6 +105,18 @@ function read({ lines, line, head, tail }: Place, insert = mark): Found | undefi
       : [token.start + 1, token.end - (token.closed ? 1 : 0)];
   const before = text.slice(start, watch.offset);
   return { ...sought, root, token, from: above, before, behind: text.slice(watch.offset + mark.length, end) };
+}
+
+/** The cursor stands before an opening quote: what is accepted takes the place of all up to the closing one. */
+function beforeQuote(place: Place): Found | undefined {
+  const { head, tail } = place;
+  if (!/^["']/.test(tail) || !/(?:^|[\s[{,])$/.test(head)) return undefined;
+  const inside = read({ ...place, head: head + tail.slice(0, 1), tail: tail.slice(1) });
+  const mark = inside?.token.quote;
+  if (inside === undefined || mark === undefined || !inside.token.closed) return undefined;
+  if (inside.before !== "" || inside.behind.includes("\n")) return undefined;
+  const token = { ...inside.token, quote: undefined, closed: false };
+  return { ...inside, token, behind: `${mark}${inside.behind}${mark}` };
 }
 
 type Sought = Pick<Found, "path" | "on" | "keys" | "holder" | "holderKind">;

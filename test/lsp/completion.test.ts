@@ -243,6 +243,20 @@ describe("completion over the protocol", { timeout: 60_000 }, () => {
       'tasks: [{ env: arithmetic, operators: ["-"] }]',
       'tasks: [{ env: arithmetic, operators: ["-"] }]',
     ],
+    [
+      "over all of a text that the cursor stands before, whatever is in it",
+      'curriculum: { sampler: |"said: by, a }" }',
+      "boltzmann",
+      "curriculum: { sampler: boltzmann }",
+      "curriculum: { sampler: boltzmann }",
+    ],
+    [
+      "the same behind an anchor",
+      'curriculum:\n  sampler: &how |"said: by"\n',
+      "boltzmann",
+      "curriculum:\n  sampler: &how boltzmann\n",
+      "curriculum:\n  sampler: &how boltzmann\n",
+    ],
   ];
   for (const [name, marked, label, withPlaces, without] of writes)
     it(`writes ${name}`, async () => {
