@@ -161,6 +161,17 @@ export const runTables = [
   "attempt",
 ] as const;
 
+/** What tells a table's rows apart, where it is not `(run, attempt, step, ordinal)`. */
+export const rowKeys: Readonly<Partial<Record<(typeof runTables)[number], string>>> = {
+  rollout: "id",
+  prompt: "id",
+  series: "id",
+  clock: "(run, attempt, step)",
+  attempt: "(run, attempt)",
+  unread: "(run, attempt, segment, offset)",
+  criteria: "(run, id)",
+};
+
 /** @param to the version wanted: an older one only where a test makes an old store */
 export function migrate(database: Database, path: string, to = migrations.length): void {
   const version = Number(database.pragma("user_version"));

@@ -7,7 +7,7 @@ import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
 import { Ingest } from "./ingest.ts";
 import { claim, release } from "./owner.ts";
 import { queriesOf, type Queries } from "./queries.ts";
-import { migrate, runTables } from "./schema.ts";
+import { migrate, rowKeys, runTables } from "./schema.ts";
 
 /** Rows deleted in one go. */
 const purgeRows = 2_000;
@@ -71,16 +71,7 @@ export class Store {
   purge(run: string): boolean {
     if (this.purgePoints(run)) return true;
     for (const table of runTables) {
-      const key =
-        table === "rollout" || table === "prompt" || table === "series"
-          ? "id"
-          : table === "clock"
-            ? "(run, attempt, step)"
-            : table === "attempt"
-              ? "(run, attempt)"
-              : table === "unread"
-                ? "(run, attempt, segment, offset)"
-                : "(run, attempt, step, ordinal)";
+      const key = rowKeys[table] ?? "(run, attempt, step, ordinal)";
       const chosen = key.replace(/[()]/g, "");
       const { changes } = this.database
         .prepare(
