@@ -83,8 +83,19 @@ function judgedBy(index: number): NonNullable<RolloutRow["details"]> {
 }
 export const judged: RolloutPlace = { step: 384, group: "countdown 5 7 7 → 22", index: 3 };
 
-/** A rollout of the same group that began with half of a solution, and one whose teacher read a sibling. */
+/** An attempt that was wrong, what was said to it, and another. */
+function episode(row: RolloutRow): RolloutRow {
+  const turns = [
+    { role: "assistant", start: 0, end: 4, text: "<answer>7 + 6 + 4</answer>", finish: "stop" },
+    { role: "user", start: 4, end: 6, text: "\nIncorrect, 1 left.\n" },
+    { role: "assistant", start: 6, end: row.logp_old?.length ?? 6, text: "<answer>(6 - 4) * 7</answer>" },
+  ] as const;
+  return { ...row, response: turns.map(({ text }) => text).join(""), turns, tries: 2 };
+}
+
+/** A rollout of the same group that began with half of a solution, one whose teacher read a sibling, and an episode. */
 function guided(row: RolloutRow): RolloutRow {
+  if (row.index === 4) return episode(row);
   if (row.index === 6)
     return { ...row, shown: { sibling: "<think>7 × 3 is 21.</think>\n<answer>7 * (4 - 1)</answer>" } };
   if (row.index !== 2) return row;
@@ -105,6 +116,7 @@ function guided(row: RolloutRow): RolloutRow {
 }
 export const helped: RolloutPlace = { step: 384, group: "countdown 4 6 7 → 21", index: 2 };
 export const taught: RolloutPlace = { ...helped, index: 6 };
+export const played: RolloutPlace = { ...helped, index: 4 };
 
 export const chosen: RolloutPlace = { step: 384, group: "countdown 4 6 7 → 21", index: 3 };
 

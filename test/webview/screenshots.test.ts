@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chosen, helped, judged, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
+import { chosen, helped, judged, played, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
 import { live, show, warmUp } from "./fakeRun.ts";
 import { launch, screenshots, skip, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
@@ -82,7 +82,7 @@ for (const { name } of themes)
     await panel.send(show(helped.step));
     await panel.page.getByRole("button", { name: `Show Rollouts of Step ${helped.step}` }).click();
     await panel.send(rolloutsMessage(helped.step));
-    for (const place of [helped, taught]) {
+    for (const [file, place] of Object.entries({ given: helped, taught, played })) {
       await panel.page
         .locator(`[data-group="${place.group}"]`)
         .getByRole("button", { name: `Rollout ${place.index}:` })
@@ -96,8 +96,12 @@ for (const { name } of themes)
           /helped by solution, 50 %.*4 given tokens do not train, all 4 written/s,
         );
         assert.equal(await panel.page.locator(".why mark.given").count(), 1);
-      } else assert.match(told.join("\n"), /Shown to the teacher: sibling/i);
-      const file = place === helped ? "given" : "taught";
+      } else if (place === taught) assert.match(told.join("\n"), /Shown to the teacher: sibling/i);
+      else {
+        const said = panel.page.locator(".why mark.given");
+        assert.equal(await said.getAttribute("title"), "said to the policy between two attempts");
+        assert.match(await said.innerText(), /Incorrect, 1 left\./);
+      }
       await panel.page.locator(".why").screenshot({ path: join(screenshots, `${file}-${name}.png`) });
     }
     assert.deepEqual(panel.faults, []);
