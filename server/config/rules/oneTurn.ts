@@ -27,7 +27,7 @@ function* turnsNamed(body: StageBody): Generator<Path> {
 export const oneTurn: Rule = {
   id: "one-turn",
   title: "Turns, where every rollout is one turn",
-  why: "Masks, advantages, divergences and losses by turn read the turns that rollouts have. With `rollout.shape: single`, the default, a run writes none: a turn is then the whole response, and the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: attempts` or `self_correct`, leave it for recorded rollouts, or cut responses into parts with `rollout.steps` and say `step`.",
+  why: "Masks, advantages, divergences and losses by turn read the turns that rollouts have. With `rollout.shape: single`, the default, a run writes none: a turn is then the whole response, and the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt` or `self_correct`, leave it for recorded rollouts, or cut responses into parts with `rollout.steps` and say `step`.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;

@@ -42,7 +42,7 @@ function* others({ guidance, curriculum, rollout, advantage, auxiliary }: StageB
 export const shapeParts: Rule = {
   id: "shape-parts",
   title: "Episodes of several attempts beside something that knows single responses",
-  why: "With `rollout.shape: attempts` or `self_correct` a rollout is an episode: attempts with something said between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or go on from its middle, and do not say what becomes of the attempts behind it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` goes on from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
+  why: "With `rollout.shape: multi_attempt` or `self_correct` a rollout is an episode: attempts with something said between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or go on from its middle, and do not say what becomes of the attempts behind it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` goes on from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -66,12 +66,12 @@ export const shapeParts: Rule = {
           {
             severity: "error",
             message:
-              "`curriculum.start: mid_episode` goes on from the middle of an episode, and every rollout is one response: choose `rollout.shape: attempts` or `self_correct`.",
+              "`curriculum.start: mid_episode` goes on from the middle of an episode, and every rollout is one response: choose `rollout.shape: multi_attempt` or `self_correct`.",
             mends: [
               model.edits.set(
                 pathIn(view, shape, "rollout", "shape"),
-                "attempts",
-                "Set `rollout.shape: attempts`",
+                "multi_attempt",
+                "Set `rollout.shape: multi_attempt`",
               ),
             ],
           },

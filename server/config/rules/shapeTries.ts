@@ -3,7 +3,7 @@ import { pathIn, placeOf, tell, type Rule } from "./rule.ts";
 export const shapeTries: Rule = {
   id: "shape-tries",
   title: "More attempts at least than at most",
-  why: "`rollout.shape: { use: attempts, low, high }` draws how many attempts an episode may have between `low` and `high`: the fewest cannot be more than the most.\n\nExchange them.",
+  why: "`rollout.shape: { use: multi_attempt, low, high }` draws how many attempts an episode may have between `low` and `high`: the fewest cannot be more than the most.\n\nExchange them.",
   check(model) {
     for (const view of model.stages) {
       const { shape } = view.config.body.rollout;

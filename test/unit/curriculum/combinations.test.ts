@@ -101,7 +101,7 @@ function paramsOf(method: Declaration, random: Random): Record<string, unknown> 
   return { ...Object.fromEntries(drawn), ...given[`${method.slot} ${method.name}`] };
 }
 
-const several = { shape: { use: "attempts", high: 2 }, max_tokens: 8 };
+const several = { shape: { use: "multi_attempt", high: 2 }, max_tokens: 8 };
 
 type Parts = Record<Slot, { use: string } & Record<string, unknown>>;
 

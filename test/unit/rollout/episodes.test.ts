@@ -8,7 +8,7 @@ import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 
 const tokenizer = new CharacterTokenizer();
-const attempts = "{ use: attempts, low: 1, high: 3, feedback: 'no {left}' }";
+const attempts = "{ use: multi_attempt, low: 1, high: 3, feedback: 'no {left}' }";
 const room = ["model.context=64", "rollout.max_tokens=4"];
 
 async function finished(...set: readonly string[]): Promise<TestRun> {
@@ -209,7 +209,7 @@ test("groups begin in the middle of earlier episodes, and a resumed run plays on
 
 test("the greedy baseline plays episodes, and a question may say how many attempts there are", async () => {
   const run = await finished(
-    "rollout.shape={ use: attempts, low: 2, high: 2, feedback: 'no', ask: '{left} {prompt}' }",
+    "rollout.shape={ use: multi_attempt, low: 2, high: 2, feedback: 'no', ask: '{left} {prompt}' }",
     "advantage={ baseline: greedy, scale: none }",
   );
   try {

@@ -25,7 +25,7 @@ const made = (use: string, params: Readonly<Record<string, unknown>> = {}): Epis
 };
 
 test("attempts: as many as drawn, each number as likely, and over at the first right one", () => {
-  const shape = made("attempts", { low: 1, high: 5 });
+  const shape = made("multi_attempt", { low: 1, high: 5 });
   const counts = new Map<number, number>();
   for (let i = 0; i < 5000; i++) {
     const n = shape.tries(randomStream(1, "tries", i));
@@ -39,13 +39,13 @@ test("attempts: as many as drawn, each number as likely, and over at the first r
   assert.equal(shape.reply({ number: 3, tries: 3, right: false }), undefined);
   assert.equal(shape.reply({ number: 1, tries: 3, right: undefined }), undefined, "nobody can tell");
   assert.match(shape.reply({ number: 1, tries: 3, right: false })!, /2 left/);
-  assert.equal(made("attempts", { low: 2, high: 2 }).tries(randomStream(1)), 2);
+  assert.equal(made("multi_attempt", { low: 2, high: 2 }).tries(randomStream(1)), 2);
 });
 
 test("what is asked first may say how many attempts there are", () => {
-  const shape = made("attempts", { ask: "{prompt} ({left} tries)" });
+  const shape = made("multi_attempt", { ask: "{prompt} ({left} tries)" });
   assert.equal(shape.ask!("1+1=", 4), "1+1= (4 tries)");
-  assert.equal(made("attempts").ask, undefined);
+  assert.equal(made("multi_attempt").ask, undefined);
 });
 
 test("self_correct: two attempts, whatever the first was", () => {

@@ -4,8 +4,8 @@ import { template } from "../../config/references.ts";
 import { fill } from "../../helpTexts.ts";
 import { budgetParam } from "./params.ts";
 
-export const attempts = episodeShape({
-  name: "attempts",
+export const multiAttempt = episodeShape({
+  name: "multi_attempt",
   summary:
     "Several attempts at a task: behind a wrong one it is told that it was wrong and how many are left, until one is right or none is left.",
   formula: "N ~ U{low, …, high}; ends at the first right attempt, at most at the N-th",
