@@ -17,6 +17,10 @@ const counts = ({ use }: RolloutRow): boolean => use === undefined || use === "t
 /** A rollout that could not be scored has left its group. */
 const scored = ({ reward }: RolloutRow): boolean => reward !== undefined && Number.isFinite(fromWire(reward));
 
+/** What was said to the policy in the middle of a rollout has no length. */
+const lengthOf = ({ tokens = [], origin }: RolloutRow): number =>
+  tokens.length - (origin?.filter((kind) => kind === "observed").length ?? 0);
+
 function lineOf(rows: readonly RolloutRow[]): HistoryLine | undefined {
   const [first] = rows;
   const { id, arm } = first?.task ?? {};
@@ -30,7 +34,7 @@ function lineOf(rows: readonly RolloutRow[]): HistoryLine | undefined {
     rewards: good.map(({ reward }) => fromWire(reward ?? null)),
     ...(advantages.every(Number.isFinite) ? { advantages } : {}),
     admitted: first.admitted ?? true,
-    lengths: good.map(({ tokens }) => tokens?.length ?? 0),
+    lengths: good.map(lengthOf),
   };
 }
 

@@ -259,7 +259,13 @@ test("a run's rollouts tell its history: groups that trained or were rejected, b
     ...more,
   });
   const lines = historyOf([
-    rollout("b", 1, { reward: 0, advantage: -0.5, tokens: [1] }),
+    // What was said to it in the middle counts for no length.
+    rollout("b", 1, {
+      reward: 0,
+      advantage: -0.5,
+      tokens: [1, 2, 3],
+      origin: ["written", "observed", "observed"],
+    }),
     rollout("a", 0, { admitted: false, advantage: null }),
     rollout("b", 0),
     // It could not be scored, and has left its group.
