@@ -106,6 +106,15 @@ test("an unknown arm, a line that is no group and numbers that are none are name
     ['{"step": 0, "arm": "a", "rewards": [1]}', /task/],
     ["[", /not JSON/],
     ['{"step": 0, "task": "t", "arm": "a", "rewards": [1, "NaN"]}', /rewards\[1\] is NaN/],
+    [
+      '{"step": 0, "task": "t", "arm": "a", "rewards": [1, "one"]}',
+      /"rewards", entry 1, must be a number or `null`$/,
+    ],
+    ['{"step": 0, "task": "t", "arm": "a", "rewards": 1}', /"rewards" must be a list of numbers$/],
+    [
+      '{"step": 0, "task": "t", "arm": "a", "rewards": [1], "lengths": [null]}',
+      /"lengths", entry 0, must be a number from 0$/,
+    ],
     ["", /no group in the file/],
   ] as const) {
     writeFileSync(file, `\n${text}\n`);
@@ -116,6 +125,25 @@ test("an unknown arm, a line that is no group and numbers that are none are name
     );
   }
   await assert.rejects(readHistory(`${file}.none`), /can't be read/);
+});
+
+test("a bare NaN or infinity, as Python writes it, is told as what it is, with what to write", async () => {
+  const file = join(temporary(), "h.jsonl");
+  for (const [bare, key] of [
+    ["NaN", "rewards"],
+    ["Infinity", "rewards"],
+    ["-Infinity", "advantages"],
+  ] as const) {
+    const line = { step: 0, task: 'NaN "NaN"', arm: "a", rewards: [1, 1], [key]: [1, "bare"] };
+    writeFileSync(file, JSON.stringify(line).replace('"bare"', bare));
+    await assert.rejects(
+      readHistory(file),
+      (error) =>
+        error instanceof UserError &&
+        error.message.startsWith(`${key}[1] is ${bare}`) &&
+        /Write `null`/.test(error.detail.action ?? ""),
+    );
+  }
 });
 
 test("null stands for a rollout without a reward, and steps are put in order", async () => {
