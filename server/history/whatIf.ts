@@ -13,7 +13,7 @@ import { believe, Recollection, type Seen } from "./recollection.ts";
 import { StageClock } from "./stageClock.ts";
 import { mean } from "../../shared/mean.ts";
 
-/** Mean, and the band between the 10th and the 90th of a hundred replays. */
+/** Mean over the replays, and the band in which eight of ten of them lie. */
 export interface Band {
   readonly mean: number;
   readonly low: number;
