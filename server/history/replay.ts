@@ -5,6 +5,7 @@ import type { RunConfig, StageConfig } from "../config/resolved.ts";
 import type { Clock, Group } from "../seams.ts";
 import { checkArm, nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
+import { ReplayFaults } from "./faults.ts";
 import { HistoryGroups } from "./groups.ts";
 import type { HistoryGroup } from "./read.ts";
 import { StageClock } from "./stageClock.ts";
@@ -24,9 +25,14 @@ export interface ReplayedStep {
 /**
  * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
  * draws nothing (pairs of the policy's own answers) are left out.
+ * @param faults is told what a run would warn of
  * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute
  */
-export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Generator<ReplayedStep> {
+export function* replay(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  faults = new ReplayFaults(),
+): Generator<ReplayedStep> {
   const groups = new HistoryGroups(config);
   const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
@@ -49,6 +55,7 @@ export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Ge
     const seen = groups.of(armed);
     const verdicts = seen.map((group) => curriculum.admit(group));
     curriculum.observe(seen, verdicts, now);
+    faults.saw(step, curriculum.faults());
     clock.saw(seen);
     yield {
       step,

@@ -8,6 +8,7 @@ import { Play } from "../simulate/simulate.ts";
 import type { Group, Random } from "../seams.ts";
 import { nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
+import { ReplayFaults } from "./faults.ts";
 import type { HistoryGroup } from "./read.ts";
 import { believe, Recollection, type Seen } from "./recollection.ts";
 import { StageClock } from "./stageClock.ts";
@@ -41,10 +42,14 @@ interface Replay {
   readonly rejected: number;
 }
 
-/** @param replays ways that things may have been */
+/**
+ * @param faults is told what a run would warn of
+ * @param replays ways that things may have been
+ */
 export async function whatIf(
   config: RunConfig,
   history: readonly HistoryGroup[],
+  faults = new ReplayFaults(),
   replays = 20,
 ): Promise<WhatIfStep[]> {
   const steps = [...new Set(history.map(({ step }) => step))];
@@ -53,7 +58,8 @@ export async function whatIf(
   const all: Map<number, Replay>[] = [];
   for (let one = 0; one < replays; one++) {
     const random = randomStream(config.seed, "what-if", one);
-    all.push(await replayOnce(config, history, steps, new Recollection(seen, reach, random), random));
+    const recollection = new Recollection(seen, reach, random);
+    all.push(await replayOnce({ config, history, steps, recollection, random, faults }));
   }
   return steps.flatMap((step): WhatIfStep[] => {
     // Of a stage whose curriculum draws nothing no replay has a step.
@@ -114,13 +120,17 @@ function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string
   return seen;
 }
 
-async function replayOnce(
-  config: RunConfig,
-  history: readonly HistoryGroup[],
-  steps: readonly number[],
-  recollection: Recollection,
-  random: Random,
-): Promise<Map<number, Replay>> {
+interface OneReplay {
+  readonly config: RunConfig;
+  readonly history: readonly HistoryGroup[];
+  readonly steps: readonly number[];
+  readonly recollection: Recollection;
+  readonly random: Random;
+  readonly faults: ReplayFaults;
+}
+
+async function replayOnce(one: OneReplay): Promise<Map<number, Replay>> {
+  const { config, history, steps, recollection, random, faults } = one;
   const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
   const plays = new Map<string, Play>();
@@ -135,6 +145,7 @@ async function replayOnce(
     plays.set(stage.name, play);
     recollection.goTo(step);
     const { groups, verdicts } = await play.step(now);
+    faults.saw(step, curriculum.faults());
     clock.saw(groups);
     const { arms } = curriculum;
     replayed.set(step, {
