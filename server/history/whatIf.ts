@@ -7,7 +7,7 @@ import { randomStream } from "../random.ts";
 import { Play } from "../simulate/simulate.ts";
 import type { Group, Random } from "../seams.ts";
 import { nameIn } from "./arms.ts";
-import { Curricula } from "./curricula.ts";
+import { Curricula, type Divisions } from "./curricula.ts";
 import { ReplayFaults } from "./faults.ts";
 import type { HistoryGroup } from "./read.ts";
 import { believe, Recollection, type Seen } from "./recollection.ts";
@@ -54,12 +54,13 @@ export async function whatIf(
 ): Promise<WhatIfStep[]> {
   const steps = [...new Set(history.map(({ step }) => step))];
   const reach = reachOf(steps);
-  const seen = seenOf(config, history);
+  const divisions: Divisions = new Map();
+  const seen = seenOf(config, history, divisions);
   const all: Map<number, Replay>[] = [];
   for (let one = 0; one < replays; one++) {
     const random = randomStream(config.seed, "what-if", one);
     const recollection = new Recollection(seen, reach, random);
-    all.push(await replayOnce({ config, history, steps, recollection, random, faults }));
+    all.push(await replayOnce({ config, history, divisions, steps, recollection, random, faults }));
   }
   return steps.flatMap((step): WhatIfStep[] => {
     // Of a stage whose curriculum draws nothing no replay has a step.
@@ -99,8 +100,12 @@ function bandOf(values: readonly number[]): Band {
 }
 
 /** By the arm's name in the config's curriculum, what was seen of it. */
-function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string, Seen[]> {
-  const curricula = new Curricula(history, config.seed);
+function seenOf(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  divisions: Divisions,
+): Map<string, Seen[]> {
+  const curricula = new Curricula(history, config.seed, divisions);
   const clock = new StageClock(config);
   const seen = new Map<string, Seen[]>();
   for (const group of history) {
@@ -123,6 +128,7 @@ function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string
 interface OneReplay {
   readonly config: RunConfig;
   readonly history: readonly HistoryGroup[];
+  readonly divisions: Divisions;
   readonly steps: readonly number[];
   readonly recollection: Recollection;
   readonly random: Random;
@@ -130,8 +136,8 @@ interface OneReplay {
 }
 
 async function replayOnce(one: OneReplay): Promise<Map<number, Replay>> {
-  const { config, history, steps, recollection, random, faults } = one;
-  const curricula = new Curricula(history, config.seed);
+  const { config, history, divisions, steps, recollection, random, faults } = one;
+  const curricula = new Curricula(history, config.seed, divisions);
   const clock = new StageClock(config);
   const plays = new Map<string, Play>();
   const replayed = new Map<number, Replay>();

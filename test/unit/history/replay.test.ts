@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
-import { Curricula } from "../../../server/history/curricula.ts";
+import { Curricula, type Divisions } from "../../../server/history/curricula.ts";
 import { historyOf } from "../../../server/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../server/history/read.ts";
 import { replay, type ReplayedStep } from "../../../server/history/replay.ts";
@@ -201,6 +201,19 @@ curriculum:
   const [step] = replay(config, [group(0, "d", [1, 0], { task: id })]);
   assert.equal(Object.keys(step!.estimates).length, tasks.size);
   assert.equal(step!.estimates[`d/${id}`], tasks.task!(3).data["level"]);
+});
+
+test("replays of one history make its arms, and compare them with an environment's tasks, once", () => {
+  const { stages } = configOf(`${base}curriculum: { arms: prompt, signal: success_rate, estimator: last }\n`);
+  const history = [
+    group(0, "countdown/3", [1, 0], { task: "x" }),
+    group(0, "countdown/3", [1, 1], { task: "y" }),
+  ];
+  const divisions: Divisions = new Map();
+  const [one, other] = [1, 2].map(() => new Curricula(history, 1, divisions).of(stages[0]!));
+  assert.equal(one!.arms.size, 2);
+  assert.equal(one!.division, other!.division);
+  assert.notEqual(one, other);
 });
 
 test("arms of a run that divided its tasks more are parts of the config's own", () => {
