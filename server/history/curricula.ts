@@ -4,7 +4,7 @@ import { fingerprint } from "../algorithm/fingerprint.ts";
 import type { StageConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
 import type { Division } from "../seams.ts";
-import { divisionOf } from "./arms.ts";
+import { checkArm, divisionOf, nameIn } from "./arms.ts";
 import type { HistoryGroup } from "./read.ts";
 
 /** By what a curriculum is made of, the history's arms where they take the place of its own. */
@@ -37,5 +37,19 @@ export class Curricula {
     }
     this.made.set(key, curriculum);
     return curriculum;
+  }
+
+  /**
+   * Of the arms of some stage: what was carried over or faded in from an earlier one keeps its own.
+   * @param now the stage that the group's step is of
+   * @throws UserError for a group of an arm that none of the stages has
+   */
+  check(group: HistoryGroup, now: StageConfig, stages: readonly StageConfig[]): void {
+    const knows = (stage: StageConfig): boolean => {
+      if (stage.kind !== "rl") return false;
+      const curriculum = this.of(stage);
+      return curriculum.arms.find(nameIn(curriculum, group, this.history)) >= 0;
+    };
+    if (!stages.some(knows)) checkArm(group, this.of(now));
   }
 }

@@ -45,6 +45,7 @@ interface Replay {
 /**
  * @param faults is told what a run would warn of
  * @param replays ways that things may have been
+ * @throws UserError for a group of an arm that the config has not
  */
 export async function whatIf(
   config: RunConfig,
@@ -111,6 +112,7 @@ function seenOf(
   for (const group of history) {
     const stage = clock.at(group.step)?.stage;
     if (stage === undefined) continue;
+    curricula.check(group, stage, config.stages);
     const arm = nameIn(curricula.of(stage), group, history);
     const least = stage.body.reward.success.at_least;
     const one = {
