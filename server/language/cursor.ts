@@ -62,11 +62,13 @@ interface Place {
 
 export function cursorAt(text: string, { line, character }: Position): Cursor | undefined {
   const lines = text.split("\n");
-  const whole = (lines[line] ?? "").replace(/\r$/, "");
-  const at = Math.min(character, whole.length);
-  const place: Place = { lines, line, head: whole.slice(0, at), tail: whole.slice(at), moved: 0 };
+  const now = (lines[line] ?? "").replace(/\r$/, "");
+  const at = Math.min(character, now.length);
+  const place: Place = { lines, line, head: now.slice(0, at), tail: now.slice(at), moved: 0 };
   const found = read(place);
   if (found === undefined) return undefined;
+  const whole = beforeQuote(place, found);
+  if (whole !== undefined) return whole;
   if (found.before === "" && /^\s+\S/.test(found.behind))
     return found.token.flow === undefined ? undefined : separated(place);
   return snapped(place, found) ?? behindColon(place, found) ?? cursor(place, found);
@@ -133,6 +135,19 @@ function find(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Before an opening quote, which a mark would take its meaning from: the text is replaced with its quotes. */
+function beforeQuote({ head, tail, ...rest }: Place, { before, token }: Found): Cursor | undefined {
+  const [quote = ""] = tail;
+  if (before !== "" || token.quote !== undefined || !/["']/.test(quote)) return undefined;
+  const inside: Place = { ...rest, head: head + quote, tail: tail.slice(1) };
+  const found = read(inside);
+  if (found?.token.quote === undefined) return undefined;
+  const { range, ...others } = cursor(inside, found);
+  const start = { line: rest.line, character: head.length };
+  const end = { line: rest.line, character: range.end.character + (found.token.closed ? 1 : 0) };
+  return { ...others, range: { start, end }, quote: undefined };
 }
 
 /** A word stands behind the cursor, in brackets: they are two, and the comma between them is missing. */
