@@ -39,6 +39,16 @@ const completion = z.object({
 const unreachable = ({ who, code, action }: Asker, url: string, why: string, cause?: unknown): UserError =>
   new UserError(`${who} at ${url} did not answer: ${why}.`, { code, action, cause });
 
+/** States by which a server says that the request is not as it wants it. */
+const ofTheRequest: readonly number[] = [400, 413, 422];
+
+const refused = ({ who, code }: Asker, url: string, why: string): UserError =>
+  new UserError(`${who} at ${url} refused what it was asked: ${why}.`, {
+    code,
+    action:
+      "Read what it says. Where its context is too small, shorten the request or what is filled in, lower `max_tokens`, or serve the model with a longer context.",
+  });
+
 async function post({ url, key, timeout }: Chat, body: unknown, asker: Asker): Promise<unknown> {
   const secret = process.env[key];
   const where = `${url.replace(/\/+$/, "")}/chat/completions`;
@@ -59,7 +69,8 @@ async function post({ url, key, timeout }: Chat, body: unknown, asker: Asker): P
     throw unreachable(asker, where, messageOf(cause), error);
   }
   const said = (await response.text()).slice(0, 200);
-  throw unreachable(asker, where, `${response.status} ${response.statusText} ${said}`.trim());
+  const why = `${response.status} ${response.statusText} ${said}`.trim();
+  throw ofTheRequest.includes(response.status) ? refused(asker, where, why) : unreachable(asker, where, why);
 }
 
 /**

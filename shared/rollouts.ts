@@ -154,20 +154,25 @@ const quoted = (text: string): string =>
     found.startsWith('"') ? found : `"${found}"`,
   );
 
-function parseLine(text: string, place: RowPlace): unknown {
+/** What a line says. @throws SyntaxError where it is no JSON otherwise, either */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (first) {
-    try {
-      return JSON.parse(quoted(text));
-    } catch (error) {
-      throw refusal(
-        place,
-        `not JSON: ${messageOf(error)}`,
-        "Rollouts are one JSON object a line; a half-written last line can be removed.",
-        first,
-      );
-    }
+  } catch {
+    return JSON.parse(quoted(text));
+  }
+}
+
+function parseLine(text: string, place: RowPlace): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw refusal(
+      place,
+      `not JSON: ${messageOf(error)}`,
+      "Rollouts are one JSON object a line; a half-written last line can be removed.",
+      error,
+    );
   }
 }
 

@@ -1,14 +1,21 @@
 import { InvalidArgumentError, Option } from "commander";
 import { UserError } from "../../shared/errors.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import { ReplayFaults } from "../history/faults.ts";
 import { readHistory } from "../history/read.ts";
 import { replay } from "../history/replay.ts";
 import { whatIf } from "../history/whatIf.ts";
 import { compare } from "../simulate/compare.ts";
 import { scenarios } from "../simulate/scenarios.ts";
-import { print, printJson, type Command } from "./command.ts";
-import { curriculumLines, simulationHead, simulationLines, whatIfLines } from "./curriculumText.ts";
-import { collect } from "./findings.ts";
+import { complain, print, printJson, type Command } from "./command.ts";
+import {
+  curriculumLines,
+  faultLine,
+  simulationHead,
+  simulationLines,
+  whatIfLines,
+} from "./curriculumText.ts";
+import { collect, shownPath } from "./findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 
 interface Options {
@@ -23,15 +30,23 @@ interface Options {
 }
 
 async function replayed(config: RunConfig, file: string, json: boolean): Promise<void> {
-  const steps = replay(config, await readHistory(file));
+  const faults = new ReplayFaults();
+  const steps = replay(config, await readHistory(file), faults);
   if (json) for (const step of steps) printJson(step);
   else for (const line of curriculumLines([...steps])) print(line);
+  warn(file, faults);
 }
 
 async function imagined(config: RunConfig, file: string, json: boolean): Promise<void> {
-  const steps = await whatIf(config, await readHistory(file));
+  const faults = new ReplayFaults();
+  const steps = await whatIf(config, await readHistory(file), faults);
   if (json) for (const step of steps) printJson(step);
   else for (const line of whatIfLines(steps)) print(line);
+  warn(file, faults);
+}
+
+function warn(file: string, faults: ReplayFaults): void {
+  for (const fault of faults.all()) complain(faultLine(shownPath(file), fault));
 }
 
 async function simulated(config: RunConfig, options: Options): Promise<void> {

@@ -1,6 +1,7 @@
 /** What a curriculum would have done, for a person: each arm's share over the steps, and where it stands at the end. */
 import { condensed } from "../../shared/condensed.ts";
 import { fromWire } from "../../shared/rollouts.ts";
+import type { ReplayFault } from "../history/faults.ts";
 import type { ReplayedStep } from "../history/replay.ts";
 import type { Band, WhatIfStep } from "../history/whatIf.ts";
 import { colours } from "./colours.ts";
@@ -39,6 +40,12 @@ export function curriculumLines(steps: readonly ReplayedStep[]): string[] {
     ...stageLines(steps),
     `${steps.reduce((sum, { admitted }) => sum + admitted.length, 0)} groups admitted in ${steps.length} steps`,
   ];
+}
+
+/** What a run would have warned of. */
+export function faultLine(history: string, { code, step, more, message, action }: ReplayFault): string {
+  const others = more === 0 ? "" : ` (and so in ${more} more ${more === 1 ? "step" : "steps"})`;
+  return `${history}: warning: step ${step}${others}: ${message}. ${action} [${code}]`;
 }
 
 /** From which step on each stage is. */

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../../shared/json.ts";
 import { methodOf, methods } from "../methods.ts";
 import type { Declaration, SlotName } from "./declaration.ts";
 import { merge, nullable } from "./merge.ts";
+import { unspacedMap } from "./missingSpace.ts";
 import { chosenOf, fileReference, longForm, taskFileKeys, type Chosen } from "./method.ts";
 import {
   join,
@@ -96,7 +97,8 @@ export class Checker {
     const { short, fields } = shape;
     if (short !== undefined && textOf(node) !== undefined)
       return this.map(shape, mapNode(node.origin, [[short, { key: node.origin, value: node }]]), path);
-    if (node.kind !== "map") return this.wrong(path, `a map of ${listed(Object.keys(fields))}`, node);
+    if (node.kind !== "map")
+      return this.wrong(path, `a map of ${listed(Object.keys(fields))}`, node, unspacedMap(node));
     const whole = this.withDefaults(shape, node);
     reportUnknownKeys(whole, { path, allowed: Object.keys(fields) }, this.report);
     return this.fields(fields, whole, path);
@@ -138,7 +140,7 @@ export class Checker {
     const chosen = chosenOf(whole, shape.slot);
     if (chosen === undefined) return this.unchosen(shape, whole, path, key);
     const declaration = methodOf(shape.slot, chosen.method);
-    if (declaration === undefined) return this.unknownMethod(shape.slot, chosen, path);
+    if (declaration === undefined) return this.unknownMethod(shape, chosen, path);
     const own = this.fields(shape.own, whole, path);
     const useText = absolute(chosen);
     this.origins.set(join(path, chosen.key), chosen.node.origin);
@@ -178,10 +180,12 @@ export class Checker {
     return null;
   }
 
-  private unknownMethod(slot: SlotName, chosen: Chosen, path: string): Json {
+  private unknownMethod({ slot, own }: Shape & { kind: "slot" }, chosen: Chosen, path: string): Json {
     const names = methods
       .filter((method) => method.slot === slot && !["user", "python", "generated"].includes(method.name))
       .map(({ name }) => name);
+    const unspaced = unspacedMap(chosen.node, [...useKeys(slot), ...Object.keys(own)]);
+    if (unspaced !== undefined) return this.wrong(path, "a method's name, or a map", chosen.node, unspaced);
     const { hint, fixes } = unknownName(chosen.text, names, chosen.node.origin);
     const files =
       slot === "reward" ? " A function of your own is written as a path, e.g. `./rewards/brevity.ts`." : "";
@@ -216,11 +220,7 @@ export class Checker {
       if (reference.export !== undefined)
         given["export"] = { kind: "scalar", value: reference.export, origin: chosen.node.origin };
     }
-    const taken = [
-      ...Object.keys(shape.own),
-      "use",
-      ...(shape.slot === "task" ? ["env", ...taskFileKeys] : []),
-    ];
+    const taken = [...Object.keys(shape.own), ...useKeys(shape.slot)];
     for (const [key, { value }] of node.entries)
       if (key in known && !(key in shape.own) && !(isNull(value) && !nullable(shape.slot).has(key)))
         given[key] =
@@ -300,7 +300,7 @@ export class Checker {
 
   private named(shape: Shape & { kind: "named_map" }, node: SourceNode, path: string): Json {
     if (node.kind !== "map")
-      return this.wrong(path, `a map from each ${shape.what}'s name to what it is`, node);
+      return this.wrong(path, `a map from each ${shape.what}'s name to what it is`, node, unspacedMap(node));
     const found: Record<string, Json> = {};
     for (const [key, { value }] of node.entries)
       if (!isNull(value)) found[key] = this.visit(shape.item, value, join(path, key));
@@ -331,12 +331,18 @@ export class Checker {
     return node.kind === "list" ? [] : {};
   }
 
-  private wrong(path: string, expected: string, node: SourceNode): null {
+  private wrong(
+    path: string,
+    expected: string,
+    node: SourceNode,
+    unspaced?: ReturnType<typeof unspacedMap>,
+  ): null {
     this.report({
       rule: "type",
-      message: `\`${path}\` must be ${expected}, not ${written(node)}.`,
+      message: `\`${path}\` must be ${expected}, not ${written(node)}.${unspaced === undefined ? "" : ` ${unspaced.words}`}`,
       key: path,
       at: node.origin,
+      fixes: unspaced === undefined ? [] : [unspaced.fix],
     });
     return null;
   }
@@ -348,6 +354,10 @@ export class Checker {
     if (node.kind === "list") node.items.forEach((item, index) => this.deep(item, join(path, index)));
   }
 }
+
+/** Keys that may name a slot's method. */
+const useKeys = (slot: SlotName): readonly string[] =>
+  slot === "task" ? ["use", "env", ...taskFileKeys] : ["use"];
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,19 @@
 /** YAML text → values with positions, and its syntax errors in plain words, each at its root. */
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node, type Pair } from "yaml";
-import type { Diagnostic, Range } from "./diagnostic.ts";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parse,
+  parseDocument,
+  Scalar as YamlScalar,
+  type Document,
+  type Node,
+  type Pair,
+} from "yaml";
+import type { Diagnostic, Fix, Range } from "./diagnostic.ts";
 import { LineTable } from "./lines.ts";
+import { spaceFix, spaceWords, unspaced } from "./missingSpace.ts";
 import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
 import { syntaxErrors } from "./syntaxErrors.ts";
 
@@ -35,7 +47,7 @@ export function parseSource(
   const diagnostics = syntaxErrors(file, text, document.errors, rangeOf);
   const convert = new Converter(document, origin, rangeOf);
   const root = document.contents === null ? undefined : convert.node(document.contents, 0);
-  for (const { message, range } of convert.problems) {
+  for (const { message, range, fix } of convert.problems) {
     diagnostics.push({
       severity: "error",
       rule: "syntax",
@@ -43,7 +55,7 @@ export function parseSource(
       key: "",
       file,
       range: rangeOf(...range),
-      fixes: [],
+      fixes: fix === undefined ? [] : [fix],
     });
   }
   return { file, text, root, diagnostics, rangeOf };
@@ -65,8 +77,14 @@ export function parsedBefore(file: string, text: string, origin: Omit<Origin, "r
   return found;
 }
 
+interface Problem {
+  readonly message: string;
+  readonly range: [number, number];
+  readonly fix?: Fix;
+}
+
 class Converter {
-  readonly problems: { message: string; range: [number, number] }[] = [];
+  readonly problems: Problem[] = [];
 
   constructor(
     private readonly document: Document,
@@ -108,6 +126,11 @@ class Converter {
     for (const { key, value } of pairs) {
       if (!isScalar(key)) continue;
       const [start, end] = key.range ?? [0, 0];
+      const spaced = value === null ? this.spaced(key) : undefined;
+      if (spaced !== undefined) {
+        if (!own.has(spaced.name)) own.set(spaced.name, spaced.entry);
+        continue;
+      }
       const at = new TextOrigin(this.base, start, end, this.rangeOf);
       const converted: SourceNode = isNode(value)
         ? this.node(value, depth + 1)
@@ -122,6 +145,24 @@ class Converter {
       } else own.set(String(key.value), { key: at, value: converted });
     }
     return new Map([...merged, ...own]);
+  }
+
+  /** `{ use:prompt }` is one key without a value. It is told, and read on as what was meant. */
+  private spaced(key: YamlScalar): { readonly name: string; readonly entry: MapEntry } | undefined {
+    const [start, end] = key.range ?? [0, 0];
+    const found =
+      key.type === YamlScalar.PLAIN && typeof key.value === "string" ? unspaced(key.value) : undefined;
+    if (found === undefined) return undefined;
+    const colon = start + found.key.length;
+    const fix = spaceFix([this.rangeOf(colon + 1, colon + 1)]);
+    this.problems.push({ message: spaceWords(found), range: [start, end], fix });
+    const at = (from: number, to: number): Origin => new TextOrigin(this.base, from, to, this.rangeOf);
+    const value: SourceNode = {
+      kind: "scalar",
+      value: scalarOf(parse(found.value)),
+      origin: at(colon + 1, end),
+    };
+    return { name: found.key, entry: { key: at(start, colon), value } };
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ErrorCode, YAMLError } from "yaml";
 import { unclosed } from "./brackets.ts";
 import type { Diagnostic, Fix, Range } from "./diagnostic.ts";
+import { spaceFix, spaceWords, unspaced } from "./missingSpace.ts";
 
 const words: Partial<Record<ErrorCode, string>> = {
   DUPLICATE_KEY: "This key is written twice in one block: keep one of them.",
@@ -58,7 +59,9 @@ export function syntaxErrors(
     const range = rangeOf(error.pos[0], endOf(text, error));
     if (range.start.line <= told || (found.length > 0 && isEcho(error))) continue;
     told = rangeOf(...error.pos).end.line;
-    found.push(at(worded(error), range, error.code === "TAB_AS_INDENT" ? [spaced(text)] : []));
+    const spaces = missingSpaces(text, error, rangeOf);
+    if (spaces !== undefined) found.push(at(spaces.words, range, [spaces.fix]));
+    else found.push(at(worded(error), range, error.code === "TAB_AS_INDENT" ? [spaced(text)] : []));
   }
   return found;
 }
@@ -69,6 +72,24 @@ const worded = ({ code, message }: YAMLError): string =>
   (/^Unexpected .* token/.test(message)
     ? "This fits nothing above it: is a colon, a dash or a bracket missing?"
     : `${message.replace(/\.$/, "")}.`);
+
+/** Of lines that the parser took for one key, those that are keys and values without a space between. */
+function missingSpaces(
+  text: string,
+  { code, pos: [start, end] }: YAMLError,
+  rangeOf: (start: number, end: number) => Range,
+): { readonly words: string; readonly fix: Fix } | undefined {
+  if (code !== "MULTILINE_IMPLICIT_KEY") return undefined;
+  const found: { offset: number; words: string }[] = [];
+  for (const { 0: line, index } of text.slice(start, end).matchAll(/\S.*/g)) {
+    const word = unspaced(line.trimEnd());
+    if (word !== undefined)
+      found.push({ offset: start + index + word.key.length + 1, words: spaceWords(word) });
+  }
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return { words: first.words, fix: spaceFix(found.map(({ offset }) => rangeOf(offset, offset))) };
+}
 
 /** The parser marks one character of a word, or all the lines that it took for one key: the word is meant. */
 function endOf(text: string, { code, pos: [start, end] }: YAMLError): number {

@@ -1,5 +1,6 @@
 /** Walks a written value along the declaration of a parameter: every complaint stands at the very key or value. */
 import type { z } from "zod";
+import { unspacedMap } from "./missingSpace.ts";
 import { isWritten, join, isNull, toJson, type ListNode, type MapNode, type SourceNode } from "./node.ts";
 import { perObject } from "./perObject.ts";
 import { replace, unknownName, type Report } from "./report.ts";
@@ -187,11 +188,14 @@ function wrongType(schema: z.ZodType, node: SourceNode, path: string, report: Re
   const text = node.kind === "scalar" && node.value !== null ? String(node.value) : undefined;
   const meant = text === undefined ? undefined : nearest(text, words);
   const bare = unquoted(schema, node);
+  const unspaced = unspacedMap(node, Object.keys(keysOf(schema)));
   const hint =
     meant !== undefined
       ? ` Did you mean \`${meant}\`?`
       : bare === undefined
-        ? ""
+        ? unspaced === undefined
+          ? ""
+          : ` ${unspaced.words}`
         : ` Write ${bare} without quotes.`;
   const better = meant ?? bare;
   report({
@@ -199,7 +203,12 @@ function wrongType(schema: z.ZodType, node: SourceNode, path: string, report: Re
     message: `\`${path}\` must be ${wordsFor(schema)}, not ${written(node)}.${hint}`,
     key: path,
     at: node.origin,
-    fixes: better === undefined ? [] : [replace(node.origin.range, better, `Change to \`${better}\``)],
+    fixes:
+      better === undefined
+        ? unspaced === undefined
+          ? []
+          : [unspaced.fix]
+        : [replace(node.origin.range, better, `Change to \`${better}\``)],
   });
 }
 

@@ -3,8 +3,12 @@ import { Curriculum, contextOf, openSources } from "../algorithm.ts";
 import { fingerprint } from "../algorithm/fingerprint.ts";
 import type { StageConfig } from "../config/resolved.ts";
 import { randomStream } from "../random.ts";
-import { divisionOf } from "./arms.ts";
+import type { Division } from "../seams.ts";
+import { checkArm, divisionOf, nameIn } from "./arms.ts";
 import type { HistoryGroup } from "./read.ts";
+
+/** By what a curriculum is made of, the history's arms where they take the place of its own. */
+export type Divisions = Map<string, Division>;
 
 /** By what they are made of: stages that change nothing of theirs go on with what was learned. */
 export class Curricula {
@@ -13,6 +17,8 @@ export class Curricula {
   constructor(
     private readonly history: readonly HistoryGroup[],
     private readonly seed: number,
+    /** Shared by replays of one history: to compare its tasks with an environment's, thousands of those are made. */
+    private readonly divisions: Divisions = new Map(),
   ) {}
 
   of({ body }: StageConfig): Curriculum {
@@ -21,11 +27,29 @@ export class Curricula {
     if (known !== undefined) return known;
     const context = contextOf(body, { random: randomStream(this.seed, "replay") });
     const sources = openSources(body.tasks, context);
-    const own = new Curriculum(body.curriculum, sources, context);
-    const division = divisionOf(body, own, this.history);
-    const curriculum =
-      division === undefined ? own : new Curriculum(body.curriculum, sources, context, division);
+    const over = (division?: Division): Curriculum =>
+      new Curriculum(body.curriculum, sources, context, division);
+    let curriculum = over(this.divisions.get(key));
+    const division = this.divisions.has(key) ? undefined : divisionOf(body, curriculum, this.history);
+    if (division !== undefined) {
+      this.divisions.set(key, division);
+      curriculum = over(division);
+    }
     this.made.set(key, curriculum);
     return curriculum;
+  }
+
+  /**
+   * Of the arms of some stage: what was carried over or faded in from an earlier one keeps its own.
+   * @param now the stage that the group's step is of
+   * @throws UserError for a group of an arm that none of the stages has
+   */
+  check(group: HistoryGroup, now: StageConfig, stages: readonly StageConfig[]): void {
+    const knows = (stage: StageConfig): boolean => {
+      if (stage.kind !== "rl") return false;
+      const curriculum = this.of(stage);
+      return curriculum.arms.find(nameIn(curriculum, group, this.history)) >= 0;
+    };
+    if (!stages.some(knows)) checkArm(group, this.of(now));
   }
 }

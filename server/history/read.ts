@@ -1,7 +1,7 @@
 /** A history: what became of each group of a run, one JSON object a line. */
 import { z } from "zod";
 import { UserError, messageOf } from "../../shared/errors.ts";
-import { fromWire, type RowPlace } from "../../shared/rollouts.ts";
+import { fromWire, parseJson, type RowPlace } from "../../shared/rollouts.ts";
 import { jsonLines } from "../jsonLines.ts";
 
 const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
@@ -53,7 +53,7 @@ export async function readHistory(file: string): Promise<HistoryGroup[]> {
 function parseGroup(text: string, place: RowPlace): HistoryGroup {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = parseJson(text);
   } catch (error) {
     throw refusal(place, `not JSON: ${messageOf(error)}`);
   }
@@ -80,21 +80,29 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
   };
 }
 
+type InWords = Readonly<Record<string, string>>;
+const forms: InWords = {
+  step: "a whole number from 0",
+  task: "a text or a number",
+  arm: "a text",
+  rewards: "a list of numbers",
+  advantages: "a list of numbers",
+  lengths: "a list of numbers",
+  admitted: "true or false",
+};
+const entries: InWords = {
+  rewards: "a number or `null`",
+  advantages: "a number or `null`",
+  lengths: "a number from 0",
+};
+
 /** In words: what a group has, and does not have here. */
 function told(issue: z.core.$ZodIssue | undefined): string {
   const [key, index] = issue?.path ?? [];
   if (key === undefined) return "a line must be a JSON object";
-  const what = {
-    step: "a whole number from 0",
-    task: "a text or a number",
-    arm: "a text",
-    rewards: "a list of numbers",
-    advantages: "a list of numbers",
-    lengths: "a list of numbers",
-    admitted: "true or false",
-  };
   const name = String(key);
-  return `${JSON.stringify(name)}${index === undefined ? "" : `, entry ${String(index)},`} must be ${Object.entries(what).find(([one]) => one === name)?.[1] ?? "left out"}`;
+  const what = index === undefined ? forms[name] : entries[name];
+  return `${JSON.stringify(name)}${index === undefined ? "" : `, entry ${String(index)},`} must be ${what ?? "left out"}`;
 }
 
 /** null: the rollout has none. */
@@ -106,16 +114,18 @@ function finite(
   return values.flatMap((value, i) => {
     if (value === null) return [];
     const number = fromWire(value);
-    if (!Number.isFinite(number)) throw refusal(place, `${key}[${i}] is ${number}`);
+    if (!Number.isFinite(number))
+      throw refusal(
+        place,
+        `${key}[${i}] is ${number}, and nothing can be learned of that`,
+        "Write `null` in its place: then nothing is known of it.",
+      );
     return [number];
   });
 }
 
-const refusal = (place: RowPlace, message: string): UserError =>
-  new UserError(message, {
-    ...place,
-    character: 0,
-    code: "history-line",
-    action:
-      'A group is {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}; `null` stands for a rollout without a reward.',
-  });
+const example =
+  'A group is {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}; `null` stands for a rollout without a reward.';
+
+const refusal = (place: RowPlace, message: string, action = example): UserError =>
+  new UserError(message, { ...place, character: 0, code: "history-line", action });

@@ -1,10 +1,11 @@
 /** A config's curriculum, told step by step what became of the groups of a recorded run. */
 import { toWire, type WireNumber } from "../../shared/rollouts.ts";
 import type { Curriculum } from "../algorithm.ts";
-import type { RunConfig, StageConfig } from "../config/resolved.ts";
+import type { RunConfig } from "../config/resolved.ts";
 import type { Clock, Group } from "../seams.ts";
-import { checkArm, nameIn } from "./arms.ts";
+import { nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
+import { ReplayFaults } from "./faults.ts";
 import { HistoryGroups } from "./groups.ts";
 import type { HistoryGroup } from "./read.ts";
 import { StageClock } from "./stageClock.ts";
@@ -24,17 +25,17 @@ export interface ReplayedStep {
 /**
  * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
  * draws nothing (pairs of the policy's own answers) are left out.
+ * @param faults is told what a run would warn of
  * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute
  */
-export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Generator<ReplayedStep> {
+export function* replay(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  faults = new ReplayFaults(),
+): Generator<ReplayedStep> {
   const groups = new HistoryGroups(config);
   const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
-  const knows = (group: HistoryGroup, stage: StageConfig): boolean => {
-    if (stage.kind !== "rl") return false;
-    const curriculum = curricula.of(stage);
-    return curriculum.arms.find(nameIn(curriculum, group, history)) >= 0;
-  };
   for (const recorded of byStep(history)) {
     const { step } = recorded[0]!;
     const moment = clock.at(step);
@@ -43,12 +44,11 @@ export function* replay(config: RunConfig, history: readonly HistoryGroup[]): Ge
     const { body } = stage;
     const curriculum = curricula.of(stage);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
-    // What was carried over or faded in from an earlier stage is of an arm of its own: nothing is learned of it here.
-    for (const group of recorded)
-      if (!config.stages.some((stage) => knows(group, stage))) checkArm(group, curriculum);
+    for (const group of recorded) curricula.check(group, stage, config.stages);
     const seen = groups.of(armed);
     const verdicts = seen.map((group) => curriculum.admit(group));
     curriculum.observe(seen, verdicts, now);
+    faults.saw(step, curriculum.faults());
     clock.saw(seen);
     yield {
       step,

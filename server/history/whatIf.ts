@@ -7,13 +7,14 @@ import { randomStream } from "../random.ts";
 import { Play } from "../simulate/simulate.ts";
 import type { Group, Random } from "../seams.ts";
 import { nameIn } from "./arms.ts";
-import { Curricula } from "./curricula.ts";
+import { Curricula, type Divisions } from "./curricula.ts";
+import { ReplayFaults } from "./faults.ts";
 import type { HistoryGroup } from "./read.ts";
 import { believe, Recollection, type Seen } from "./recollection.ts";
 import { StageClock } from "./stageClock.ts";
 import { mean } from "../../shared/mean.ts";
 
-/** Mean, and the band between the 10th and the 90th of a hundred replays. */
+/** Mean over the replays, and the band in which eight of ten of them lie. */
 export interface Band {
   readonly mean: number;
   readonly low: number;
@@ -41,19 +42,26 @@ interface Replay {
   readonly rejected: number;
 }
 
-/** @param replays ways that things may have been */
+/**
+ * @param faults is told what a run would warn of
+ * @param replays ways that things may have been
+ * @throws UserError for a group of an arm that the config has not
+ */
 export async function whatIf(
   config: RunConfig,
   history: readonly HistoryGroup[],
+  faults = new ReplayFaults(),
   replays = 20,
 ): Promise<WhatIfStep[]> {
   const steps = [...new Set(history.map(({ step }) => step))];
   const reach = reachOf(steps);
-  const seen = seenOf(config, history);
+  const divisions: Divisions = new Map();
+  const seen = seenOf(config, history, divisions);
   const all: Map<number, Replay>[] = [];
   for (let one = 0; one < replays; one++) {
     const random = randomStream(config.seed, "what-if", one);
-    all.push(await replayOnce(config, history, steps, new Recollection(seen, reach, random), random));
+    const recollection = new Recollection(seen, reach, random);
+    all.push(await replayOnce({ config, history, divisions, steps, recollection, random, faults }));
   }
   return steps.flatMap((step): WhatIfStep[] => {
     // Of a stage whose curriculum draws nothing no replay has a step.
@@ -93,13 +101,18 @@ function bandOf(values: readonly number[]): Band {
 }
 
 /** By the arm's name in the config's curriculum, what was seen of it. */
-function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string, Seen[]> {
-  const curricula = new Curricula(history, config.seed);
+function seenOf(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  divisions: Divisions,
+): Map<string, Seen[]> {
+  const curricula = new Curricula(history, config.seed, divisions);
   const clock = new StageClock(config);
   const seen = new Map<string, Seen[]>();
   for (const group of history) {
     const stage = clock.at(group.step)?.stage;
     if (stage === undefined) continue;
+    curricula.check(group, stage, config.stages);
     const arm = nameIn(curricula.of(stage), group, history);
     const least = stage.body.reward.success.at_least;
     const one = {
@@ -114,14 +127,19 @@ function seenOf(config: RunConfig, history: readonly HistoryGroup[]): Map<string
   return seen;
 }
 
-async function replayOnce(
-  config: RunConfig,
-  history: readonly HistoryGroup[],
-  steps: readonly number[],
-  recollection: Recollection,
-  random: Random,
-): Promise<Map<number, Replay>> {
-  const curricula = new Curricula(history, config.seed);
+interface OneReplay {
+  readonly config: RunConfig;
+  readonly history: readonly HistoryGroup[];
+  readonly divisions: Divisions;
+  readonly steps: readonly number[];
+  readonly recollection: Recollection;
+  readonly random: Random;
+  readonly faults: ReplayFaults;
+}
+
+async function replayOnce(one: OneReplay): Promise<Map<number, Replay>> {
+  const { config, history, divisions, steps, recollection, random, faults } = one;
+  const curricula = new Curricula(history, config.seed, divisions);
   const clock = new StageClock(config);
   const plays = new Map<string, Play>();
   const replayed = new Map<number, Replay>();
@@ -135,6 +153,7 @@ async function replayOnce(
     plays.set(stage.name, play);
     recollection.goTo(step);
     const { groups, verdicts } = await play.step(now);
+    faults.saw(step, curriculum.faults());
     clock.saw(groups);
     const { arms } = curriculum;
     replayed.set(step, {

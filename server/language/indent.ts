@@ -27,13 +27,17 @@ export function depthAt(lines: readonly string[], at: number, column: number): n
   const previous = (lines[above] ?? "").replace(/\r$/, "");
   if (above < 0) return 0;
   const own = columnsOf(previous).at(-1);
-  if (opens(previous) && own !== undefined) {
+  if (opens(previous) && own !== undefined && !hasValue(lines.slice(above + 1, at), own)) {
     const child = childDepth(lines, at, own, column);
     if (child !== undefined) return child;
   }
   const open = openAbove(lines, above);
   return open.reduce((best, each) => (distance(each, column) < distance(best, column) ? each : best), 0);
 }
+
+/** Whether one of the lines below a key at `own` begins what it has, in brackets or quotes. */
+const hasValue = (lines: readonly string[], own: number): boolean =>
+  lines.some((line) => indentOf(line) > own && /^\s*[[{"']/.test(line));
 
 /** Of two that are as near, the deeper. */
 const distance = (each: number, column: number): number => Math.abs(each - column) - each / 1000;

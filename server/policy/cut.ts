@@ -24,7 +24,7 @@ export function cutRows(setup: PolicySetup, rows: readonly Row[]): Cut {
       {
         code: "row-too-long",
         action:
-          "Shorten prompts or rollout.max_tokens, or give the model a longer context (model.size.context).",
+          "Shorten prompts or rollout.max_tokens, or give the model a longer context (`model.context`).",
       },
     );
   }

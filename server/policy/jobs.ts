@@ -32,7 +32,7 @@ const tooLong = (index: number, tokens: number, context: number): UserError =>
   new UserError(`Prompt ${index} has ${tokens} tokens, and the model's context is ${context}.`, {
     code: "prompt-too-long",
     action:
-      "Shorten the prompts (max_prompt of the task) or give the model a longer context (model.size.context).",
+      "Shorten the prompts (a dataset leaves long ones out by `max_prompt` with `overlong: filter`), or give the model a longer context (`model.context`).",
   });
 
 /** Behind the tokens that a paused generation had written. */

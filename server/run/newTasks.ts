@@ -12,6 +12,7 @@ import type { Place } from "./collect.ts";
 import type { Recorder } from "./recorder.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { asked } from "./prompts.ts";
+import { checkRoom, type Asked } from "./requestRoom.ts";
 import type { Session } from "./session.ts";
 import { graded, tried } from "./tries.ts";
 
@@ -119,8 +120,12 @@ function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): P
     complete:
       author.kind === "endpoint"
         ? author.complete
-        : penOf(place, [...key, "author"], author.kind === "policy" ? author.model : undefined),
-    policy: penOf(place, [...key, "judge"]),
+        : penOf(place, key, {
+            source: source.name,
+            part: "author",
+            model: author.kind === "policy" ? author.model : undefined,
+          }),
+    policy: penOf(place, key, { source: source.name, part: "judge" }),
     embed: (texts, how) => place.watch.time("score", () => embedded(session, texts, how)),
   });
 }
@@ -157,8 +162,9 @@ const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => (
 });
 
 /** The policy, or another model of the run, as author. What responses must look like (grammar, stop texts) is not asked of a task. */
-function penOf(place: Place, key: readonly (string | number)[], model?: string): Complete {
+function penOf(place: Place, key: readonly (string | number)[], who: Asked): Complete {
   const { session, stage, step, watch } = place;
+  const { part, model } = who;
   // The reference is a snapshot of the policy's own engine.
   const own = model === undefined || session.policy.snapshots.includes(model);
   const writer = own ? session.policy : session.models.get(model);
@@ -177,7 +183,8 @@ function penOf(place: Place, key: readonly (string | number)[], model?: string):
       new Set(),
     );
     const { chat, system } = stage.config.body.rollout;
-    const purpose = [...key, "write", asked++, step];
+    checkRoom(tasks, writer, { chat, system }, who);
+    const purpose = [...key, part, "write", asked++, step];
     const drafts = draftsOf(places, samples, writer, purpose, "estimate", { chat, system });
     const between = (): Promise<void> => watch.without(session.between);
     const { seed } = session.config;

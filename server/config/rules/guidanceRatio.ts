@@ -8,6 +8,8 @@ interface Problem {
   /** Ratios that fit, likeliest first. */
   readonly fit: readonly string[];
   readonly severity: "error" | "warning";
+  /** Parameters of the ratio that mend it, likeliest first. */
+  readonly params?: readonly (readonly [name: string, value: string])[];
 }
 
 /** Ratios that give tokens a loss of their own, which no anchor is read for. */
@@ -27,6 +29,18 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
       severity: "error",
       fit: ["same_context"],
       message: `\`guidance.ratio: mixture\` is of a rollout that goes on from a failed attempt, and \`${guidance.source.declaration.name}\` does not. \`source: probe\` and \`feedback\` with \`place: continue\` do.`,
+    };
+  const { alpha, plain } = guidance.ratio.params;
+  if (ratio === "mixture" && alpha === 1 && plain === "mixture")
+    return {
+      severity: "error",
+      fit: [],
+      params: [
+        ["plain", "keep"],
+        ["alpha", "0.12"],
+      ],
+      message:
+        "With `alpha: 1` nothing of the policy is left in the mixture, which a plain rollout counts against with `plain: mixture`: (1 − α) π_old is 0, and its ratio infinite. Set `plain: keep`, or `alpha` below 1.",
     };
   const { anchor } = objective.loss.params;
   const anchored = ratio !== "same_context" && !own.includes(ratio);
@@ -48,7 +62,7 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
 export const guidanceRatio: Rule = {
   id: "guidance-ratio",
   title: "Ratio that helped rollouts cannot have",
-  why: "What a helped rollout's tokens count against depends on who wrote them. Of a model of the run the probability of every token is known; of a written solution or a file of answers it is not, so that only ratios fit that need none (`shaped`: π / (π + γ); `multiple_importance`, which takes ½ (π_old + 1); `same_context`, which takes the policy's own). A mixture with an exploring policy is of rollouts that go on from an attempt. An objective whose anchor is not the behaviour, or that has no ratio, does not read any of it, and one that couples rows cannot give single tokens away.",
+  why: "What a helped rollout's tokens count against depends on who wrote them. Of a model of the run the probability of every token is known; of a written solution or a file of answers it is not, so that only ratios fit that need none (`shaped`: π / (π + γ); `multiple_importance`, which takes ½ (π_old + 1); `same_context`, which takes the policy's own). A mixture with an exploring policy is of rollouts that go on from an attempt, and where plain ones count against it as well some of the policy must be left in it. An objective whose anchor is not the behaviour, or that has no ratio, does not read any of it, and one that couples rows cannot give single tokens away.",
   check(model) {
     for (const view of model.stages) {
       const { body } = view.config;
@@ -64,19 +78,30 @@ export const guidanceRatio: Rule = {
         : problemOf(body);
       if (problem === undefined) continue;
       const paths = [
+        ...(problem.params ?? []).map(([name]) => ["guidance", "ratio", name]),
         ["guidance", "ratio", "use"],
         ["guidance", "ratio"],
         ["objective", "anchor"],
         ["guidance", "source"],
         ["guidance"],
       ];
-      const { fit, ...finding } = problem;
+      const { fit, params = [], ...finding } = problem;
       const at = placeOf(view.body, "guidance", "ratio");
       tell(model, view, guidanceRatio, paths, {
         ...finding,
-        mends: fit.map((use) =>
-          model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
-        ),
+        mends: [
+          ...fit.map((use) =>
+            model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
+          ),
+          ...params.map(([name, value]) =>
+            model.edits.set(
+              pathIn(view, at, "guidance", "ratio", name),
+              value,
+              `Set \`${name}: ${value}\``,
+              false,
+            ),
+          ),
+        ],
       });
     }
   },

@@ -1,8 +1,10 @@
-import type { ConfigModel, Rule } from "./rule.ts";
-import { isOwn, keyOf } from "./rule.ts";
+import { lacksOptimizer } from "./models.ts";
+import { isOwn, keyOf, type ConfigModel, type Rule } from "./rule.ts";
 
 /** Why a copy never differs from what it was at the beginning, or never from its original. */
-function whyIdle({ config }: ConfigModel, of: string, every: number): string | undefined {
+function whyIdle(model: ConfigModel, of: string, every: number): string | undefined {
+  const { config } = model;
+  if (lacksOptimizer(model, of)) return undefined;
   const updates = updatesOf(config);
   if (of === "policy")
     return updates < every ? `it is renewed after ${every} updates, and the run has ${updates}` : undefined;

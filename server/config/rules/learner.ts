@@ -3,6 +3,7 @@ import { alwaysModels } from "../references.ts";
 import type { RunConfig } from "../resolved.ts";
 import { modelsOf } from "../../objective/channelNames.ts";
 import { headsOf, lackOfHeads, valueHeadsOf } from "./heads.ts";
+import { lacksOptimizer } from "./models.ts";
 import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
@@ -82,7 +83,7 @@ function otherProblem(
 }
 
 function check(model: ConfigModel, view: StageView, plan: LearnerPlan): void {
-  const found = problemOf(model.config, plan);
+  const found = lacksOptimizer(model, plan.model) ? undefined : problemOf(model.config, plan);
   if (found === undefined) return;
   const { message, mend } = found;
   const at = ["auxiliary", String(plan.index)];

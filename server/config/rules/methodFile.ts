@@ -44,6 +44,9 @@ const filesOf = (path: readonly string[], { declaration, params, folder }: Reade
     );
   });
 
+const withoutPilots =
+  'A `surrogate` is fitted on pilot runs, and no file of them is named: write one run a line, {"weights": {"<arm>": 0.5, …}, "score": 0.42}, and name the file with `pilots`.';
+
 /** Files that an estimator or a source of help reads are there. */
 export const methodFile: Rule = {
   id: "method-file",
@@ -53,9 +56,12 @@ export const methodFile: Rule = {
     const fresh = firstTime();
     for (const view of model.stages)
       for (const [path, choice] of readersOf(view.config.body))
-        if (fresh(choice))
+        if (fresh(choice)) {
+          if (choice.declaration.name === "surrogate" && choice.params["pilots"] === undefined)
+            tell(model, view, methodFile, [path], { message: withoutPilots });
           for (const named of filesOf(path, choice))
             if (!existsSync(named.absolute)) complain(model, view, named);
+        }
   },
 };
 

@@ -8,8 +8,12 @@ import { at as nodeAt, keyOf, mine, type ConfigModel, type Rule } from "./rule.t
 /** Names that mean something wherever a model is named; `policy` is `model` and never gets here. */
 const reserved = ["reference", "previous"];
 const copyKeys = ["ema", "polyak"] as const;
+const usual = "{ use: adamw, lr: 1.0e-5 }";
 
-type Complain = (found: Pick<Finding, "message" | "severity" | "fixes">, ...keys: readonly string[]) => void;
+type Complain = (
+  found: Pick<Finding, "message" | "severity" | "fixes" | "mends">,
+  ...keys: readonly string[]
+) => void;
 
 /** Each model of the registry is one thing: opened from a base, or a copy of another. */
 export const registeredModel: Rule = {
@@ -37,7 +41,7 @@ function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Com
   if (reserved.includes(name))
     complain({ message: `\`${name}\` is a model that every run has: give this one another name.` });
   const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
-  if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(name, node, complain);
+  if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(model, name, node, complain);
   const foreign = perceptronKeys.find((key) => child(node, key) !== undefined);
   if (foreign !== undefined)
     return complain(
@@ -59,7 +63,7 @@ function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Com
 }
 
 /** Features in, numbers out: nothing of a language model belongs to it. */
-function checkPerceptron(name: string, node: MapNode, complain: Complain): void {
+function checkPerceptron(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
   const own = ["kind", ...perceptronKeys, "trains", "optimizer"];
   for (const key of node.entries.keys())
     if (!own.includes(key))
@@ -74,16 +78,25 @@ function checkPerceptron(name: string, node: MapNode, complain: Complain): void 
       { message: `\`models.${name}\` needs \`inputs\`: how many numbers a row of its features has.` },
       "kind",
     );
-  checkTraining(name, node, complain);
+  checkTraining(model, name, node, complain);
 }
 
-function checkTraining(name: string, node: MapNode, complain: Complain): void {
+/** Whether what a model lacks to train is told here: other rules need not say that it is frozen. */
+export const lacksOptimizer = ({ root }: Pick<ConfigModel, "root">, name: string): boolean => {
+  const node = nodeAt(root, "models", name);
+  return valueOf(child(node, "trains")) === true && child(node, "optimizer") === undefined;
+};
+
+function checkTraining(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
   const trains = valueOf(child(node, "trains")) === true;
   const optimizer = child(node, "optimizer") !== undefined;
-  if (trains && !optimizer)
+  if (lacksOptimizer(model, name))
     complain(
       {
-        message: `\`models.${name}\` trains, so it needs an \`optimizer\`, e.g. \`optimizer: { use: adamw, lr: 1.0e-5 }\`.`,
+        message: `\`models.${name}\` trains, so it needs an \`optimizer\`, e.g. \`optimizer: ${usual}\`.`,
+        mends: [
+          model.edits.set(["models", name, "optimizer"], usual, `Give it \`optimizer: ${usual}\``, false),
+        ],
       },
       "trains",
     );
@@ -97,8 +110,9 @@ function checkTraining(name: string, node: MapNode, complain: Complain): void {
     );
 }
 
-function checkOpened({ file }: ConfigModel, name: string, node: MapNode, complain: Complain): void {
-  checkTraining(name, node, complain);
+function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+  const { file } = model;
+  checkTraining(model, name, node, complain);
   const base = valueOf(child(node, "base"));
   const origin = child(node, "base")?.origin;
   if (typeof base !== "string" || origin === undefined || base === "tiny" || base.startsWith("${env:"))

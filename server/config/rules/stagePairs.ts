@@ -1,4 +1,5 @@
 import type { TaskConfig } from "../resolved.ts";
+import { lacksOptimizer } from "./models.ts";
 import { placeIn } from "./placeIn.ts";
 import { at as nodeAt, keyOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
@@ -37,6 +38,7 @@ function checkModel(model: ConfigModel, view: StageView): void {
   const at = nodeAt(view.written, "trains")?.origin ?? keyOf(view.written, "kind");
   const say = (message: string): void =>
     at && model.report({ rule: stagePairs.id, message, key: `${view.path}.trains`, at });
+  if (trains !== undefined && lacksOptimizer(model, trains)) return;
   const own = model.config.models.find((one) => one.name === trains);
   const fitting = model.config.models.flatMap((one) =>
     one.kind === "opened" && one.optimizer ? [one.name] : [],

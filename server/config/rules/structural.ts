@@ -5,7 +5,7 @@ export const structural: readonly RulePage[] = [
   {
     id: "syntax",
     title: "Text that is not YAML",
-    why: "The text cannot be read from here on: a bracket or quote is not closed, a tab stands in the indentation, a key is written twice. An unclosed bracket is reported where it opens. Nothing else is checked until the text can be read.",
+    why: "The text cannot be read from here on: a bracket or quote is not closed, a tab stands in the indentation, a key is written twice, a space is missing behind a colon. An unclosed bracket is reported where it opens. Nothing else is checked until the text can be read.",
   },
   {
     id: "unknown-key",

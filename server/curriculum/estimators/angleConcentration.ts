@@ -100,7 +100,7 @@ const tooLong = ({ source, id }: Task, tokens: number, context: number): UserErr
     `the prompt ${source}/${id} has ${tokens} tokens, which leaves no room for an answer in the model's context of ${context}.`,
     {
       code: "estimator-angles",
-      action: "Leave the task out, or give the model a longer context (model.size.context).",
+      action: "Leave the task out, or give the model a longer context (`model.context`).",
     },
   );
 const noModel = (): never => {

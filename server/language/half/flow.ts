@@ -43,9 +43,17 @@ export class FlowReader {
   private space(): void {
     for (;;) {
       while (this.at < this.end && /\s/.test(this.text[this.at] ?? "")) this.at++;
-      if (this.text[this.at] !== "#" || this.at >= this.end) return;
+      if (this.at >= this.end || (this.text[this.at] !== "#" && !this.isNonsense())) return;
       this.at = endOfLine(this.text, this.at, this.end);
     }
+  }
+
+  /** A line of its own that begins as nothing can: its brackets are none. */
+  private isNonsense(): boolean {
+    const { at, text } = this;
+    if (!"%@`".includes(text[at] ?? "")) return false;
+    const isFirst = text.slice(text.lastIndexOf("\n", at) + 1, at).trim() === "";
+    return isFirst && !this.watch.within(at, endOfLine(text, at, this.end));
   }
 
   scalar(): SourceNode {

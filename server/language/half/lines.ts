@@ -54,7 +54,7 @@ export class LineReader {
   protected begins({ start, to }: Line): boolean {
     if (this.isDash(start) || "[{\"'*&!|>?".includes(this.text[start] ?? "")) return true;
     if (this.keyAt(start, to) !== undefined || this.watch.within(start, to)) return true;
-    return /^[\w./@+-]+\s*(?:#|$)/.test(this.text.slice(start, to));
+    return /^[\w./+-][\w./@+-]*\s*(?:#|$)/.test(this.text.slice(start, to));
   }
 
   /** The next line that is deeper than `column`: text only where nothing else is. */
@@ -105,7 +105,10 @@ export class LineReader {
       if (line === undefined) break;
       if (line.start >= line.to || this.text[line.start] === "#") continue;
       const closes = "]}".includes(this.text[line.start] ?? "");
-      if (columnOf(line) <= parent && !closes) break;
+      if (columnOf(line) <= parent && !closes) {
+        if (!this.begins(line)) continue;
+        break;
+      }
       last = line.to;
       if (columnOf(line) <= parent) break;
     }

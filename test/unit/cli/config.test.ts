@@ -21,6 +21,53 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const json = async (...words: string[]): Promise<unknown> => JSON.parse((await gradus(words, folder)).stdout);
 
+describe("gradus curriculum --history", () => {
+  it("warns once of a signal that is no finite number, as a run does", async () => {
+    writeFileSync(
+      join(folder, "range.gradus.yaml"),
+      "tasks: [{ env: countdown, numbers: [3] }]\nreward: { terms: { correct: equation } }\ncurriculum: { signal: reward_range, estimator: last }\n",
+    );
+    const line = (step: number, rewards: number[]): string =>
+      JSON.stringify({
+        step,
+        task: `t${step}`,
+        arm: "countdown/3",
+        rewards,
+        advantages: rewards.map(() => 0),
+      });
+    const written = (...lines: string[]): void => writeFileSync(join(folder, "h.jsonl"), lines.join("\n"));
+    const words = ["curriculum", "range.gradus.yaml", "--history", "h.jsonl", "--json"];
+    written(line(0, [1, 0]), line(1, [1e308, -1e308]), line(2, [1, 0]), line(3, [1e308, -1e308]));
+    const { code, stdout, stderr } = await gradus(words, folder);
+    assert.deepEqual([code, stdout.trim().split("\n").length], [0, 4]);
+    assert.match(
+      stderr,
+      /^h\.jsonl: warning: step 1 \(and so in 1 more step\): the signal reward_range is no finite number for the task t1 of countdown\/3; .* choose another signal\. \[signal-not-finite\]\n$/,
+    );
+    written(line(0, [1, 0]));
+    assert.equal((await gradus(words, folder)).stderr, "");
+  });
+
+  it("warns with --what-if once of tasks that are used up", async () => {
+    const tasks = [...Array(20).keys()].map((i) => JSON.stringify({ prompt: `${i}`, answer: "1" }));
+    writeFileSync(join(folder, "few.jsonl"), tasks.join("\n"));
+    writeFileSync(
+      join(folder, "few.gradus.yaml"),
+      'tasks: [{ name: few, dataset: few.jsonl, prompt: "{prompt}", answer: "{answer}", epochs: 1 }]\nreward: { terms: { correct: exact_match } }\nrollout: { prompts: 12, group: 2 }\n',
+    );
+    const line = (step: number): string =>
+      JSON.stringify({ step, task: `t${step}`, arm: "few", rewards: [1, 0] });
+    writeFileSync(join(folder, "few-history.jsonl"), [0, 1, 2].map(line).join("\n"));
+    const words = ["curriculum", "few.gradus.yaml", "--history", "few-history.jsonl", "--what-if", "--json"];
+    const { code, stderr } = await gradus(words, folder);
+    assert.equal(code, 0);
+    assert.match(
+      stderr,
+      /^few-history\.jsonl: warning: step 1: an arm has no task left[^\n]* \[arm-empty\]\n$/,
+    );
+  });
+});
+
 describe("gradus validate", () => {
   it("prints findings as file:line:column with the rule, and exits 1", async () => {
     const { code, stderr } = await gradus(["validate", "bad.gradus.yaml"], folder);

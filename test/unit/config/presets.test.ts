@@ -8,9 +8,13 @@ import { knownOf } from "../curriculum/support.ts";
 
 const rest = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
 
+const pilots = "curriculum: { estimator: { pilots: test/fixtures/config/few.jsonl } }\n";
+
 /** What only a person can say: the file that is learned from. */
 const own: Readonly<Record<string, string>> = {
   "a-lol": "replay: { use: file, path: test/fixtures/config/few.jsonl }\n",
+  modomodo: pilots,
+  "bayesian-mixture": pilots,
 };
 
 describe("presets", () => {

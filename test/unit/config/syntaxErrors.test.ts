@@ -2,16 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseSource } from "../../../server/config/source.ts";
+import { applyEdits } from "../../../server/config/textEdits.ts";
+
+const origin = { file: "x.gradus.yaml", folder: "", via: [], layer: "file" } as const;
 
 /** `text at the range: message`. */
 const told = (text: string): string[] => {
   const lines = text.split("\n");
-  return parseSource("x.gradus.yaml", text, {
-    file: "x.gradus.yaml",
-    folder: "",
-    via: [],
-    layer: "file",
-  }).diagnostics.map(({ message, range: { start, end } }) => {
+  return parseSource("x.gradus.yaml", text, origin).diagnostics.map(({ message, range: { start, end } }) => {
     assert.equal(start.line, end.line, "stays on its line");
     return `${(lines[start.line] ?? "").slice(start.character, end.character)}: ${message}`;
   });
@@ -36,6 +34,30 @@ describe("syntax errors", () => {
   });
 
   it("still tell of two roots", () => assert.equal(told("steps: 1\nsteps: 2\nname: @a\n").length, 2));
+
+  it("tell a colon without a space, and mend each of them", () => {
+    const spaced = (text: string): string => {
+      const { diagnostics } = parseSource("x.gradus.yaml", text, origin);
+      for (const { message } of diagnostics) assert.match(message, /A space is missing behind the colon/);
+      return applyEdits(
+        text,
+        diagnostics.flatMap(({ fixes }) => fixes.flatMap(({ edits }) => [...edits])),
+      );
+    };
+    assert.equal(spaced("a: { b:1, c: [{ d:e:f }] }\n"), "a: { b: 1, c: [{ d: e:f }] }\n");
+    assert.equal(spaced("a:\n  - b:1\n    c:2  \n    d: 3\n"), "a:\n  - b: 1\n    c: 2  \n    d: 3\n");
+    assert.deepEqual(told("a: { use:prompt }\n"), [
+      "use:prompt: A space is missing behind the colon: write `use: prompt`.",
+    ]);
+  });
+
+  it("take a word with a colon for what it is where no key can be, in quotes, and in an address", () => {
+    assert.deepEqual(
+      told('a: [http://here:80, b:1]\n"c:d": 1\ne: { "f:g": 1, "h":2, j:k: 3 }\nl: m:n\n'),
+      [],
+    );
+    assert.match(told("http://here\na: 1\n")[0] ?? "", many);
+  });
 
   it("say what is missing within brackets", () => {
     assert.match(told("a: { b: 1, c: d: 2 }\n")[0] ?? "", /a comma is missing before it/);

@@ -12,7 +12,7 @@ import { contextOf, recipe, sourceOf } from "./support.ts";
 
 test("an endpoint writes tasks and votes; refusals and silence are errors that say what to do", async () => {
   const server = await chatServer((_text, _times, model) =>
-    model === "m" ? "1+1=" : model === "voter" ? "so\n12" : 500,
+    model === "m" ? "1+1=" : model === "voter" ? "so\n12" : model === "full" ? 400 : 500,
   );
   const { url, asked } = server;
   try {
@@ -66,7 +66,16 @@ test("an endpoint writes tasks and votes; refusals and silence are errors that s
     assert.deepEqual([text, body["temperature"], body["max_tokens"]], ["1+1= Think.", 0.7, 7]);
     const refused = made(endpoint, { url, model: "other" });
     assert.ok(refused.kind === "endpoint");
-    await assert.rejects(refused.complete(["a"], how), /500/);
+    await assert.rejects(refused.complete(["a"], how), /did not answer: 500/);
+    const full = made(endpoint, { url, model: "full" });
+    assert.ok(full.kind === "endpoint");
+    await assert.rejects(
+      full.complete(["a"], how),
+      (error) =>
+        error instanceof UserError &&
+        /The author of tasks at .* refused what it was asked: 400/.test(error.message) &&
+        /lower `max_tokens`/.test(error.detail.action ?? ""),
+    );
   } finally {
     delete process.env["GRADUS_TEST_KEY"];
     await server.close();

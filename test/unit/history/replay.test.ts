@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
-import { Curricula } from "../../../server/history/curricula.ts";
+import { Curricula, type Divisions } from "../../../server/history/curricula.ts";
 import { historyOf } from "../../../server/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../server/history/read.ts";
 import { replay, type ReplayedStep } from "../../../server/history/replay.ts";
@@ -106,6 +106,15 @@ test("an unknown arm, a line that is no group and numbers that are none are name
     ['{"step": 0, "arm": "a", "rewards": [1]}', /task/],
     ["[", /not JSON/],
     ['{"step": 0, "task": "t", "arm": "a", "rewards": [1, "NaN"]}', /rewards\[1\] is NaN/],
+    [
+      '{"step": 0, "task": "t", "arm": "a", "rewards": [1, "one"]}',
+      /"rewards", entry 1, must be a number or `null`$/,
+    ],
+    ['{"step": 0, "task": "t", "arm": "a", "rewards": 1}', /"rewards" must be a list of numbers$/],
+    [
+      '{"step": 0, "task": "t", "arm": "a", "rewards": [1], "lengths": [null]}',
+      /"lengths", entry 0, must be a number from 0$/,
+    ],
     ["", /no group in the file/],
   ] as const) {
     writeFileSync(file, `\n${text}\n`);
@@ -116,6 +125,25 @@ test("an unknown arm, a line that is no group and numbers that are none are name
     );
   }
   await assert.rejects(readHistory(`${file}.none`), /can't be read/);
+});
+
+test("a bare NaN or infinity, as Python writes it, is told as what it is, with what to write", async () => {
+  const file = join(temporary(), "h.jsonl");
+  for (const [bare, key] of [
+    ["NaN", "rewards"],
+    ["Infinity", "rewards"],
+    ["-Infinity", "advantages"],
+  ] as const) {
+    const line = { step: 0, task: 'NaN "NaN"', arm: "a", rewards: [1, 1], [key]: [1, "bare"] };
+    writeFileSync(file, JSON.stringify(line).replace('"bare"', bare));
+    await assert.rejects(
+      readHistory(file),
+      (error) =>
+        error instanceof UserError &&
+        error.message.startsWith(`${key}[1] is ${bare}`) &&
+        /Write `null`/.test(error.detail.action ?? ""),
+    );
+  }
 });
 
 test("null stands for a rollout without a reward, and steps are put in order", async () => {
@@ -173,6 +201,19 @@ curriculum:
   const [step] = replay(config, [group(0, "d", [1, 0], { task: id })]);
   assert.equal(Object.keys(step!.estimates).length, tasks.size);
   assert.equal(step!.estimates[`d/${id}`], tasks.task!(3).data["level"]);
+});
+
+test("replays of one history make its arms, and compare them with an environment's tasks, once", () => {
+  const { stages } = configOf(`${base}curriculum: { arms: prompt, signal: success_rate, estimator: last }\n`);
+  const history = [
+    group(0, "countdown/3", [1, 0], { task: "x" }),
+    group(0, "countdown/3", [1, 1], { task: "y" }),
+  ];
+  const divisions: Divisions = new Map();
+  const [one, other] = [1, 2].map(() => new Curricula(history, 1, divisions).of(stages[0]!));
+  assert.equal(one!.arms.size, 2);
+  assert.equal(one!.division, other!.division);
+  assert.notEqual(one, other);
 });
 
 test("arms of a run that divided its tasks more are parts of the config's own", () => {

@@ -63,6 +63,14 @@ test("the band widens where the history has nothing to say", async () => {
   assert.ok(unknown.at(-1)!.support["countdown/4"]! < 1);
 });
 
+test("an arm that the config has not is named, as in a replay", async () => {
+  const config = configOf(text("{ arms: difficulty, sampler: uniform }"));
+  await assert.rejects(
+    whatIf(config, [group(0, "countdown/33", 1, 0)]),
+    /no arm "countdown\/33": did you mean "countdown\/3"/,
+  );
+});
+
 test("admission rejects what it would have rejected", async () => {
   const config = configOf(
     text("{ arms: difficulty, sampler: uniform, admission: { use: success_band, low: 0, high: 0.5 } }"),

@@ -90,6 +90,16 @@ describe("reading half-written text", () => {
     ["a key between two depths", "a:\n    b: 1\n  c: 2\n", { a: { b: 1, c: 2 } }],
     ["a key at its dash's depth", "a:\n  - b: 1\n  c: 2\n  - b: 3\n", { a: [{ b: 1, c: 2 }, { b: 3 }] }],
     ["a line of nonsense", "a:\n  b: 1\n%%& }{ ::\n  c: 2\nd: 3\n", { a: { b: 1, c: 2 }, d: 3 }],
+    [
+      "nonsense between the lines of a list in brackets",
+      'a: [\n    { b: 1 },\n%% }{ :: "\n    { b: 2,\n    @@@ ]\n      c: 3 }\n  ]\nd: 4\n',
+      { a: [{ b: 1 }, { b: 2, c: 3 }], d: 4 },
+    ],
+    [
+      "nonsense in a map in brackets",
+      "a: {\n  b: { c: 1 },\n@@@\n  d: 2\n}\ne: 3\n",
+      { a: { b: { c: 1 }, d: 2 }, e: 3 },
+    ],
     ["too many brackets", "a: { b: 1 }}}]\nc: 2\n", { a: { b: 1 }, c: 2 }],
     ["tabs", "a:\n\tb: 1\n\tc: 2\n", { a: { b: 1, c: 2 } }],
     ["a list without a key", "a: 1\n- b\nc: 2\n", { a: 1, c: 2 }],

@@ -98,6 +98,46 @@ test("an author that does not answer, and one that writes what cannot be read, a
   }
 });
 
+test("a request that fills its model's context is told with who is asked, and what to shorten or to set", async () => {
+  const small = "width: 16, layers: 1, heads: 2, hidden: 32, context: 32";
+  const long = "x".repeat(400);
+  const make = (name: string, rest: string): string =>
+    `{ name: ${name}, generate: { every: 2, parents: 2, tries: 2, ${rest} } }`;
+  const asks = `transform: { use: diversify, request: '${long}{prompt}' }`;
+  const judge = `gates: [{ use: judges, request: '${long}{prompt}', yes: y, max_tokens: 2 }]`;
+  const run = testRun(
+    set("gates: [builds]", `models={ teacher: { base: tiny, ${small} } }`).map((text) =>
+      text.startsWith("tasks=")
+        ? `tasks=[{ env: reverse_text, lengths: [3] }, ${[
+            make("own", `${asks}, author: policy`),
+            make("other", `${asks}, author: { use: model, model: teacher }`),
+            make("judged", judge),
+          ].join(", ")}]`
+        : text,
+    ),
+  );
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const told = ofKind(run.records(), "event").filter(({ name }) => name === "tasks-not-made");
+    const of = (name: string): string => {
+      const found = told.find(({ message }) => message.startsWith(`No tasks were made for ${name}: `));
+      return `${found?.message ?? "none"} ${found?.action ?? ""}`;
+    };
+    assert.match(
+      of("own"),
+      /what the policy is to write a task of has \d+ tokens, and leaves no room in its context of \d+: "x+"… Shorten tasks\.own\.generate\.transform\.request, set model\.context higher/,
+    );
+    assert.match(of("other"), /what the model teacher is to write .* set models\.teacher\.context higher/);
+    assert.match(
+      of("judged"),
+      /what the policy is to judge .* Shorten the `request` in tasks\.judged\.generate\.gates/,
+    );
+    assert.equal(ofKind(run.records(), "metrics").at(-1)?.step, 25, "to its end");
+  } finally {
+    run.remove();
+  }
+});
+
 test("critiques of the policy's own responses are made, drawn and paid; solutions are scored, the policy judges", async () => {
   const generate = (rest: string): string => `generate: { every: 2, parents: 4, tries: 2, ${rest} }`;
   const all = "selector: { use: success_band, low: 0, high: 1 }";
