@@ -167,11 +167,3 @@ test("over-sampling follows the moving average of 1/(share of mixed groups), wit
   budget.learn?.([group([1, 1])], [0], [], clock);
   assert.equal(budget.groups?.(10, clock), Math.ceil(10 * (0.75 + 2)));
 });
-
-test("balanced filtering: log(1 − p + p e^{1/β}) − p/β is p(1 − p)/(2β²) to second order, largest at one half", () => {
-  const gap = (p: number, beta: number): number => Math.log(1 - p + p * Math.exp(1 / beta)) - p / beta;
-  for (const p of [0.1, 0.3, 0.5, 0.8])
-    for (const beta of [20, 100])
-      assert.ok(Math.abs(gap(p, beta) / ((p * (1 - p)) / (2 * beta ** 2)) - 1) < 0.5 / beta);
-  for (const p of [0.2, 0.4, 0.6, 0.8]) assert.ok(gap(p, 100) < gap(0.5, 100));
-});
