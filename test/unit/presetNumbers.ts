@@ -17,11 +17,13 @@ export interface Numbers {
 export const reward = "reward: { terms: { correct: equation } }\n";
 export const plain = `tasks: [{ env: countdown }]\n${reward}`;
 
+const isList = (node: Json): node is readonly Json[] => Array.isArray(node);
+
 function at(tree: Json, path: string): Json | undefined {
   return path.split(".").reduce<Json | undefined>((node, key) => {
-    if (Array.isArray(node))
-      return /^\d+$/.test(key) ? node[Number(key)] : node.find((one) => at(one, "name") === key);
-    return node !== null && typeof node === "object" ? node[key] : undefined;
+    if (node === undefined || node === null || typeof node !== "object") return undefined;
+    if (!isList(node)) return node[key];
+    return /^\d+$/.test(key) ? node[Number(key)] : node.find((one) => at(one, "name") === key);
   }, tree);
 }
 

@@ -132,4 +132,8 @@ presetsHave({
       "kl.0.coefficient": 0.01,
     },
   },
+  ppe: {
+    rows: ["4-06"],
+    values: { "guidance.trigger.use": "always", "guidance.source.prior": "null_examples" },
+  },
 });
