@@ -40,11 +40,11 @@ const chiSquare = (counts: readonly number[], shares: readonly number[]): number
 };
 
 test("RuscaRL: λ = (G − i)/(G − 1) · 1/(1 + exp(125 (t − 0.2))) for every member of eight, over the run", () => {
-  const amount = amountOf("ruscarl", "guidance: { amount: { over: 50 } }\n");
-  for (const step of [0, 5, 9, 10, 11, 15, 50])
+  const amount = amountOf("ruscarl", "guidance: { amount: { over: 51 } }\n");
+  for (const step of [0, 5, 9, 10, 11, 15, 50, 80])
     for (let i = 1; i <= 8; i++) {
       const asked = amount.share({ ...question, member: i - 1, clock: at(step) })?.share;
-      const fading = 1 / (1 + Math.exp(125 * (step / 50 - 0.2)));
+      const fading = 1 / (1 + Math.exp(125 * (Math.min(1, step / 50) - 0.2)));
       assert.ok(near(asked, ((8 - i) / 7) * fading), `step ${step}, member ${i}`);
     }
   const first = amount.share({ ...question, clock: at(0) })!.share;
