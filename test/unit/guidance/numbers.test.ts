@@ -106,6 +106,11 @@ presetsHave({
     values: {
       "auxiliary.0.when.all_failed": 128,
       "auxiliary.0.place": "alone",
+      "auxiliary.0.entropy": 0.001,
+      "auxiliary.0.optimizer.lr": 1e-6,
+      "auxiliary.0.optimizer.clip_norm": 1,
+      "update.optimizer.lr": 1e-6,
+      "update.optimizer.clip_norm": 0.7,
       "advantage.scale.use": "none",
     },
   },

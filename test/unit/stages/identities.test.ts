@@ -3,11 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { valueAt } from "../../../server/config/declaration.ts";
+import type { RunConfig } from "../../../server/config/resolved.ts";
 import { Chain, close, paid } from "../advantage/support.ts";
 import { configOf, near } from "../support.ts";
 
 const tasks = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
 const at = (step: number) => ({ step, stageStep: step });
+type Coefficient = RunConfig["top"]["kl"][number]["coefficient"];
+function weightAt(coefficient: Coefficient | undefined, step: number): number {
+  assert.ok(typeof coefficient === "number" || (coefficient && "schedule" in coefficient));
+  return valueAt(coefficient, at(step));
+}
 
 test("RLP: advantages are G/(G − 1)·(r − mean), which is the leave-one-out baseline", () => {
   const { advantage } = configOf(`extends: rlp\n${tasks}`).top;
@@ -32,7 +38,7 @@ test("ReMix: λ of one divergence and 1 − λ of the other, from 1 by tenths to
   const [base, last] = kl.map(({ coefficient }) => coefficient);
   const seen = new Set<number>();
   for (let step = 0; step <= 120; step++) {
-    const [a, b] = [valueAt(base!, at(step)), valueAt(last!, at(step))];
+    const [a, b] = [weightAt(base, step), weightAt(last, step)];
     assert.ok(near(a + b, 0.01), `step ${step}`);
     seen.add(Math.round(100 * a * 10) / 10);
   }
@@ -41,7 +47,7 @@ test("ReMix: λ of one divergence and 1 − λ of the other, from 1 by tenths to
 
 test("KDRL: the distillation's weight falls from 5e-3 to 1e-3", () => {
   const [entry] = configOf(`extends: kdrl\n${tasks}`).top.kl;
-  const values = [0, 50, 100, 1000].map((step) => valueAt(entry!.coefficient, at(step)));
+  const values = [0, 50, 100, 1000].map((step) => weightAt(entry!.coefficient, step));
   [0.005, 0.003, 0.001, 0.001].forEach((value, i) => assert.ok(near(values[i], value)));
 });
 
