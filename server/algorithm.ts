@@ -29,7 +29,7 @@ import {
   describeRollouts,
   type Trained,
 } from "./algorithm/describe.ts";
-import { withGiven } from "./algorithm/givenAdvantages.ts";
+import { apart, withGiven } from "./algorithm/givenAdvantages.ts";
 import { helps } from "./config/guidanceFacts.ts";
 import { groupsOf } from "./algorithm/groups.ts";
 import { klTerms } from "./algorithm/kl.ts";
@@ -172,9 +172,10 @@ export class Algorithm implements Stateful {
    * @param reuse the caller is done with them before it asks so again: they may be written to the same place
    */
   advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock, reuse = false): Advantages {
-    const found = this.advantageChain.advantages(combined, batch, stats, clock, reuse);
     const { guidance } = this.body;
-    return helps(guidance) && guidance.given_advantage === "own" ? withGiven(found, combined, batch) : found;
+    const own = helps(guidance) && guidance.given_advantage === "own";
+    const found = this.advantageChain.advantages(combined, own ? apart(batch) : batch, stats, clock, reuse);
+    return own ? withGiven(found, combined, batch) : found;
   }
   /** Recorded advantages per token; NaN where a token has none. */
   recorded(values: Float64Array, batch: Batch): Advantages {

@@ -228,6 +228,13 @@ export const scheduleSchema = z.strictObject({
     .array(z.number())
     .optional()
     .describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
+  base: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      "For `exponential`: b of from + (to − from)(bᵗ − 1)/(b − 1), t from 0 to 1; above 1 the change comes late, below 1 early. 4 in ZeroSearch. Default: in equal ratios where both ends have one sign, else e⁻⁵.",
+    ),
 });
 export type ScheduleSpec = z.output<typeof scheduleSchema> & { readonly clock?: "run" | "stage" };
 
@@ -237,6 +244,9 @@ export type Scheduled = number | ScheduleSpec;
 /** A parameter that can take a schedule: a number, or `{ schedule, from, to, over, start }`. */
 export const schedulable = (value: z.ZodType<number>) =>
   z.union([value, scheduleSchema]).meta({ schedulable: true });
+
+/** (bᵗ − 1)/(b − 1) for b = e^rate, which is t at rate 0: 0 at 0, 1 at 1. */
+const grown = (rate: number, t: number): number => (rate === 0 ? t : Math.expm1(rate * t) / Math.expm1(rate));
 
 /** The value of a scheduled number at a moment. A schedule written inside a stage counts that stage's steps. */
 export function valueAt(value: Scheduled, clock: Clock): number {
@@ -255,8 +265,8 @@ export function valueAt(value: Scheduled, clock: Clock): number {
       return from + ((to - from) * (logistic(t) - logistic(0))) / (logistic(1) - logistic(0));
     }
     case "exponential":
-      if (from * to > 0) return from * (to / from) ** t;
-      return from + ((to - from) * (1 - Math.exp(-5 * t))) / (1 - Math.exp(-5));
+      if (value.base === undefined && from * to > 0) return from * (to / from) ** t;
+      return from + (to - from) * grown(value.base === undefined ? -5 : Math.log(value.base), t);
     case "steps": {
       const jumps = value.at ?? [0.2, 0.4, 0.6, 0.8, 1];
       const passed = jumps.filter((jump) => t >= jump && now >= value.start).length;

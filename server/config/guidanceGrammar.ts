@@ -34,7 +34,7 @@ export const guidanceField: Field = short(
     ),
     given_advantage: value(
       givenAdvantages,
-      "The advantage of given tokens that train. joint: that of their rollout; own: (r − mean) / std over the rollouts of the group that go on from the same words (r itself where one is alone), divided by how many those are.",
+      "What helped rollouts are compared with. joint: all of their group, and given tokens count as their rollout does; own: those that go on from the same words, as plain ones are with plain ones (the reward itself where one is alone), and given tokens count that less the mean reward of the plain ones, divided by how many go on from them.",
     ),
     enter: value(guidanceEnters, "Which helped rollouts enter the group: all, or those that succeed."),
   },

@@ -8,43 +8,64 @@ import { mean } from "../../../shared/mean.ts";
 
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
 
-class RewardSpread implements Admission {
-  /** Moving average of the steps' mean standard deviations; NaN before the first step. */
-  private average = Number.NaN;
+interface Options {
+  readonly beta: number;
+  readonly decay: number;
+  readonly sample: boolean;
+  readonly from: number;
+  readonly over: number;
+}
 
-  constructor(
-    private readonly beta: number,
-    private readonly decay: number,
-    private readonly less: 0 | 1,
-  ) {}
+class RewardSpread implements Admission {
+  /** Mean of the first steps' mean standard deviations, then their moving average; NaN before the first. */
+  private average = Number.NaN;
+  /** Steps so far. */
+  private steps = 0;
+
+  constructor(private readonly options: Options) {}
+
+  private spread(rewards: Float64Array): number {
+    return deviation(rewards, this.options.sample ? 1 : 0);
+  }
 
   admit({ rewards }: Group): Verdict {
     if (rewards.length === 0) return unscored;
-    const spread = deviation(rewards, this.less);
-    const least = this.beta * this.average;
-    // Nothing is below NaN: the first step trains on everything.
-    return spread < least ? no(`standard deviation ${rounded(spread)} is below ${rounded(least)}`) : yes;
+    const { beta, from, over } = this.options;
+    if (this.steps < from + over) return yes;
+    const spread = this.spread(rewards);
+    const least = beta * this.average;
+    // An average of equal numbers may be a little above them.
+    return spread < least * (1 - 1e-9)
+      ? no(`standard deviation ${rounded(spread)} is below ${rounded(least)}`)
+      : yes;
   }
+
   remember(groups: readonly Group[]): void {
-    const spreads = groups.flatMap(({ rewards }) =>
-      rewards.length === 0 ? [] : [deviation(rewards, this.less)],
-    );
+    const spreads = groups.flatMap(({ rewards }) => (rewards.length === 0 ? [] : [this.spread(rewards)]));
     if (spreads.length === 0) return;
-    const now = mean(spreads);
-    this.average = Number.isNaN(this.average) ? now : this.decay * this.average + (1 - this.decay) * now;
+    const { decay, from, over } = this.options;
+    const counted = this.steps - from;
+    this.steps += 1;
+    if (counted < 0) return;
+    const kept = counted < over ? counted / (counted + 1) : decay;
+    this.average = (counted === 0 ? 0 : kept * this.average) + (1 - kept) * mean(spreads);
   }
+
   save(): Saved {
-    return { json: Number.isNaN(this.average) ? null : this.average };
+    return { json: [this.steps, Number.isNaN(this.average) ? null : this.average] };
   }
   load({ json }: Saved): void {
-    this.average = typeof json === "number" ? json : Number.NaN;
+    const [steps, average] = json as readonly [number, number | null];
+    this.steps = steps;
+    this.average = average ?? Number.NaN;
   }
 }
 
 export const rewardSpread = admission({
   name: "reward_std",
   summary: "Leaves out groups whose rewards differ less than a share of what they have lately differed by.",
-  formula: "std_i r_i ≥ β · EMA(mean over the step's groups of std)",
+  formula:
+    "std_i r_i ≥ β · EMA(mean over the step's groups of std), which begins with the mean of the first `over` steps counted",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   params: z.object({
     beta: z
@@ -54,6 +75,20 @@ export const rewardSpread = admission({
       .describe("β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source."),
     decay: z.number().min(0).lt(1).default(0.99).describe("Of the moving average, a step."),
     sample: z.boolean().default(false).describe("Divide by n − 1 in the place of n."),
+    from: z
+      .number()
+      .int()
+      .min(0)
+      .default(0)
+      .describe("Steps before the first that is counted; 5 in the source."),
+    over: z
+      .number()
+      .int()
+      .positive()
+      .default(1)
+      .describe(
+        "Steps whose plain mean the average begins with, and nothing is left out until then; 5 in the source.",
+      ),
   }),
-  create: ({ beta, decay, sample }) => new RewardSpread(beta, decay, sample ? 1 : 0),
+  create: (options) => new RewardSpread(options),
 });

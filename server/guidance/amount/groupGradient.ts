@@ -5,7 +5,8 @@ export const groupGradient = guidanceAmount({
   name: "group_gradient",
   summary:
     "The first rollout of a group gets all of the help and the last one none; over the run it fades for all of them.",
-  formula: "share = (G − i)/(G − 1) · 1/(1 + exp(slope (t − middle))), i = 1 … G, t = step / over",
+  formula:
+    "share = (G − i)/(G − 1) · 1/(1 + exp(slope (t − middle))), i = 1 … G, t = step / (over − 1), at most 1",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
   ],
@@ -15,14 +16,20 @@ export const groupGradient = guidanceAmount({
       .number()
       .default(0.2)
       .describe("Part of the run at which half of the help is left; 0.2 in the source's code."),
-    over: z.number().positive().default(100).describe("Steps that t counts as the whole run."),
+    over: z
+      .number()
+      .int()
+      .positive()
+      .default(100)
+      .describe("Steps that t counts as the whole run: 0 in the first of them, 1 in the last."),
   }),
   create: ({ slope, middle, over }) => ({
     rounds: 1,
     spread: "retries",
     share: ({ member, members, clock }) => {
       const within = members === 1 ? 1 : (members - 1 - member) / (members - 1);
-      return { share: within / (1 + Math.exp(slope * (clock.step / over - middle))) };
+      const t = over === 1 ? 1 : Math.min(1, clock.step / (over - 1));
+      return { share: within / (1 + Math.exp(slope * (t - middle))) };
     },
   }),
 });

@@ -10,13 +10,13 @@ const priors = {
   code: "First solve it as a program between <code> and </code>, then answer.",
   knowledge: "First recall facts that help between <knowledge> and </knowledge>, then answer.",
   null_examples:
-    "First give examples that break the statement between <examples> and </examples>, then answer.",
+    "First list examples and counterexamples that bear on it between <examples> and </examples>, then answer.",
 } as const;
 
 export const instruction = guidanceSource({
   name: "instruction",
   summary:
-    "An instruction before every prompt that asks for a way of working: thinking, planning, coding, recalling, or looking for counterexamples.",
+    "An instruction before every prompt that asks for a way of working: thinking, planning, coding, recalling, or listing examples and counterexamples.",
   sources: ["Prior Prompt Engineering for Reinforcement Fine-Tuning"],
   offers: () => ({ place: "prompt", divisible: false }),
   params: z.object({

@@ -38,6 +38,32 @@ test("RLPR: below β times the moving average of the deviation a group does not 
   assert.ok(!keeps(copy, 0, 0.274) && keeps(copy, 0, 0.276));
 });
 
+test("RLPR's script: the average begins with the mean of steps 6 to 10, and filters from step 11", () => {
+  const options = { beta: 0.5, from: 5, over: 5 };
+  const admission = made(rewardSpread, options);
+  // Deviations of 0.1, 0.2 … 1 in steps 1 to 10: the average begins at 0.8.
+  for (let step = 1; step <= 10; step++) {
+    assert.ok(keeps(admission, 1, 1), `step ${step}`);
+    admission.remember?.([group([0, step / 5])], [0], clock);
+  }
+  assert.deepEqual([keeps(admission, 0, 0.79), keeps(admission, 0, 0.81)], [false, true]);
+  admission.remember?.([group([0, 4])], [0], clock);
+  const bound = 0.5 * (0.99 * 0.8 + 0.01 * 2);
+  const copy = made(rewardSpread, options);
+  copy.load?.(admission.save!());
+  for (const one of [admission, copy]) {
+    assert.ok(!keeps(one, 0, 2 * bound - 1e-6) && keeps(one, 0, 2 * bound + 1e-6));
+  }
+});
+
+test("RLPR with β = 1: groups that all differ alike train", () => {
+  const admission = made(rewardSpread, { beta: 1 });
+  for (let step = 0; step < 50; step++) {
+    assert.ok(keeps(admission, 1, 0, 0), `step ${step}`);
+    admission.remember?.([group([1, 0, 0]), group([0, 1, 0]), group([0, 0, 1])], [0, 0, 0], clock);
+  }
+});
+
 test("filters by best reward, advantage, balance and the greedy answer", () => {
   assert.ok(!keeps(made(minBestReward, {}), 0, 0) && keeps(made(minBestReward, {}), 0, 0.1));
   assert.ok(!keeps(made(minBestReward, { least: 1 }), 0, 0.9));
@@ -140,12 +166,4 @@ test("over-sampling follows the moving average of 1/(share of mixed groups), wit
   assert.equal(budget.groups?.(10, clock), 15);
   budget.learn?.([group([1, 1])], [0], [], clock);
   assert.equal(budget.groups?.(10, clock), Math.ceil(10 * (0.75 + 2)));
-});
-
-test("balanced filtering: log(1 − p + p e^{1/β}) − p/β is p(1 − p)/(2β²) to second order, largest at one half", () => {
-  const gap = (p: number, beta: number): number => Math.log(1 - p + p * Math.exp(1 / beta)) - p / beta;
-  for (const p of [0.1, 0.3, 0.5, 0.8])
-    for (const beta of [20, 100])
-      assert.ok(Math.abs(gap(p, beta) / ((p * (1 - p)) / (2 * beta ** 2)) - 1) < 0.5 / beta);
-  for (const p of [0.2, 0.4, 0.6, 0.8]) assert.ok(gap(p, 100) < gap(0.5, 100));
 });

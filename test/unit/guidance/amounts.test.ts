@@ -50,7 +50,7 @@ test("RuscaRL: the first of a group is shown all, the last nothing, and a sigmoi
   assert.equal(ask(whole, { member: 7, members: 8 }), 0);
   assert.ok(Math.abs(ask(whole, { member: 2, members: 8 })! - 5 / 7 / 2) < 1e-12);
   assert.equal(ask(whole, { member: 0, members: 1 }), 0.5, "a group of one has the first one's share");
-  const source = made(guidanceAmounts, "group_gradient", { over: 100 });
+  const source = made(guidanceAmounts, "group_gradient", { over: 101 });
   assert.equal(ask(source, { members: 8, clock: at(20) }), 0.5);
   const early = 1 / (1 + Math.exp(125 * (0.1 - 0.2)));
   assert.ok(Math.abs(ask(source, { members: 8, clock: at(10) })! - early) < 1e-12);

@@ -163,13 +163,17 @@ test("Prefix-RFT: the prefix has an advantage of its own, a clip of its own, and
     errored: new Uint8Array(5),
   };
   const found = algorithm.advantages(combined, rows, {}, clock);
-  const spread = Math.sqrt(0.3) + 1e-4;
-  for (const i of [2, 3, 4, 5, 6]) near(found.tokens[i]!, 1);
-  near(found.tokens[7]!, 0.4 / spread);
-  near(found.tokens[8]!, 0.5 / (Math.SQRT1_2 + 1e-6) / 2);
-  near(found.tokens[10]!, -0.5 / (Math.SQRT1_2 + 1e-6) / 2);
-  near(found.tokens[9]!, 0.4 / spread);
-  near(found.tokens[0]!, -0.6 / spread);
+  // Plain rollouts earn 0 and 1; one goes on from a prefix of its own and earns 1; two share a prefix and earn 1 and 0.
+  near(found.tokens[0]!, -0.5);
+  near(found.tokens[1]!, 0.5);
+  for (const i of [2, 3, 4, 5, 6]) near(found.tokens[i]!, 1 - 0.5);
+  near(found.tokens[7]!, 1);
+  near(found.tokens[8]!, (0.5 - 0.5) / 2);
+  near(found.tokens[9]!, 0.5);
+  near(found.tokens[10]!, (-0.5 - 0.5) / 2);
+  near(found.tokens[11]!, -0.5);
+  // A row counts as its trained tokens do on average.
+  near(found.rows[2]!, (5 * 0.5 + 1) / 6);
 
   // Of the seven given tokens the quantile of 0.8 keeps the two most uncertain.
   const then = new Float64Array(12).fill(-1);
@@ -186,7 +190,8 @@ test("Prefix-RFT: the prefix has an advantage of its own, a clip of its own, and
     [false, false, false, true, false, false, false],
     "the most uncertain is past its clip at 1.2",
   );
-  near(gradients.logp![5]!, -1 / 6 / 5);
+  // The mean is over all tokens, those that the mask leaves out among them.
+  near(gradients.logp![5]!, -0.5 / 12);
 });
 
 test("PPO++: the critic and the loss see what the policy wrote, behind what the guide gave", () => {
