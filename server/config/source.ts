@@ -4,7 +4,6 @@ import {
   isMap,
   isScalar,
   isSeq,
-  parse,
   parseDocument,
   Scalar as YamlScalar,
   type Document,
@@ -152,14 +151,16 @@ class Converter {
     const [start, end] = key.range ?? [0, 0];
     const found =
       key.type === YamlScalar.PLAIN && typeof key.value === "string" ? unspaced(key.value) : undefined;
-    if (found === undefined) return undefined;
+    const read = found === undefined ? undefined : parseDocument(found.value);
+    // What cannot stand behind a space either is no value.
+    if (found === undefined || read === undefined || read.errors.length > 0) return undefined;
     const colon = start + found.key.length;
     const fix = spaceFix([this.rangeOf(colon + 1, colon + 1)]);
     this.problems.push({ message: spaceWords(found), range: [start, end], fix });
     const at = (from: number, to: number): Origin => new TextOrigin(this.base, from, to, this.rangeOf);
     const value: SourceNode = {
       kind: "scalar",
-      value: scalarOf(parse(found.value)),
+      value: scalarOf(read.toJS()),
       origin: at(colon + 1, end),
     };
     return { name: found.key, entry: { key: at(start, colon), value } };

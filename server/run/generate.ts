@@ -179,7 +179,8 @@ export const tooLong = (prompt: string, length: number, context: number): UserEr
     `A prompt of ${length} tokens leaves no room in the model's context of ${context}: ${JSON.stringify(prompt.slice(0, 80))}…`,
     {
       code: "prompt-too-long",
-      action: "Shorten the prompts (a dataset leaves long ones out by `max_prompt` with `overlong: filter`), or choose a model with a longer context.",
+      action:
+        "Shorten the prompts (a dataset leaves long ones out by `max_prompt` with `overlong: filter`), or choose a model with a longer context.",
     },
   );
 

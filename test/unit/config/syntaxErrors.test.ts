@@ -59,6 +59,9 @@ describe("syntax errors", () => {
     assert.match(told("http://here\na: 1\n")[0] ?? "", many);
   });
 
+  it("leave alone what no space behind the colon would make a value", () =>
+    assert.deepEqual(told("a: { b:`c }\n"), []));
+
   it("say what is missing within brackets", () => {
     assert.match(told("a: { b: 1, c: d: 2 }\n")[0] ?? "", /a comma is missing before it/);
     assert.match(told("a: { b: 1, @c: 2 }\n")[0] ?? "", /cannot begin with this character/);
