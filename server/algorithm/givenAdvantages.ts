@@ -71,7 +71,6 @@ function ownOf(batch: Batch, found: Advantages, { total, errored }: Combined): O
  * @param found advantages of the batch `apart`
  */
 export function withGiven(found: Advantages, combined: Combined, batch: Batch): Advantages {
-  const { perRow: _, late: __, ...rest } = found;
   const [tokens, rows, exists] = [found.tokens.slice(), found.rows.slice(), found.exists.slice()];
   for (const { row, written, given } of ownOf(batch, found, combined)) {
     let [sum, trained] = [0, 0];
@@ -85,5 +84,5 @@ export function withGiven(found: Advantages, combined: Combined, batch: Batch): 
     }
     if (trained > 0) rows[row] = sum / trained;
   }
-  return { ...rest, tokens, rows, exists };
+  return { tokens, rows, exists, ...(found.returns !== undefined && { returns: found.returns }) };
 }

@@ -265,7 +265,9 @@ export function valueAt(value: Scheduled, clock: Clock): number {
       return from + ((to - from) * (logistic(t) - logistic(0))) / (logistic(1) - logistic(0));
     }
     case "exponential":
-      if (value.base === undefined && from * to > 0) return from * (to / from) ** t;
+      // From the larger end, so that their ratio is at most 1: it may be beyond all numbers the other way round.
+      if (value.base === undefined && Math.sign(from) * Math.sign(to) > 0)
+        return Math.abs(from) < Math.abs(to) ? to * (from / to) ** (1 - t) : from * (to / from) ** t;
       return from + (to - from) * grown(value.base === undefined ? -5 : Math.log(value.base), t);
     case "steps": {
       const jumps = value.at ?? [0.2, 0.4, 0.6, 0.8, 1];
