@@ -13,7 +13,7 @@ export const classesOf = (known: Known): Classes =>
 
 export class Columns {
   constructor(
-    private readonly known: Known,
+    readonly known: Known,
     readonly classes: Classes,
   ) {}
 

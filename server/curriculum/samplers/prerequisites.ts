@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { sampler } from "../../config/declaration.ts";
-import { singly } from "../classes.ts";
-import { SumTree } from "../sumTree.ts";
 import type { Known, Sampler } from "../types.ts";
-import { valueOf } from "./columns.ts";
-import { drawApart, drawFrom } from "./independent.ts";
+import { valueOf, type Columns } from "./columns.ts";
+import { independent } from "./independent.ts";
 
 type Requires = Readonly<Record<string, readonly string[]>>;
 
@@ -37,7 +35,42 @@ function unknownArm(name: string, { arms, size }: Known): UserError {
   });
 }
 
-const groups = ["frontier", "mastered", "locked"] as const;
+/** Which arms require others, by their numbers: a few, of however many there are. */
+class Locks {
+  private readonly names: readonly string[];
+  private readonly before = new Map<number, readonly number[]>();
+  private readonly numbers = new Map<number, number>();
+
+  constructor(private readonly requires: Requires) {
+    this.names = Object.keys(requires);
+  }
+
+  /** Arms may have appeared. @throws UserError where one requires an arm that there is not */
+  find(known: Known): void {
+    if (this.numbers.size === this.names.length) return;
+    this.names.forEach((name, number) => {
+      const arm = known.arms.find(name);
+      if (arm < 0) return;
+      const before = this.requires[name]!.map((one) => {
+        const found = known.arms.find(one);
+        if (found < 0) throw unknownArm(one, known);
+        return found;
+      });
+      this.before.set(arm, before);
+      this.numbers.set(arm, number + 1);
+    });
+  }
+
+  of(arm: number): readonly number[] {
+    return this.before.get(arm) ?? [];
+  }
+  /** No two arms that require others are alike; 0: it requires none. */
+  number(arm: number): number {
+    return this.numbers.get(arm) ?? 0;
+  }
+}
+
+type Group = "frontier" | "mastered" | "locked";
 
 export const prerequisites = sampler({
   name: "prerequisites",
@@ -78,34 +111,31 @@ export const prerequisites = sampler({
         action: "Take one of these out of `requires`: none of them could ever be on the frontier.",
       });
     const quotas = { frontier: 1 - review - explore, mastered: review, locked: explore };
-    const isMastered = (known: Known, arm: number): boolean => valueOf(known, arm) >= mastered;
-    const groupOf = (known: Known, arm: number): (typeof groups)[number] => {
-      if (isMastered(known, arm)) return "mastered";
-      const before = (requires[known.arms.name(arm)] ?? []).map((name) => {
-        const found = known.arms.find(name);
-        if (found < 0) throw unknownArm(name, known);
-        return found;
-      });
-      const open = valueOf(known, arm) >= opens || before.every((one) => isMastered(known, one));
-      return open ? "frontier" : "locked";
+    const locks = new Locks(requires);
+    const groupOf = (value: number, arm: number, known: Known): Group => {
+      if (value >= mastered) return "mastered";
+      const isOpen = value >= opens || locks.of(arm).every((before) => valueOf(known, before) >= mastered);
+      return isOpen ? "frontier" : "locked";
     };
-    const probabilities: Sampler["probabilities"] = (known) => {
-      const group = Array.from({ length: known.size }, (_, arm) => groupOf(known, arm));
+    const weights = (columns: Columns): Float64Array => {
+      const { open, value, classes, known } = columns;
+      const group = Array.from(value, (one, of) => groupOf(one, classes.first[of]!, known));
       const counts = { frontier: 0, mastered: 0, locked: 0 };
-      for (let arm = 0; arm < known.size; arm++) counts[group[arm]!] += Number(known.open(arm));
+      group.forEach((one, of) => (counts[one] += open[of]!));
       // What a group without arms does not take goes to the others.
-      const sum = groups.reduce((total, one) => total + (counts[one] > 0 ? quotas[one] : 0), 0);
-      const all = counts.frontier + counts.mastered + counts.locked;
-      return Float64Array.from(group, (one, arm) => {
-        if (!known.open(arm)) return 0;
-        return sum > 0 ? quotas[one] / counts[one] / sum : 1 / all;
-      });
+      return Float64Array.from(group, (one) => (counts[one] > 0 ? quotas[one] / counts[one] : 0));
     };
+    const drawn = independent(["own", "value"], weights);
     return {
-      probabilities,
-      draw: (known, n, random, clock) => {
-        const p = probabilities(known, clock);
-        return known.once ? drawApart(singly(known), p, new SumTree(p), n, random) : drawFrom(p, n, random);
+      ...drawn,
+      own: (arm) => locks.number(arm),
+      probabilities: (known, clock) => {
+        locks.find(known);
+        return drawn.probabilities(known, clock);
+      },
+      draw: (known, ...rest) => {
+        locks.find(known);
+        return drawn.draw(known, ...rest);
       },
     };
   },

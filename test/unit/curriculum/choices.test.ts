@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { normalCumulative } from "../../../server/curriculum/distributions.ts";
 import { bandSampler } from "../../../server/curriculum/samplers/band.ts";
+import { Alike } from "../../../server/curriculum/classes.ts";
 import { expectedImprovement } from "../../../server/curriculum/samplers/expectedImprovement.ts";
 import { akaike, fitMixture, drawComponent } from "../../../server/curriculum/samplers/gaussianMixture.ts";
 import { gaussianWindow } from "../../../server/curriculum/samplers/gaussianWindow.ts";
@@ -161,6 +162,28 @@ test("prerequisites: the frontier, a little of what is mastered and of what is l
   assert.ok(all.every((share) => near(share, 0.2)));
   const closed = sampler.probabilities({ ...known, open: (arm) => arm === 2 }, clock);
   assert.deepEqual([...closed], [0, 0, 1, 0, 0]);
+});
+
+test("prerequisites among many prompts: those that require others are told apart, and the rest are alike", () => {
+  const requires = { a: ["b"], c: ["d"] };
+  const known = knownOf([0.5, 0.9, 0.05, 0.5, 0.05, 0.5, undefined]);
+  const alike = { ...known, once: true };
+  for (const seed of ["s", "t", "u"]) {
+    const sampler = made(prerequisites, { requires, opens: 0.4, review: 0.2, explore: 0.1 });
+    const classes = new Alike([(arm) => sampler.own?.(arm) ?? 0, (arm) => known.value[arm]!], 1);
+    const few = { ...alike, classes: () => classes.classes(known.size, new Set()) };
+    const counts = new Float64Array(known.size);
+    for (let i = 0; i < 20_000; i++) counts[sampler.draw(few, 1, randomStream(seed, i), clock, [])[0]!]! += 1;
+    // Of the first draw alone: c is locked, b mastered, the other five are the frontier.
+    const p = [0.7 / 5, 0.2, 0.1, 0.7 / 5, 0.7 / 5, 0.7 / 5, 0.7 / 5];
+    assert.deepEqual(
+      [...sampler.probabilities(known, clock)].map((one) => one.toFixed(9)),
+      p.map((one) => one.toFixed(9)),
+    );
+    // Six degrees of freedom, 99.9 %.
+    const chi = p.reduce((sum, one, arm) => sum + (counts[arm]! - 20_000 * one) ** 2 / (20_000 * one), 0);
+    assert.ok(chi < 22.5, String(chi));
+  }
 });
 
 test("prerequisites: circles, arms that are not there and shares above 1 are named", () => {
