@@ -11,7 +11,17 @@ const setting = `${tasks.toLocaleString("en")} tasks, ${prompts} a step, 8 rollo
 const sampled = samplers.filter(
   ({ takes = [] }) => !takes.some((need) => need === "points" || need === "mixtures"),
 );
-const estimated = ["ema", "window", "last", "windows", "beta", "beta_restart", "rasch", "static"] as const;
+const estimated = [
+  "ema",
+  "window",
+  "last",
+  "windows",
+  "beta",
+  "beta_restart",
+  "pooled_beta",
+  "rasch",
+  "static",
+] as const;
 const written: Readonly<Record<string, string>> = {
   static: "{ use: static, by: field, field: score }",
   windows: "{ use: windows, size: 1 }",

@@ -23,6 +23,8 @@ export interface ArmSet {
   name(arm: number): Arm;
   /** −1: none of that name. */
   find(name: Arm): number;
+  /** Numbers of a few names, of arms from a number on: where an index of all names would be larger than all else. */
+  numbersOf?(names: ReadonlySet<Arm>, from: number): ReadonlyMap<Arm, number>;
   /** Where an arm is one task: that task. */
   task?(arm: number): Task;
   /** Where arms are points of a box of environment parameters: its place, one number a dimension. */

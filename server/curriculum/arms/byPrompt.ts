@@ -67,6 +67,14 @@ class PromptArms implements ArmSet {
     }
     return this.numbers.get(name) ?? -1;
   }
+  numbersOf(names: ReadonlySet<Arm>, from: number): ReadonlyMap<Arm, number> {
+    const found = new Map<Arm, number>();
+    for (let arm = from; arm < this.size; arm++) {
+      const name = promptName(this.task(arm));
+      if (names.has(name)) found.set(name, arm);
+    }
+    return found;
+  }
 }
 
 const promptName = (task: Task): Arm => `${task.source}/${task.id}`;

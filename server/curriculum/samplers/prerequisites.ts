@@ -37,36 +37,47 @@ function unknownArm(name: string, { arms, size }: Known): UserError {
 
 /** Which arms require others, by their numbers: a few, of however many there are. */
 class Locks {
-  private readonly names: readonly string[];
+  private readonly names: ReadonlySet<string>;
+  /** Arms that are named, as far as they have appeared. */
+  private readonly numbers = new Map<string, number>();
+  /** Arms that were looked through. */
+  private seen = 0;
   private readonly before = new Map<number, readonly number[]>();
-  private readonly numbers = new Map<number, number>();
 
   constructor(private readonly requires: Requires) {
-    this.names = Object.keys(requires);
+    this.names = new Set(Object.entries(requires).flatMap(([name, before]) => [name, ...before]));
   }
 
   /** Arms may have appeared. @throws UserError where one requires an arm that there is not */
   find(known: Known): void {
-    if (this.numbers.size === this.names.length) return;
-    this.names.forEach((name, number) => {
-      const arm = known.arms.find(name);
-      if (arm < 0) return;
-      const before = this.requires[name]!.map((one) => {
-        const found = known.arms.find(one);
-        if (found < 0) throw unknownArm(one, known);
-        return found;
-      });
-      this.before.set(arm, before);
-      this.numbers.set(arm, number + 1);
-    });
+    if (this.seen === known.size || this.names.size === 0) return;
+    const { arms } = known;
+    const found =
+      arms.numbersOf?.(this.names, this.seen) ?? [...this.names].map((one) => [one, arms.find(one)] as const);
+    for (const [name, arm] of found) if (arm >= 0) this.numbers.set(name, arm);
+    for (const [name, required] of Object.entries(this.requires)) {
+      const arm = this.numbers.get(name);
+      if (arm !== undefined)
+        this.before.set(
+          arm,
+          required.map((one) => this.numberOf(one, known)),
+        );
+    }
+    this.seen = known.size;
+  }
+
+  private numberOf(name: string, known: Known): number {
+    const arm = this.numbers.get(name);
+    if (arm === undefined) throw unknownArm(name, known);
+    return arm;
   }
 
   of(arm: number): readonly number[] {
     return this.before.get(arm) ?? [];
   }
   /** No two arms that require others are alike; 0: it requires none. */
-  number(arm: number): number {
-    return this.numbers.get(arm) ?? 0;
+  own(arm: number): number {
+    return this.before.has(arm) ? arm + 1 : 0;
   }
 }
 
@@ -128,7 +139,7 @@ export const prerequisites = sampler({
     const drawn = independent(["own", "value"], weights);
     return {
       ...drawn,
-      own: (arm) => locks.number(arm),
+      own: (arm) => locks.own(arm),
       probabilities: (known, clock) => {
         locks.find(known);
         return drawn.probabilities(known, clock);

@@ -20,6 +20,7 @@ for (const text of [
   "{ signal: success_rate, estimator: pooled_beta, sampler: sorted }",
   "{ signal: success_rate, estimator: pooled_beta, sampler: boltzmann }",
   "{ signal: success_rate, estimator: ema, sampler: tiers }",
+  "{ signal: success_rate, estimator: ema, sampler: { use: prerequisites, requires: { countdown/7: [countdown/1] } } }",
   "{ signal: success_rate, estimator: beta, sampler: expected_improvement }",
   "{ estimator: ema, sampler: { use: self_repellent, temperature: 0.5 } }",
   "{ estimator: last, sampler: greedy }",
