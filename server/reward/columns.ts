@@ -22,3 +22,15 @@ export function failedRows({ terms, weights }: Rewards, rows: number): Uint8Arra
   });
   return failed;
 }
+
+/** Totals as one term of the response. */
+export const oneTerm = (name: string, total: Float64Array, errored: Uint8Array): RewardColumn => ({
+  name,
+  level: "response",
+  status: Uint8Array.from(total, (value, row) =>
+    errored[row] === 1 ? status.error : Number.isNaN(value) ? status.none : status.value,
+  ),
+  offsets: Int32Array.from({ length: total.length + 1 }, (_, i) => i),
+  values: total,
+  errors: new Map(),
+});

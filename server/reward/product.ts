@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { combine } from "../config/declaration.ts";
-import { status, type Batch, type Combined, type RewardColumn, type Rewards } from "../seams.ts";
-import { failedRows, rowSum } from "./columns.ts";
+import { status, type Batch, type Combined, type Rewards } from "../seams.ts";
+import { failedRows, oneTerm, rowSum } from "./columns.ts";
 
 function multiplied({ terms, weights }: Rewards, batch: Batch): Combined {
   const total = new Float64Array(batch.rows).fill(Number.NaN);
@@ -14,18 +14,7 @@ function multiplied({ terms, weights }: Rewards, batch: Batch): Combined {
       total[row] = (Number.isNaN(total[row]!) ? 1 : total[row]!) * weight * rowSum(term, row);
     }
   });
-  const states = Uint8Array.from(total, (value, row) =>
-    errored[row] === 1 ? status.error : Number.isNaN(value) ? status.none : status.value,
-  );
-  const source: RewardColumn = {
-    name: "product",
-    level: "response",
-    status: states,
-    offsets: Int32Array.from({ length: batch.rows + 1 }, (_, i) => i),
-    values: total,
-    errors: new Map(),
-  };
-  return { sources: [source], total, errored };
+  return { sources: [oneTerm("product", total, errored)], total, errored };
 }
 
 export const product = combine({

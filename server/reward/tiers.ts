@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { combine } from "../config/declaration.ts";
-import { status, type Batch, type Combined, type RewardColumn, type Rewards } from "../seams.ts";
-import { failedRows, rowSum } from "./columns.ts";
+import { status, type Batch, type Combined, type Rewards } from "../seams.ts";
+import { failedRows, oneTerm, rowSum } from "./columns.ts";
 
 /** The value of the first term, in the config's order, that pays a row at least so much. */
 function tiered(
@@ -19,17 +19,7 @@ function tiered(
     const reached = asked.findIndex((term) => applying.includes(term) && rowSum(term, row) >= least);
     return reached < 0 ? otherwise : values[reached]!;
   });
-  const source: RewardColumn = {
-    name: "tiers",
-    level: "response",
-    status: Uint8Array.from(total, (value, row) =>
-      errored[row] === 1 ? status.error : Number.isNaN(value) ? status.none : status.value,
-    ),
-    offsets: Int32Array.from({ length: batch.rows + 1 }, (_, i) => i),
-    values: total,
-    errors: new Map(),
-  };
-  return { sources: [source], total, errored };
+  return { sources: [oneTerm("tiers", total, errored)], total, errored };
 }
 
 export const tiers = combine({

@@ -51,7 +51,8 @@ export interface Draft {
 }
 
 export const tokensOf = (part: Lead): Int32Array => (part.kind === "own" ? part.sample.tokens : part.tokens);
-const lengthOf = (lead: readonly Lead[]): number =>
+/** Tokens of all parts. */
+export const lengthOf = (lead: readonly Lead[]): number =>
   lead.reduce((sum, part) => sum + tokensOf(part).length, 0);
 
 /** The response as text: what was given and written, without the end token. */

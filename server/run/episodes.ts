@@ -7,7 +7,7 @@ import { outcome } from "../algorithm.ts";
 import { randomStream } from "../random.ts";
 import type { EpisodeShape } from "../rollout/shapes/types.ts";
 import type { Batch, DecodeOptions, Lead, Policy, Prompt, Sample, Turn } from "../seams.ts";
-import { assemble, tokensOf, type Draft } from "./assemble.ts";
+import { assemble, lengthOf, tokensOf, type Draft } from "./assemble.ts";
 import { rollOut, sampled, tooLong } from "./generate.ts";
 import { asked, replied, type Asking } from "./prompts.ts";
 
@@ -22,9 +22,6 @@ export interface Table {
   /** Whether the last attempt of each row was right; see `outcome`. Asked only where the shape wants to know. */
   readonly judge: (batch: Batch) => Promise<Uint8Array>;
 }
-
-const lengthOf = (parts: readonly Lead[]): number =>
-  parts.reduce((sum, part) => sum + tokensOf(part).length, 0);
 
 class Episode {
   readonly draft: Draft;

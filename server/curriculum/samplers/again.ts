@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { mean } from "../../../shared/mean.ts";
 import { sampler } from "../../config/declaration.ts";
 import { refers } from "../../config/references.ts";
 import type { Clock, Group, Random, Saved } from "../../seams.ts";
@@ -13,14 +12,13 @@ import {
   type PastCurriculum,
   type ReadCurriculum,
 } from "../pastCurriculum.ts";
-import { unitPoint } from "../points.ts";
 import type { Known, Notice, Probe, Sampler } from "../types.ts";
 import { candidatePasts } from "./candidatePasts.ts";
 import { FittedMixtures, fitParams, type FitOptions, type Origin } from "./fittedMixtures.ts";
 import type { Mixture } from "./gaussianMixture.ts";
 import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
 import { nearestPast } from "./nearestPast.ts";
-import { Origins } from "./origins.ts";
+import { earned, Origins } from "./origins.ts";
 import { densities, drawPlaces } from "./places.ts";
 import {
   ReplayedMixtures,
@@ -154,18 +152,11 @@ export class Again implements Sampler {
   // ─────────────────────────────────────────────────────────────── learn
 
   learn(groups: readonly Group[], arms: readonly number[], known: Known, _clock: Clock): void {
-    groups.forEach(({ rewards }, i) => {
-      const arm = arms[i]!;
-      const signal = known.value[arm];
-      const point = arm < 0 ? undefined : unitPoint(known.arms, arm);
-      const origin = this.origins.take(arm);
-      if (rewards.length === 0 || signal === undefined || Number.isNaN(signal) || point === undefined) return;
-      const reward = mean(rewards);
-      const fitted = this.fitted.learn({ point, signal, reward, origin: origin?.own }, known.box ?? []);
+    for (const { origin, ...outcome } of earned(groups, arms, known, this.origins)) {
+      const fitted = this.fitted.learn({ ...outcome, origin: origin?.own }, known.box ?? []);
       if (fitted !== undefined) this.notices.push(fittedNotice(fitted));
-      this.advance({ origin: origin?.past, reward, signal });
-    });
-    this.origins.clear();
+      this.advance({ origin: origin?.past, reward: outcome.reward, signal: outcome.signal });
+    }
   }
 
   private advance(outcome: StageOutcome): void {

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { mean } from "../../../shared/mean.ts";
 import { sampler } from "../../config/declaration.ts";
 import type { Clock, Group, Random, Saved } from "../../seams.ts";
 import { fittedNotice, measuredNotice } from "../pastCurriculum.ts";
-import { unitPoint } from "../points.ts";
 import type { Known, Notice, Probe, Sampler } from "../types.ts";
 import { FittedMixtures, fitParams, type FitOptions, type Origin } from "./fittedMixtures.ts";
 import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
-import { Origins } from "./origins.ts";
+import { earned, Origins } from "./origins.ts";
 import { densities, drawPlaces } from "./places.ts";
 
 type Options = FitOptions & ProbeOptions & { readonly uniform: number };
@@ -37,16 +35,10 @@ class GmmBandit implements Sampler {
   }
 
   learn(groups: readonly Group[], arms: readonly number[], known: Known, _clock: Clock): void {
-    groups.forEach(({ rewards }, i) => {
-      const arm = arms[i]!;
-      const signal = known.value[arm];
-      const point = arm < 0 ? undefined : unitPoint(known.arms, arm);
-      const origin = this.origins.take(arm);
-      if (rewards.length === 0 || signal === undefined || Number.isNaN(signal) || point === undefined) return;
-      const fitted = this.fitted.learn({ point, signal, reward: mean(rewards), origin }, known.box ?? []);
+    for (const outcome of earned(groups, arms, known, this.origins)) {
+      const fitted = this.fitted.learn(outcome, known.box ?? []);
       if (fitted !== undefined) this.notices.push(fittedNotice(fitted));
-    });
-    this.origins.clear();
+    }
   }
 
   probe(known: Known): Probe | undefined {

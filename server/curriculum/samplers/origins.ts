@@ -1,3 +1,8 @@
+import { mean } from "../../../shared/mean.ts";
+import type { Group } from "../../seams.ts";
+import { unitPoint } from "../points.ts";
+import type { Known } from "../types.ts";
+
 /** Which draw a group came of, where an arm may be drawn more than once a step. */
 export class Origins<Origin> {
   private readonly waiting = new Map<number, Origin[]>();
@@ -15,4 +20,31 @@ export class Origins<Origin> {
   clear(): void {
     this.waiting.clear();
   }
+}
+
+/** What a point of the box earned, and which draw it came of. */
+interface Earned<Origin> {
+  /** In the unit cube. */
+  readonly point: readonly number[];
+  readonly signal: number;
+  readonly reward: number;
+  readonly origin: Origin | undefined;
+}
+
+/** Of a step's groups those that say something of a point. */
+export function* earned<Origin>(
+  groups: readonly Group[],
+  arms: readonly number[],
+  known: Known,
+  origins: Origins<Origin>,
+): Generator<Earned<Origin>> {
+  for (const [i, { rewards }] of groups.entries()) {
+    const arm = arms[i]!;
+    const signal = known.value[arm];
+    const point = arm < 0 ? undefined : unitPoint(known.arms, arm);
+    const origin = origins.take(arm);
+    if (rewards.length === 0 || signal === undefined || Number.isNaN(signal) || point === undefined) continue;
+    yield { point, signal, reward: mean(rewards), origin };
+  }
+  origins.clear();
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { schedulable, start, valueAt } from "../../config/declaration.ts";
-import type { Begun, EpisodeState, Finished, Random, Task } from "../../seams.ts";
+import { schedulable, start } from "../../config/declaration.ts";
+import type { EpisodeState, Random } from "../../seams.ts";
+import { fromEarlier, keptFields, oneOf, wantedOutcomes } from "./earlier.ts";
 
 const turnSchema = z.object({
   role: z.string(),
@@ -9,14 +10,11 @@ const turnSchema = z.object({
   finish: z.enum(["stop", "length", "error"]).optional(),
 });
 const kept = z.object({
-  task: z.custom<Task>((value) => typeof value === "object" && value !== null),
-  arm: z.string(),
+  ...keptFields,
   turns: z.array(turnSchema),
   tries: z.number(),
 });
 type Kept = z.output<typeof kept>;
-
-const oneOf = <Item>(items: readonly Item[], random: Random): Item => items[random.integer(items.length)]!;
 
 /** Turns as JSON has them. */
 const plain = ({ turns }: EpisodeState): Kept["turns"] =>
@@ -51,8 +49,7 @@ export const midEpisode = start({
     share: schedulable(z.number().min(0).max(1))
       .default(0.5)
       .describe("Probability that a drawn task gives way to the state of an earlier episode."),
-    of: z
-      .enum(["all", "failures", "successes", "mixed"])
+    of: wantedOutcomes
       .default("all")
       .describe(
         "Episodes that are kept: all, those that ended wrong or right, or those of groups with both.",
@@ -72,11 +69,6 @@ export const midEpisode = start({
     capacity: z.number().int().min(1).default(256).describe("Episodes that are kept, the latest."),
   }),
   create: ({ share, of, over, left, capacity }) => {
-    let memory: Kept[] = [];
-    const wanted = (group: Finished, { success }: Finished["rollouts"][number]): boolean => {
-      if (of === "mixed") return group.successes > 0 && group.successes < group.rollouts.length;
-      return of === "all" || success === (of === "successes");
-    };
     const stateOf = (from: Kept, random: Random): EpisodeState => {
       const turns = from.turns
         .slice(0, oneOf(boundaries(from), random))
@@ -88,33 +80,19 @@ export const midEpisode = start({
       const made = turns.filter(({ role }) => role === "assistant").length;
       return { turns, tries: left === undefined ? from.tries : Math.min(from.tries, made + left) };
     };
-    return {
-      begin: (tasks, { clock, random }) => {
-        const odds = valueAt(share, clock);
-        return Promise.resolve(
-          tasks.map(({ task, arm }, i): Begun => {
-            const own = random.fork("mid_episode", i);
-            if (memory.length === 0 || own.next() >= odds) return { task, arm };
-            const from = drawn(memory, over, own);
-            const state = stateOf(from, own);
-            return { task: from.task, arm: from.arm, state, help: { use: "mid_episode", by: "policy" } };
-          }),
-        );
+    return fromEarlier({
+      name: "mid_episode",
+      share,
+      of,
+      capacity,
+      schema: kept,
+      keep: ({ task, arm }, { episode }) =>
+        episode === undefined ? undefined : { task, arm, turns: plain(episode), tries: episode.tries },
+      begin: (memory, random) => {
+        const from = drawn(memory, over, random);
+        const state = stateOf(from, random);
+        return { task: from.task, arm: from.arm, state, help: { use: "mid_episode", by: "policy" } };
       },
-      observe: (groups) => {
-        const fresh = groups.flatMap((group) =>
-          group.rollouts.flatMap((rollout): Kept[] => {
-            const { episode, begun } = rollout;
-            if (episode === undefined || begun || !wanted(group, rollout)) return [];
-            return [{ task: group.task, arm: group.arm, turns: plain(episode), tries: episode.tries }];
-          }),
-        );
-        memory = [...memory, ...fresh].slice(-capacity);
-      },
-      save: () => ({ json: JSON.parse(JSON.stringify(memory)) }),
-      load: ({ json }) => {
-        memory = z.array(kept).parse(json);
-      },
-    };
+    });
   },
 });
