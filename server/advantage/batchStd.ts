@@ -8,6 +8,7 @@ export const batchStd = scale({
   summary: "Divides by the standard deviation of all the step's rewards.",
   formula: "A_i ← A_i / (std_{batch} r + ε)",
   sources: ["Part I: Tricks or Traps? A Deep Dive into RL for LLM Reasoning"],
+  divides: "step",
   params: scaleParams.extend({
     of: z
       .enum(["rewards", "advantages"])

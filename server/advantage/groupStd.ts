@@ -10,6 +10,7 @@ export const groupStd = scale({
   formula: "A_i ← A_i / (std_j r_j + ε)",
   sources: ["DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models"],
   needs: ["siblings"],
+  divides: "group",
   params: scaleParams.extend({
     among,
     single: z

@@ -11,6 +11,7 @@ export const meanReward = scale({
   formula: "A_i ← A_i / (mean_j r_j + ε)",
   sources: ["Maximum Likelihood Reinforcement Learning"],
   needs: ["siblings"],
+  divides: "group",
   params: z.object({
     among,
     epsilon: z.number().nonnegative().default(0).describe("Added to the mean."),

@@ -6,6 +6,7 @@ export const sign = scale({
   summary: "Only whether the reward was above or below the baseline counts: +1, −1 or 0.",
   formula: "A_i ← sign(A_i)",
   sources: ["The Surprising Effectiveness of Negative Reinforcement in LLM Reasoning"],
+  divides: "group",
   params: z.object({}),
   create: () => (centred) => centred.map((value) => Math.sign(value)),
 });

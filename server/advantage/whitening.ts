@@ -10,6 +10,7 @@ export const whitening = scale({
     "Standardises the centred rewards over the whole step: minus their mean, over their standard deviation. `advantage.whiten` does so at the very end.",
   formula: "A_i ← (A_i − mean_{batch} A) / (std_{batch} A + ε)",
   sources: ["TRL"],
+  divides: "step",
   params: scaleParams.extend({
     center: z.boolean().default(true).describe("Whether the mean is subtracted."),
   }),

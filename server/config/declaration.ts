@@ -165,6 +165,8 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   readonly params: Params;
   /** Of a reward: the least and the most that it pays, before its weight. */
   range?(params: z.output<Params>): readonly [number, number];
+  /** Of a scale: within what a factor on all rewards changes no advantage, because they are divided by their own size. */
+  readonly divides?: "group" | "step";
   // A method, not a property: declarations of one slot with different parameters go into one list.
   create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];
 }

@@ -1,5 +1,6 @@
 import { advantageNeeds } from "./advantageNeeds.ts";
 import { advantageScale } from "./advantageScale.ts";
+import { auxiliaryDecides } from "./auxiliaryDecides.ts";
 import { band } from "./band.ts";
 import { bestMetric } from "./bestMetric.ts";
 import { branchGroup } from "./branchGroup.ts";
@@ -7,6 +8,7 @@ import { branchParts } from "./branchParts.ts";
 import { branchTokens } from "./branchTokens.ts";
 import { condition } from "./conditions.ts";
 import { contextLength } from "./contextLength.ts";
+import { emptyAnswer } from "./emptyAnswer.ts";
 import { environment } from "./environments.ts";
 import { datasetFile } from "./datasetFile.ts";
 import { modelFile } from "./modelFile.ts";
@@ -152,6 +154,8 @@ export const rules: readonly Rule[] = [
   successForm,
   successBound,
   shapedFilter,
+  auxiliaryDecides,
+  emptyAnswer,
   bandGroup,
   greedyGroup,
   sameOutcome,
