@@ -1,11 +1,13 @@
 // `npm test`: sets up what the tests need, then every check and every tier, in order, each to its end. The last line
-// counts. `npm run check` runs the checks only; `node scripts/test.mjs unit rpc` the tiers that are named.
+// counts. `npm run check` runs the checks only; `node scripts/test.mjs unit rpc` the tiers that are named. The tier
+// `long` runs only where it is named (`npm run test:long`), and its files that passed for these sources only `--again`.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { home } from "./setup/places.mjs";
 import { report, setUp } from "./setup.mjs";
+import { Passed, sourcesNow } from "./test/passed.mjs";
 import { endAll, runProgram, sweep } from "./test/runner.mjs";
 
 process.chdir(home);
@@ -34,6 +36,9 @@ const tiers = [
   { name: "workbench", limit: 300, needs: "workbench" },
   { name: "scenario", limit: 1200, file: 420, concurrency: 1, needs: "workbench" },
 ];
+
+/** Only where it is named, file by file: about 45 minutes at most in all. */
+const long = { name: "long", limit: 2700, file: 2700, concurrency: 1 };
 
 const row = (name, rest) => ({ name, passed: 0, failed: 0, skipped: 0, seconds: 0, notes: [], ...rest });
 
@@ -87,13 +92,18 @@ async function runWorkbench({ name, limit }, node, env) {
 }
 
 async function runTier(tier, node, env, available) {
-  const { filesOf, buildNodeTests } = await import("./testFiles.mjs");
+  const { filesOf } = await import("./testFiles.mjs");
   const files = filesOf(tier.name);
   if (files.length === 0)
     return row(tier.name, { skipped: 1, notes: [`skipped: no tests in test/${tier.name}`] });
   const reason = tier.needs === undefined ? undefined : available[tier.needs].skip;
   if (reason !== undefined) return row(tier.name, { skipped: files.length, notes: [`skipped: ${reason}`] });
   if (tier.name === "workbench") return runWorkbench(tier, node, env);
+  return runFiles(tier, files, node, env);
+}
+
+async function runFiles(tier, files, node, env) {
+  const { buildNodeTests } = await import("./testFiles.mjs");
   const built = await buildNodeTests(files);
   const flags = [
     "--enable-source-maps",
@@ -107,6 +117,26 @@ async function runTier(tier, node, env, available) {
     await runProgram(node, [...flags, ...built], { env, limit: tier.limit }),
     tier.limit,
   );
+}
+
+/** One file after the other, each within what is left of the tier's time; what passed before is not run again. */
+async function runLong(tier, node, env, again) {
+  const { filesOf } = await import("./testFiles.mjs");
+  const passed = new Passed(sourcesNow(), { again });
+  const total = row(tier.name);
+  for (const file of filesOf(tier.name)) {
+    if (passed.has(file)) {
+      total.skipped += 1;
+      total.notes.push(`skipped: ${file} passed for these sources; --again runs it once more`);
+      continue;
+    }
+    const limit = Math.max(1, Math.floor(tier.limit - total.seconds));
+    const result = await runFiles({ ...tier, limit, file: limit }, [file], node, env);
+    for (const key of ["passed", "failed", "skipped", "seconds"]) total[key] += result[key];
+    total.notes.push(...result.notes.map((note) => `${file}: ${note}`));
+    if (result.failed === 0) passed.add(file);
+  }
+  return total;
 }
 
 function printTable(rows) {
@@ -123,15 +153,18 @@ function printTable(rows) {
   return sum("failed");
 }
 
-async function main(words) {
+async function main(given) {
+  const again = given.includes("--again");
+  const words = given.filter((word) => word !== "--again");
   const wanted = (name) => words.length === 0 || words.includes(name);
   const steps = [
     ...checks.filter(({ name }) => wanted("check") || wanted(name)).map((check) => ["check", check]),
     ...tiers.filter(({ name }) => wanted(name)).map((tier) => ["tier", tier]),
+    ...(words.includes(long.name) ? [["long", long]] : []),
   ];
   if (steps.length === 0)
     throw new Error(
-      `no check or tier is called ${words.join(" ")}; there are check, ${[...checks, ...tiers].map(({ name }) => name).join(", ")}`,
+      `no check or tier is called ${words.join(" ")}; there are check, ${[...checks, ...tiers, long].map(({ name }) => name).join(", ")}`,
     );
   const record = await setUp({
     tests: steps.some(([, { needs, likes }]) => needs !== undefined || likes !== undefined),
@@ -160,7 +193,9 @@ async function main(words) {
     const run =
       kind === "check"
         ? runCheck(step, record.node.path, env)
-        : runTier(step, record.node.path, env, record.tests ?? {});
+        : kind === "long"
+          ? runLong(step, record.node.path, env, again)
+          : runTier(step, record.node.path, env, record.tests ?? {});
     const result = await run.catch((error) => row(step.name, { failed: 1, notes: [error.message] }));
     const left = await sweep(mark);
     if (left.length > 0) {

@@ -6,7 +6,13 @@ const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const files = ["unit", "rpc", "lsp", "webview", "scenario"]
   .flatMap(filesOf)
-  .filter((name) => wanted.length === 0 || wanted.some((fragment) => name.includes(fragment)));
+  .filter((name) => wanted.length === 0 || wanted.some((fragment) => name.includes(fragment)))
+  // Only where it is named.
+  .concat(
+    filesOf("long").filter((name) =>
+      wanted.some((part) => /^(test\/)?long/.test(part) && name.includes(part)),
+    ),
+  );
 if (files.length === 0) {
   console.error(`no test matches ${wanted.join(" ")}`);
   process.exit(1);

@@ -6,7 +6,7 @@ import { listPresets, presetNamed } from "../config/index.ts";
 import { nearest } from "../config/suggest.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { shownPath } from "./findings.ts";
-import { configName, files } from "./starter.ts";
+import { configName, files, testName } from "./starter.ts";
 
 export const command: Command = {
   name: "init",
@@ -19,11 +19,29 @@ export const command: Command = {
         const written = write(folder, from);
         if (json === true) return printJson({ preset: from, files: written });
         for (const file of written) print(`wrote ${shownPath(file)}`);
-        const config = shownPath(join(folder, configName));
-        print(`\nNext: gradus validate ${config}, then gradus run ${config}`);
+        print(`\n${nextSteps(folder).join("\n")}`);
       });
   },
 };
+
+/** What to do with what was written, one command a line. */
+function nextSteps(folder: string): string[] {
+  const config = quoted(shownPath(join(folder, configName)));
+  const steps: readonly (readonly [string, string])[] = [
+    [`gradus validate ${config}`, "checks it, before anything runs"],
+    [`gradus run ${config} --dry-run`, "one step: what each reward term pays, time, memory"],
+    [`gradus run ${config}`, "trains it and follows it: about a minute on two cores"],
+    [
+      `node --test ${quoted(shownPath(join(folder, testName)))}`,
+      "the reward's own test (Node 22.18 or newer)",
+    ],
+  ];
+  const width = Math.max(...steps.map(([command]) => command.length));
+  return ["Next:", ...steps.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`)];
+}
+
+/** As a shell reads it. */
+const quoted = (path: string): string => (/^[\w./:\\-]+$/.test(path) ? path : JSON.stringify(path));
 
 function knownPreset(id: string): string {
   if (presetNamed(id) !== undefined) return id;

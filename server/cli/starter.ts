@@ -1,32 +1,40 @@
-/** The files that `gradus init` writes. */
+/**
+ * The files that `gradus init` writes. What they make must learn within about a minute on two cores: tests run it as
+ * it is written.
+ */
 import { stringify } from "yaml";
 
 export const configName = "countdown.gradus.yaml";
 
+const rewardName = "rewards/brevity.ts";
+export const testName = "rewards/brevity.test.ts";
+
 export const files = (preset: string): Readonly<Record<string, string>> => ({
   [configName]: config(preset),
-  "rewards/brevity.ts": reward,
-  "rewards/brevity.test.ts": test,
+  [rewardName]: reward,
+  [testName]: test,
 });
 
 const config = (
   preset: string,
-): string => `# A curriculum, a reward and the training of a small language model.
-#   gradus validate ${configName}    checks it, before anything runs
-#   gradus resolve ${configName}     shows every value and where it comes from
-#   gradus run ${configName}         trains it here and follows it
+): string => `# A curriculum, a reward and the training of a small language model: about a minute on two cores.
+#   gradus validate ${configName}          checks it, before anything runs
+#   gradus resolve ${configName}           shows every value and where it comes from
+#   gradus run ${configName} --dry-run     one step: what each term pays, time, memory
+#   gradus run ${configName}               trains it here and follows it
 
 # A published method to start from: \`gradus presets\` lists them. Everything below changes it.
 extends: ${stringify(preset).trim()}
 name: countdown
 seed: 1
 
-# The policy: \`tiny\` is a transformer of 0.86 million parameters, trained from scratch.
-model: { base: tiny, context: 128 }
+# The policy: a transformer of 0.36 million parameters, from random weights.
+model: { base: tiny, width: 96, layers: 3, heads: 4, hidden: 256, context: 48 }
 
-# What is asked: reach a number from 3 or 4 others with + − ×. Each count of numbers is one arm of the curriculum.
+# What is asked: reach a number from 2 or 3 others with + - *. "3 5 7=22:" is answered by "3*5+7".
+# Each count of numbers is one arm of the curriculum.
 tasks:
-  - { env: countdown, numbers: [3, 4] }
+  - { env: countdown, numbers: [2, 3] }
 
 # Which task comes next: the arms on which the model learns most.
 curriculum:
@@ -35,61 +43,87 @@ curriculum:
   estimator: { use: ema, alpha: 0.5 }
   sampler: { use: boltzmann, temperature: 0.4 }
 
-rollout: { prompts: 16, group: 8, max_tokens: 48, temperature: 1 }
+rollout: { prompts: 32, group: 8, max_tokens: 16, temperature: 1 }
 
 reward:
   terms:
-    # Exact: the equation is right, or it is not.
-    correct: { use: equation, weight: 1 }
-    # A function of your own, which fades in over the first 100 steps.
-    brevity: { use: ./rewards/brevity.ts, weight: { schedule: linear, from: 0, to: 0.1, over: 100 } }
+    # Exact: 1 where the equation is right, else 0.
+    correct: { use: equation }
+    # A function of your own: a factor, 1 for an answer without a superfluous character, else less.
+    brevity: { use: ./${rewardName} }
+  # The terms are multiplied, so brevity is paid only where the answer is right. With \`combine: sum\`
+  # wrong answers would be paid for it, too. Where all answers of a group are wrong nothing else
+  # tells them apart, and a scale by the group's spread makes any weight of it a large one: the
+  # policy learns to say nothing. With a sum, let the function return null for wrong answers.
+  combine: product
   # What counts as solved in pass@k.
   success: { terms: [correct], at_least: 1 }
 
 update:
-  optimizer: { use: adamw, lr: 1.0e-4, warmup: 10, clip_norm: 1 }
+  optimizer: { use: adamw, lr: 3.0e-4, warmup: 10, clip_norm: 1 }
 
-# Supervised on written solutions first: from nothing, no answer would ever be right and nothing would be reinforced.
+# Supervised on written solutions first: from random weights no answer would ever be right, and
+# there would be nothing to reinforce.
 stages:
-  - { name: warm-up, kind: sft, steps: 300, update: { optimizer: { lr: 1.0e-3 } } }
-  - { name: reinforce, steps: 120 }
+  - name: warm-up
+    kind: sft
+    steps: 300
+    batch: 64
+    update: { optimizer: { lr: 2.0e-3, warmup: 20 } }
+  - { name: reinforce, steps: 80 }
 
-# Measured on tasks that training never draws.
+# Measured on tasks that training never draws, before the first rollout and after the last.
 evaluation: { every: 40, prompts: 128, pass_at: [1, 8] }
-checkpoint: { every: 50, keep: 3 }
+checkpoint: { every: 100, keep: 3 }
 `;
 
 const reward = `/** What a reward function is given for each response. */
 export interface Rollout {
   readonly prompt: string;
   readonly response: string;
-  readonly task: { readonly answer?: string; readonly data: Readonly<Record<string, unknown>> };
+  readonly task: {
+    readonly answer?: string;
+    /** The environment's own fields; for countdown the numbers and the target. */
+    readonly data: { readonly numbers?: readonly number[]; readonly target?: number };
+  };
 }
 
-/** Longest response, in characters, that is still worth something. */
-const longest = 48;
-
 /**
- * Pays for short answers: 1 for none at all, falling to 0 at 48 characters.
- * Return null where the term does not apply. An exception is recorded as an error, never as a reward of 0.
+ * Worth more without superfluous characters: 1 for an answer as short as one that uses each number
+ * once can be, a half for one twice as long. The empty answer is worth 0: what is easiest must
+ * never be worth anything by itself.
+ *
+ * Return null where the term does not apply. An exception is an error, never a reward of 0.
  */
-export function score({ response }: Rollout): number | null {
-  return 1 - Math.min(response.trim().length, longest) / longest;
+export function score({ response, task }: Rollout): number | null {
+  const written = response.trim().length;
+  if (written === 0) return 0;
+  // Each number's digits, and an operator between each two.
+  const needed = (task.data.numbers ?? []).join("+").length;
+  return Math.min(1, needed / written);
 }
 `;
 
-const test = `// Node 22.18 or newer: node --test rewards/    (older: npx tsx --test rewards/brevity.test.ts)
+const test = `// Node 22.18 or newer: node --test ${testName}
+// An older one:        npx tsx --test ${testName}
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { score, type Rollout } from "./brevity.ts";
+import { score } from "./brevity.ts";
 
-const rollout = (response: string): Rollout => ({ prompt: "", response, task: { data: {} } });
+const scoreOf = (response: string): number | null =>
+  score({ prompt: "3 5 7=22:", response, task: { data: { numbers: [3, 5, 7], target: 22 } } });
 
-test("shorter answers are worth more", () => {
-  assert.ok((score(rollout("1+2")) ?? 0) > (score(rollout("1 + 2 + 0")) ?? 0));
+test("an answer without a superfluous character is worth 1", () => {
+  assert.equal(scoreOf("3*5+7"), 1);
 });
 
-test("a reward is never below 0", () => {
-  assert.equal(score(rollout("1".repeat(500))), 0);
+test("longer answers are worth less, and never less than 0", () => {
+  assert.equal(scoreOf("3*5 + 7 = 2"), 5 / 11);
+  assert.ok((scoreOf("1".repeat(500)) ?? -1) >= 0);
+});
+
+test("the empty answer is worth nothing", () => {
+  assert.equal(scoreOf(""), 0);
+  assert.equal(scoreOf(" "), 0);
 });
 `;

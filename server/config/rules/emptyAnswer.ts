@@ -1,7 +1,7 @@
 import type { RewardTermConfig, StageBody } from "../resolved.ts";
 import { decidingTerms, divisorOf } from "./auxiliaryDecides.ts";
 import { scheduledRange } from "./ranges.ts";
-import { firstTime, isOwn, placeOf, tell, type Rule } from "./rule.ts";
+import { firstTime, isOwn, pathIn, placeOf, tell, type Rule } from "./rule.ts";
 import { admitsAllWrong } from "./termRoles.ts";
 
 /** No term pays best where nothing is answered. */
@@ -13,7 +13,7 @@ export const emptyAnswer: Rule = {
     const fresh = firstTime();
     for (const view of model.stages) {
       const { body, kind } = view.config;
-      if (kind !== "rl" || body.rollout.min_tokens > 1) continue;
+      if (kind !== "rl" || body.rollout.min_tokens > 0) continue;
       for (const term of decidingTerms(body)) {
         const found = payFor(term, body);
         const path = ["reward", "terms", term.name];
@@ -21,6 +21,14 @@ export const emptyAnswer: Rule = {
         tell(model, view, emptyAnswer, [[...path, found.key], path], {
           severity: found.severity,
           message: found.message,
+          mends: [
+            model.edits.set(
+              pathIn(view, placeOf(view.body, "rollout", "min_tokens"), "rollout", "min_tokens"),
+              "1",
+              "Forbid empty answers: `rollout.min_tokens: 1`",
+              false,
+            ),
+          ],
         });
       }
     }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { build } from "esbuild";
 import { gradus } from "../../support/cli.ts";
 
 let folder = "";
@@ -234,6 +236,41 @@ describe("gradus init", () => {
     assert.equal(again.code, 1);
     assert.match(again.stderr, /nothing is overwritten/);
     assert.equal(readFileSync(join(folder, "new/countdown.gradus.yaml"), "utf8"), "mine\n");
+  });
+
+  it("says what to do next, in lines that fit and characters that nobody mistakes", async () => {
+    const { stdout } = await gradus(["init", "starter"], folder);
+    for (const command of [
+      "gradus validate starter/countdown.gradus.yaml",
+      "gradus run starter/countdown.gradus.yaml --dry-run",
+      "gradus run starter/countdown.gradus.yaml ",
+      "node --test starter/rewards/brevity.test.ts",
+    ])
+      assert.ok(stdout.includes(`\n  ${command}`), command);
+    for (const name of ["countdown.gradus.yaml", "rewards/brevity.ts", "rewards/brevity.test.ts"])
+      for (const line of readFileSync(join(folder, "starter", name), "utf8").split("\n")) {
+        assert.ok(line.length <= 100, line);
+        assert.match(line, /^[\x20-\x7e]*$/);
+      }
+  });
+
+  it("writes a reward whose own test passes", async () => {
+    await gradus(["init", "tested"], folder);
+    const outfile = join(folder, "tested", "brevity.test.mjs");
+    await build({
+      entryPoints: [join(folder, "tested", "rewards", "brevity.test.ts")],
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      logLevel: "warning",
+    });
+    const env = { ...process.env };
+    // Set by the runner of this very test: the other one would report to it.
+    delete env["NODE_TEST_CONTEXT"];
+    const { status, stdout } = spawnSync(process.execPath, [outfile], { encoding: "utf8", env });
+    assert.equal(status, 0, stdout);
+    assert.match(stdout, /^(#|ℹ) pass 3$/m);
   });
 
   it("offers the nearest preset", async () => {
