@@ -16,7 +16,7 @@ import {
 import type { RolloutRow } from "../../shared/rollouts.ts";
 import { readRunFile } from "../run/files.ts";
 import { assignment, readSettings } from "../run/settings.ts";
-import { duration, sparkline } from "./terminal.ts";
+import { duration, sparkline, thinned } from "./terminal.ts";
 
 /** Everything that the page is made of. */
 export interface Report {
@@ -115,17 +115,6 @@ function measured(evaluations: readonly EvaluationRow[]): string[] {
       }),
     ),
   ];
-}
-
-/** At most so many values, each the mean of its part of the run. */
-function thinned(values: readonly number[], width: number): number[] {
-  const parts = Math.min(width, values.length);
-  return Array.from({ length: parts }, (_, part) => {
-    const own = values
-      .slice(Math.floor((part * values.length) / parts), Math.floor(((part + 1) * values.length) / parts))
-      .filter(Number.isFinite);
-    return own.length === 0 ? Number.NaN : own.reduce((sum, value) => sum + value, 0) / own.length;
-  });
 }
 
 function course(series: readonly Series[]): string[] {

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { colours } from "./colours.ts";
 import { print, printJson } from "./command.ts";
+import { Course } from "./course.ts";
 import type { EvaluationMetrics, RunLine, RunReporter } from "./runLines.ts";
 import { duration, fixed } from "./terminal.ts";
 
@@ -54,7 +55,8 @@ function change(name: string, first: EvaluationMetrics | null, last: EvaluationM
 /** What has failed by its config would fail again. */
 const asItWas = ", by the config as it was; a changed one is a new run";
 
-export function summaryLines(line: Line<"summary">): string[] {
+/** @param course what the steps came to, where somebody has followed them */
+export function summaryLines(line: Line<"summary">, course: readonly string[] = []): string[] {
   const names = Object.keys(line.evaluation.last ?? {}).filter((name) =>
     /^eval\/(pass@\d+|greedy)$/.test(name),
   );
@@ -67,6 +69,7 @@ export function summaryLines(line: Line<"summary">): string[] {
   return [
     `${status} after ${line.steps} steps, ${duration(line.seconds)}`,
     ...(line.message === null || line.message === "" ? [] : [`  ${line.message}`]),
+    ...course,
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
     `stored in ${line.folder}`,
@@ -83,9 +86,17 @@ function projectOf(runFolder: string): string {
   return /^[\w./:\\-]+$/.test(project) ? project : JSON.stringify(project);
 }
 
-/** Plain lines, for a file or a pipe. */
+/** Plain lines, for a file or a pipe: of the steps the first and the last, and those that are due between them. */
 export class PlainView implements RunReporter {
   readonly wantsCompletions = false;
+  private readonly course = new Course();
+  private total = 0;
+  /** The last step, where it was not due. */
+  private held: Line<"step"> | undefined;
+  private told: { readonly at: number; readonly step: number } | undefined;
+
+  /** @param now milliseconds; a test has a clock of its own */
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   completions(): void {
     // A file is not the place for a few completions in passing: `gradus rollouts RUN` prints all of them.
@@ -96,23 +107,54 @@ export class PlainView implements RunReporter {
   line(line: RunLine): void {
     for (const text of this.lines(line)) print(text);
   }
-  private lines(line: RunLine): string[] {
+  /** The lines to print now. A step that is held back stands before whatever is said next. */
+  lines(line: RunLine): string[] {
+    if (line.type === "step") return this.step(line);
+    const before = line.type === "started" ? [] : this.release();
+    return [...before, ...this.others(line)];
+  }
+
+  private step(line: Line<"step">): string[] {
+    this.course.step(line);
+    this.held = line;
+    return this.isDue(line.step) ? this.release() : [];
+  }
+
+  /** The first, one that goes back, and one that is both 1 % of the run and two seconds after the last line of a step. */
+  private isDue(step: number): boolean {
+    const { told } = this;
+    if (told === undefined || step < told.step) return true;
+    return step - told.step >= this.total / 100 && this.now() - told.at >= quiet;
+  }
+
+  private release(): string[] {
+    const { held } = this;
+    if (held === undefined) return [];
+    this.held = undefined;
+    this.told = { at: this.now(), step: held.step };
+    return [stepText(held)];
+  }
+
+  private others(line: Exclude<RunLine, Line<"step">>): string[] {
     switch (line.type) {
       case "started":
+        this.total = line.steps;
         return startedLines(line);
       case "stage":
+        this.told = undefined;
         return [`stage ${line.name} (${line.kind})`];
-      case "step":
-        return [stepText(line)];
       case "event":
         return [eventLine(line)];
       case "evaluation":
         return [evaluationLine(line)];
       case "summary":
-        return summaryLines(line);
+        return summaryLines(line, this.course.lines(line));
     }
   }
 }
+
+/** Milliseconds between two lines of steps, at least. */
+const quiet = 2_000;
 
 function stepText({ step, metrics }: Line<"step">): string {
   const value = (label: string, name: string, digits = 3): string[] =>

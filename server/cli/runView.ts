@@ -1,8 +1,9 @@
 /** `gradus run` in a terminal: progress with the time left, the reward's curve, what the curriculum draws, a few completions. */
 import { colours } from "./colours.ts";
 import { fromWire } from "../../shared/rollouts.ts";
+import { Course } from "./course.ts";
 import type { CompletionRow, RunLine, RunReporter } from "./runLines.ts";
-import { bar, byReward, duration, fixed, LiveBlock, oneLine, sparkline } from "./terminal.ts";
+import { bar, byReward, duration, fixed, LiveBlock, oneLine, sparkline, wrapped } from "./terminal.ts";
 import { evaluationLine, eventLine, startedLines, summaryLines } from "./runText.ts";
 
 /** Steps of which the mean time is taken for what is left. */
@@ -18,6 +19,7 @@ export class LiveView implements RunReporter {
   private shares: [string, number][] = [];
   private last: Extract<RunLine, { type: "step" }>["metrics"] = {};
   private rows: readonly CompletionRow[] = [];
+  private readonly course = new Course();
   private readonly block: LiveBlock;
 
   constructor(stream: NodeJS.WriteStream) {
@@ -52,15 +54,17 @@ export class LiveView implements RunReporter {
         return this.draw();
       case "summary":
         this.block.draw([]);
-        return this.print(summaryLines(line));
+        return this.print(summaryLines(line, this.course.lines(line)));
     }
   }
 
   private print(lines: readonly string[]): void {
-    for (const line of lines) this.block.print(line);
+    for (const line of lines) this.block.print(wrapped(line, this.block.width));
   }
 
-  private step({ step, metrics }: Extract<RunLine, { type: "step" }>): void {
+  private step(line: Extract<RunLine, { type: "step" }>): void {
+    const { step, metrics } = line;
+    this.course.step(line);
     this.done = step + 1;
     this.last = metrics;
     const total = metrics["time/total"];

@@ -48,6 +48,47 @@ export function oneLine(text: string, width: number): string {
   return flat.length <= width ? flat.join("") : `${flat.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
+// eslint-disable-next-line no-control-regex
+const styling = /\u001b\[[0-9;]*m/g;
+const columnsOf = (text: string): number => [...text.replace(styling, "")].length;
+
+/**
+ * Text in lines of at most `width` columns, broken between words only: a path or a command that is longer stays whole,
+ * so that it can be copied. What follows the first line of a paragraph is indented as that, and by `hanging` more.
+ */
+export function wrapped(text: string, width: number, hanging = 2): string {
+  return text
+    .split("\n")
+    .map((line) => wrappedLine(line, width, hanging))
+    .join("\n");
+}
+
+function wrappedLine(line: string, width: number, hanging: number): string {
+  if (columnsOf(line) <= width) return line;
+  const indent = /^ */.exec(line)![0];
+  const lines: string[] = [];
+  let current = indent;
+  for (const [, gap = "", word = ""] of line.slice(indent.length).matchAll(/(\s*)(\S+)/g)) {
+    const isFirst = current.trim() === "";
+    if (!isFirst && columnsOf(current + gap + word) > width) {
+      lines.push(current);
+      current = `${indent}${" ".repeat(hanging)}${word}`;
+    } else current += isFirst ? word : gap + word;
+  }
+  return [...lines, current].join("\n");
+}
+
+/** At most so many values, each the mean of its part of all of them: the whole course in the width that there is. */
+export function thinned(values: readonly number[], width: number): number[] {
+  const parts = Math.min(width, values.length);
+  return Array.from({ length: parts }, (_, part) => {
+    const own = values
+      .slice(Math.floor((part * values.length) / parts), Math.floor(((part + 1) * values.length) / parts))
+      .filter(Number.isFinite);
+    return own.length === 0 ? Number.NaN : own.reduce((sum, value) => sum + value, 0) / own.length;
+  });
+}
+
 /** Green where a rollout did well, red where badly, yellow between. */
 export function byReward(text: string, reward: number, worst: number, best: number): string {
   if (!Number.isFinite(reward)) return colours.dim(text);
