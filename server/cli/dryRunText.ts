@@ -17,7 +17,27 @@ function termLine({ term, prepare_seconds, seconds_per_rollout, mean, errors }: 
   return [line, ...errors.map((error) => colours.red(`    ${error}`))];
 }
 
-export function printDryRun({ backend, parameters, metrics, rewards, rollouts, memory }: DryRun): void {
+const asked = {
+  empty: "nothing",
+  prompt: "the prompt",
+  gold: "the reference answer",
+  filler: "filler",
+} as const;
+
+/** What each answer earns, then what each term pays for it. */
+function probeLine({ probe, terms, reward }: DryRun["probes"][number]): string {
+  const paid = Object.entries(terms).map(([name, value]) => `${name} ${fixed(value ?? undefined)}`);
+  return `  ${asked[probe].padEnd(20)} ${fixed(reward ?? undefined).padStart(7)}  (${paid.join(", ")})`;
+}
+
+function printProbes({ probes, warnings }: DryRun): void {
+  if (probes.length > 0) print("what an answer earns, and what each term pays before its weight:");
+  for (const probe of probes) print(probeLine(probe));
+  for (const warning of warnings) print(`${colours.yellow("warning")} ${warning}`);
+}
+
+export function printDryRun(report: DryRun): void {
+  const { backend, parameters, metrics, rewards, rollouts, memory } = report;
   print(`computing on ${backend.name} (${backend.device}): ${backend.reason}`);
   print(`${(parameters / 1e6).toFixed(2)} million parameters`);
   print(
@@ -28,6 +48,7 @@ export function printDryRun({ backend, parameters, metrics, rewards, rollouts, m
   );
   if (rewards.length > 0) print("rewards:");
   for (const line of rewards.flatMap(termLine)) print(line);
+  printProbes(report);
   if (rollouts.length > 0) print("rollouts:");
   for (const { prompt, response, reward } of rollouts.slice(0, 4))
     print(`  ${String(reward ?? "–").padStart(6)}  ${oneLine(`${prompt}${response}`, 90)}`);

@@ -11,6 +11,7 @@ import { complain, exit, printJson, type Command } from "./command.ts";
 import { printDryRun } from "./dryRunText.ts";
 import { collect, complainAbout } from "./findings.ts";
 import { followHere } from "./followHere.ts";
+import { inQuietChild } from "./quietly.ts";
 import { openDaemon, storeOf } from "./store.ts";
 
 interface Options {
@@ -97,6 +98,7 @@ export const command: Command = {
       .option("--store <folder>", "the store, or a folder in its workspace; default: the file's")
       .option("--json", "one JSON object a line")
       .action(async (given: string, options: Options) => {
+        if (options.dryRun === true && (await inQuietChild())) return;
         const file = resolve(given);
         const config = checked(file, options);
         if (config === undefined) return;

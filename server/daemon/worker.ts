@@ -72,7 +72,9 @@ export function startWorker(
 }
 
 /** What TensorFlow says of itself at every start: `I0000 …`, and that it does so. */
-const chatter = /^([IW]\d{4} |WARNING: All log messages before absl|\d{4}-\d\d-\d\d [\d:.]+: [IW] )/;
+const chatter =
+  /^([IW]\d{4} |WARNING: All log messages before absl|To enable the following instructions: |\d{4}-\d\d-\d\d [\d:.]+: [IW] )/;
+export const isChatter = (line: string): boolean => chatter.test(line);
 
 /** The last lines that the worker printed, for a message. */
 export function workerLogTail(runFolder: string, lines: number): string {
@@ -80,7 +82,7 @@ export function workerLogTail(runFolder: string, lines: number): string {
   if (!existsSync(path)) return "";
   return readFileSync(path, "utf8")
     .split("\n")
-    .filter((line) => line.trim() !== "" && !chatter.test(line))
+    .filter((line) => line.trim() !== "" && !isChatter(line))
     .slice(-lines)
     .join("\n");
 }

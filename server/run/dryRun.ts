@@ -4,12 +4,13 @@ import { admitMemory, planMemory } from "../memory.ts";
 import { methodOf } from "../methods.ts";
 import { randomStream } from "../random.ts";
 import { Scorer } from "../scoring.ts";
-import { status, type Clock } from "../seams.ts";
+import { status, type Clock, type RewardColumn } from "../seams.ts";
 import { draftsOf, placesOf, rollOut } from "./generate.ts";
 import { decodeOptions } from "./decoding.ts";
 import { dividedIn } from "./divide.ts";
 import { beginning } from "./loop.ts";
 import { openModels } from "./models.ts";
+import { emptyAnswerWarnings, probeBatch, probed, type Probe } from "./probe.ts";
 import { nowhere, Recorder, type Appended } from "./recorder.ts";
 import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
@@ -27,6 +28,10 @@ export interface DryRun {
   readonly parameters: number;
   readonly metrics: Readonly<Record<string, number>>;
   readonly rewards: readonly TermTiming[];
+  /** What the reward pays for a few answers that cost no thought; empty without a reward. */
+  readonly probes: readonly Probe[];
+  /** What is wrong with what the probes were paid. */
+  readonly warnings: readonly string[];
   readonly rollouts: readonly {
     readonly prompt: string;
     readonly response: string;
@@ -40,6 +45,15 @@ export interface DryRun {
     readonly resident_bytes: number;
     readonly parts: Readonly<Record<string, number>>;
   };
+}
+
+/** The last step of a stage, and how many steps of rl the stages up to there have. */
+function lastClock({ stages }: RunConfig, name: string): Clock {
+  const index = stages.findIndex((stage) => stage.name === name);
+  const steps = stages
+    .slice(0, index + 1)
+    .reduce((sum, stage) => sum + (stage.kind === "rl" ? stage.steps : 0), 0);
+  return { step: Math.max(0, steps - 1), stageStep: Math.max(0, (stages[index]?.steps ?? 1) - 1) };
 }
 
 const prompts = 2;
@@ -72,8 +86,18 @@ function small(config: RunConfig): RunConfig {
   return { ...config, stages: [stage] };
 }
 
-/** One term by itself on the same rollouts, so that its time is its own. */
-async function timeTerms(session: Session, trainer: Trainer, config: RunConfig): Promise<TermTiming[]> {
+interface Tried {
+  readonly rewards: readonly TermTiming[];
+  readonly probes: readonly Probe[];
+  readonly warnings: readonly string[];
+}
+const nothingTried: Tried = { rewards: [], probes: [], warnings: [] };
+
+/**
+ * One term by itself on the same rollouts, so that its time is its own, then on the probes.
+ * @param last the stage's last step, when schedules of weights have come to their ends
+ */
+async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, last: Clock): Promise<Tried> {
   const stage = trainer.parts.stage(config.stages[0]!);
   const { body } = stage.config;
   const drawn = await stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
@@ -87,9 +111,12 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
   );
   const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
   const batch = dividedIn({ session, stage }, written);
+  const probes = probeBatch(batch, session.policy.tokenizer);
+  const context = trainer.parts.context(body);
   const timings: TermTiming[] = [];
+  const paid: RewardColumn[] = [];
   for (const term of body.reward.terms) {
-    const scorer = new Scorer({ ...body.reward, terms: [term] }, trainer.parts.context(body));
+    const scorer = new Scorer({ ...body.reward, terms: [term] }, context);
     try {
       const began = performance.now();
       await scorer.prepare();
@@ -105,11 +132,14 @@ async function timeTerms(session: Session, trainer: Trainer, config: RunConfig):
         mean: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
         errors: [...new Set(column!.errors.values())],
       });
+      const [own] = await scorer.score(probes.batch, rewardContext(session, clock));
+      paid.push(own!);
     } finally {
       await scorer.close();
     }
   }
-  return timings;
+  const found = probed(probes, paid, body, context, last);
+  return { rewards: timings, probes: found, warnings: emptyAnswerWarnings(found, body, last) };
 }
 
 /** @throws UserError for what would end a run at its start */
@@ -134,11 +164,16 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     await trainer.enter(0, beginning);
     const metrics = await trainer.step(clock, 0);
     const { prediction, peak, limit } = planMemory(full);
+    const [stage] = config.stages;
+    const tried =
+      stage!.kind === "rl"
+        ? await tryTerms(session, trainer, config, lastClock(full, stage!.name))
+        : nothingTried;
     return {
       backend: policy.backend,
       parameters: policy.parameters,
       metrics,
-      rewards: config.stages[0]!.kind === "rl" ? await timeTerms(session, trainer, config) : [],
+      ...tried,
       rollouts: records.flatMap((record) =>
         record.kind === "rollout"
           ? [
