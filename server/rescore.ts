@@ -42,6 +42,16 @@ export interface RescoredSummary {
       }
     >
   >;
+  /** The combined reward. */
+  readonly total: {
+    readonly mean: WireNumber | null;
+    readonly before: WireNumber | null;
+    readonly changed: number;
+    /** Rollouts that had a reward and have none now: a term of non-zero weight fails, or none applies. */
+    readonly errors: number;
+    /** Rollouts that were above their group's mean and are below it now, or the other way round. */
+    readonly flips: number;
+  };
   readonly groups: {
     readonly total: number;
     /** Groups whose rewards differ now and did not before, and the other way round: what training gains and loses. */
@@ -79,13 +89,53 @@ const varies = (values: readonly number[]): boolean => {
   return known.some((value) => value !== known[0]);
 };
 
+/** Rows of each group. */
+function membersOf(rows: readonly RolloutRow[]): Map<string, number[]> {
+  const members = new Map<string, number[]>();
+  rows.forEach((row, i) => {
+    const key = groupKey(row);
+    const known = members.get(key);
+    if (known === undefined) members.set(key, [i]);
+    else known.push(i);
+  });
+  return members;
+}
+
+/** Differences as small as rounding makes them have no side. */
+function sides(values: readonly number[]): number[] {
+  const known = values.filter((value) => !Number.isNaN(value));
+  const centre = mean(known) ?? 0;
+  const least = 1e-9 * Math.max(1, ...known.map(Math.abs));
+  return values.map((value) => (Math.abs(value - centre) > least ? Math.sign(value - centre) : 0));
+}
+
+function totalChanges(
+  rows: readonly RolloutRow[],
+  before: readonly number[],
+  now: readonly number[],
+): RescoredSummary["total"] {
+  let flips = 0;
+  for (const indices of membersOf(rows).values()) {
+    const [did, does] = [sides(indices.map((i) => before[i]!)), sides(indices.map((i) => now[i]!))];
+    flips += did.filter((side, i) => side * does[i]! < 0).length;
+  }
+  const known = (values: readonly number[]): WireNumber | null =>
+    wireOrNull(mean(values.filter((value) => !Number.isNaN(value))));
+  return {
+    mean: known(now),
+    before: known(before),
+    changed: now.filter((value, i) => !Object.is(value, before[i]!)).length,
+    errors: now.filter((value, i) => Number.isNaN(value) && !Number.isNaN(before[i]!)).length,
+    flips,
+  };
+}
+
 function groupChanges(
   rows: readonly RolloutRow[],
   before: readonly number[],
   now: readonly number[],
 ): RescoredSummary["groups"] {
-  const members = new Map<string, number[]>();
-  rows.forEach((row, i) => members.set(groupKey(row), [...(members.get(groupKey(row)) ?? []), i]));
+  const members = membersOf(rows);
   const gained: string[] = [];
   const lost: string[] = [];
   for (const indices of members.values()) {
@@ -183,15 +233,13 @@ function summary(parts: readonly Part[]): RescoredSummary {
     ] as const;
   });
   const rows = parts.flatMap((part) => part.rows);
+  const [before, now] = [parts.flatMap((part) => part.before), parts.flatMap((part) => part.now)];
   return {
     type: "summary",
     rollouts: rows.length,
     terms: Object.fromEntries(terms),
-    groups: groupChanges(
-      rows,
-      parts.flatMap(({ before }) => before),
-      parts.flatMap(({ now }) => now),
-    ),
+    total: totalChanges(rows, before, now),
+    groups: groupChanges(rows, before, now),
   };
 }
 

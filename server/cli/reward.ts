@@ -16,20 +16,36 @@ interface Options {
 const short = (value: WireNumber | null): string =>
   value === null ? "–" : typeof value === "string" ? value : String(Number(value.toPrecision(5)));
 
-function tell({ rollouts, terms, groups }: RescoredSummary): void {
-  print(`${rollouts} rollouts in ${groups.total} groups`);
+const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+/** "0.5 → 0.625 (+0.125)", the recorded mean first. */
+function moved(before: WireNumber | null, now: WireNumber | null): string {
+  if (typeof before !== "number" || typeof now !== "number") return `${short(before)} → ${short(now)}`;
+  const change = now - before;
+  return `${short(before)} → ${short(now)} (${change < 0 ? "−" : "+"}${short(Math.abs(change))})`;
+}
+
+/** A few of the groups by name: a long list says less than its number. */
+const few = (names: readonly string[]): string =>
+  names.length === 0 ? "" : ` (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})`;
+
+function tell({ rollouts, terms, total, groups }: RescoredSummary): void {
+  print(`\n${count(rollouts, "rollout")} in ${count(groups.total, "group")}, means recorded → now`);
+  print(
+    `  reward: ${moved(total.before, total.mean)}; ${total.changed} changed, ${count(total.flips, "sign flip")}, ${count(total.errors, "error")}`,
+  );
   for (const [name, { mean, before, errors, changed, criteria = {} }] of Object.entries(terms)) {
-    print(`  ${name}: mean ${short(mean)}, was ${short(before)}; ${changed} changed, ${errors} errors`);
+    print(`  ${name}: ${moved(before, mean)}; ${changed} changed, ${count(errors, "error")}`);
     for (const [criterion, { met, before: was, gained, lost }] of Object.entries(criteria))
       print(
         `    ${criterion}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
       );
   }
   print(
-    `  groups gained: ${groups.gained.length}${groups.gained.length === 0 ? "" : ` (${groups.gained.join(", ")})`}`,
+    `  groups whose rewards differ now and did not (signal gained): ${groups.gained.length}${few(groups.gained)}`,
   );
   print(
-    `  groups lost: ${groups.lost.length}${groups.lost.length === 0 ? "" : ` (${groups.lost.join(", ")})`}`,
+    `  groups whose rewards differed and do not now (signal lost): ${groups.lost.length}${few(groups.lost)}`,
   );
 }
 

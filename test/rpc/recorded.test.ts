@@ -241,6 +241,7 @@ test("reward scores recorded rollouts again: values, changes, groups gained and 
       correct: { mean: 0.25, before: 0.25, errors: 0, changed: 2 },
       brevity: { mean: -3, before: 0, errors: 0, changed: 4 },
     },
+    total: { mean: -0.05, before: 0.25, changed: 4, errors: 0, flips: 0 },
     groups: { total: 2, gained: ["0/a"], lost: ["1/b"] },
   });
 });
