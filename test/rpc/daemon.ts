@@ -18,7 +18,7 @@ import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart, type StartWish } from "../../shared/daemon/connect.ts";
 import { readDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
 import type { DaemonLink } from "../../shared/daemon/handshake.ts";
-import { isAlive } from "../../shared/daemon/process.ts";
+import { isRunning } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
 import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { runsShow, runsStart, type RunDetail } from "../../shared/protocol.ts";
@@ -132,7 +132,7 @@ export class Sandbox {
     for (const run of existsSync(runs) ? readdirSync(runs) : []) this.workerOf(run);
     for (const pid of this.pids) kill(pid, "SIGKILL");
     await until(
-      async () => ([...this.pids].every((pid) => !isAlive({ pid, processStart: "" })) ? true : null),
+      async () => ([...this.pids].every((pid) => !isRunning(pid)) ? true : null),
       "processes to end",
     );
     if (this.before === undefined) delete process.env["XDG_RUNTIME_DIR"];
@@ -153,7 +153,7 @@ export class Sandbox {
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {
-  if (pid > 0 && isAlive({ pid, processStart: "" })) process.kill(pid, signal);
+  if (pid > 0 && isRunning(pid)) process.kill(pid, signal);
 }
 
 /** Asks again until there is an answer. */
