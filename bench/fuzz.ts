@@ -33,10 +33,21 @@ async function fuzz(): Promise<void> {
     const third = Math.ceil(late.length / 3);
     const growth = quantile(late.slice(-third), 0.5) - quantile(late.slice(0, third), 0.5);
     measured({ what: "fuzz: memory at first", value: memory[0]?.mb ?? NaN, unit: "MB", setting });
-    measured({ what: "fuzz: memory at most", value: Math.max(...memory.map(({ mb }) => mb)), unit: "MB", setting });
+    measured({
+      what: "fuzz: memory at most",
+      value: Math.max(...memory.map(({ mb }) => mb)),
+      unit: "MB",
+      setting,
+    });
     measured({ what: "fuzz: growth after a fifth of them", value: growth, unit: "MB", goal: 25, setting });
     measured({ what: "fuzz: another client, median", value: quantile(times, 0.5), unit: "ms", setting });
-    measured({ what: "fuzz: another client, p99", value: quantile(times, 0.99), unit: "ms", goal: 500, setting });
+    measured({
+      what: "fuzz: another client, p99",
+      value: quantile(times, 0.99),
+      unit: "ms",
+      goal: 500,
+      setting,
+    });
     measured({ what: "fuzz: another client, longest", value: Math.max(...times), unit: "ms", setting });
     measured({ what: "fuzz: daemon.log", value: box.log().length / 1e6, unit: "MB", goal: 5, setting });
   } catch (error) {

@@ -19,4 +19,11 @@ function shown(character: string): string {
 export const visibleText = (text: string): string => text.replace(unsafe, shown);
 
 /** In one line: line feeds and tabs are shown, too. */
-export const visibleLine = (text: string): string => visibleText(text).replaceAll("\n", "⏎").replaceAll("\t", "␉");
+export const visibleLine = (text: string): string =>
+  visibleText(text).replaceAll("\n", "⏎").replaceAll("\t", "␉");
+
+/** As plain text in Markdown: neither markup, nor a link, an image, HTML, an icon or a line of its own. */
+export const plainMarkdown = (text: string): string =>
+  visibleLine(text)
+    .replace(/[\\`*_{}[\]()#+\-.!|<>~$&:@=^]/g, "\\$&")
+    .replace(/ {2,}/g, " ");

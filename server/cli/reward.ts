@@ -3,6 +3,7 @@ import { readRollouts } from "../recorded.ts";
 import { rescore, type Rescored, type RescoredSummary } from "../rescore.ts";
 import { formatFraction } from "../../shared/format.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
+import { visibleText } from "../../shared/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
@@ -19,17 +20,19 @@ const short = (value: WireNumber | null): string =>
 function tell({ rollouts, terms, groups }: RescoredSummary): void {
   print(`${rollouts} rollouts in ${groups.total} groups`);
   for (const [name, { mean, before, errors, changed, criteria = {} }] of Object.entries(terms)) {
-    print(`  ${name}: mean ${short(mean)}, was ${short(before)}; ${changed} changed, ${errors} errors`);
+    print(
+      `  ${visibleText(name)}: mean ${short(mean)}, was ${short(before)}; ${changed} changed, ${errors} errors`,
+    );
     for (const [criterion, { met, before: was, gained, lost }] of Object.entries(criteria))
       print(
-        `    ${criterion}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
+        `    ${visibleText(criterion)}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
       );
   }
   print(
-    `  groups gained: ${groups.gained.length}${groups.gained.length === 0 ? "" : ` (${groups.gained.join(", ")})`}`,
+    `  groups gained: ${groups.gained.length}${groups.gained.length === 0 ? "" : ` (${visibleText(groups.gained.join(", "))})`}`,
   );
   print(
-    `  groups lost: ${groups.lost.length}${groups.lost.length === 0 ? "" : ` (${groups.lost.join(", ")})`}`,
+    `  groups lost: ${groups.lost.length}${groups.lost.length === 0 ? "" : ` (${visibleText(groups.lost.join(", "))})`}`,
   );
 }
 
@@ -42,8 +45,8 @@ function text(scored: Rescored): void {
   const terms = Object.entries(rewards)
     .map(([name, value]) => `${name} ${short(value)}`)
     .join("  ");
-  print(`${step}/${group} #${index}  reward ${short(reward)} (was ${short(before)})  ${terms}`);
-  for (const [name, message] of Object.entries(errors)) print(`  ${name}: ${message}`);
+  print(`${step}/${visibleText(group)} #${index}  reward ${short(reward)} (was ${short(before)})  ${terms}`);
+  for (const [name, message] of Object.entries(errors)) print(`  ${visibleText(`${name}: ${message}`)}`);
 }
 
 async function run(file: string, { rollouts, set, json }: Options): Promise<void> {

@@ -1,16 +1,19 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
+import { visibleText } from "../../shared/visibleText.ts";
 import { colours } from "./colours.ts";
-import { print, printJson } from "./command.ts";
+import { complain, print, printJson } from "./command.ts";
 import type { EvaluationMetrics, RunLine, RunReporter } from "./runLines.ts";
 import { duration, fixed } from "./terminal.ts";
 
 type Line<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
 export function startedLines(line: Line<"started">): string[] {
-  const plan = line.stages.map((stage) => `${stage.name} (${stage.kind}, ${steps(stage.steps)})`).join(" → ");
+  const plan = line.stages
+    .map((stage) => `${visibleText(stage.name)} (${stage.kind}, ${steps(stage.steps)})`)
+    .join(" → ");
   return [
-    `${colours.bold(line.name)}  run ${line.run}`,
+    `${colours.bold(visibleText(line.name))}  run ${line.run}`,
     `  ${plan}`,
     ...(line.backend === null ? [] : [`  computing on ${line.backend}`]),
   ];
@@ -28,7 +31,8 @@ export function eventLine({ severity, message, action }: Line<"event">): string 
       : severity === "warning"
         ? colours.yellow("warning")
         : colours.dim("·");
-  return `${mark} ${action === null ? message : `${ended(message)}${colours.dim(` ${action}`)}`}`;
+  const text = visibleText(message);
+  return `${mark} ${action === null ? text : `${ended(text)}${colours.dim(` ${visibleText(action)}`)}`}`;
 }
 
 const headline = (metrics: EvaluationMetrics): string =>
@@ -66,7 +70,7 @@ export function summaryLines(line: Line<"summary">): string[] {
         : colours.yellow(line.status);
   return [
     `${status} after ${line.steps} steps, ${duration(line.seconds)}`,
-    ...(line.message === null || line.message === "" ? [] : [`  ${line.message}`]),
+    ...(line.message === null || line.message === "" ? [] : [`  ${visibleText(line.message)}`]),
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
     `stored in ${line.folder}`,
@@ -91,7 +95,7 @@ export class PlainView implements RunReporter {
     // A file is not the place for a few completions in passing: `gradus rollouts RUN` prints all of them.
   }
   say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    complain(text);
   }
   line(line: RunLine): void {
     for (const text of this.lines(line)) print(text);
@@ -101,7 +105,7 @@ export class PlainView implements RunReporter {
       case "started":
         return startedLines(line);
       case "stage":
-        return [`stage ${line.name} (${line.kind})`];
+        return [`stage ${visibleText(line.name)} (${line.kind})`];
       case "step":
         return [stepText(line)];
       case "event":
@@ -135,7 +139,7 @@ export class JsonLines implements RunReporter {
     // Not part of the stream.
   }
   say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    complain(text);
   }
   line(line: RunLine): void {
     printJson(line);

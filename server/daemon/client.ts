@@ -59,16 +59,12 @@ export class Client {
   ) {
     this.complaints = new SparingLog(context.log);
     const reader = new BoundedReader(socket, () => (this.role === undefined ? strangerLimits : clientLimits));
-    this.connection = createProtocolConnection(
-      reader,
-      new CountedWriter(socket, () => reader.answered()),
-      {
-        error: (text) => this.complain(text),
-        warn: (text) => this.complain(text),
-        info: () => undefined,
-        log: () => undefined,
-      },
-    );
+    this.connection = createProtocolConnection(reader, new CountedWriter(socket, () => reader.answered()), {
+      error: (text) => this.complain(text),
+      warn: (text) => this.complain(text),
+      info: () => undefined,
+      log: () => undefined,
+    });
     this.connection.onRequest(hello.method, (parameters: unknown) => this.hello(parameters));
     for (const [method, answer] of Object.entries(context.handlers))
       this.connection.onRequest(method, (parameters: unknown) => this.known(() => answer(parameters)));

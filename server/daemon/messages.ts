@@ -210,7 +210,9 @@ function lengthIn(header: string): number | string {
   const [first] = given;
   if (first === undefined) return "a header has no Content-Length";
   if (given.some((value) => value !== first)) return "a header has two Content-Lengths";
-  return /^\d{1,15}$/.test(first) ? Number(first) : `Content-Length is ${first.slice(0, 40)}, and is to be a number`;
+  return /^\d{1,15}$/.test(first)
+    ? Number(first)
+    : `Content-Length is ${first.slice(0, 40)}, and is to be a number`;
 }
 
 /** Tells the reader of each answer that has left for the socket. */

@@ -9,7 +9,13 @@ import { z } from "zod";
 import { isHolding, takeLock, type Lock, type LockHolder } from "../../shared/daemon/lock.ts";
 import { identityOfStore, isSameStore, serveWords, storeLockPath } from "../../shared/daemon/owner.ts";
 import { placeText } from "../../shared/daemon/place.ts";
-import { isAlive, isElsewhere, ownIdentity, worksOn, type ProcessIdentity } from "../../shared/daemon/process.ts";
+import {
+  isAlive,
+  isElsewhere,
+  ownIdentity,
+  worksOn,
+  type ProcessIdentity,
+} from "../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Database } from "./database.ts";
 
@@ -29,7 +35,8 @@ export function claim(database: Database, path: string): void {
   claimLock(store, path);
   database.transaction(() => {
     const row = ownerSchema.parse(database.prepare("SELECT pid, process_start FROM owner").get());
-    const owner = row === undefined || row === null ? null : { pid: row.pid, processStart: row.process_start };
+    const owner =
+      row === undefined || row === null ? null : { pid: row.pid, processStart: row.process_start };
     const own = ownIdentity();
     if (owner !== null && owner.pid !== own.pid && isAlive(owner) && worksOn(owner.pid, serveWords, store))
       throw refusal(owner, path);

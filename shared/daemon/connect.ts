@@ -92,7 +92,9 @@ async function retire(link: DaemonLink, paths: RuntimePaths): Promise<boolean> {
     });
     if (!answer.accepted) return false;
     await until(
-      () => readDiscovery(paths.discovery)?.instance !== link.hello.instance && (before === null || !isAlive(before)),
+      () =>
+        readDiscovery(paths.discovery)?.instance !== link.hello.instance &&
+        (before === null || !isAlive(before)),
       startTimeout,
     );
     return true;
@@ -133,7 +135,11 @@ async function stillServing(paths: RuntimePaths, discovery: Discovery, error: un
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return null;
   const deadline = Date.now() + leavingTime;
   while (Date.now() < deadline) {
-    if (!(isAlive(discovery) || isElsewhere(discovery)) || readDiscovery(paths.discovery)?.instance !== discovery.instance) return null;
+    if (
+      !(isAlive(discovery) || isElsewhere(discovery)) ||
+      readDiscovery(paths.discovery)?.instance !== discovery.instance
+    )
+      return null;
     await wait(pollEvery);
   }
   throw error;
@@ -218,7 +224,8 @@ function spawned(wish: StartWish): ChildProcess {
 /** Appends; a log that has grown too long is set aside as `daemon.log.1`. */
 function openLog(path: string): number {
   try {
-    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > daemonLogBytes) renameSync(path, `${path}.1`);
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > daemonLogBytes)
+      renameSync(path, `${path}.1`);
     return openSync(path, "a", 0o600);
   } catch (error) {
     throw notWritable(dirname(path), error);

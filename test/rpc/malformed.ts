@@ -28,12 +28,20 @@ const methods = [
   "initialize",
   "textDocument/didOpen",
   "textDocument/hover",
-  "$/cancelRequest",
   "",
   "__proto__",
   "toString",
 ];
-const runs = ["../../../etc", "/etc", "", "%2e", "'; DROP TABLE run; --", "x".repeat(3000), "__proto__", "\ud800"];
+const runs = [
+  "../../../etc",
+  "/etc",
+  "",
+  "%2e",
+  "'; DROP TABLE run; --",
+  "x".repeat(3000),
+  "__proto__",
+  "\ud800",
+];
 const values: readonly unknown[] = [
   null,
   true,
@@ -56,7 +64,13 @@ export function junkMessage(pick: Pick): Buffer {
   const parameters = (): unknown =>
     pick(3) === 0
       ? oneOf(values, pick)
-      : { run: oneOf(runs, pick), limit: oneOf(values, pick), step: oneOf(values, pick), action: "x", uri: oneOf(values, pick) };
+      : {
+          run: oneOf(runs, pick),
+          limit: oneOf(values, pick),
+          step: oneOf(values, pick),
+          action: "x",
+          uri: oneOf(values, pick),
+        };
   const id = oneOf<unknown>([1, "a", null, -1, 1.5, {}, [], true, undefined, "x".repeat(200)], pick);
   const shapes: readonly (() => unknown)[] = [
     () => ({ jsonrpc: "2.0", id, method: oneOf(harmless, pick), params: parameters() }),
@@ -81,10 +95,11 @@ const kinds: Readonly<Record<string, (pick: Pick) => Buffer>> = {
     Buffer.from(`Content-Length: ${oneOf(["abc", "0x10", "", "1e3", "NaN", "1 2", "１２"], pick)}\r\n\r\n{}`),
   "no length": () => Buffer.from("Content-Type: x\r\n\r\n{}"),
   "a length of 0": () => Buffer.from("Content-Length: 0\r\n\r\n"),
-  "binary": (pick) => Buffer.from(Array.from({ length: 1 + pick(3000) }, () => pick(256))),
-  "HTTP": () => Buffer.from("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}GET / HTTP/1.1\r\n\r\n"),
+  binary: (pick) => Buffer.from(Array.from({ length: 1 + pick(3000) }, () => pick(256))),
+  HTTP: () => Buffer.from("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}GET / HTTP/1.1\r\n\r\n"),
   "bytes that are no UTF-8": () => framed(Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0xc0, 0x80, 0x22, 0x7d])),
-  "nesting": (pick) => framed("[".repeat(1 + pick(20_000))),
+  nesting: (pick) => framed("[".repeat(1 + pick(20_000))),
+  "a cancellation of nothing": () => framed('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{}}'),
   "a batch": () => framed('[{"jsonrpc":"2.0","id":1,"method":"gradus/runs/list"}]'),
   "UTF-16": () => framed(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"gradus/runs/list"}', "utf16le")),
   "a header without an end": (pick) => Buffer.from(`X: ${"y".repeat(pick(100_000))}`),
@@ -105,7 +120,8 @@ const helloOf = ({ token }: Discovery, more: object = {}): Buffer =>
 /** Unlike `once` of node:events, not rejected by an error: it closes the socket, too. */
 const event = (socket: Socket, name: string): Promise<void> =>
   new Promise((resolve) => void socket.once(name, () => resolve()));
-export const closing = (socket: Socket): Promise<void> => event(socket, "close");
+export const closing = (socket: Socket): Promise<void> =>
+  socket.closed ? Promise.resolve() : event(socket, "close");
 
 async function opened(path: string): Promise<Socket> {
   const socket = createConnection(path);
@@ -149,13 +165,14 @@ export async function assail(
 ): Promise<void> {
   const pick = numbers(seed);
   const together = 8;
-  for (let sent = 0; sent < count; ) {
+  for (let sent = 0; sent < count;) {
     const works = Array.from({ length: together }, (_, lane): [number, () => Promise<void>] => {
       if (lane < 1) return [120, () => sendJunk(discovery, pick, 120)];
       const stranger = pick(10) < 3;
-      const bytes = stranger && pick(2) === 0
-        ? [helloOf(discovery, { token: oneOf(wrongTokens, pick) }), junkMessage(pick)]
-        : [...(stranger ? [] : [helloOf(discovery)]), kinds[oneOf(frameKinds, pick)]!(pick)];
+      const bytes =
+        stranger && pick(2) === 0
+          ? [helloOf(discovery, { token: oneOf(wrongTokens, pick) }), junkMessage(pick)]
+          : [...(stranger ? [] : [helloOf(discovery)]), kinds[oneOf(frameKinds, pick)]!(pick)];
       return [1, () => sendAndLeave(discovery.socketPath, bytes)];
     });
     // Seven times as many frames as rounds of junk, so that both have their share.
@@ -170,7 +187,10 @@ export async function assail(
 }
 
 /** Milliseconds of each answer to a client that asks one question after the other, while `work` goes on. */
-export async function latencies(connection: MessageConnection, work: Promise<unknown>): Promise<readonly number[]> {
+export async function latencies(
+  connection: MessageConnection,
+  work: Promise<unknown>,
+): Promise<readonly number[]> {
   const state = { over: false };
   const finished = work.finally(() => (state.over = true));
   const times: number[] = [];

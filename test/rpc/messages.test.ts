@@ -25,9 +25,13 @@ const discovery = () => {
   assert.ok(found !== null);
   return found;
 };
-const p99 = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? NaN;
+const p99 = (times: readonly number[]): number =>
+  [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? NaN;
 const alone = () =>
-  until(async () => ((await ask(other, daemonStatus, {})).clients === 1 ? true : null), "the others to be gone");
+  until(
+    async () => ((await ask(other, daemonStatus, {})).clients === 1 ? true : null),
+    "the others to be gone",
+  );
 
 /** Everything that is answered until the connection closes. */
 async function untilClosed(socket: Socket): Promise<string> {
@@ -37,23 +41,35 @@ async function untilClosed(socket: Socket): Promise<string> {
   return said;
 }
 
-test("thousands of malformed messages and frames cost neither memory nor other clients' time nor the log", linux, async () => {
-  await assail(discovery(), 800, 7);
-  const [before, logged] = [residentMb(pid), box.log().length];
-  const times = await latencies(other, assail(discovery(), 2000, 8));
-  assert.equal((await ask(other, daemonStatus, {})).pid, pid);
-  assert.ok(residentMb(pid) - before < 80, `${before} → ${residentMb(pid)} MB`);
-  assert.ok(times.length > 20 && p99(times) < 2000, `p99 ${p99(times)} ms of ${times.length}`);
-  assert.ok(box.log().length - logged < 1_500_000, `${box.log().length - logged} characters of log`);
-  await alone();
-});
+test(
+  "thousands of malformed messages and frames cost neither memory nor other clients' time nor the log",
+  linux,
+  async () => {
+    await assail(discovery(), 800, 7);
+    const [before, logged] = [residentMb(pid), box.log().length];
+    const times = await latencies(other, assail(discovery(), 2000, 8));
+    assert.equal((await ask(other, daemonStatus, {})).pid, pid);
+    assert.ok(residentMb(pid) - before < 80, `${before} → ${residentMb(pid)} MB`);
+    assert.ok(times.length > 20 && p99(times) < 2000, `p99 ${p99(times)} ms of ${times.length}`);
+    assert.ok(box.log().length - logged < 1_500_000, `${box.log().length - logged} characters of log`);
+    await alone();
+  },
+);
 
 test("headers and messages have bounds, narrow ones before hello, and who passes them is told why", async () => {
   const { socketPath } = discovery();
   const hello = helloOf(discovery());
   const bounds: readonly [string, readonly Buffer[], RegExp][] = [
-    ["a message before hello", [Buffer.from(`Content-Length: ${1024 * 1024 + 1}\r\n\r\n`)], /announced, and at most 1048576/],
-    ["a message after hello", [hello, Buffer.from(`Content-Length: ${2 ** 40}\r\n\r\n`)], /announced, and at most 268435456/],
+    [
+      "a message before hello",
+      [Buffer.from(`Content-Length: ${1024 * 1024 + 1}\r\n\r\n`)],
+      /announced, and at most 1048576/,
+    ],
+    [
+      "a message after hello",
+      [hello, Buffer.from(`Content-Length: ${2 ** 40}\r\n\r\n`)],
+      /announced, and at most 268435456/,
+    ],
     ["a header", [Buffer.alloc(70_000, "x")], /header is longer than 65536/],
     ["a header after hello", [hello, Buffer.alloc(70_000, "x")], /header is longer than 65536/],
     ["a length", [Buffer.from("Content-Length: -5\r\n\r\n")], /is to be a number/],
@@ -139,6 +155,9 @@ test("daemon.log is cut while the daemon runs, and its end is still told", async
   assert.ok(existsSync(`${log}.1`) && statSync(`${log}.1`).size > 4e6);
   const socket = await opened(discovery().socketPath);
   socket.write("Content-Length: none\r\n\r\n");
-  await until(async () => (box.log().includes("Content-Length is none") ? true : null), "what is logged then");
+  await until(
+    async () => (box.log().includes("Content-Length is none") ? true : null),
+    "what is logged then",
+  );
   assert.ok(statSync(log).size < 1e6);
 });

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { spawnSync, type ChildProcess } from "node:child_process";
-import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { connectExisting } from "../../shared/daemon/connect.ts";
@@ -47,7 +56,10 @@ test("a daemon whose socket or runtime folder goes is found again, and its clien
   const harms: readonly [string, () => void][] = [
     ["the socket is removed", () => rmSync(socket())],
     ["a file stands in its place", () => (rmSync(socket()), writeFileSync(socket(), "not a socket"))],
-    ["a folder stands in its place", () => (rmSync(socket()), mkdirSync(join(socket(), "x"), { recursive: true }))],
+    [
+      "a folder stands in its place",
+      () => (rmSync(socket()), mkdirSync(join(socket(), "x"), { recursive: true })),
+    ],
     ["the runtime folder is gone", () => rmSync(folder, { recursive: true })],
     [
       "the runtime folder is another",
@@ -79,7 +91,9 @@ test("a daemon that hangs is told of and ended, also where no file of the runtim
   ]);
   const told = JSON.parse(status.stdout) as { running: boolean; reachable: boolean; pid: number };
   assert.deepEqual([told.running, told.reachable, told.pid], [true, false, pid]);
-  const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; status: string; mend?: string }[] };
+  const { checks } = JSON.parse(doctor.stdout) as {
+    checks: { name: string; status: string; mend?: string }[];
+  };
   const check = checks.find(({ name }) => name === "daemon");
   assert.equal(check?.status, "missing");
   assert.match(check?.mend ?? "", /gradus daemon stop/);
@@ -132,7 +146,10 @@ test(
     };
     const refused = await inside("$GRADUS runs list --json");
     assert.notEqual(refused.code, 0);
-    assert.match(refused.stderr, new RegExp(`Another daemon \\(pid ${link.hello.pid}\\).* another container`));
+    assert.match(
+      refused.stderr,
+      new RegExp(`Another daemon \\(pid ${link.hello.pid}\\).* another container`),
+    );
 
     kill(link.hello.pid, "SIGKILL");
     await until(async () => (isRunning(link.hello.pid) ? null : true), "the daemon to end");
@@ -141,14 +158,19 @@ test(
       `$GRADUS runs show ${run} --json; $GRADUS runs resume ${run}; $GRADUS runs delete ${run}; $GRADUS runs stop ${run} --now`,
     );
     assert.equal((JSON.parse(beside.stdout.split("\n")[0] ?? "") as { status: string }).status, "running");
-    assert.equal((beside.stderr.match(/is live .*another container.* works on it/g) ?? []).length, 2, beside.stderr);
+    assert.equal(
+      (beside.stderr.match(/is live .*another container.* works on it/g) ?? []).length,
+      2,
+      beside.stderr,
+    );
     assert.match(beside.stderr, /cannot be ended at once from here/);
     assert.ok(isRunning(worker));
     assert.deepEqual(attemptsOf(box.folder(run)), [0]);
 
     kill(worker, "SIGKILL");
     await until(async () => (isRunning(worker) ? null : true), "the worker to end");
-    for (const path of [leasePath(box.folder(run)), segmentPath(box.folder(run), 0, 0)]) utimesSync(path, old, old);
+    for (const path of [leasePath(box.folder(run)), segmentPath(box.folder(run), 0, 0)])
+      utimesSync(path, old, old);
     utimesSync(join(box.folder(run), "worker.json"), old, old);
     const taken = await inside(`$GRADUS runs resume ${run}`);
     assert.equal(taken.code, 0, taken.stderr);
