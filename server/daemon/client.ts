@@ -20,6 +20,7 @@ import type { Handlers } from "./handlers.ts";
 import { serveLanguage, type LanguageSources } from "./language.ts";
 import { BadMessage, BoundedReader, CountedWriter, clientLimits, strangerLimits } from "./messages.ts";
 import { SparingLog, brief } from "./sparingLog.ts";
+import { Turns } from "./turns.ts";
 
 /** A connection that has not said hello by then is closed. */
 const helloWithin = 10_000;
@@ -50,6 +51,7 @@ export class Client {
   private readonly timer: NodeJS.Timeout;
   private endLanguage: () => void = () => undefined;
   private gone = false;
+  private readonly turns = new Turns();
   /** What the connection says of messages that are none. */
   private readonly complaints: SparingLog;
 
@@ -67,7 +69,9 @@ export class Client {
     });
     this.connection.onRequest(hello.method, (parameters: unknown) => this.hello(parameters));
     for (const [method, answer] of Object.entries(context.handlers))
-      this.connection.onRequest(method, (parameters: unknown) => this.known(() => answer(parameters)));
+      this.connection.onRequest(method, (parameters: unknown) =>
+        this.known(() => this.turns.take(method, () => answer(parameters))),
+      );
     this.connection.onRequest(subscribe.method, (parameters: unknown) =>
       this.known(() => this.subscribe(parameters)),
     );
