@@ -1,6 +1,7 @@
 /** `gradus …`: also the entry of the daemon (`serve`), the language server (`lsp`) and a run's worker (`worker`). */
 import { Command as Program, CommanderError, Help, type Option } from "commander";
 import { UserError, messageOf } from "../shared/errors.ts";
+import { visibleText } from "../shared/visibleText.ts";
 import { complain, exit, type Command } from "./cli/command.ts";
 
 declare const GRADUS_VERSION: string;
@@ -108,7 +109,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
         : line === undefined
           ? `${file}: `
           : `${file}:${line + 1}:${(character ?? 0) + 1}: `;
-    complain(`${place}error: ${error.message}${code === undefined ? "" : ` [${code}]`}`);
+    complain(`${place}error: ${visibleText(error.message)}${code === undefined ? "" : ` [${code}]`}`);
     if (action !== undefined) complain(`  ${action}`);
     return;
   }

@@ -2,6 +2,7 @@
 import { formatChange, formatFraction, formatNumber, plural } from "./format.ts";
 import type { BeforeNow, ChangedRollout, Rescored, Sweep, SweepPoint } from "./rescore.ts";
 import { fromWire, type MaybeNumber } from "./rollouts.ts";
+import { plainMarkdown, visibleLine } from "./visibleText.ts";
 
 const number = (value: MaybeNumber): string => formatNumber(fromWire(value));
 const fromTo = ({ before, now }: BeforeNow): string => `${number(before)} → ${number(now)}`;
@@ -33,7 +34,7 @@ export function changeText(rescored: Rescored): string {
   const { rollouts, groups, mean, rankFlips, pairs, signFlips, signed, gained, lost, terms } = change;
   const share = (part: number, all: number): string => (all === 0 ? "–" : formatFraction(part / all, 1));
   return [
-    `**This edit, over the last run's rollouts** (${coverage(rescored)})`,
+    `**This edit, over the last run's rollouts** (${coverage({ ...rescored, name: plainMarkdown(rescored.name) })})`,
     [
       "| | was | is | |",
       "|---|---:|---:|---|",
@@ -45,16 +46,20 @@ export function changeText(rescored: Rescored): string {
     ].join("\n"),
     `${rankFlips.toLocaleString("en-US")} of ${plural(pairs, "pair")} of siblings change places (${share(rankFlips, pairs)}), ${signFlips.toLocaleString("en-US")} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} begin to teach, ${lost} cease to.`,
     ...(most.length === 0 ? [] : [`Changed most:\n\n${most.map(rolloutLine).join("\n")}`]),
-    ...notes,
+    ...notes.map(sentence),
     `${plural(rollouts, "rollout")} in ${Math.max(1, Math.round(milliseconds))} ms`,
   ].join("\n\n");
 }
 
-const cell = (text: string): string => text.replaceAll("|", "\\|");
+/** A sentence of ours, with names of terms in backticks: neither a link nor HTML. */
+const sentence = (text: string): string => visibleLine(text).replace(/[[<]/g, "\\$&");
+/** Within backticks: no backtick ends them, no bar a table's cell. */
+const code = (text: string): string => visibleLine(text).replaceAll("`", "ˋ");
+const cell = (text: string): string => code(text).replaceAll("|", "\\|");
 
 function rolloutLine({ step, group, index, advantage, reward, response }: ChangedRollout): string {
-  const said = response.replace(/\s+/g, " ").trim().replaceAll("`", "ˋ").slice(0, 60);
-  return `- ${step}/${group}#${index}: advantage ${fromTo(advantage)}, reward ${fromTo(reward)} \`${said === "" ? "(empty)" : said}\``;
+  const said = code(response.replace(/\s+/g, " ").trim()).slice(0, 60);
+  return `- ${step}/${plainMarkdown(group).replaceAll("\\-", "-")}#${index}: advantage ${fromTo(advantage)}, reward ${fromTo(reward)} \`${said === "" ? "(empty)" : said}\``;
 }
 
 const bars = "▁▂▃▄▅▆▇█";
@@ -74,16 +79,16 @@ export const stillText = ({ points }: Pick<Sweep, "points">): string | undefined
 export function sweepText(sweep: Sweep, picture: boolean): string {
   const { term, points, signed, weight, from, to, rollouts, notes } = sweep;
   const most = Math.max(...points.map((point) => flips(point, signed)));
-  const image = `![weight of ${term}](data:image/svg+xml;base64,${Buffer.from(sweep.picture).toString("base64")})`;
-  const title = `**The weight of \`${term}\`** over ${plural(rollouts, "rollout")} of steps ${from} to ${to}`;
+  const image = `![weight of ${plainMarkdown(term)}](data:image/svg+xml;base64,${Buffer.from(sweep.picture).toString("base64")})`;
+  const title = `**The weight of \`${code(term)}\`** over ${plural(rollouts, "rollout")} of steps ${from} to ${to}`;
   const still = stillText(sweep);
-  if (still !== undefined) return [title, still, ...notes].join("\n\n");
+  if (still !== undefined) return [title, still, ...notes.map(sentence)].join("\n\n");
   return [
     title,
     ...(picture ? [image] : []),
     `share of the spread \`${blocksOf(points.map(({ share }) => share))}\` from ${formatNumber(points[0]?.weight)} to ${formatNumber(points.at(-1)?.weight)}, ${formatFraction(points.find((point) => point.weight === weight)?.share)} at ${formatNumber(weight)}`,
     `signs flipped \`${blocksOf(points.map((point) => flips(point, signed)))}\` up to ${formatFraction(most, 1)}`,
-    ...notes,
+    ...notes.map(sentence),
   ].join("\n\n");
 }
 

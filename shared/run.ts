@@ -1,5 +1,6 @@
 /** What a worker process and the daemon agree on in `runs/<id>/`, besides the log. */
 
+import type { Place } from "./daemon/place.ts";
 import type { Json } from "./json.ts";
 
 /** `runs/<id>/run.json`, written once by the starter before the worker exists. */
@@ -14,11 +15,14 @@ export interface RunFile {
   readonly createdAt: string;
 }
 
-/** `runs/<id>/worker.json`: who works on the run now. Liveness is pid + process start time, never a heartbeat. */
+/** `runs/<id>/worker.json`: who works on the run now. Liveness is pid + process start time, never a heartbeat; only of a worker in another
+ * container or on another machine, which cannot be seen, signs of life are looked for (see lease.ts). */
 export interface WorkerFile {
   readonly pid: number;
   /** As the operating system tells it (ticks since boot on Linux), to tell a reused pid. */
   readonly processStart: string;
+  /** Machine, boot and PID namespace in which that pid counts. Absent in files of earlier versions. */
+  readonly place?: Place | undefined;
   readonly attempt: number;
   readonly startedAt: string;
   readonly backend?: string;

@@ -5,9 +5,8 @@
  */
 import { existsSync } from "node:fs";
 import { UserError } from "../../shared/errors.ts";
-import { readRunFile } from "../run/files.ts";
 import { resolveCheckpoint } from "../run/checkpoints.ts";
-import { runFolder, runIds } from "../store/files.ts";
+import { readRunFile, runFolder, runIds } from "../store/files.ts";
 import { storeOf } from "./store.ts";
 
 export const checkpointWords =
@@ -24,7 +23,11 @@ export function findCheckpoint(words: string, store?: string): string {
 /** The folder of the run that is meant, the newest of its name; undefined where none is. */
 function runNamed(words: string, store: string): string | undefined {
   const runs = runIds(store)
-    .map((id) => readRunFile(runFolder(store, id)))
+    // The folder says which run it is, whatever stands in its file.
+    .flatMap((id) => {
+      const file = readRunFile(runFolder(store, id));
+      return file === null ? [] : [{ ...file, id }];
+    })
     .sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   const beginning = runs.filter(({ id }) => id.startsWith(words));
   const found =

@@ -1,5 +1,6 @@
 /** What a file of this folder exports: one command of `gradus`. */
 import type { Command as Program } from "commander";
+import { forTerminal } from "./terminal.ts";
 
 export interface Command {
   readonly name: string;
@@ -10,7 +11,10 @@ export interface Command {
 /** Exit codes: 1 for a finding of severity error or a failure, 2 for wrong usage. */
 export const exit = { ok: 0, failed: 1, usage: 2 } as const;
 
-/** stdout carries results only; everything else goes to stderr. */
-export const print = (text: string): void => void process.stdout.write(`${text}\n`);
-export const printJson = (value: unknown): void => print(JSON.stringify(value));
-export const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+/** stdout carries results only; everything else goes to stderr. Both show control characters and send none but our colours. */
+export const print = (text: string): void => void process.stdout.write(`${forTerminal(text)}\n`);
+export const complain = (text: string): void => void process.stderr.write(`${forTerminal(text)}\n`);
+/** What is another program's input: byte for byte, but in a terminal. */
+export const printExactly = (text: string): void =>
+  void process.stdout.write(`${process.stdout.isTTY ? forTerminal(text) : text}\n`);
+export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);

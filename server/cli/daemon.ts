@@ -1,17 +1,20 @@
 import type { Command as Program } from "commander";
 import { existsSync, readFileSync } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
 import { daemonLog } from "../../shared/daemon/connect.ts";
-import { readDiscovery } from "../../shared/daemon/discovery.ts";
 import type { DaemonLink } from "../../shared/daemon/handshake.ts";
-import { isAlive } from "../../shared/daemon/process.ts";
+import { endDaemon, findServing, isGone } from "../../shared/daemon/owner.ts";
+import { placeText } from "../../shared/daemon/place.ts";
+import type { ProcessIdentity } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
-import { runtimePaths } from "../../shared/daemon/runtime.ts";
+import type { DaemonState } from "../../shared/daemon/state.ts";
 import { UserError } from "../../shared/errors.ts";
 import { daemonShutdown, daemonStatus, type DaemonStatus } from "../../shared/protocol.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { whole } from "./options.ts";
-import { presentDaemon, storeOf } from "./store.ts";
+import { daemonState, storeOf } from "./store.ts";
+
+/** Milliseconds that a daemon which answered may take to end by itself. */
+const closingTime = 20_000;
 
 interface Options {
   readonly store?: string;
@@ -48,14 +51,31 @@ function sub(
 }
 
 async function status(store: string, { json }: Options): Promise<void> {
-  const link = existsSync(store) ? await presentDaemon(store) : null;
-  if (link === null) {
-    if (json === true) return printJson({ running: false, store });
-    return print(`No daemon serves ${store}. The next run starts one.`);
-  }
+  const found = await daemonState(store);
+  if (found.state !== "serving") return withoutAnswer(store, found, json === true);
+  const { link } = found;
   const answer = await over(link, () => ask(link.connection(), daemonStatus, {}));
   if (json === true) return printJson({ running: true, ...answer });
   print(lines(answer).join("\n"));
+}
+
+type Silent = Exclude<DaemonState, { readonly state: "serving" }>;
+
+function withoutAnswer(store: string, found: Silent, json: boolean): void {
+  if (found.state === "none") {
+    if (json) return printJson({ running: false, store });
+    return print(`No daemon serves ${store}. The next run starts one.`);
+  }
+  process.exitCode = exit.failed;
+  const { pid } = found.state === "unreachable" ? found.identity : found;
+  const where = found.state === "unreachable" ? "" : ` ${placeText(found.place)}`;
+  const reason = found.state === "unreachable" ? found.reason : `it works${where}`;
+  if (json) return printJson({ running: true, reachable: false, pid, store, reason });
+  print(
+    found.state === "unreachable"
+      ? `A daemon (pid ${pid}) serves ${store} and cannot be reached: ${reason}.\nEnd it, then start again: gradus daemon stop. Runs go on without it.`
+      : `A daemon (pid ${pid}) serves ${store}${where}.\nWork there, or end it there: gradus daemon stop. Runs go on without it.`,
+  );
 }
 
 function lines(answer: DaemonStatus): string[] {
@@ -73,11 +93,19 @@ function lines(answer: DaemonStatus): string[] {
 }
 
 async function stop(store: string, { json, force }: Options): Promise<void> {
-  const link = existsSync(store) ? await presentDaemon(store) : null;
-  if (link === null)
+  const found = await daemonState(store);
+  if (found.state === "none")
     return json === true
       ? printJson({ stopped: false, reason: "not running" })
       : print(`No daemon serves ${store}.`);
+  if (found.state === "elsewhere")
+    throw new UserError(`The daemon of ${store} works ${placeText(found.place)} (pid ${found.pid} there).`, {
+      code: "busy",
+      action: "End it there: gradus daemon stop.",
+    });
+  if (found.state === "unreachable") return finish(store, found.identity, json === true);
+  const { link } = found;
+  const serving = findServing(store);
   const answer = await over(link, () => ask(link.connection(), daemonShutdown, { force: force ?? false }));
   if (!answer.accepted) {
     process.exitCode = exit.failed;
@@ -87,15 +115,21 @@ async function stop(store: string, { json, force }: Options): Promise<void> {
         "Stop the runs first, or end it all the same: gradus daemon stop --force. Runs go on without it.",
     });
   }
-  const { discovery } = runtimePaths(store);
-  while (
-    isAlive({ pid: link.hello.pid, processStart: "" }) &&
-    (readDiscovery(discovery)?.instance ?? link.hello.instance) === link.hello.instance
-  )
-    await wait(20);
-  if (json === true) printJson({ stopped: true });
-  else print("The daemon has ended.");
+  // It closes its store first, which may take a while; one that never ends is ended.
+  if (serving.state !== "here" || (await isGone(serving.identity, closingTime))) return ended(json === true);
+  await finish(store, serving.identity, json === true);
 }
+
+/** It does not answer, or does not end by itself: its process is ended. Runs go on. */
+async function finish(store: string, identity: ProcessIdentity, json: boolean): Promise<void> {
+  if (await endDaemon(store, identity)) return ended(json);
+  throw new UserError(`The daemon (pid ${identity.pid}) does not end.`, {
+    code: "daemon-stuck",
+    action: `End the process by hand: kill -9 ${identity.pid}. Runs go on without it.`,
+  });
+}
+
+const ended = (json: boolean): void => (json ? printJson({ stopped: true }) : print("The daemon has ended."));
 
 function logs(store: string, { lines: count = 100, json }: Options): void {
   const path = daemonLog(store);
@@ -104,7 +138,11 @@ function logs(store: string, { lines: count = 100, json }: Options): void {
       file: path,
       action: "No daemon has served this store yet.",
     });
-  const wanted = readFileSync(path, "utf8").trimEnd().split("\n").slice(-count);
+  // Of a log that was set aside just now, the end is in the file before it.
+  const wanted = [`${path}.1`, path]
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, "utf8").trimEnd().split("\n"))
+    .slice(-count);
   if (json === true) printJson({ log: path, lines: wanted });
   else print(wanted.join("\n"));
 }

@@ -10,7 +10,9 @@ import {
   checkStore,
   type Check,
 } from "../doctor/checks.ts";
+import { checkDaemon } from "../doctor/daemon.ts";
 import { checkMemory } from "../doctor/memory.ts";
+import { daemonState, storeOf } from "./store.ts";
 import { setupRecord } from "../natives.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 
@@ -29,12 +31,14 @@ function printChecks(checks: readonly Check[]): void {
 }
 
 async function examine(json: boolean, config: string | undefined): Promise<void> {
-  const [engine, compiler, python, sqlite, browser] = await Promise.all([
+  const store = storeOf(undefined);
+  const [engine, compiler, python, sqlite, browser, daemon] = await Promise.all([
     checkEngine(),
     checkCompiler(),
     checkPython(),
     checkSqlite(),
     checkBrowser(),
+    checkDaemon(store, () => daemonState(store)),
   ]);
   const checks: Check[] = [
     checkNode(),
@@ -45,6 +49,7 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
     browser,
     checkData(),
     checkStore(process.cwd()),
+    daemon,
     checkMemory(config),
   ];
   const ok = checks.every(({ status }) => status !== "missing");

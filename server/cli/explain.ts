@@ -3,6 +3,7 @@ import type { RunConfig } from "../config/resolved.ts";
 import { parseWhich, why } from "../explain/why.ts";
 import { readRollouts, type RecordedRow } from "../recorded.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
+import { visibleText } from "../../shared/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
@@ -32,7 +33,7 @@ function line({ group, index, reward, advantages, weights, grad_logp }: Explaine
     grad_logp === undefined
       ? ""
       : `  Σ∂L/∂logp ${short(grad_logp.reduce<number>((sum, value) => sum + Number(value), 0))}`;
-  return `  ${group} #${index}  reward ${short(reward)}  advantage ${short(mean(advantages, weights))}  tokens ${trained}/${weights.length}${pull}`;
+  return `  ${visibleText(group)} #${index}  reward ${short(reward)}  advantage ${short(mean(advantages, weights))}  tokens ${trained}/${weights.length}${pull}`;
 }
 
 function text(explained: Explained, started: Set<number>): void {
@@ -49,7 +50,8 @@ function text(explained: Explained, started: Set<number>): void {
       ? "  advantages only: what the loss reads of the weights (logp_new) was not recorded"
       : `  loss ${short(explained.loss)}`,
   );
-  for (const [name, value] of Object.entries(explained.metrics)) print(`  ${name} ${short(value)}`);
+  for (const [name, value] of Object.entries(explained.metrics))
+    print(`  ${visibleText(name)} ${short(value)}`);
 }
 
 function tellWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: string, json: boolean): void {

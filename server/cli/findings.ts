@@ -1,6 +1,7 @@
 /** How commands show diagnostics. */
 import { InvalidArgumentError } from "commander";
 import { relative } from "node:path";
+import { visibleText } from "../../shared/visibleText.ts";
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { complain } from "./command.ts";
 
@@ -18,7 +19,7 @@ export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.fi
     option === undefined
       ? [`${file}:${line + 1}:${character + 1}`, diagnostic.message]
       : [option.text, option.message];
-  return `${place}: ${severity}: ${message} [${rule}]`;
+  return visibleText(`${place}: ${severity}: ${message} [${rule}]`);
 };
 
 /** Prints findings on stderr; true when one is an error. */

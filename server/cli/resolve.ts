@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
 import { loadConfig, type ValueOrigin } from "../config/index.ts";
-import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { complain, exit, printExactly, printJson, type Command } from "./command.ts";
 import { collect, complainAbout } from "./findings.ts";
 import { whole } from "./options.ts";
 
@@ -36,7 +36,7 @@ export const command: Command = {
           return;
         }
         if (json === true) printJson({ config: tree, origins });
-        else print(annotated(tree, origins));
+        else printExactly(annotated(tree, origins));
       });
   },
 };

@@ -3,6 +3,7 @@ import { readRollouts } from "../recorded.ts";
 import { rescore, type Rescored, type RescoredSummary } from "../rescore.ts";
 import { formatFraction } from "../../shared/format.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
+import { visibleText } from "../../shared/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
@@ -27,7 +28,7 @@ function moved(before: WireNumber | null, now: WireNumber | null): string {
 
 /** A few of the groups by name: a long list says less than its number. */
 const few = (names: readonly string[]): string =>
-  names.length === 0 ? "" : ` (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})`;
+  names.length === 0 ? "" : ` (${visibleText(names.slice(0, 5).join(", "))}${names.length > 5 ? ", …" : ""})`;
 
 function tell({ rollouts, terms, total, groups }: RescoredSummary): void {
   print(`\n${count(rollouts, "rollout")} in ${count(groups.total, "group")}, means recorded → now`);
@@ -35,10 +36,10 @@ function tell({ rollouts, terms, total, groups }: RescoredSummary): void {
     `  reward: ${moved(total.before, total.mean)}; ${total.changed} changed, ${count(total.flips, "sign flip")}, ${count(total.errors, "error")}`,
   );
   for (const [name, { mean, before, errors, changed, criteria = {} }] of Object.entries(terms)) {
-    print(`  ${name}: ${moved(before, mean)}; ${changed} changed, ${count(errors, "error")}`);
+    print(`  ${visibleText(name)}: ${moved(before, mean)}; ${changed} changed, ${count(errors, "error")}`);
     for (const [criterion, { met, before: was, gained, lost }] of Object.entries(criteria))
       print(
-        `    ${criterion}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
+        `    ${visibleText(criterion)}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
       );
   }
   print(
@@ -58,8 +59,8 @@ function text(scored: Rescored): void {
   const terms = Object.entries(rewards)
     .map(([name, value]) => `${name} ${short(value)}`)
     .join("  ");
-  print(`${step}/${group} #${index}  reward ${short(reward)} (was ${short(before)})  ${terms}`);
-  for (const [name, message] of Object.entries(errors)) print(`  ${name}: ${message}`);
+  print(`${step}/${visibleText(group)} #${index}  reward ${short(reward)} (was ${short(before)})  ${terms}`);
+  for (const [name, message] of Object.entries(errors)) print(`  ${visibleText(`${name}: ${message}`)}`);
 }
 
 async function run(file: string, { rollouts, set, json }: Options): Promise<void> {

@@ -6,6 +6,7 @@ import { criterionText, metCount } from "../../shared/criteria.ts";
 import { branchText } from "../../shared/branchText.ts";
 import { helpText } from "../../shared/helpText.ts";
 import { bracketed, responseParts } from "../../shared/responseParts.ts";
+import { visibleLine, visibleText } from "../../shared/visibleText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
 import { whole } from "./options.ts";
@@ -65,7 +66,7 @@ async function list(
     for (const row of answer.rollouts) {
       if (json === true) await emit(`${JSON.stringify(row)}\n`);
       else {
-        const heading = `step ${row.step}  ${row.group}  ${row.task?.arm ?? ""}`;
+        const heading = `step ${row.step}  ${visibleLine(row.group)}  ${visibleLine(row.task?.arm ?? "")}`;
         if (heading !== group) print(`\n${heading}\n${indent(row.prompt ?? "", "  > ")}`);
         group = heading;
         print(text(row, criteria === true));
@@ -83,7 +84,7 @@ async function emit(line: string): Promise<void> {
 }
 
 const indent = (body: string, prefix: string): string =>
-  body
+  visibleText(body)
     .split("\n")
     .map((line) => `${prefix}${line}`)
     .join("\n");
@@ -109,7 +110,9 @@ function termText(row: RolloutRow, name: string, text: string): string {
 /** A line a criterion. */
 const criteriaText = ({ details = {} }: RolloutRow): string =>
   Object.entries(details)
-    .flatMap(([term, { criteria }]) => criteria.map((one) => `      ${term} ${criterionText(one)}\n`))
+    .flatMap(([term, { criteria }]) =>
+      criteria.map((one) => `      ${visibleLine(`${term} ${criterionText(one)}`)}\n`),
+    )
     .join("");
 
 function text(row: RolloutRow, criteria: boolean): string {
@@ -125,8 +128,8 @@ function text(row: RolloutRow, criteria: boolean): string {
     row.finish ?? "",
     row.admitted === false ? "not admitted" : "",
   ];
-  const help = row.help === undefined ? "" : `      ${helpText(row.help)}\n`;
-  const branch = row.parent === undefined ? "" : `      ${branchText(row.parent)}\n`;
+  const help = row.help === undefined ? "" : `      ${visibleText(helpText(row.help))}\n`;
+  const branch = row.parent === undefined ? "" : `      ${visibleText(branchText(row.parent))}\n`;
   const text = row.turns === undefined ? (row.response ?? "") : bracketed(responseParts(row));
-  return `  [${row.index}] ${marks.filter((mark) => mark !== "").join(" · ")}\n${branch}${help}${criteria ? criteriaText(row) : ""}${indent(text, "      ")}`;
+  return `  [${row.index}] ${visibleText(marks.filter((mark) => mark !== "").join(" · "))}\n${branch}${help}${criteria ? criteriaText(row) : ""}${indent(text, "      ")}`;
 }

@@ -1,7 +1,8 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
+import { visibleText } from "../../shared/visibleText.ts";
 import { colours } from "./colours.ts";
-import { print, printJson } from "./command.ts";
+import { complain, print, printJson } from "./command.ts";
 import { Course } from "./course.ts";
 import type { EvaluationMetrics, RunLine, RunReporter } from "./runLines.ts";
 import { duration, fixed } from "./terminal.ts";
@@ -9,9 +10,11 @@ import { duration, fixed } from "./terminal.ts";
 type Line<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
 export function startedLines(line: Line<"started">): string[] {
-  const plan = line.stages.map((stage) => `${stage.name} (${stage.kind}, ${steps(stage.steps)})`).join(" → ");
+  const plan = line.stages
+    .map((stage) => `${visibleText(stage.name)} (${stage.kind}, ${steps(stage.steps)})`)
+    .join(" → ");
   return [
-    `${colours.bold(line.name)}  run ${line.run}`,
+    `${colours.bold(visibleText(line.name))}  run ${line.run}`,
     `  ${plan}`,
     ...(line.backend === null ? [] : [`  computing on ${line.backend}`]),
   ];
@@ -29,7 +32,8 @@ export function eventLine({ severity, message, action }: Line<"event">): string 
       : severity === "warning"
         ? colours.yellow("warning")
         : colours.dim("·");
-  return `${mark} ${action === null ? message : `${ended(message)}${colours.dim(` ${action}`)}`}`;
+  const text = visibleText(message);
+  return `${mark} ${action === null ? text : `${ended(text)}${colours.dim(` ${visibleText(action)}`)}`}`;
 }
 
 const headline = (metrics: EvaluationMetrics): string =>
@@ -68,7 +72,7 @@ export function summaryLines(line: Line<"summary">, course: readonly string[] = 
         : colours.yellow(line.status);
   return [
     `${status} after ${line.steps} steps, ${duration(line.seconds)}`,
-    ...(line.message === null || line.message === "" ? [] : [`  ${line.message}`]),
+    ...(line.message === null || line.message === "" ? [] : [`  ${visibleText(line.message)}`]),
     ...course,
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
@@ -102,7 +106,7 @@ export class PlainView implements RunReporter {
     // A file is not the place for a few completions in passing: `gradus rollouts RUN` prints all of them.
   }
   say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    complain(text);
   }
   line(line: RunLine): void {
     for (const text of this.lines(line)) print(text);
@@ -142,7 +146,7 @@ export class PlainView implements RunReporter {
         return startedLines(line);
       case "stage":
         this.told = undefined;
-        return [`stage ${line.name} (${line.kind})`];
+        return [`stage ${visibleText(line.name)} (${line.kind})`];
       case "event":
         return [eventLine(line)];
       case "evaluation":
@@ -177,7 +181,7 @@ export class JsonLines implements RunReporter {
     // Not part of the stream.
   }
   say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    complain(text);
   }
   line(line: RunLine): void {
     printJson(line);

@@ -90,7 +90,7 @@ export class LiveView implements RunReporter {
     const width = Math.max(40, this.block.width - 1);
     const percent = this.total > 0 ? Math.floor((100 * this.done) / this.total) : 0;
     const pace = this.seconds.at(-1);
-    const head = `${colours.bold(this.stage.padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.max(8, Math.min(30, width - 50))))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
+    const head = `${colours.bold(oneLine(this.stage, 24).padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.max(8, Math.min(30, width - 50))))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
     this.block.draw([head, this.curve(width), ...this.curriculum(width), ...this.shown(width)]);
   }
 
@@ -105,7 +105,7 @@ export class LiveView implements RunReporter {
     if (this.shares.length === 0) return [];
     const room = Math.max(4, Math.floor((width - 10) / this.shares.length) - 18);
     const part = ([arm, share]: [string, number]): string =>
-      `${arm} ${colours.magenta(bar(share, 1, Math.min(10, room)))} ${Math.round(share * 100)} %`;
+      `${oneLine(arm, 40)} ${colours.magenta(bar(share, 1, Math.min(10, room)))} ${Math.round(share * 100)} %`;
     return [`${"drawing".padEnd(9)} ${this.shares.slice(0, 6).map(part).join("  ")}`];
   }
 

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { visibleText } from "../../shared/visibleText.ts";
 import { colours } from "./colours.ts";
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
@@ -6,7 +7,7 @@ import type { TrainablePolicy } from "../policy/index.ts";
 import type { ChatMessage } from "../policy/tokenizers/index.ts";
 import { openCheckpoint } from "../run/checkpoints.ts";
 import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
-import { exit, print, printJson, type Command } from "./command.ts";
+import { exit, printExactly, printJson, type Command } from "./command.ts";
 import { answers, chatTokens, plainTokens, type Answer } from "./conversation.ts";
 import { whole } from "./options.ts";
 
@@ -31,6 +32,8 @@ class Talk {
   private readonly chats: boolean;
   private said: ChatMessage[];
   private turn = 0;
+  /** A raw continuation in a pipe is another program's input. */
+  private readonly shown: (text: string) => string;
 
   constructor(
     private readonly policy: TrainablePolicy,
@@ -44,6 +47,7 @@ class Talk {
           : "This model has no chat template for --system.",
         { code: "usage", action: "Leave --system out, and write what it says into the prompt." },
       );
+    this.shown = options.raw && !process.stdout.isTTY ? (text) => text : visibleText;
     this.said = this.opening();
   }
   private opening(): ChatMessage[] {
@@ -60,13 +64,13 @@ class Talk {
     const messages = [...this.said, { role: "user", content: prompt }];
     const tokens = chats ? chatTokens(policy.tokenizer, messages) : plainTokens(policy.tokenizer, prompt);
     const streams = !options.json && options.count === 1;
-    if (streams && !chats) process.stdout.write(colours.dim(prompt));
+    if (streams && !chats) process.stdout.write(colours.dim(this.shown(prompt)));
     const given = await answers(
       policy,
       tokens,
       this.turn++,
       options,
-      streams ? (piece) => void process.stdout.write(piece) : undefined,
+      streams ? (piece) => void process.stdout.write(this.shown(piece)) : undefined,
     );
     this.said = [...messages, { role: "assistant", content: given[0]?.response ?? "" }];
     if (options.json)
@@ -76,10 +80,12 @@ class Talk {
         chat: chats,
         responses: given,
       });
-    else if (streams) print(cutOff(given[0]));
+    else if (streams) printExactly(cutOff(given[0]));
     else
       for (const answer of given)
-        print(`${chats ? "" : colours.dim(prompt)}${answer.response}${cutOff(answer)}`);
+        printExactly(
+          `${chats ? "" : colours.dim(this.shown(prompt))}${this.shown(answer.response)}${cutOff(answer)}`,
+        );
   }
 }
 const cutOff = (answer: Answer | undefined): string => (answer?.finish === "length" ? colours.dim(" …") : "");

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
-import { log, runDaemon } from "../daemon/daemon.ts";
+import { runDaemon } from "../daemon/daemon.ts";
+import { log } from "../daemon/log.ts";
 import { exit, type Command } from "./command.ts";
 import { programPath } from "./store.ts";
 

@@ -1,9 +1,10 @@
 /** What commands that need the store share: finding it, the daemon, and the run a person means. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { connectExisting, connectOrStart } from "../../shared/daemon/connect.ts";
+import { connectOrStart } from "../../shared/daemon/connect.ts";
 import { findStore, storeName } from "../../shared/daemon/findStore.ts";
 import type { DaemonLink } from "../../shared/daemon/handshake.ts";
+import { lookForDaemon, type DaemonState } from "../../shared/daemon/state.ts";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import { runsList, type RunSummary } from "../../shared/protocol.ts";
@@ -40,9 +41,11 @@ export function openDaemon(store: string): Promise<DaemonLink> {
   });
 }
 
-/** The daemon of a store if it runs; starts none. */
-export function presentDaemon(store: string): Promise<DaemonLink | null> {
-  return connectExisting({ store, role: "command", version: GRADUS_VERSION });
+/** How it stands with the daemon of a store; starts none. */
+export async function daemonState(store: string): Promise<DaemonState> {
+  return existsSync(store)
+    ? lookForDaemon({ store, role: "command", version: GRADUS_VERSION })
+    : { state: "none" };
 }
 
 /** Runs `act` over a connection to the store's daemon and closes it. */

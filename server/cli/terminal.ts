@@ -1,4 +1,5 @@
 /** Pieces of text pictures: bar, sparkline, duration. Pure, so that tests read them without a terminal. */
+import { visibleLine, visibleText } from "../../shared/visibleText.ts";
 import { colours } from "./colours.ts";
 
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
@@ -42,9 +43,7 @@ export const fixed = (value: number | undefined, digits = 3): string =>
 
 /** One line of text: control characters made visible, cut to `width` columns. */
 export function oneLine(text: string, width: number): string {
-  const flat = [...text].map((character) =>
-    character === "\n" ? "⏎" : character < " " || character === "\u007f" ? "·" : character,
-  );
+  const flat = [...visibleLine(text)];
   return flat.length <= width ? flat.join("") : `${flat.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
@@ -89,6 +88,22 @@ export function thinned(values: readonly number[], width: number): number[] {
   });
 }
 
+/** The colours that we set: bold, dim and their end; eight colours and their end. */
+// eslint-disable-next-line no-control-regex -- a colour begins with one
+const ours = /(\u001b\[(?:[12]|22|3[0-79])m)/;
+
+/**
+ * Text as it may go to a terminal. Our own colours stay, where we set any; of everything else control characters are
+ * shown. What models, tasks and users wrote is made visible before it is coloured: this is the last line of defence.
+ */
+export function forTerminal(text: string, coloured = colours.isColorSupported): string {
+  if (!coloured) return visibleText(text);
+  return text
+    .split(ours)
+    .map((part, index) => (index % 2 === 1 ? part : visibleText(part)))
+    .join("");
+}
+
 /** Green where a rollout did well, red where badly, yellow between. */
 export function byReward(text: string, reward: number, worst: number, best: number): string {
   if (!Number.isFinite(reward)) return colours.dim(text);
@@ -114,13 +129,13 @@ export class LiveBlock {
   }
 
   draw(lines: readonly string[]): void {
-    this.stream.write(`${this.clear()}${lines.map((line) => `${line}\n`).join("")}`);
+    this.stream.write(`${this.clear()}${lines.map((line) => `${forTerminal(line)}\n`).join("")}`);
     this.height = lines.length;
   }
 
   /** Prints above the block, which the caller draws again. */
   print(text: string): void {
-    this.stream.write(`${this.clear()}${text}\n`);
+    this.stream.write(`${this.clear()}${forTerminal(text)}\n`);
     this.height = 0;
   }
 }

@@ -4,6 +4,7 @@ import { formatChange, formatNumber } from "../../shared/format.ts";
 import { fromWire, type MaybeNumber } from "../../shared/rollouts.ts";
 import type { Alternative, Span, TermShare, Why, WhyTopic } from "../../shared/why.ts";
 import { alternativeTable } from "../../shared/whyTable.ts";
+import { visibleLine } from "../../shared/visibleText.ts";
 import { colours } from "./colours.ts";
 import { oneLine } from "./terminal.ts";
 
@@ -16,7 +17,7 @@ const leastHalf = 4;
 export function whyText(why: Why, width: number): string[] {
   const room = Math.max(40, Math.min(width, widest));
   return [
-    `${colours.bold(`${why.group} #${why.index}`)}${colours.dim(`  step ${why.step} · ${why.baseline}, ${why.scale}`)}`,
+    `${colours.bold(`${visibleLine(why.group)} #${why.index}`)}${colours.dim(`  step ${why.step} · ${why.baseline}, ${why.scale}`)}`,
     ...section(why, "advantage", undefined, siblings(why, room), room),
     ...section(why, "terms", "What each reward term gave", shares(why, room), room),
     ...section(why, "criteria", "Criteria", criteria(why, room), room),
@@ -46,7 +47,7 @@ function section(
 /** At spaces; a word that is longer than the line is cut nowhere. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of text.replace(/\s+/g, " ").trim().split(" ")) {
+  for (const word of visibleLine(text.replace(/\s+/g, " ").trim()).split(" ")) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= width)
       lines[lines.length - 1] = `${last} ${word}`;
@@ -136,7 +137,7 @@ function criteria({ criteria: terms = [], siblings: all, index }: Why, width: nu
   const marks = columnWidth(judged.map(({ met }) => metMark(met[own] ?? null)));
   const names = Math.min(columnWidth(judged.map(criterionName)), Math.max(20, width - points - marks - 30));
   return terms.flatMap(({ term, criteria: list }) => [
-    ...(terms.length > 1 ? [colours.dim(`    ${term}`)] : []),
+    ...(terms.length > 1 ? [colours.dim(`    ${visibleLine(term)}`)] : []),
     ...list.map((one) => {
       const met = one.met[own] ?? null;
       const known = one.met.filter((other) => other !== null);

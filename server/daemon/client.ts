@@ -1,7 +1,7 @@
 /** One connection: hello first, then what its role may ask. Whatever goes wrong on it ends this connection only. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
-import { ErrorCodes, ResponseError, SocketMessageReader, SocketMessageWriter } from "vscode-jsonrpc/node";
+import { ErrorCodes, ResponseError } from "vscode-jsonrpc/node";
 import { createProtocolConnection, type ProtocolConnection } from "vscode-languageserver-protocol/node";
 import { messageOf } from "../../shared/errors.ts";
 import {
@@ -18,6 +18,9 @@ import { asResponse, checked } from "./failure.ts";
 import { Subscription, type ReadChanges } from "./feed.ts";
 import type { Handlers } from "./handlers.ts";
 import { serveLanguage, type LanguageSources } from "./language.ts";
+import { BadMessage, BoundedReader, CountedWriter, clientLimits, strangerLimits } from "./messages.ts";
+import { SparingLog, brief } from "./sparingLog.ts";
+import { Turns } from "./turns.ts";
 
 /** A connection that has not said hello by then is closed. */
 const helloWithin = 10_000;
@@ -48,31 +51,34 @@ export class Client {
   private readonly timer: NodeJS.Timeout;
   private endLanguage: () => void = () => undefined;
   private gone = false;
+  private readonly turns = new Turns();
+  /** What the connection says of messages that are none. */
+  private readonly complaints: SparingLog;
 
   constructor(
     private readonly socket: Socket,
     private readonly context: ClientContext,
   ) {
-    this.connection = createProtocolConnection(
-      new SocketMessageReader(socket),
-      new SocketMessageWriter(socket),
-      {
-        error: (text) => context.log(text),
-        warn: (text) => context.log(text),
-        info: () => undefined,
-        log: () => undefined,
-      },
-    );
+    this.complaints = new SparingLog(context.log);
+    const reader = new BoundedReader(socket, () => (this.role === undefined ? strangerLimits : clientLimits));
+    this.connection = createProtocolConnection(reader, new CountedWriter(socket, () => reader.answered()), {
+      error: (text) => this.complain(text),
+      warn: (text) => this.complain(text),
+      info: () => undefined,
+      log: () => undefined,
+    });
     this.connection.onRequest(hello.method, (parameters: unknown) => this.hello(parameters));
     for (const [method, answer] of Object.entries(context.handlers))
-      this.connection.onRequest(method, (parameters: unknown) => this.known(() => answer(parameters)));
+      this.connection.onRequest(method, (parameters: unknown) =>
+        this.known(() => this.turns.take(method, () => answer(parameters))),
+      );
     this.connection.onRequest(subscribe.method, (parameters: unknown) =>
       this.known(() => this.subscribe(parameters)),
     );
     this.connection.onRequest(unsubscribe.method, () => this.known(() => this.unsubscribe()));
-    this.connection.onError(([error]) => this.close(messageOf(error)));
+    this.connection.onError(([error]) => this.failed(error));
     this.connection.onClose(() => this.close());
-    socket.on("error", (error) => this.close(error.message));
+    socket.on("error", () => this.close());
     socket.on("close", () => this.close());
     this.timer = setTimeout(() => this.close("no hello"), helloWithin);
     this.connection.listen();
@@ -83,6 +89,22 @@ export class Client {
     this.subscription?.grown(cursor);
   }
 
+  /** What is no message is answered with why, and ends the connection. */
+  private failed(error: Error): void {
+    // A client that has left is no news.
+    if (!(error instanceof BadMessage)) return this.close(this.socket.writable ? error.message : undefined);
+    if (this.gone) return;
+    const { code, message } = error;
+    const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+    this.socket.end(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    this.context.log(`a client is closed: ${brief(message)}`);
+    setTimeout(() => this.close(), refusalReadWithin).unref();
+  }
+
+  private complain(text: string): void {
+    if (this.socket.writable) this.complaints.add(text);
+  }
+
   close(reason?: string): void {
     if (this.gone) return;
     this.gone = true;
@@ -91,7 +113,8 @@ export class Client {
     this.endLanguage();
     this.connection.dispose();
     this.socket.destroy();
-    if (reason !== undefined) this.context.log(`a client was closed: ${reason}`);
+    if (reason !== undefined) this.context.log(`a client was closed: ${brief(reason)}`);
+    this.complaints.close();
     this.context.closed(this);
   }
 

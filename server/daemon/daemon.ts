@@ -3,8 +3,8 @@
  * parses and routes; SQLite is in its own thread, training in its own processes.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { daemonLog } from "../../shared/daemon/connect.ts";
@@ -16,13 +16,14 @@ import {
 } from "../../shared/daemon/discovery.ts";
 import { takeLock, type Lock } from "../../shared/daemon/lock.ts";
 import { ownIdentity } from "../../shared/daemon/process.ts";
-import { runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
+import { runtimeFolder, runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shared/protocol.ts";
 import { RemoteStore } from "../store/remote.ts";
 import { Client } from "./client.ts";
 import { OpenFileRuns } from "./fileRuns.ts";
-import { handlersOf } from "./handlers.ts";
+import { handlersOf, type Handlers } from "./handlers.ts";
+import { keepLogShort, log, logsTo } from "./log.ts";
 import { Rescorer } from "./rescorer.ts";
 import { Supervisor } from "./supervisor.ts";
 import { watchRuns } from "./watch.ts";
@@ -42,6 +43,7 @@ const capabilities = ["runs", "queries", "feed", "language"] as const;
 /** Runs until it is told to end, or has nothing to do; then resolves. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const paths = prepare(options.store);
+  logsTo(daemonLog(paths.store));
   const owner = takeLock(paths.ownerLock);
   if (owner.state === "held")
     throw new UserError(`Another daemon (pid ${owner.by.pid}) serves ${paths.store}.`, {
@@ -65,9 +67,15 @@ function prepare(store: string): RuntimePaths {
 }
 
 class StoreDaemon {
-  private readonly discovery: Discovery;
+  private discovery: Discovery;
   private readonly clients = new Set<Client>();
-  private readonly server: Server;
+  private readonly handlers: Handlers;
+  private server: Server | undefined;
+  /** The socket's file as it was made: another in its place is not ours. */
+  private socketFile = "";
+  private mending = false;
+  private closing = false;
+  private trouble = "";
   private readonly remote: RemoteStore;
   private readonly supervisor: Supervisor;
   private readonly fileRuns: OpenFileRuns;
@@ -82,7 +90,7 @@ class StoreDaemon {
   constructor(
     private readonly options: DaemonOptions,
     private readonly paths: RuntimePaths,
-    private readonly owner: Lock,
+    private owner: Lock,
   ) {
     const instance = randomUUID();
     this.discovery = {
@@ -107,23 +115,24 @@ class StoreDaemon {
     this.fileRuns = new OpenFileRuns(this.remote, log);
     this.rescorer = new Rescorer(this.remote, log);
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
-    const handlers = handlersOf(this.remote, this.supervisor, this.rescorer, {
+    this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, {
       status: () => this.status(),
       shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
     });
-    this.server = createServer((socket) => {
-      const client = new Client(socket, {
-        token: this.discovery.token,
-        handlers,
-        describe: () => this.describe(),
-        changes: (parameters) => this.remote.call("changes", parameters),
-        version: options.version,
-        sources: { runs: this.fileRuns, remote: this.remote, rescorer: this.rescorer },
-        log,
-        closed: (gone) => this.clients.delete(gone),
-      });
-      this.clients.add(client);
+  }
+
+  private accept(socket: Socket): void {
+    const client = new Client(socket, {
+      token: this.discovery.token,
+      handlers: this.handlers,
+      describe: () => this.describe(),
+      changes: (parameters) => this.remote.call("changes", parameters),
+      version: this.options.version,
+      sources: { runs: this.fileRuns, remote: this.remote, rescorer: this.rescorer },
+      log,
+      closed: (gone) => this.clients.delete(gone),
     });
+    this.clients.add(client);
   }
 
   async run(): Promise<void> {
@@ -151,11 +160,12 @@ class StoreDaemon {
 
   /** Removes its own files only; runs go on. */
   async close(): Promise<void> {
+    this.closing = true;
     clearInterval(this.timer);
     this.supervisor.close();
     this.fileRuns.close();
     removeDiscovery(this.paths.discovery, this.discovery.instance);
-    this.server.close();
+    this.server?.close();
     for (const client of [...this.clients]) client.close();
     if (process.platform !== "win32") rmSync(this.discovery.socketPath, { force: true });
     await this.rescorer.close();
@@ -164,23 +174,61 @@ class StoreDaemon {
     this.owner.release();
   }
 
-  private listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.server.once("error", reject);
-      this.server.listen(this.discovery.socketPath, () => {
-        if (process.platform !== "win32") chmodSync(this.discovery.socketPath, 0o600);
-        resolve();
-      });
+  /** On a socket of a new name: what stands under the old one may be somebody else's by now. */
+  private async listen(): Promise<void> {
+    const socketPath = this.paths.socket(randomUUID());
+    const server = createServer((socket) => this.accept(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(socketPath, resolve);
     });
+    server.on("error", (error) => log(`the socket: ${error.message}`));
+    if (process.platform !== "win32") chmodSync(socketPath, 0o600);
+    this.server?.close();
+    this.server = server;
+    this.discovery = { ...this.discovery, socketPath };
+    this.socketFile = fileAt(socketPath);
   }
 
   private upkeep(): void {
     // One that has just come counts too: it would be turned away in the middle of its hello.
     if (this.clients.size > 0 || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
     else if (this.options.idle > 0 && Date.now() - this.idleSince >= this.options.idle) this.end();
-    // A cleaner of temporary folders may take the file: nobody would find us, and nobody could start another.
-    if (readDiscovery(this.paths.discovery)?.instance !== this.discovery.instance)
-      writeDiscovery(this.paths.discovery, this.discovery);
+    keepLogShort();
+    void this.mend();
+  }
+
+  /**
+   * A cleaner of temporary folders may take a file, a logout the whole runtime folder: nobody would find us, and nobody
+   * could start another. Whatever cannot be mended now is tried again, and said once.
+   */
+  private async mend(): Promise<void> {
+    if (this.mending || this.closing) return;
+    this.mending = true;
+    try {
+      runtimeFolder();
+      this.holdLock();
+      if (fileAt(this.discovery.socketPath) !== this.socketFile) {
+        await this.listen();
+        log("its socket was gone or another's: listening on a new one");
+      }
+      const told = readDiscovery(this.paths.discovery);
+      if (told?.instance !== this.discovery.instance || told.socketPath !== this.discovery.socketPath)
+        writeDiscovery(this.paths.discovery, this.discovery);
+      this.trouble = "";
+    } catch (error) {
+      if (this.trouble !== messageOf(error)) log(`upkeep: ${messageOf(error)}`);
+      this.trouble = messageOf(error);
+    } finally {
+      this.mending = false;
+    }
+  }
+
+  private holdLock(): void {
+    if (this.owner.isOurs()) return this.owner.touch();
+    const taken = takeLock(this.paths.ownerLock);
+    if (taken.state === "held") throw new Error(`pid ${taken.by.pid} has taken ${this.paths.ownerLock}`);
+    this.owner = taken.lock;
   }
 
   private fail(reason: string): void {
@@ -221,11 +269,9 @@ class StoreDaemon {
   }
 }
 
-/** Standard error is the daemon's log file. One that cannot grow (a full disk) must not end the daemon. */
-export function log(text: string): void {
-  try {
-    writeSync(process.stderr.fd, `${new Date().toISOString()} ${text}\n`);
-  } catch {
-    return; // there is no other place to say it
-  }
+/** Which file is there: empty for none, and always the same for a named pipe of Windows, which is no file. */
+function fileAt(path: string): string {
+  if (process.platform === "win32") return path;
+  const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return found === undefined || !found.isSocket() ? "" : `${found.dev}:${found.ino}:${found.birthtimeNs}`;
 }

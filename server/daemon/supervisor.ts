@@ -4,12 +4,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { readLock } from "../../shared/daemon/lock.ts";
-import { isAlive } from "../../shared/daemon/process.ts";
+import { placeText } from "../../shared/daemon/place.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
-import { leasePath, readWorker, workerIsAlive } from "../../shared/lease.ts";
+import { busyElsewhere, holderOf, isWorkerOf, readWorker, workerIsAlive } from "../../shared/lease.ts";
 import { attemptsOf } from "../../shared/log/reader.ts";
 import {
   liveStatuses,
@@ -22,18 +19,12 @@ import {
   type runsResume,
   type runsStart,
 } from "../../shared/protocol.ts";
+import { isRunId } from "../../shared/runId.ts";
 import type { RunFile } from "../../shared/run.ts";
-import {
-  authoredPath,
-  controlPath,
-  readRunFile,
-  runFilePath,
-  runFolder,
-  runsFolder,
-  trashPrefix,
-} from "../store/files.ts";
+import { authoredPath, controlPath, readRunFile, runFilePath, runFolder } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
+import { removeTrash, toTrash } from "./trash.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
 import { startWorker, type WorkerProgram } from "./worker.ts";
 
@@ -73,7 +64,8 @@ export class Supervisor {
 
   /** What an earlier daemon left: runs that go on, runs that died meanwhile, runs half deleted. */
   async adopt(): Promise<void> {
-    for (const run of await this.remote.call("trashed")) await this.emptyTrash(run);
+    for (const run of await this.remote.call("trashed"))
+      await this.emptyTrash(run).catch((error: unknown) => this.log(messageOf(error)));
     for (const { run, status } of await this.remote.call("scan")) {
       await this.remote.call("ingest", run);
       if (isLive(status) || workerIsAlive(this.folder(run))) this.live.add(run);
@@ -82,7 +74,7 @@ export class Supervisor {
 
   /** Something in the run's folder changed. */
   async touched(run: string): Promise<void> {
-    if (this.busy.has(run) || !existsSync(this.folder(run))) return;
+    if (!isRunId(run) || this.busy.has(run) || !existsSync(this.folder(run))) return;
     if (!this.live.has(run) && workerIsAlive(this.folder(run))) this.live.add(run);
     await this.remote.call("ingest", run);
   }
@@ -195,7 +187,8 @@ export class Supervisor {
     value,
   }: ParamsOf<typeof runsControl>): Promise<ResultOf<typeof runsControl>> {
     const { status } = await this.known(run);
-    if (!workerIsAlive(this.folder(run))) {
+    const holder = holderOf(this.folder(run));
+    if (holder.state === "none") {
       throw new UserError(`Run ${run} is not live (${status}): there is nothing to ${action}.`, {
         code: "refused",
         action:
@@ -207,6 +200,14 @@ export class Supervisor {
         code: "refused",
         action: "Give both `path` and `value`.",
       });
+    if (action === "stop" && now && holder.state === "elsewhere")
+      throw new UserError(
+        `Run ${run} works ${placeText(holder.place)} and cannot be ended at once from here.`,
+        {
+          code: "refused",
+          action: "End it there, or stop it without --now: it then ends after its step.",
+        },
+      );
     const id = randomBytes(6).toString("hex");
     const said = action === "set" ? { path, value } : {};
     appendFileSync(
@@ -220,11 +221,13 @@ export class Supervisor {
 
   /** The step in flight is lost, nothing that was committed. */
   private signal(run: string): void {
-    const worker = readWorker(this.folder(run));
-    if (worker === null || !isAlive(worker)) return;
-    process.kill(worker.pid, "SIGTERM");
+    const folder = this.folder(run);
+    const holder = holderOf(folder);
+    if (holder.state !== "here") return;
+    const { identity } = holder;
+    process.kill(identity.pid, "SIGTERM");
     setTimeout(() => {
-      if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
+      if (isWorkerOf(folder, identity)) process.kill(identity.pid, "SIGKILL");
     }, killAfter).unref();
   }
 
@@ -233,7 +236,7 @@ export class Supervisor {
     return this.alone(run, async () => {
       this.refuseLive(run, "deleted");
       this.live.delete(run);
-      if (existsSync(this.folder(run))) renameSync(this.folder(run), this.trash(run));
+      toTrash(this.store, run);
       await this.emptyTrash(run);
       this.log(`run ${run} deleted`);
       return { deleted: true };
@@ -242,16 +245,22 @@ export class Supervisor {
 
   private async emptyTrash(run: string): Promise<void> {
     await this.remote.call("forgetRun", run);
-    await rm(this.trash(run), { recursive: true, force: true });
+    await removeTrash(this.store, run);
   }
 
   // ───────────────────────────────────────────── liveness
 
   private look(): void {
     for (const run of this.live) {
-      if (workerIsAlive(this.folder(run)))
-        this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
-      else void this.settle(run);
+      try {
+        if (workerIsAlive(this.folder(run)))
+          this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
+        else void this.settle(run);
+      } catch (error) {
+        // In a timer: what is wrong with one run's folder must not end the daemon.
+        this.live.delete(run);
+        this.log(`run ${run}: ${messageOf(error)}`);
+      }
     }
   }
 
@@ -303,9 +312,6 @@ export class Supervisor {
   private folder(run: string): string {
     return runFolder(this.store, run);
   }
-  private trash(run: string): string {
-    return join(runsFolder(this.store), `${trashPrefix}${run}`);
-  }
 
   private async known(run: string): Promise<RunSummary> {
     const summary = await this.remote.call("summary", run);
@@ -318,8 +324,9 @@ export class Supervisor {
   }
 
   private refuseLive(run: string, what: string): void {
-    const holder = readLock(leasePath(this.folder(run)));
-    if (workerIsAlive(this.folder(run)) || (holder !== null && isAlive(holder))) {
+    const holder = holderOf(this.folder(run));
+    if (holder.state === "elsewhere") throw busyElsewhere(run, holder);
+    if (holder.state === "here") {
       throw new UserError(`Run ${run} is live and cannot be ${what}.`, {
         code: "busy",
         action: `Stop it first: gradus runs stop ${run}.`,

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { ownPlace } from "../../shared/daemon/place.ts";
 import { processStart } from "../../shared/daemon/process.ts";
 import { UserError } from "../../shared/errors.ts";
 import { readWorker, writeWorker } from "../../shared/lease.ts";
@@ -61,6 +62,7 @@ export function startWorker(
       writeWorker(runFolder, {
         pid: child.pid,
         processStart: processStart(child.pid),
+        place: ownPlace(),
         attempt,
         startedAt: new Date().toISOString(),
         version: program.version,

@@ -5,12 +5,13 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { runIdSchema } from "../../shared/runId.ts";
 import type { RunFile } from "../../shared/run.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import { loadWith, readSettings, type Setting } from "./settings.ts";
 
 const runSchema = z.object({
-  id: z.string(),
+  id: runIdSchema,
   file: z.string(),
   name: z.string(),
   set: z.array(z.string()),

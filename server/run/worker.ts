@@ -195,7 +195,13 @@ async function assembled(
   keepMemoryNote(options.folder, config);
   note({ backend: policy.backend });
   lease.describe({ backend: policy.backend.name });
-  const commands = new Commands(openControl(options.folder, options.attempt > 0), recorder, abort.signal);
+  const control = openControl(options.folder, options.attempt > 0);
+  const commands = new Commands(
+    // Whoever was silent for long, asleep or cut off, may have lost the run to another worker meanwhile.
+    { ...control, read: () => (lease.check(), control.read()) },
+    recorder,
+    abort.signal,
+  );
   const session: Session = {
     config,
     policy,

@@ -14,7 +14,7 @@ import type { RunSummary } from "../../shared/protocol.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
-import { row, rows, type Statements } from "./statements.ts";
+import { isRunIdSql, row, rows, type Statements } from "./statements.ts";
 import type { UnreadRollouts } from "./unreadRollouts.ts";
 
 /** A term is looked at rollout by rollout only where its mean has not moved for so many steps. */
@@ -63,7 +63,7 @@ export class EvidenceQueries {
       const found = row<{ id: string }>(
         this.statements
           .of(
-            `SELECT id FROM run WHERE file IN (${files.map(() => "?").join(", ")})${condition} ORDER BY created_at DESC, id DESC LIMIT 1`,
+            `SELECT id FROM run WHERE file IN (${files.map(() => "?").join(", ")}) AND ${isRunIdSql("id")}${condition} ORDER BY created_at DESC, id DESC LIMIT 1`,
           )
           .get(...files),
       );

@@ -1,7 +1,7 @@
 /** The feed of changes that clients follow by cursor. */
 import type { Change, ParamsOf, ResultOf, subscribe } from "../../shared/protocol.ts";
 import type { RunQueries } from "./runQueries.ts";
-import { row, rows, type Statements } from "./statements.ts";
+import { isRunIdSql, row, rows, type Statements } from "./statements.ts";
 
 /** Changes sent in one notification. */
 const changesAtOnce = 1_000;
@@ -30,7 +30,7 @@ export class FeedQueries {
     if (since > head || since < oldest - 1) return { cursor: head, restart: true, changes: [] };
     const found = rows<ChangeRow>(
       this.statements
-        .of("SELECT * FROM change WHERE cursor > ? ORDER BY cursor LIMIT ?")
+        .of(`SELECT * FROM change WHERE cursor > ? AND ${isRunIdSql("run")} ORDER BY cursor LIMIT ?`)
         .all(since, changesAtOnce),
     );
     const wanted = runs === undefined ? found : found.filter(({ run }) => runs.includes(run));

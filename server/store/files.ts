@@ -1,12 +1,33 @@
 /** What a store's folder holds: `store.sqlite` and, for each run, `runs/<id>/` with its files. */
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { UserError } from "../../shared/errors.ts";
+import { isRunId, runIdSchema } from "../../shared/runId.ts";
 import type { ControlLine, RunFile } from "../../shared/run.ts";
 
 export const databasePath = (store: string): string => join(store, "store.sqlite");
 export const runsFolder = (store: string): string => join(store, "runs");
-export const runFolder = (store: string, run: string): string => join(runsFolder(store), run);
+
+/**
+ * The folder of a run: directly in `runs/`, whoever named the run.
+ * @throws UserError where the id is none, or the folder is a link that leads elsewhere
+ */
+export function runFolder(store: string, run: string): string {
+  if (!isRunId(run))
+    throw new UserError(`There is no run ${JSON.stringify(run.slice(0, 80))} in this store.`, {
+      code: "unknownRun",
+      action: "List the runs: gradus runs list.",
+    });
+  const folder = join(runsFolder(store), run);
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw new UserError(`The folder ${folder} is a symbolic link, and runs lie in their store.`, {
+      file: folder,
+      code: "refused",
+      action: "Remove the link and move the run's folder here, or link the whole .gradus folder.",
+    });
+  return folder;
+}
 export const runFilePath = (folder: string): string => join(folder, "run.json");
 /** The config as it was when the run began: what a resumed run goes by. */
 export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
@@ -16,19 +37,22 @@ export const workerLogPath = (folder: string): string => join(folder, "worker.lo
 /** A deleted run is renamed first, so that it is gone at once and for good, and removed afterwards. */
 export const trashPrefix = ".trash-";
 
-/** Run folders: those with a run.json or a log. */
+/** Run folders: those with a run.json or a log. A link is none, nor a name that is no id. */
 export function runIds(store: string): string[] {
   const folder = runsFolder(store);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter(
-    (name) =>
-      !name.startsWith(".") &&
-      (existsSync(runFilePath(join(folder, name))) || existsSync(join(folder, name, "log"))),
-  );
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(
+      (entry) =>
+        isRunId(entry.name) &&
+        entry.isDirectory() &&
+        (existsSync(runFilePath(join(folder, entry.name))) || existsSync(join(folder, entry.name, "log"))),
+    )
+    .map(({ name }) => name);
 }
 
 const runSchema = z.object({
-  id: z.string(),
+  id: runIdSchema,
   file: z.string(),
   name: z.string(),
   set: z.array(z.string()).default([]),

@@ -14,7 +14,7 @@ import type {
 } from "../../shared/protocol.ts";
 import { runFolder } from "./files.ts";
 import { asRun, type RunState } from "./runState.ts";
-import { row, rows, type Statements } from "./statements.ts";
+import { isRunIdSql, row, rows, type Statements } from "./statements.ts";
 
 /** Joins a table `r` with its attempt `a` and keeps what no later attempt replaced. */
 export const effective =
@@ -29,7 +29,7 @@ export class RunQueries {
   list({ limit }: ParamsOf<typeof runsList>): ResultOf<typeof runsList> {
     return {
       runs: this.statements
-        .of("SELECT * FROM run ORDER BY created_at DESC, id DESC LIMIT ?")
+        .of(`SELECT * FROM run WHERE ${isRunIdSql("id")} ORDER BY created_at DESC, id DESC LIMIT ?`)
         .all(limit)
         .map(asRun)
         .map(summaryOf),
@@ -85,14 +85,15 @@ export class RunQueries {
   }
 
   byStartKey(key: string): string | null {
-    return (
-      row<{ id: string }>(this.statements.of("SELECT id FROM run WHERE start_key = ?").get(key))?.id ?? null
+    const found = row<{ id: string }>(
+      this.statements.of(`SELECT id FROM run WHERE start_key = ? AND ${isRunIdSql("id")}`).get(key),
     );
+    return found?.id ?? null;
   }
 
   lens(file: string): Pick<ConfigLens, "lastRun"> {
     const found = this.statements
-      .of("SELECT * FROM run WHERE file = ? ORDER BY created_at DESC LIMIT 1")
+      .of(`SELECT * FROM run WHERE file = ? AND ${isRunIdSql("id")} ORDER BY created_at DESC LIMIT 1`)
       .get(file);
     return { lastRun: found === undefined ? null : summaryOf(asRun(found)) };
   }

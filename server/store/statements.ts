@@ -25,6 +25,10 @@ export class Statements {
   }
 }
 
+/** Condition: the column holds an id of a run (see shared/runId.ts). A file that came from elsewhere may hold others. */
+export const isRunIdSql = (column: string): string =>
+  `${column} GLOB '[A-Za-z0-9_-]*' AND ${column} NOT GLOB '*[^A-Za-z0-9._-]*' AND length(${column}) <= 200`;
+
 /** Rows come from our own STRICT tables: what they hold is known from the statement. */
 export const rows = <Row>(values: readonly unknown[]): readonly Row[] => values as readonly Row[];
 export const row = <Row>(value: unknown): Row | undefined => value as Row | undefined;

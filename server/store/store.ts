@@ -1,5 +1,6 @@
 /** A store opened in this thread: its tables, what reads the logs into them, and what answers from them. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { isRunId } from "../../shared/runId.ts";
 import type { RunStatus } from "../../shared/protocol.ts";
 import type { Database } from "./database.ts";
 import { openDatabase } from "./driver.ts";
@@ -51,6 +52,7 @@ export class Store {
       ? readdirSync(folder)
           .filter((name) => name.startsWith(trashPrefix))
           .map((name) => name.slice(trashPrefix.length))
+          .filter(isRunId)
       : [];
   }
 

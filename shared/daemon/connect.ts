@@ -17,7 +17,8 @@ import { protocolVersion, type Role } from "../protocol.ts";
 import { readDiscovery, type Discovery } from "./discovery.ts";
 import { shakeHands, type DaemonLink } from "./handshake.ts";
 import { takeLock } from "./lock.ts";
-import { isAlive } from "./process.ts";
+import { isAlive, isElsewhere } from "./process.ts";
+import { serveWords } from "./owner.ts";
 import { runtimePaths, type RuntimePaths } from "./runtime.ts";
 
 /** A starter that has held the lock for longer is stuck. */
@@ -26,7 +27,8 @@ const startTimeout = 20_000;
 const pollEvery = 20;
 /** A daemon that closes the door on us may be ending: it has so long to be gone. */
 const leavingTime = 2_000;
-const logBytes = 4 * 1024 * 1024;
+/** A longer daemon.log is set aside as daemon.log.1. */
+export const daemonLogBytes = 4 * 1024 * 1024;
 
 export interface ConnectWish {
   /** The store: a `.gradus` folder, see findStore. */
@@ -83,6 +85,7 @@ function makeStore(store: string): void {
 /** A daemon is asked to leave through its own connection; the old one says no while runs are live. */
 async function retire(link: DaemonLink, paths: RuntimePaths): Promise<boolean> {
   const connection = link.connection();
+  const before = readDiscovery(paths.discovery);
   try {
     const answer = await connection.sendRequest<{ accepted: boolean }>("gradus/daemon/shutdown", {
       force: false,
@@ -91,7 +94,7 @@ async function retire(link: DaemonLink, paths: RuntimePaths): Promise<boolean> {
     await until(
       () =>
         readDiscovery(paths.discovery)?.instance !== link.hello.instance &&
-        !isAlive({ pid: link.hello.pid, processStart: "" }),
+        (before === null || !isAlive(before)),
       startTimeout,
     );
     return true;
@@ -113,7 +116,8 @@ async function limitedLink(paths: RuntimePaths, wish: ConnectWish, old: DaemonLi
 
 async function attach(paths: RuntimePaths, wish: ConnectWish): Promise<DaemonLink | null> {
   const discovery = readDiscovery(paths.discovery);
-  if (discovery === null || !isAlive(discovery)) return null;
+  // A process in another PID namespace cannot be seen, but its socket in a shared folder can be reached.
+  if (discovery === null || !(isAlive(discovery) || isElsewhere(discovery))) return null;
   try {
     const link = await shakeHands(discovery, { role: wish.role, version: wish.version });
     if (link.hello.instance === discovery.instance) return link;
@@ -131,7 +135,11 @@ async function stillServing(paths: RuntimePaths, discovery: Discovery, error: un
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return null;
   const deadline = Date.now() + leavingTime;
   while (Date.now() < deadline) {
-    if (!isAlive(discovery) || readDiscovery(paths.discovery)?.instance !== discovery.instance) return null;
+    if (
+      !(isAlive(discovery) || isElsewhere(discovery)) ||
+      readDiscovery(paths.discovery)?.instance !== discovery.instance
+    )
+      return null;
     await wait(pollEvery);
   }
   throw error;
@@ -199,7 +207,7 @@ async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): P
 function spawned(wish: StartWish): ChildProcess {
   const log = openLog(daemonLog(wish.store));
   try {
-    const child = (wish.spawn ?? spawnProcess)(wish.node, [wish.cli, "serve", "--store", wish.store], {
+    const child = (wish.spawn ?? spawnProcess)(wish.node, [wish.cli, ...serveWords, wish.store], {
       cwd: wish.store,
       detached: true,
       windowsHide: true,
@@ -216,7 +224,8 @@ function spawned(wish: StartWish): ChildProcess {
 /** Appends; a log that has grown too long is set aside as `daemon.log.1`. */
 function openLog(path: string): number {
   try {
-    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logBytes) renameSync(path, `${path}.1`);
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > daemonLogBytes)
+      renameSync(path, `${path}.1`);
     return openSync(path, "a", 0o600);
   } catch (error) {
     throw notWritable(dirname(path), error);

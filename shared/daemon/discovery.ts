@@ -2,11 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
+import { placeSchema } from "./place.ts";
 
 const schema = z.object({
   instance: z.string().min(8),
   pid: z.number().int().positive(),
   processStart: z.string(),
+  /** Machine, boot and PID namespace in which that pid counts. */
+  place: placeSchema.optional(),
   startedAt: z.string(),
   socketPath: z.string(),
   /** 32 random bytes, hexadecimal. Sent only in `gradus/hello`; never in arguments, environment or a log. */

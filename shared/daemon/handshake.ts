@@ -116,7 +116,10 @@ export function linkOver(socket: Socket, answer: HelloResult, mode: DaemonLink["
       process.nextTick(() => socket.resume());
     };
     socket.on("newListener", flow);
-    return { reader: new SocketMessageReader(socket), writer: new SocketMessageWriter(socket) };
+    const reader = new SocketMessageReader(socket);
+    // Its timer for a message that never gets whole would hold the reader, and what it has read, for ever.
+    reader.partialMessageTimeout = 0;
+    return { reader, writer: new SocketMessageWriter(socket) };
   };
   return {
     hello: answer,

@@ -1,58 +1,104 @@
 /**
  * A lock file that says who holds it. It appears with its content in one step (a link to a finished file), so nobody
- * ever reads half of it, and it is stale when its holder is gone.
+ * ever reads half of it, and it is stale when its holder is gone. Whether a holder of another machine or PID namespace
+ * lives cannot be seen: it counts as alive while it touches the file.
  */
 import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { isAlive, ownIdentity, type ProcessIdentity } from "./process.ts";
+import { placeSchema } from "./place.ts";
+import { isAlive, isElsewhere, ownIdentity, type ProcessIdentity } from "./process.ts";
 
-const holder = z.object({ pid: z.number().int(), processStart: z.string(), id: z.string().default("") });
+const holderSchema = z.object({
+  pid: z.number().int(),
+  processStart: z.string(),
+  place: placeSchema.optional(),
+  id: z.string().default(""),
+  /** Of a store's own lock: which folder it was taken in. A copy of the folder is another. */
+  store: z.object({ path: z.string(), device: z.string(), inode: z.string() }).optional(),
+});
+export type LockHolder = z.infer<typeof holderSchema>;
 
 export type LockResult =
   { readonly state: "taken"; readonly lock: Lock } | { readonly state: "held"; readonly by: ProcessIdentity };
 export interface Lock {
   readonly path: string;
+  /** A sign of life for those who cannot see our process. */
+  touch(): void;
   /** Removes the file if it is still ours. */
   release(): void;
+  /** Whether nobody has taken it from us. */
+  isOurs(): boolean;
 }
 
+/** Milliseconds after which a holder that is elsewhere and has touched nothing counts as gone. */
+export const silentAfter = 20_000;
+
 /** Who holds the lock, whether or not that process still runs; null: nobody, or the file is no lock of ours. */
-export function readLock(path: string): ProcessIdentity | null {
-  return read(path);
-}
-function read(path: string): z.infer<typeof holder> | null {
+export function readLock(path: string): LockHolder | null {
   try {
-    return holder.parse(JSON.parse(readFileSync(path, "utf8")));
+    return holderSchema.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch {
     return null; // absent, or not one of ours
   }
 }
 
-/**
- * Takes the lock, or says who holds it.
- * @param maximumAge milliseconds after which even a living holder counts as stuck
- */
-export function takeLock(
-  path: string,
-  options: { readonly maximumAge?: number; readonly owner?: ProcessIdentity } = {},
-): LockResult {
+/** Whether one of the files was touched lately. */
+export function touchedWithin(files: readonly string[], milliseconds: number): boolean {
+  return files.some((file) => {
+    const touched = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    return touched !== undefined && Math.abs(Date.now() - touched) < milliseconds;
+  });
+}
+
+/** A process here is looked at; one elsewhere counts while its lock file is touched. */
+export const isHolding = (holder: ProcessIdentity, path: string): boolean =>
+  isElsewhere(holder) ? touchedWithin([path], silentAfter) : isAlive(holder);
+
+export interface LockOptions {
+  /** Milliseconds after which even a living holder counts as stuck. */
+  readonly maximumAge?: number;
+  readonly owner?: ProcessIdentity;
+  readonly store?: LockHolder["store"];
+  /** Whether whom the file names holds it still; `isHolding` if not said. */
+  readonly holds?: (holder: LockHolder, path: string) => boolean;
+}
+
+/** Takes the lock, or says who holds it. */
+export function takeLock(path: string, options: LockOptions = {}): LockResult {
   const owner = options.owner ?? ownIdentity();
+  const holds = options.holds ?? isHolding;
   const id = randomBytes(8).toString("hex");
   const draft = `${path}.${id}`;
-  writeFileSync(draft, JSON.stringify({ ...owner, id }), { mode: 0o600, flag: "wx" });
+  const content = { ...owner, id, ...(options.store === undefined ? {} : { store: options.store }) };
+  writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: "wx" });
   try {
     for (let attempt = 0; attempt < 10; attempt++) {
-      if (linked(draft, path)) return { state: "taken", lock: { path, release: () => releaseIf(path, id) } };
-      const present = read(path);
-      if (present !== null && isAlive(present) && !tooOld(path, options.maximumAge))
+      if (linked(draft, path)) return { state: "taken", lock: lockOf(path, id) };
+      const present = readLock(path);
+      if (present !== null && holds(present, path) && !tooOld(path, options.maximumAge))
         return { state: "held", by: present };
       setAside(path, present?.id);
     }
-    return { state: "held", by: read(path) ?? { pid: 0, processStart: "" } };
+    return { state: "held", by: readLock(path) ?? { pid: 0, processStart: "" } };
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+function lockOf(path: string, id: string): Lock {
+  const isOurs = (): boolean => readLock(path)?.id === id;
+  return {
+    path,
+    isOurs,
+    touch: () => {
+      const now = new Date();
+      if (isOurs()) utimesSync(path, now, now);
+    },
+    release: () => {
+      if (isOurs()) rmSync(path, { force: true });
+    },
+  };
 }
 
 function linked(draft: string, path: string): boolean {
@@ -82,10 +128,6 @@ function setAside(path: string, staleId: string | undefined): void {
   } catch {
     return; // gone already
   }
-  if (read(aside)?.id !== staleId) linked(aside, path);
-  rmSync(aside, { force: true });
-}
-
-function releaseIf(path: string, id: string): void {
-  if (read(path)?.id === id) rmSync(path, { force: true });
+  if (readLock(aside)?.id !== staleId) linked(aside, path);
+  rmSync(aside, { recursive: true, force: true });
 }

@@ -1,12 +1,16 @@
 /** Whether a process is still the one we mean: a pid alone says nothing after it has been given to another. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { basename } from "node:path";
+import { ownPlace, samePlace, type Place } from "./place.ts";
 
 /** Who a process is, beyond its number. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** As the operating system tells it: ticks since boot on Linux, a date elsewhere. Empty: not known. */
   readonly processStart: string;
+  /** Where that pid counts. Absent in files of earlier versions, which knew one machine only. */
+  readonly place?: Place | undefined;
 }
 
 /** State and start time (field 22) of /proc/<pid>/stat. The command, field 2, may hold blanks and parentheses. */
@@ -20,24 +24,25 @@ function linuxStat(pid: number): { readonly state: string; readonly start: strin
   }
 }
 
-function startElsewhere(pid: number): string {
+function outputOf(program: string, words: readonly string[]): string {
   try {
-    if (process.platform === "win32") {
-      return execFileSync(
-        "powershell.exe",
-        ["-NoProfile", "-Command", `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`],
-        { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
-      ).trim();
-    }
-    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+    return execFileSync(program, words, {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, LC_ALL: "C" },
     }).trim();
   } catch {
-    return "";
+    return ""; // there is no such process, or the system does not tell
   }
 }
+
+const powershell = (command: string): string =>
+  outputOf("powershell.exe", ["-NoProfile", "-Command", command]);
+
+const startElsewhere = (pid: number): string =>
+  process.platform === "win32"
+    ? powershell(`(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`)
+    : outputOf("ps", ["-o", "lstart=", "-p", String(pid)]);
 
 /** When a process began; empty when it is not there or the system does not tell. */
 export function processStart(pid: number): string {
@@ -47,6 +52,7 @@ export function processStart(pid: number): string {
 export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
   processStart: processStart(process.pid),
+  place: ownPlace(),
 });
 
 /** Signal 0 asks whether the process is there; EPERM means that it is, and someone else's. */
@@ -59,15 +65,60 @@ function answersSignal(pid: number): boolean {
   }
 }
 
-/** True while that very process runs. A zombie has ended; a pid whose start time differs is another process. */
-export function isAlive({ pid, processStart: began }: ProcessIdentity): boolean {
+/** Whether any process has this number here; which one, `isAlive` says. A zombie has ended. */
+export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
-  if (process.platform === "linux") {
-    const stat = linuxStat(pid);
-    if (stat === null || stat.state === "Z" || stat.state === "X") return false;
-    return began === "" || stat.start === began;
+  if (process.platform !== "linux") return answersSignal(pid);
+  const stat = linuxStat(pid);
+  return stat !== null && stat.state !== "Z" && stat.state !== "X";
+}
+
+export const isElsewhere = ({ place }: ProcessIdentity, here: Place = ownPlace()): boolean =>
+  place !== undefined && !samePlace(place, here);
+
+/**
+ * True while that very process runs here. A pid whose start time differs is another process, and without a start time it
+ * could be any: that is nobody, wherever the system tells when a process began.
+ */
+export function isAlive(identity: ProcessIdentity): boolean {
+  if (isElsewhere(identity) || !isRunning(identity.pid)) return false;
+  const now = processStart(identity.pid);
+  return now === "" ? process.platform !== "linux" : now === identity.processStart;
+}
+
+/** Its program and arguments; null where they cannot be told apart, or it is gone. */
+function linuxArguments(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return []; // it is gone
   }
-  if (!answersSignal(pid)) return false;
-  const now = began === "" ? "" : startElsewhere(pid);
-  return now === "" || now === began;
+}
+
+/**
+ * Whether a process of ours was started for this folder: its command line has `words`, then the folder. What a file says
+ * of a process is not enough to signal it.
+ */
+export function worksOn(pid: number, words: readonly string[], folder: string): boolean {
+  if (!isRunning(pid)) return false;
+  if (process.platform !== "linux") {
+    const text =
+      process.platform === "win32"
+        ? powershell(`(Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}').CommandLine`)
+        : outputOf("ps", ["-ww", "-o", "command=", "-p", String(pid)]);
+    return words.every((word) => text.includes(word)) && text.includes(folder);
+  }
+  const given = linuxArguments(pid);
+  return given.some(
+    (_, at) =>
+      words.every((word, index) => given[at + index] === word) &&
+      sameFolder(given[at + words.length] ?? "", folder),
+  );
+}
+
+/** A folder that was moved while the process lives still has its name, and is no longer where it was. */
+function sameFolder(given: string, folder: string): boolean {
+  if (given === "") return false;
+  if (!existsSync(given)) return basename(given) === basename(folder);
+  return realpathSync(given) === realpathSync(folder);
 }

@@ -1,5 +1,6 @@
 /** What changes while somebody looks. */
 import { z } from "zod";
+import { runIdSchema } from "../runId.ts";
 import { notification, request } from "./descriptor.ts";
 import type { RunSummary } from "./runs.ts";
 
@@ -21,7 +22,7 @@ export const subscribe = request<{
   readonly changes: readonly Change[];
 }>()(
   "gradus/subscribe",
-  z.object({ since: z.number().int().optional(), runs: z.array(z.string()).optional() }),
+  z.object({ since: z.number().int().optional(), runs: z.array(runIdSchema).optional() }),
 );
 export const unsubscribe = request<Record<string, never>>()("gradus/unsubscribe", z.object({}));
 /** At most ten a second. `restart`: this client was too slow, and what it missed is no longer known. */

@@ -1,7 +1,8 @@
 /** What several requests ask with. */
 import { z } from "zod";
+import { runIdSchema } from "../runId.ts";
 
-export const run = z.object({ run: z.string().min(1) });
+export const run = z.object({ run: runIdSchema });
 
 /** What a question about a part of a run's steps may say: one step, or a first and a last. */
 export const stepRange = {

@@ -17,7 +17,7 @@ import { connectExisting, connectOrStart } from "../../shared/daemon/connect.ts"
 import { writeDiscovery } from "../../shared/daemon/discovery.ts";
 import { linkOver, shakeHands } from "../../shared/daemon/handshake.ts";
 import { takeLock } from "../../shared/daemon/lock.ts";
-import { isAlive, processStart } from "../../shared/daemon/process.ts";
+import { isRunning, processStart } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
 import { runtimeFolder, runtimePaths } from "../../shared/daemon/runtime.ts";
 import {
@@ -132,7 +132,7 @@ test("stale discovery files: a dead pid, a foreign live pid, and a file that is 
     writeFileSync(paths.discovery, "{ half");
     const link = await box.link();
     assert.equal((await ask(link.connection(), runsList, {})).runs.length, 0);
-    assert.ok(isAlive({ pid, processStart: "" }), "a foreign process is left alone");
+    assert.ok(isRunning(pid), "a foreign process is left alone");
   } finally {
     kill(foreign.pid ?? 0, "SIGKILL");
   }
@@ -153,7 +153,7 @@ test("an idle older daemon is replaced, a busy one is kept and attached to", asy
   const old = await box.link();
   const replaced = await box.link({ version: "9.0.0" });
   assert.notEqual(replaced.hello.instance, old.hello.instance);
-  assert.equal(isAlive({ pid: old.hello.pid, processStart: "" }), false);
+  assert.equal(isRunning(old.hello.pid), false);
   const connection = replaced.connection();
   const run = await box.start(connection, 100_000, 20);
   await box.reach(connection, run, ({ step }) => step >= 1);
@@ -294,16 +294,16 @@ test("an idle daemon ends by itself and removes its own files; SIGTERM ends it t
   const paths = runtimePaths(box.store);
   const { pid } = link.hello;
   link.close();
-  await until(async () => (isAlive({ pid, processStart: "" }) ? null : true), "the idle daemon");
+  await until(async () => (isRunning(pid) ? null : true), "the idle daemon");
   assert.equal(existsSync(paths.discovery) || existsSync(paths.ownerLock), false);
   const connection = await box.connect();
   const run = await box.start(connection, 100_000, 20);
   await box.reach(connection, run, ({ step }) => step >= 1);
   const second = box.discovery();
   kill(second?.pid ?? 0, "SIGTERM");
-  await until(async () => (isAlive({ pid: second?.pid ?? 0, processStart: "" }) ? null : true), "the daemon");
+  await until(async () => (isRunning(second?.pid ?? 0) ? null : true), "the daemon");
   assert.equal(existsSync(paths.discovery) || existsSync(second?.socketPath ?? ""), false);
-  assert.ok(isAlive({ pid: box.workerOf(run), processStart: "" }));
+  assert.ok(isRunning(box.workerOf(run)));
   const again = await box.connect();
   const [series] = (await ask(again, metricsSeries, { run, metrics: ["reward/total"] })).series;
   assert.ok((series?.total ?? 0) > 0);

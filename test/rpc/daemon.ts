@@ -18,7 +18,7 @@ import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart, type StartWish } from "../../shared/daemon/connect.ts";
 import { readDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
 import type { DaemonLink } from "../../shared/daemon/handshake.ts";
-import { isAlive } from "../../shared/daemon/process.ts";
+import { isAlive, isRunning } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
 import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { runsShow, runsStart, type RunDetail } from "../../shared/protocol.ts";
@@ -102,9 +102,10 @@ export class Sandbox {
   }
 
   workerOf(run: string): number {
-    const pid = readWorker(this.folder(run))?.pid ?? 0;
-    this.pids.add(pid);
-    return pid;
+    const worker = readWorker(this.folder(run));
+    // Only what lives here: a pid of another PID namespace is some other process.
+    if (worker !== null && isAlive(worker)) this.pids.add(worker.pid);
+    return worker?.pid ?? 0;
   }
 
   async reach(
@@ -127,12 +128,12 @@ export class Sandbox {
   async end(): Promise<void> {
     for (const link of this.links) link.close();
     const found = this.discovery();
-    if (found !== null) this.pids.add(found.pid);
+    if (found !== null && isAlive(found)) this.pids.add(found.pid);
     const runs = join(this.store, "runs");
     for (const run of existsSync(runs) ? readdirSync(runs) : []) this.workerOf(run);
     for (const pid of this.pids) kill(pid, "SIGKILL");
     await until(
-      async () => ([...this.pids].every((pid) => !isAlive({ pid, processStart: "" })) ? true : null),
+      async () => ([...this.pids].every((pid) => !isRunning(pid)) ? true : null),
       "processes to end",
     );
     if (this.before === undefined) delete process.env["XDG_RUNTIME_DIR"];
@@ -153,7 +154,7 @@ export class Sandbox {
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {
-  if (pid > 0 && isAlive({ pid, processStart: "" })) process.kill(pid, signal);
+  if (pid > 0 && isRunning(pid)) process.kill(pid, signal);
 }
 
 /** Asks again until there is an answer. */

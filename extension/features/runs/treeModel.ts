@@ -9,6 +9,7 @@ import {
 } from "../../../shared/format.ts";
 import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol.ts";
 import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
+import { plainMarkdown } from "../../../shared/visibleText.ts";
 
 export type RunNode =
   | { readonly kind: "run"; readonly run: RunSummary }
@@ -239,13 +240,12 @@ const steps = (run: string, from: number, to: number): readonly RunNode[] =>
 
 /** Markdown for the tooltip; what comes from a run is escaped. */
 export function runTooltip(run: RunSummary, now: number): string {
-  const clean = (text: string): string => text.replace(/[\\`*_{}[\]()#+\-.!|<>~$]/g, "\\$&");
   const lines = [
-    `**${clean(run.name)}** ${icons[run.status].word}`,
-    ...(run.message === null || run.message === "" ? [] : [clean(run.message)]),
-    `step ${run.step + 1} of ${run.steps}${run.stage === null ? "" : `, stage ${clean(run.stage)}`}`,
-    ...Object.entries(run.headline).map(([name, value]) => `${clean(name)}: ${formatNumber(value)}`),
-    ...(run.backend === null ? [] : [`computed on ${clean(run.backend)}`]),
+    `**${plainMarkdown(run.name)}** ${icons[run.status].word}`,
+    ...(run.message === null || run.message === "" ? [] : [plainMarkdown(run.message)]),
+    `step ${run.step + 1} of ${run.steps}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
+    ...Object.entries(run.headline).map(([name, value]) => `${plainMarkdown(name)}: ${formatNumber(value)}`),
+    ...(run.backend === null ? [] : [`computed on ${plainMarkdown(run.backend)}`]),
     `started ${formatAge(now - Date.parse(run.startedAt))}${run.endedAt === null ? "" : `, took ${formatSeconds((Date.parse(run.endedAt) - Date.parse(run.startedAt)) / 1000)}`}`,
     `\`${run.id}\``,
   ];

@@ -8,6 +8,7 @@ import {
   type Disposable,
 } from "vscode";
 import { commands, language } from "../../../shared/contributions.ts";
+import { plainMarkdown } from "../../../shared/visibleText.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription, statusText } from "../runs/treeModel.ts";
 
@@ -35,7 +36,7 @@ export class Status implements Disposable {
     else {
       this.#runs.text = text;
       this.#runs.tooltip = new MarkdownString(
-        live.map((run) => `${run.name}: ${runDescription(run, Date.now())}`).join("  \n"),
+        live.map((run) => plainMarkdown(`${run.name}: ${runDescription(run, Date.now())}`)).join("  \n"),
       );
       this.#runs.accessibilityInformation = {
         label: `Gradus: ${live.map((run) => `${run.name}, ${runDescription(run, Date.now())}`).join("; ")}`,

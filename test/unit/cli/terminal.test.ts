@@ -26,7 +26,7 @@ test("a bar is as long as asked, whatever it is given", () => {
 
 test("durations and lines are written for people", () => {
   assert.deepEqual([59, 61, 3700, Number.NaN].map(duration), ["59 s", "1 min 01 s", "1 h 01 min", "–"]);
-  assert.equal(oneLine("a\nb\u0007c", 10), "a⏎b·c");
+  assert.equal(oneLine("a\nb\u0007c", 10), "a⏎b␇c");
   assert.equal(oneLine("abcdef", 4), "abc…");
 });
 

@@ -1,0 +1,31 @@
+/** Deleting a run's folder: renamed first, so that it is gone at once and for good, and never anything outside the store. */
+import { existsSync, realpathSync, renameSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError } from "../../shared/errors.ts";
+import { runFolder, runsFolder, trashPrefix } from "../store/files.ts";
+
+const trashOf = (store: string, run: string): string => join(runsFolder(store), `${trashPrefix}${run}`);
+
+/** A folder `runs` that is a link leads out of the store: what lies there may be anything. */
+function refuseLink(store: string): void {
+  const runs = runsFolder(store);
+  if (!existsSync(runs) || realpathSync(runs) === join(realpathSync(store), "runs")) return;
+  throw new UserError(`${runs} leads out of its store, to ${realpathSync(runs)}: nothing is deleted there.`, {
+    file: runs,
+    code: "refused",
+    action: "Remove the run's folder by hand, or link the whole .gradus folder instead of runs.",
+  });
+}
+
+/** @throws UserError where the folder would not be one of the store's own */
+export function toTrash(store: string, run: string): void {
+  const folder = runFolder(store, run);
+  refuseLink(store);
+  if (existsSync(folder)) renameSync(folder, trashOf(store, run));
+}
+
+export async function removeTrash(store: string, run: string): Promise<void> {
+  refuseLink(store);
+  await rm(trashOf(store, run), { recursive: true, force: true });
+}
