@@ -37,7 +37,7 @@ test("asks for its run with a handshake, and shows nothing that it has not been 
   );
   await panel.send(show(last));
   assert.equal(await panel.page.getByRole("heading", { level: 1 }).textContent(), "countdown-sec");
-  assert.equal(await panel.page.getByRole("heading", { level: 2 }).count(), 13);
+  assert.equal(await panel.page.getByRole("heading", { level: 2 }).count(), 15);
   assert.deepEqual(panel.faults, []);
   await panel.close();
 });
