@@ -2,7 +2,8 @@
 import { bucketed } from "../../server/store/bucketed.ts";
 import type { PointArrays } from "../../server/store/points.ts";
 import type { Series } from "../../shared/protocol.ts";
-import { mostBuckets, panelStacks } from "../../shared/runPanel.ts";
+import { mostBuckets, panelStacks, panelVersion, type ToPanel } from "../../shared/runPanel.ts";
+import { runAt } from "./fakeRun.ts";
 
 /** Noise in [0, 1) that a step alone decides. */
 export const noiseAt = (step: number, salt = 0): number => {
@@ -55,4 +56,43 @@ export function answered(run: Recorded, first: number, last: number, most = most
     const next = reading.next();
     if (next.done === true) return next.value;
   }
+}
+
+/** What else a run records, for pictures: terms with their weights, constants, numbers that are rounding. */
+const around: Recorded = {
+  "reward/total/std": () => 0.45,
+  "reward/correct": (step) => 0.3 + 0.2 * noiseAt(step, 4),
+  "reward/correct/weight": () => 1,
+  "reward/brevity": (step) => 0.6 + 0.3 * noiseAt(step, 7),
+  "reward/brevity/weight": (step) => 0.7 - (0.5 * step) / 1_000_000,
+  "groups/zero_advantage": (step) => 0.2 + 0.1 * noiseAt(step, 8),
+  "groups/drawn": () => 16,
+  "groups/admitted": () => 16,
+  "curriculum/countdown/3/share": (step) => 0.5 + 0.3 * Math.sin(step / 800),
+  "curriculum/countdown/4/share": (step) => 0.5 - 0.3 * Math.sin(step / 800),
+  "update/loss": (step) => (noiseAt(step, 5) - 0.5) * 8e-15,
+  "update/grad_norm": (step) => 0.2 + noiseAt(step, 6),
+  "update/clip_low": () => 0,
+  "update/clip_high": () => 0,
+  "update/clip_fraction": () => 0,
+  "mismatch/k3": (step) => 1e-6 * (1 + noiseAt(step, 9)),
+  "rollout/length": (step) => 12 + 3 * noiseAt(step, 10),
+  "rollout/truncated": () => 0,
+};
+
+/** Such a run as the panel is shown it. */
+export function longShow(steps: number, run: Recorded = { ...longRun(steps), ...around }): ToPanel {
+  const last = steps - 1;
+  return {
+    version: panelVersion,
+    type: "show",
+    run: { ...runAt(last, { steps }), stages: [{ step: 0, name: "full", kind: "rl" }] },
+    series: answered(run, 0, last),
+    evaluations: [0, 0.25, 0.5, 0.75, 1].map((share) => ({
+      step: Math.round(share * last),
+      role: "periodic",
+      metrics: { "eval/pass@1": 0.2 + 0.2 * share, "eval/pass@8": 0.5 + 0.2 * share, "eval/greedy": 0.3 },
+    })),
+    errors: 0,
+  };
 }

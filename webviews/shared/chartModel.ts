@@ -153,21 +153,24 @@ export function summarize(model: ChartModel): string {
 const isKnown = (value: number | null | undefined): value is number =>
   value !== null && value !== undefined && !Number.isNaN(value);
 
-function summarizeLine(steps: readonly number[], line: Line): string {
-  const known = line.raw.flatMap((value, index) => (isKnown(value) ? [{ value, index }] : []));
-  const [first, last] = [known[0], known.at(-1)];
-  if (first === undefined || last === undefined) return `${line.name}: no values yet.`;
-  const lowAt = ({ index, value }: { value: number; index: number }): number =>
-    line.spread?.low[index] ?? value;
-  const highAt = ({ index, value }: { value: number; index: number }): number =>
-    line.spread?.high[index] ?? value;
-  const low = known.reduce((least, one) => (lowAt(one) < lowAt(least) ? one : least));
-  const high = known.reduce((most, one) => (highAt(one) > highAt(most) ? one : most));
-  const say = (value: number, index: number): string =>
-    `${formatValue(value, line.format)} at step ${steps[index]}`;
-  return first === last
-    ? `${line.name}: ${say(last.value, last.index)}.`
-    : `${line.name}: from ${say(first.value, first.index)} to ${say(last.value, last.index)}, lowest ${say(lowAt(low), low.index)}, highest ${say(highAt(high), high.index)}.`;
+function summarizeLine(steps: readonly number[], { name, raw, spread, format }: Line): string {
+  const ends: number[] = [];
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [lowest, highest] = [0, 0];
+  raw.forEach((value, i) => {
+    if (!isKnown(value)) return;
+    ends[ends.length === 0 ? 0 : 1] = i;
+    const [least, most] = [spread?.low[i] ?? value, spread?.high[i] ?? value];
+    if (least < low) [low, lowest] = [least, i];
+    if (most > high) [high, highest] = [most, i];
+  });
+  const say = (value: number | null | undefined, index: number): string =>
+    `${formatValue(value, format)} at step ${steps[index]}`;
+  const [first, last] = ends;
+  if (first === undefined) return `${name}: no values yet.`;
+  return last === undefined
+    ? `${name}: ${say(raw[first], first)}.`
+    : `${name}: from ${say(raw[first], first)} to ${say(raw[last], last)}, lowest ${say(low, lowest)}, highest ${say(high, highest)}.`;
 }
 
 /** The value that a line has had wherever it is known; undefined where it has moved or is not known often enough. */

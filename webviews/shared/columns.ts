@@ -23,41 +23,118 @@ const samples = 64;
 
 /** Over the union of the columns' steps; columns in buckets meet in the buckets. */
 export function align(columns: readonly Column[]): Aligned {
-  const width = Math.max(1, ...columns.map((column) => column.width ?? 1));
-  const places = new Map<number, { begin: number; step: number }>();
-  const axis = new Map<number, number>();
-  for (const column of columns)
-    if (column.width !== undefined && column.width === width && width > 1)
-      column.steps.forEach((step, i) => {
-        const begin = column.begins?.[i] ?? step;
-        const place = Math.floor(step / width);
-        const known = places.get(place);
-        places.set(place, {
-          begin: Math.min(known?.begin ?? begin, begin),
-          step: Math.max(known?.step ?? step, step),
-        });
-      });
-    else for (const step of column.steps) axis.set(step, step);
-  for (const { begin, step } of places.values()) axis.set(step, Math.min(begin, axis.get(step) ?? begin));
-  const union = withGaps([...axis.keys()].sort((a, b) => a - b));
-  const index = new Map(union.map((step, i) => [step, i]));
-  const stepOf = (column: Column, step: number): number =>
-    width > 1 && column.width === width ? (places.get(Math.floor(step / width))?.step ?? step) : step;
-  const spread = (column: Column, of: readonly (number | null)[] | undefined): Drawn[] => {
-    const values = new Array<Drawn>(union.length).fill(null);
-    column.steps.forEach((step, i) => (values[index.get(stepOf(column, step))!] = of?.[i] ?? Number.NaN));
-    return values;
+  const walk = new Walk(columns);
+  const rows: Rows = {
+    steps: [],
+    begins: [],
+    values: columns.map(() => []),
+    low: columns.map(() => []),
+    high: columns.map(() => []),
   };
-  return {
-    steps: union,
-    begins: union.map((step) => axis.get(step) ?? step),
-    values: columns.map((column) => spread(column, column.values)),
-    spreads: columns.map((column) =>
-      (column.width ?? 1) > 1
-        ? { low: spread(column, column.low), high: spread(column, column.high) }
-        : undefined,
-    ),
-  };
+  while (walk.next()) {
+    const previous = rows.steps.at(-1);
+    if (previous !== undefined && walk.begin - previous > walk.longest) addRow(rows, columns, previous + 1);
+    addRow(rows, columns, walk.step, walk);
+  }
+  const { steps, begins, values, low, high } = rows;
+  const spreads = columns.map((column, i) =>
+    (column.width ?? 1) > 1 ? { low: low[i] ?? [], high: high[i] ?? [] } : undefined,
+  );
+  return { steps, begins, values, spreads };
+}
+
+interface Rows {
+  readonly steps: number[];
+  readonly begins: number[];
+  readonly values: Drawn[][];
+  readonly low: Drawn[][];
+  readonly high: Drawn[][];
+}
+
+/** Without a walk: a place where nothing is known, so that a line can break there. */
+function addRow(rows: Rows, columns: readonly Column[], step: number, walk?: Walk): void {
+  rows.steps.push(step);
+  rows.begins.push(walk?.begin ?? step);
+  columns.forEach(({ values, low, high }, i) => {
+    const at = walk?.taken[i] ?? -1;
+    const drawn = (list: readonly (number | null)[] | undefined): Drawn =>
+      at < 0 ? null : (list?.[at] ?? Number.NaN);
+    rows.values[i]!.push(drawn(values));
+    if (low === undefined) return;
+    rows.low[i]!.push(drawn(low));
+    rows.high[i]!.push(drawn(high));
+  });
+}
+
+/** Goes through several columns at once, from one place of their common axis to the next. */
+class Walk {
+  begin = 0;
+  step = 0;
+  /** Where each column stands at this place; −1: it has nothing here. */
+  readonly taken: number[];
+  /** Gaps longer than this are ones. */
+  readonly longest: number;
+  readonly #at: number[];
+  readonly #width: number;
+
+  constructor(private readonly columns: readonly Column[]) {
+    this.#at = columns.map(() => 0);
+    this.taken = columns.map(() => -1);
+    this.#width = Math.max(1, ...columns.map((column) => column.width ?? 1));
+    const many = columns.filter((column) => column.steps.length > 3);
+    this.longest =
+      many.length === 0
+        ? Number.POSITIVE_INFINITY
+        : longGap * Math.min(...many.map((column) => usual(column.steps)));
+  }
+
+  next(): boolean {
+    const bucket = this.#bucket();
+    let step = bucket?.step ?? Number.POSITIVE_INFINITY;
+    this.columns.forEach((column, i) => {
+      const own = column.steps[this.#at[i]!];
+      if (own !== undefined && !this.#inBuckets(column)) step = Math.min(step, own);
+    });
+    if (step === Number.POSITIVE_INFINITY) return false;
+    const whole = bucket !== undefined && step === bucket.step;
+    this.step = step;
+    this.begin = whole ? bucket.begin : step;
+    this.columns.forEach((column, i) => {
+      const at = this.#at[i]!;
+      const own = column.steps[at];
+      const here =
+        own !== undefined &&
+        (this.#inBuckets(column) ? whole && this.#place(own) === bucket.place : own === step);
+      this.taken[i] = here ? at : -1;
+      if (here) this.#at[i] = at + 1;
+    });
+    return true;
+  }
+
+  /** The first bucket that is left, as far as any column's points in it reach. */
+  #bucket(): { place: number; begin: number; step: number } | undefined {
+    let found: { place: number; begin: number; step: number } | undefined;
+    this.columns.forEach((column, i) => {
+      const at = this.#at[i]!;
+      const step = column.steps[at];
+      if (step === undefined || !this.#inBuckets(column)) return;
+      const place = this.#place(step);
+      const begin = column.begins?.[at] ?? step;
+      if (found === undefined || place < found.place) found = { place, begin, step };
+      else if (place === found.place) {
+        found.begin = Math.min(found.begin, begin);
+        found.step = Math.max(found.step, step);
+      }
+    });
+    return found;
+  }
+
+  #inBuckets({ width = 1 }: Column): boolean {
+    return width > 1 && width === this.#width;
+  }
+  #place(step: number): number {
+    return Math.floor(step / this.#width);
+  }
 }
 
 /** Distance between neighbours that is usual: the median of a sample. */
@@ -66,15 +143,6 @@ function usual(steps: readonly number[]): number {
   const distances: number[] = [];
   for (let i = 1; i < steps.length; i += stride) distances.push(steps[i]! - steps[i - 1]!);
   return distances.sort((a, b) => a - b)[distances.length >> 1] ?? 1;
-}
-
-/** With a place in each long gap, so that there is where to break a line. */
-function withGaps(steps: readonly number[]): number[] {
-  if (steps.length < 4) return [...steps];
-  const most = longGap * usual(steps);
-  return steps.flatMap((step, i) =>
-    i > 0 && step - steps[i - 1]! > most ? [steps[i - 1]! + 1, step] : [step],
-  );
 }
 
 /** A line's values with a break (NaN) in each long gap, and none elsewhere: other lines' steps do not break it. */
