@@ -31,49 +31,53 @@ export class Buckets {
 
   /** Adds the point of a step that is after all others. */
   add(step: number, value: number): void {
-    const last = this.steps.length - 1;
-    const finite = Number.isFinite(value);
-    if (last < 0 || this.placeOf(this.steps[last]!) !== this.placeOf(step)) {
-      this.begins.push(step);
-      this.steps.push(step);
-      this.counts.push(finite ? 1 : 0);
-      this.sums.push(finite ? value : 0);
-      this.low.push(finite ? value : Number.POSITIVE_INFINITY);
-      this.high.push(finite ? value : Number.NEGATIVE_INFINITY);
-      return;
-    }
-    this.steps[last] = step;
-    if (!finite) return;
-    this.counts[last]! += 1;
-    this.sums[last]! += value;
-    if (value < this.low[last]!) this.low[last] = value;
-    if (value > this.high[last]!) this.high[last] = value;
+    if (Number.isFinite(value)) this.join(step, step, 1, value, value, value);
+    else this.join(step, step, 0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
   }
 
-  /** Takes over a bucket, or joins it to the last one where both have the same place. */
-  addBucket(from: Buckets, index: number): void {
+  /** Adds points of ascending steps, all after those that are here. */
+  addAll(steps: Float64Array, values: Float64Array): void {
+    for (let i = 0; i < steps.length;) {
+      const begin = steps[i]!;
+      const end = (this.placeOf(begin) + 1) * this.width;
+      let [count, sum, low, high] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (; i < steps.length && steps[i]! < end; i++) {
+        const value = values[i]!;
+        if (!Number.isFinite(value)) continue;
+        count += 1;
+        sum += value;
+        if (value < low) low = value;
+        if (value > high) high = value;
+      }
+      this.join(begin, steps[i - 1]!, count, sum, low, high);
+    }
+  }
+
+  /** What lies in one place: a bucket of its own, or more of the last one. */
+  join(begin: number, step: number, count: number, sum: number, low: number, high: number): void {
     const last = this.steps.length - 1;
-    const step = from.steps[index]!;
     if (last >= 0 && this.placeOf(this.steps[last]!) === this.placeOf(step)) {
       this.steps[last] = step;
-      this.counts[last]! += from.counts[index]!;
-      this.sums[last]! += from.sums[index]!;
-      this.low[last] = Math.min(this.low[last]!, from.low[index]!);
-      this.high[last] = Math.max(this.high[last]!, from.high[index]!);
+      this.counts[last]! += count;
+      this.sums[last]! += sum;
+      this.low[last] = Math.min(this.low[last]!, low);
+      this.high[last] = Math.max(this.high[last]!, high);
       return;
     }
-    this.begins.push(from.begins[index]!);
+    this.begins.push(begin);
     this.steps.push(step);
-    this.counts.push(from.counts[index]!);
-    this.sums.push(from.sums[index]!);
-    this.low.push(from.low[index]!);
-    this.high.push(from.high[index]!);
+    this.counts.push(count);
+    this.sums.push(sum);
+    this.low.push(low);
+    this.high.push(high);
   }
 
   /** The same points in buckets of a greater width. */
   widened(width: number): Buckets {
     const wider = new Buckets(width);
-    this.steps.forEach((_, index) => wider.addBucket(this, index));
+    this.steps.forEach((step, i) =>
+      wider.join(this.begins[i]!, step, this.counts[i]!, this.sums[i]!, this.low[i]!, this.high[i]!),
+    );
     return wider;
   }
 

@@ -2,9 +2,9 @@
  * Series as charts draw them: all in buckets with the same borders, whatever each of them has recorded. Read window by
  * window, so that a series of a million points is never held whole, and others may ask in between.
  */
-import { Buckets, complete, widthFor, type Stack } from "../../shared/buckets.ts";
+import { Buckets, widthFor, type Stack } from "../../shared/buckets.ts";
 import type { RecordedPoints, Series } from "../../shared/protocol.ts";
-import type { PointArrays } from "./points.ts";
+import { joined, type PointArrays } from "./points.ts";
 
 export interface BucketsWanted {
   readonly metrics: readonly string[];
@@ -18,7 +18,7 @@ export interface BucketsWanted {
 export type ReadWindow = (metric: string, after: number, before: number) => PointArrays;
 
 /** Steps read at once; more where a run has so many that windows would be too many. */
-const windowSteps = 65_536;
+const windowSteps = 32_768;
 const mostWindows = 64;
 const [headPoints, tailPoints] = [10, 32];
 
@@ -36,8 +36,8 @@ export function* bucketed(wanted: BucketsWanted, read: ReadWindow): Generator<vo
       const readings = stack.metrics.map((metric) => series.get(metric)!);
       readings.forEach((reading, i) => reading.note(points[i]!));
       // Single points are given as they were recorded.
-      if (readings.length === 1 || width === 1) readings.forEach((reading, i) => reading.fill(points[i]!));
-      else fillTogether(readings, points, stack.absent);
+      const whole = readings.length === 1 || width === 1 ? points : completed(points, stack.absent);
+      readings.forEach((reading, i) => reading.fill(whole[i]!));
       yield;
     }
   }
@@ -81,7 +81,7 @@ class Reading {
   }
 
   fill({ steps, values }: PointArrays): void {
-    for (let i = 0; i < steps.length; i++) this.buckets.add(steps[i]!, values[i]!);
+    this.buckets.addAll(steps, values);
   }
 
   series(metric: string): Series {
@@ -103,23 +103,30 @@ class Reading {
 
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
-/** Of each step that any part has recorded: all parts' values, or none. */
-function fillTogether(
-  readings: readonly Reading[],
-  points: readonly PointArrays[],
-  absent: Stack["absent"],
-): void {
-  const at = points.map(() => 0);
-  const values = new Array<number | undefined>(points.length);
-  for (;;) {
-    let step = Number.POSITIVE_INFINITY;
-    points.forEach(({ steps }, part) => (step = Math.min(step, steps[at[part]!] ?? step)));
-    if (step === Number.POSITIVE_INFINITY) return;
-    points.forEach((own, part) => {
-      const here = own.steps[at[part]!] === step;
-      values[part] = here ? own.values[at[part]!] : undefined;
-      if (here) at[part]! += 1;
+/** Parts of a stack at the same steps, with a number in all of them or in none. */
+function completed(points: readonly PointArrays[], absent: Stack["absent"]): readonly PointArrays[] {
+  const [first] = points;
+  const alike = points.every(
+    ({ steps }) => steps.length === first?.steps.length && steps.every((step, i) => step === first.steps[i]),
+  );
+  const together = alike ? points : onUnion(points, absent);
+  const steps = together[0]?.steps ?? new Float64Array();
+  for (let i = 0; i < steps.length; i++)
+    if (!together.every(({ values }) => Number.isFinite(values[i])))
+      for (const { values } of together) values[i] = Number.NaN;
+  return together;
+}
+
+/** Over all steps that any part has recorded. */
+function onUnion(points: readonly PointArrays[], absent: Stack["absent"]): readonly PointArrays[] {
+  const steps = joined(points.map((part) => ({ steps: part.steps, values: part.steps }))).steps;
+  return points.map((part) => {
+    const values = new Float64Array(steps.length).fill(absent === "zero" ? 0 : Number.NaN);
+    let at = 0;
+    part.steps.forEach((step, i) => {
+      while (steps[at]! < step) at++;
+      values[at] = part.values[i]!;
     });
-    complete(values, absent).forEach((value, part) => readings[part]!.buckets.add(step, value));
-  }
+    return { steps, values };
+  });
 }

@@ -45,7 +45,7 @@ export class MetricQueries {
     to = never - 1,
     maxPoints,
     buckets,
-    stacks,
+    stacks = [],
   }: ParamsOf<typeof metricsSeries>): Generator<void, ResultOf<typeof metricsSeries>> {
     const run = this.runs.known(id);
     const attempts = this.attempts(id);

@@ -47,7 +47,7 @@ export const metricsSeries = request<{ readonly series: readonly Series[]; reado
       .describe("At most so many buckets, whose borders all metrics share, in the place of `maxPoints`."),
     stacks: z
       .array(z.object({ metrics: z.array(z.string()), absent: z.enum(["zero", "unknown"]) }))
-      .default([])
+      .optional()
       .describe("Metrics that add up: their means are over the steps at which all of them are known."),
   }),
 );

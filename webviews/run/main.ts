@@ -327,8 +327,9 @@ class RunPanel {
   #zoom(range: readonly [number, number] | null): void {
     this.#range = range;
     // What is known in detail is drawn until the part of it that was asked for comes.
-    const within = this.#detailed !== null && range !== null && range[0] >= this.#detailed[0];
-    if (!within || range[1] > this.#detailed[1]) this.#detail = this.#detailed = null;
+    const known = this.#detailed;
+    const within = known !== null && range !== null && range[0] >= known[0] && range[1] <= known[1];
+    if (!within) this.#detail = this.#detailed = null;
     this.#draw();
     if (range !== null) this.#refine(range);
     this.#keep();

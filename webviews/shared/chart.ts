@@ -29,8 +29,8 @@ export class Chart {
   readonly root: HTMLElement;
   readonly #legend = element("ul", { class: "legend" });
   readonly #plotArea: HTMLElement;
-  /** Which step the legend's values are of. */
-  readonly #place = element("span", { class: "muted place" });
+  /** The name of the axis, and which step the legend's values are of. */
+  readonly #axis = element("p", { class: "axis", "aria-hidden": "true" });
   readonly #empty = element("p", { class: "empty" });
   readonly #summary: HTMLElement;
   readonly #table = element("div", { class: "table", tabindex: 0, role: "region" });
@@ -70,8 +70,9 @@ export class Chart {
     this.root = element(
       "section",
       { class: "chart", "data-chart": id, "aria-labelledby": `${id}-title` },
-      element("header", {}, element("h2", { id: `${id}-title` }, title), this.#legend, this.#place, this.#toggle),
+      element("header", {}, element("h2", { id: `${id}-title` }, title), this.#legend, this.#toggle),
       this.#plotArea,
+      this.#axis,
       this.#empty,
       this.#table,
       this.#summary,
@@ -127,6 +128,7 @@ export class Chart {
     this.#toggle.setAttribute("aria-pressed", String(shown));
     setShown(this.#table, shown);
     setShown(this.#plotArea, !shown && this.#model.empty === null);
+    setShown(this.#axis, !this.#plotArea.hidden);
     if (shown) this.#fillTable();
     if (tell) this.events.tabled(shown);
   }
@@ -201,7 +203,8 @@ export class Chart {
     this.#plotArea.setAttribute("aria-valuenow", String(steps[index] ?? 0));
     this.#plotArea.setAttribute("aria-valuetext", describeStep(this.#model, index));
     this.#legend.replaceChildren(...lines.map((line) => this.#legendEntry(line, index)));
-    setText(this.#place, placeOf(this.#model, index));
+    setText(this.#axis, `step  ·  legend: ${placeOf(this.#model, index)}`);
+    setShown(this.#axis, !this.#plotArea.hidden);
   }
 
   #legendEntry(line: Line, index: number): HTMLElement {

@@ -1,6 +1,7 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
-import { formatTicks, noise, type ChartModel, type Line } from "./chartModel.ts";
+import { axisRange } from "./axis.ts";
+import { formatTicks, type ChartModel, type Line } from "./chartModel.ts";
 import { withAlpha } from "./color.ts";
 import type { Drawn } from "./columns.ts";
 import { pixelColumns } from "./envelope.ts";
@@ -99,16 +100,6 @@ function bandsOf(model: ChartModel, theme: Theme): uPlot.Band[] {
   return bands;
 }
 
-/** Room around the data; areas stand on zero, and so does what is close to it. What is noise makes no axis. */
-export function limits([low, high]: readonly [number, number], fromZero: boolean): [number, number] {
-  const size = Math.max(Math.abs(low), Math.abs(high));
-  if (size < noise) return [0, 1];
-  if (high - low <= noise * size && !fromZero)
-    return [Math.min(low, low * 0.9, low * 1.1), Math.max(high, high * 0.9, high * 1.1)];
-  const room = (high - (fromZero ? 0 : low)) * 0.08;
-  return [fromZero || (low >= 0 && low < (high - low) * 0.6) ? 0 : low - room, high + room];
-}
-
 function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
   const base = { stroke: theme.muted, font: theme.font, ticks: { show: false }, gap: 6 };
   const grid = { stroke: withAlpha(theme.grid, theme.kind.startsWith("high") ? 0.35 : 0.16), width: 1 };
@@ -128,10 +119,6 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
     ...base,
     size: 24,
     space: 56,
-    label: "step",
-    labelSize: 14,
-    labelGap: 0,
-    labelFont: theme.font.replace(/^\d+px/, "10px"),
     grid: { show: false },
     incrs: [
       1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000,
@@ -222,13 +209,11 @@ function listenToPointer(plot: uPlot, pointed: PlotOptions["pointed"]): void {
   plot.over.addEventListener("mouseleave", () => pointed(null));
 }
 
-/** Of a line's own series; what is around it has no name and no dot. */
-function colorAt(plot: uPlot, index: number): string {
-  const { label, stroke } = plot.series[index] ?? {};
-  if (label === undefined) return "transparent";
-  const color: unknown = typeof stroke === "function" ? stroke(plot, index) : stroke;
-  return typeof color === "string" ? color : "transparent";
-}
+/** By series: the colour of a line's dot at the cursor; what is around a line has none. */
+const dotColors = (model: ChartModel, theme: Theme): readonly (string | undefined)[] => [
+  undefined,
+  ...model.lines.flatMap((line) => [...around(line).map(() => undefined), toneColor(line, theme)]),
+];
 
 /** @param shown what the plot's data were made of, which may be newer than `model` */
 export function createPlot(
@@ -238,17 +223,19 @@ export function createPlot(
   shown: () => ChartModel,
 ): uPlot {
   const { theme } = options;
+  const dots = dotColors(model, theme);
   const fixed = model.limits;
   const stacked = model.lines.some((line) => line.style === "area");
   const rights = model.lines.filter((line) => line.axis === "right");
   const left: uPlot.Scale = {
-    range: (_, low, high) => (fixed === null ? limits([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]]),
+    range: (_, low, high) =>
+      fixed === null ? axisRange([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]],
   };
   // A share that stays small is drawn against a tenth, so that it does not look like noise on the axis.
   const shares = rights.every((line) => line.format === "fraction");
   const right: uPlot.Scale = {
     range: (_, low, high) =>
-      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : limits([low ?? 0, high ?? 1], false),
+      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : axisRange([low ?? 0, high ?? 1], false),
   };
   return new uPlot(
     {
@@ -264,11 +251,10 @@ export function createPlot(
         y: false,
         drag: { x: true, y: false, setScale: false, dist: 6 },
         points: {
-          size: 8,
+          size: 9,
           width: 2,
-          stroke: (plot, index) =>
-            plot.series[index]?.label === undefined ? "transparent" : theme.background,
-          fill: (plot, index) => colorAt(plot, index),
+          stroke: (_, index) => (dots[index] === undefined ? "transparent" : theme.background),
+          fill: (_, index) => dots[index] ?? "transparent",
         },
       },
       hooks: {
