@@ -24,6 +24,39 @@ const samples = 64;
 /** Over the union of the columns' steps; columns in buckets meet in the buckets. */
 export function align(columns: readonly Column[]): Aligned {
   const walk = new Walk(columns);
+  return alike(columns, walk.longest) ?? walked(columns, walk);
+}
+
+/** Where all columns have the same steps, as most do: nothing has to be searched. */
+function alike(columns: readonly Column[], longest: number): Aligned | undefined {
+  const filled = columns.filter((column) => column.steps.length > 0);
+  const [first] = filled;
+  if (first === undefined) return undefined;
+  const { steps, begins = steps, width = 1 } = first;
+  const same = (one: readonly number[], other: readonly number[]): boolean =>
+    one === other || (one.length === other.length && one.every((step, i) => step === other[i]));
+  const fit = filled.every(
+    (column) =>
+      (column.width ?? 1) === width &&
+      same(column.steps, steps) &&
+      same(column.begins ?? column.steps, begins),
+  );
+  if (!fit || steps.some((_, i) => i > 0 && begins[i]! - steps[i - 1]! > longest)) return undefined;
+  const drawn = (list: readonly (number | null)[] | undefined): Drawn[] =>
+    list === undefined || list.length === 0
+      ? new Array<Drawn>(steps.length).fill(null)
+      : list.map((value) => value ?? Number.NaN);
+  return {
+    steps: [...steps],
+    begins: [...begins],
+    values: columns.map(({ values }) => drawn(values)),
+    spreads: columns.map(({ low, high }) =>
+      width > 1 && low !== undefined ? { low: drawn(low), high: drawn(high) } : undefined,
+    ),
+  };
+}
+
+function walked(columns: readonly Column[], walk: Walk): Aligned {
   const rows: Rows = {
     steps: [],
     begins: [],
@@ -55,16 +88,18 @@ interface Rows {
 function addRow(rows: Rows, columns: readonly Column[], step: number, walk?: Walk): void {
   rows.steps.push(step);
   rows.begins.push(walk?.begin ?? step);
-  columns.forEach(({ values, low, high }, i) => {
-    const at = walk?.taken[i] ?? -1;
-    const drawn = (list: readonly (number | null)[] | undefined): Drawn =>
-      at < 0 ? null : (list?.[at] ?? Number.NaN);
-    rows.values[i]!.push(drawn(values));
-    if (low === undefined) return;
-    rows.low[i]!.push(drawn(low));
-    rows.high[i]!.push(drawn(high));
-  });
+  for (let i = 0; i < columns.length; i++) {
+    const { values, low, high } = columns[i]!;
+    const at = walk === undefined ? -1 : walk.taken[i]!;
+    rows.values[i]!.push(drawnAt(values, at));
+    if (low === undefined || high === undefined) continue;
+    rows.low[i]!.push(drawnAt(low, at));
+    rows.high[i]!.push(drawnAt(high, at));
+  }
 }
+
+const drawnAt = (list: readonly (number | null)[], at: number): Drawn =>
+  at < 0 ? null : (list[at] ?? Number.NaN);
 
 /** Goes through several columns at once, from one place of their common axis to the next. */
 class Walk {
@@ -147,8 +182,10 @@ function usual(steps: readonly number[]): number {
 
 /** A line's values with a break (NaN) in each long gap, and none elsewhere: other lines' steps do not break it. */
 export function broken(steps: readonly number[], values: readonly Drawn[]): readonly Drawn[] {
-  const known = values.flatMap((value, i) => (value === null ? [] : [i]));
-  if (known.length === values.length || known.length < 4) return values;
+  if (!values.includes(null)) return values;
+  const known: number[] = [];
+  for (let i = 0; i < values.length; i++) if (values[i] !== null) known.push(i);
+  if (known.length < 4) return values;
   const most = longGap * usual(known.map((i) => steps[i]!));
   const result = [...values];
   known.forEach((at, i) => {
