@@ -29,6 +29,20 @@ export const metrics: readonly Metric[] = [
     aliases: { trl: ["reward_std"] },
   },
   {
+    name: "reward/total/min",
+    unit: "",
+    better: null,
+    summary: "Lowest combined reward among the step's rollouts.",
+    aliases: { verl: ["critic/score/min"] },
+  },
+  {
+    name: "reward/total/max",
+    unit: "",
+    better: null,
+    summary: "Highest combined reward among the step's rollouts.",
+    aliases: { verl: ["critic/score/max"] },
+  },
+  {
     name: "reward/<term>",
     unit: "",
     better: "higher",

@@ -1,5 +1,6 @@
 /** What the run panel's webview and its host in the extension say to each other. */
 import type { CurriculumOverview, EvaluationRow, Lane, RunSummary, Series } from "./protocol.ts";
+import type { Stack } from "./buckets.ts";
 import type { ResponsePart } from "./responseParts.ts";
 import type { Why } from "./why.ts";
 
@@ -233,6 +234,23 @@ function readPlace(value: unknown): RolloutPlace | null {
     : null;
 }
 
+/** Buckets of a series at the most: some more than the widest chart has pixels. */
+export const mostBuckets = 2_048;
+
+/** Of these metrics, those that charts draw on top of one another. */
+export function panelStacks(names: readonly string[]): readonly Stack[] {
+  const stacks: readonly Stack[] = [
+    {
+      metrics: names.filter((name) => /^groups\/(all_right|mixed|all_wrong)$/.test(name)),
+      absent: "unknown",
+    },
+    // An arm that a stage does not have was not drawn, and a phase that a step did not run took no time.
+    { metrics: names.filter((name) => /^curriculum\/.+\/share$/.test(name)), absent: "zero" },
+    { metrics: names.filter((name) => /^time\/(?!total$)/.test(name)), absent: "zero" },
+  ];
+  return stacks.filter(({ metrics }) => metrics.length > 1);
+}
+
 /** Every metric that the panel's charts and tiles read, of those that a run has recorded. */
 export const wantedMetric = (name: string): boolean =>
   /^(reward\/|groups\/|curriculum\/.*\/(share|estimate|spread)$|policy\/entropy$|rollout\/|time\/|update\/(loss|grad_norm|clip_fraction|clip_low|clip_high|ess|anchor_kl)$|policy\/kl\/|mismatch\/|tokens\/generated$|memory\/(rss|peak|predicted)$)/.test(
@@ -241,6 +259,9 @@ export const wantedMetric = (name: string): boolean =>
 
 export type ChartId =
   | "reward"
+  | "terms"
+  | "weights"
+  | "heldOut"
   | "criteria"
   | "groups"
   | "curriculum"
@@ -256,8 +277,10 @@ export type ChartId =
   | "memory";
 
 const chartsOfMetrics: readonly (readonly [RegExp, ChartId])[] = [
+  [/^reward\/(?!total(\/|$))[^/]+(\/weight)?$/, "terms"],
   [/^reward\/(?!total\/).+\/(?!errors$).+$/, "criteria"],
   [/^(reward\/|eval\/pass@1$)/, "reward"],
+  [/^eval\/(pass@\d+|greedy)$/, "heldOut"],
   [/^groups\/(all_right|mixed|all_wrong)$/, "groups"],
   [/^curriculum\/.+\/share$/, "curriculum"],
   [/^curriculum\/.+\/(estimate|spread)$/, "estimate"],

@@ -19,7 +19,11 @@ export function describeRewards({ rewards, combined }: Scored): Record<string, n
     (total, row) => combined.errored[row] === 0 && !Number.isNaN(total),
   );
   if (totals.length > 0) metrics["reward/total"] = mean(totals);
-  if (totals.length > 1) metrics["reward/total/std"] = deviation(totals);
+  if (totals.length > 1) {
+    metrics["reward/total/std"] = deviation(totals);
+    metrics["reward/total/min"] = totals.reduce((least, total) => Math.min(least, total));
+    metrics["reward/total/max"] = totals.reduce((most, total) => Math.max(most, total));
+  }
   for (const term of rewards.terms) {
     const rows = [...term.status.keys()];
     const values = rows.filter((row) => term.status[row] === status.value).map((row) => rowValue(term, row));

@@ -1,5 +1,6 @@
 /** Questions about metrics: which there are, and their series. */
 import type { ParamsOf, ResultOf, Series, metricsNames, metricsSeries } from "../../shared/protocol.ts";
+import { bucketed, type ReadWindow } from "./bucketed.ts";
 import { joined, readPoints, type PointArrays } from "./points.ts";
 import type { RunQueries } from "./runQueries.ts";
 import { reduce } from "./series.ts";
@@ -28,19 +29,37 @@ export class MetricQueries {
     };
   }
 
-  series({
+  series(parameters: ParamsOf<typeof metricsSeries>): ResultOf<typeof metricsSeries> {
+    const slices = this.seriesInSlices(parameters);
+    for (;;) {
+      const slice = slices.next();
+      if (slice.done === true) return slice.value;
+    }
+  }
+
+  /** Yields every few milliseconds of reading, where another question may be answered. */
+  *seriesInSlices({
     run: id,
     metrics,
     from,
-    to,
+    to = never - 1,
     maxPoints,
-  }: ParamsOf<typeof metricsSeries>): ResultOf<typeof metricsSeries> {
+    buckets,
+    stacks = [],
+  }: ParamsOf<typeof metricsSeries>): Generator<void, ResultOf<typeof metricsSeries>> {
     const run = this.runs.known(id);
     const attempts = this.attempts(id);
-    const series = metrics.map((metric): Series => {
-      const points = this.points(id, metric, attempts, from, to === undefined ? never : to + 1);
-      return { metric, ...reduce(points, maxPoints), total: points.steps.length };
-    });
+    if (buckets !== undefined) {
+      const wanted = { metrics, stacks, first: from + 1, last: Math.min(to, run.step), most: buckets };
+      const read: ReadWindow = (metric, after, before) => this.points(id, metric, attempts, after, before);
+      return { series: yield* bucketed(wanted, read), step: run.step };
+    }
+    const series: Series[] = [];
+    for (const metric of metrics) {
+      const points = this.points(id, metric, attempts, from, to + 1);
+      series.push({ metric, ...reduce(points, maxPoints), total: points.steps.length });
+      yield;
+    }
     return { series, step: run.step };
   }
 

@@ -160,10 +160,10 @@ function pack({ steps, values }: PointArrays): Uint8Array {
   return new Uint8Array(both.buffer);
 }
 
-/** Copied: a blob may begin anywhere in its buffer, and float64 must not. */
+/** Copied where it has to be: a blob may begin anywhere in its buffer, and float64 must not. */
 function unpack({ points }: Packed): PointArrays {
-  const both = new Float64Array(points.length / 8);
-  new Uint8Array(both.buffer).set(points);
+  const aligned = points.byteOffset % 8 === 0 ? points : new Uint8Array(points);
+  const both = new Float64Array(aligned.buffer, aligned.byteOffset, points.length / 8);
   const count = both.length / 2;
   return { steps: both.subarray(0, count), values: both.subarray(count) };
 }

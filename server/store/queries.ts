@@ -33,6 +33,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     lens: runs.lens.bind(runs),
     names: metrics.names.bind(metrics),
     series: metrics.series.bind(metrics),
+    seriesInSlices: metrics.seriesInSlices.bind(metrics),
     groups: records.groups.bind(records),
     curriculum: curriculum.overview.bind(curriculum),
     tasks: tasks.tasks.bind(tasks),

@@ -11,12 +11,15 @@ import type { Queries } from "./queries.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 
-type OwnName = Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts";
+type OwnName = Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts" | "series";
 type OwnCalls = {
   readonly [Name in OwnName]: (
     ...parameters: Parameters<StoreCalls[Name]>
   ) => ReturnType<StoreCalls[Name]> | Promise<ReturnType<StoreCalls[Name]>>;
 };
+
+/** Milliseconds of reading before others have their turn. */
+const longestSlice = 5;
 
 class StoreThread {
   /** Runs with something to read, oldest first; deleted runs with rows left. */
@@ -64,6 +67,7 @@ class StoreThread {
       ingest: (run) => this.read(run),
       drain: (run) => this.drain(run),
       rollouts: (parameters) => this.rollouts(parameters),
+      series: (parameters) => this.series(parameters),
       setStatus: (run, status, message, attempt) => {
         ingest.setStatus(run, status, message, attempt);
         this.read(run);
@@ -89,6 +93,20 @@ class StoreThread {
   ): Promise<ReturnType<StoreCalls["rollouts"]>> {
     while (this.store.ingest.rollouts.next(parameters.run, parameters)) await setImmediate();
     return this.store.queries.rollouts(parameters);
+  }
+
+  /** A series may have a million points: other questions are answered while it is read. */
+  private async series(
+    parameters: Parameters<StoreCalls["series"]>[0],
+  ): Promise<ReturnType<StoreCalls["series"]>> {
+    const slices = this.store.queries.seriesInSlices(parameters);
+    for (let began = performance.now(); ;) {
+      const slice = slices.next();
+      if (slice.done === true) return slice.value;
+      if (performance.now() - began < longestSlice) continue;
+      await setImmediate();
+      began = performance.now();
+    }
   }
 
   private drain(run: string): Promise<void> {

@@ -15,6 +15,20 @@ export interface Series {
   readonly low?: readonly (number | null)[];
   readonly high?: readonly (number | null)[];
   readonly total: number;
+  /**
+   * Where `buckets` were asked for: steps in a bucket, a power of two; 1: every point as it was recorded. Of wider ones
+   * `steps` are the last of each bucket's points, `begins` the first, `values` their means, `counts` how many were finite.
+   */
+  readonly width?: number;
+  readonly begins?: readonly number[];
+  readonly counts?: readonly number[];
+  /** The first and the last few points as they were recorded, where there are buckets. */
+  readonly head?: RecordedPoints;
+  readonly tail?: RecordedPoints;
+}
+export interface RecordedPoints {
+  readonly steps: readonly number[];
+  readonly values: readonly (number | null)[];
 }
 export const metricsNames = request<{ readonly names: readonly string[] }>()("gradus/metrics/names", run);
 export const metricsSeries = request<{ readonly series: readonly Series[]; readonly step: number }>()(
@@ -24,6 +38,17 @@ export const metricsSeries = request<{ readonly series: readonly Series[]; reado
     from: z.number().int().default(-1).describe("Only steps after this one."),
     to: z.number().int().optional(),
     maxPoints: z.number().int().positive().max(20_000).default(2_000),
+    buckets: z
+      .number()
+      .int()
+      .positive()
+      .max(20_000)
+      .optional()
+      .describe("At most so many buckets, whose borders all metrics share, in the place of `maxPoints`."),
+    stacks: z
+      .array(z.object({ metrics: z.array(z.string()), absent: z.enum(["zero", "unknown"]) }))
+      .optional()
+      .describe("Metrics that add up: their means are over the steps at which all of them are known."),
   }),
 );
 export const rolloutsQuery = request<{

@@ -43,13 +43,13 @@ test("each metric that a panel draws has its chart, and others have none", () =>
     "curriculum/a/3/share",
     "rollout/truncated",
   ].map(chartOf);
-  assert.deepEqual(charts, ["reward", "reward", "groups", "curriculum", "length"]);
+  assert.deepEqual(charts, ["terms", "reward", "groups", "curriculum", "length"]);
   assert.deepEqual(["update/clip_fraction", "policy/kl/reference", "time/update"].map(chartOf), [
     "clip",
     "divergence",
     "time",
   ]);
-  assert.deepEqual(["eval/pass@8", "tokens/trained", "groups/none", "no/such"].map(chartOf), [
+  assert.deepEqual(["eval/tokens", "tokens/trained", "groups/none", "no/such"].map(chartOf), [
     undefined,
     undefined,
     undefined,

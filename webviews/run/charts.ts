@@ -1,12 +1,13 @@
 /** The charts of the run panel, in their order. */
 import type { ChartModel } from "../shared/chartModel.ts";
-import { align } from "../shared/series.ts";
+import { align } from "../shared/columns.ts";
 import { admissionModel, curriculumModel, estimateModel, spentModel } from "./curriculumModels.ts";
 import {
   charted,
   criteriaModel,
   groupsModel,
-  line,
+  heldOutModel,
+  lineOf,
   pair,
   rewardModel,
   stacked,
@@ -15,6 +16,7 @@ import {
   type LineStyle,
   type RunView,
 } from "./models.ts";
+import { termsModel, weightsModel } from "./termModels.ts";
 
 /** Phases in the order in which a step runs them; unknown ones follow. */
 const phases = ["generate", "reward", "score", "update", "evaluate", "log"];
@@ -30,7 +32,7 @@ function timeModel(view: RunView): ChartModel {
       style: { name: phase, tone: i, dash: i, format: "seconds" } satisfies LineStyle,
       column: view.series.column(`time/${phase}`),
     }));
-  return stacked(view, "time per phase", parts, null);
+  return stacked(view, "time per phase", parts, { limits: null, absent: "zero" });
 }
 
 /** What the process holds, under what was predicted for its peak. */
@@ -40,18 +42,21 @@ function memoryModel(view: RunView): ChartModel {
     ["memory/peak", "peak so far", 1],
     ["memory/predicted", "predicted peak", 2],
   ] as const;
-  const { steps, values } = align(parts.map(([metric]) => view.series.column(metric)));
+  const aligned = align(parts.map(([metric]) => view.series.column(metric)));
   return charted(
     view,
     "memory",
-    steps,
-    parts.map(([, name, i]) => line({ name, tone: i, dash: i, format: "bytes" }, values[i] ?? [])),
+    aligned,
+    parts.map(([, name, i]) => lineOf({ name, tone: i, dash: i, format: "bytes" }, aligned, i)),
   );
 }
 
 export const charts: readonly ChartDefinition[] = [
-  { id: "reward", title: "Reward and held-out pass@1", wide: true, model: rewardModel },
-  { id: "groups", title: "Groups by outcome", model: groupsModel },
+  { id: "reward", title: "Reward and held-out pass@1", wide: true, steady: true, model: rewardModel },
+  { id: "terms", title: "Reward terms", optional: true, steady: true, model: termsModel },
+  { id: "heldOut", title: "Held-out tasks", optional: true, steady: true, model: heldOutModel },
+  { id: "groups", title: "Groups by outcome", steady: true, model: groupsModel },
+  { id: "weights", title: "Weights of the reward terms", optional: true, model: weightsModel },
   { id: "criteria", title: "Criteria: how far they are met", optional: true, model: criteriaModel },
   { id: "curriculum", title: "Curriculum: share per arm", model: curriculumModel },
   { id: "estimate", title: "Curriculum: estimate per arm", optional: true, model: estimateModel },

@@ -2,8 +2,10 @@
 import type { CurriculumOverview } from "../../shared/protocol.ts";
 import { plural } from "../../shared/format.ts";
 import type { ChartModel, Line } from "../shared/chartModel.ts";
-import { align, type Column, type RunSeries } from "../shared/series.ts";
-import { blank, charted, line, stacked, type LineStyle, type RunView } from "./models.ts";
+import { align, withZeros } from "../shared/columns.ts";
+import type { Column, RunSeries } from "../shared/series.ts";
+import { withinPossible } from "./rewardRange.ts";
+import { blank, charted, lineOf, stacked, type LineStyle, type RunView } from "./models.ts";
 
 const mostArms = 6;
 const armOf = (metric: string): string | undefined => /^curriculum\/(.+)\/share$/.exec(metric)?.[1];
@@ -15,8 +17,15 @@ function armNames(series: RunSeries): readonly string[] {
 }
 
 function sumOf(columns: readonly Column[]): Column {
-  const { steps, values } = align(columns);
-  return { steps, values: steps.map((_, i) => values.reduce((sum, column) => sum + (column[i] ?? 0), 0)) };
+  const { steps, begins, values } = align(columns);
+  const filled = withZeros(values);
+  const width = Math.max(1, ...columns.map((column) => column.width ?? 1));
+  return {
+    steps,
+    begins,
+    width,
+    values: steps.map((_, i) => filled.reduce((sum, column) => sum + (column[i] ?? 0), 0)),
+  };
 }
 
 export function curriculumModel(view: RunView): ChartModel {
@@ -38,7 +47,7 @@ export function curriculumModel(view: RunView): ChartModel {
       },
       column: sumOf(rest.map((name) => series.column(`curriculum/${name}/share`))),
     });
-  return stacked(view, "curriculum's share per arm", parts, [0, 1]);
+  return stacked(view, "curriculum's share per arm", parts, { limits: [0, 1], absent: "zero" });
 }
 
 /** What is believed of each arm, and how surely where the estimator says so. */
@@ -49,24 +58,23 @@ export function estimateModel(view: RunView): ChartModel {
     series.column(`curriculum/${arm}/estimate`),
     series.column(`curriculum/${arm}/spread`),
   ]);
-  const { steps, values } = align(columns);
+  const aligned = align(columns);
   const lines = arms.map((arm, i): Line => {
-    const [belief = [], spread = []] = [values[2 * i], values[2 * i + 1]];
-    const own = line({ name: arm, tone: i, dash: i, format: "number" }, belief);
-    const around = (sign: number): (number | null)[] =>
-      belief.map((value, k) => (value === null || spread[k] == null ? null : value + sign * spread[k]));
-    return blank(spread) ? own : { ...own, band: { name: "± std", low: around(-1), high: around(1) } };
+    const [belief = [], spread = []] = [aligned.values[2 * i], aligned.values[2 * i + 1]];
+    const own = lineOf({ name: arm, tone: i, dash: i, format: "number" }, aligned, 2 * i);
+    const band = withinPossible(belief, spread, [], []);
+    return blank(spread) ? own : { ...own, band: { name: "± std", ...band } };
   });
-  return charted(view, "estimate per arm", steps, lines);
+  return charted(view, "estimate per arm", aligned, lines);
 }
 
 /** Groups drawn, refills included, and those that trained. */
 export function admissionModel(view: RunView): ChartModel {
   const columns = ["groups/drawn", "groups/admitted"].map((metric) => view.series.column(metric));
-  const { steps, values } = align(columns);
-  return charted(view, "count of groups", steps, [
-    line({ name: "drawn", tone: 0, dash: 0, format: "number" }, values[0] ?? []),
-    line({ name: "trained", tone: 1, dash: 1, format: "number" }, values[1] ?? []),
+  const aligned = align(columns);
+  return charted(view, "count of groups", aligned, [
+    lineOf({ name: "drawn", tone: 0, dash: 0, format: "number" }, aligned, 0),
+    lineOf({ name: "trained", tone: 1, dash: 1, format: "number" }, aligned, 1),
   ]);
 }
 
@@ -94,5 +102,5 @@ export function spentModel(view: RunView): ChartModel {
     { style: style("all right", "good", 1), column: perStep(({ exhaustedTokens }) => exhaustedTokens) },
     { style: style("all wrong", "bad", 2), column: perStep(({ deadTokens }) => deadTokens) },
   ];
-  return stacked(view, "count of tokens by their group's outcome", parts, null);
+  return stacked(view, "count of tokens by their group's outcome", parts, { limits: null });
 }

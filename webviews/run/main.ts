@@ -24,6 +24,7 @@ import { RunSeries } from "../shared/series.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
 import { charts } from "./charts.ts";
+import { Constants, constants } from "./constants.ts";
 import { LanesView } from "./lanes.ts";
 import { firstTraining, warming, type RunView } from "./models.ts";
 import { RolloutsView } from "./rollouts.ts";
@@ -35,6 +36,7 @@ class RunPanel {
   readonly #series = new RunSeries();
   /** A part of the run in finer detail than the whole could be sent in. */
   #detail: RunSeries | null = null;
+  #detailed: readonly [number, number] | null = null;
   #run: PanelRun | null = null;
   #evaluations: readonly EvaluationRow[] = [];
   #overview: CurriculumOverview | null = null;
@@ -49,6 +51,9 @@ class RunPanel {
   #begun = false;
   /** Asked for before there was a run to draw. */
   #focus: ChartId | null = null;
+  /** Charts in which nothing moves are drawn all the same. */
+  #unfolded = false;
+  readonly #constants = new Constants((unfolded) => this.#unfold(unfolded));
   readonly #tables: Set<string>;
   readonly #scroll: number;
   readonly #header: Header;
@@ -106,7 +111,14 @@ class RunPanel {
       { path: left?.lanes ?? { family: null, arm: null }, brush: left?.brush ?? null },
     );
     this.#left = left?.rollout ?? null;
-    this.#body.append(this.#header.root, this.#views, grid, this.#lanes.root, this.#rollouts.root);
+    this.#body.append(
+      this.#header.root,
+      this.#views,
+      grid,
+      this.#constants.root,
+      this.#lanes.root,
+      this.#rollouts.root,
+    );
     setShown(this.#body, false);
     root.append(this.#waiting, this.#body);
     onThemeChange(() => this.#retheme());
@@ -145,7 +157,7 @@ class RunPanel {
             metrics: Object.fromEntries(Object.entries(step.metrics).filter(([name]) => wantedMetric(name))),
           };
           this.#series.merge(wanted);
-          this.#detail?.merge(wanted);
+          if (step.step <= (this.#detailed?.[1] ?? -1)) this.#detail?.merge(wanted);
         }
         this.#run = message.run;
         this.#evaluations = message.evaluations;
@@ -154,8 +166,9 @@ class RunPanel {
       }
       case "range": {
         if (message.id !== this.#asked || this.#run === null) return;
+        this.#detailed = this.#range;
         this.#detail = new RunSeries();
-        this.#detail.load(message.series, this.#run.summary.attempt);
+        this.#detail.load(message.series, this.#run.summary.attempt, this.#range?.[0]);
         return this.#draw();
       }
       case "curriculum": {
@@ -194,6 +207,7 @@ class RunPanel {
   ): void {
     const begins = this.#run === null;
     this.#series.load(series, run.summary.attempt);
+    this.#detail = null;
     this.#reduced = series.some((one) => one.total > one.steps.length);
     [this.#run, this.#evaluations, this.#errors] = [run, evaluations, errors];
     setShown(this.#waiting, false);
@@ -220,6 +234,7 @@ class RunPanel {
     const chart = this.#charts.find(({ id }) => id === this.#focus);
     this.#focus = null;
     if (chart === undefined) return;
+    if (chart.root.hidden) this.#unfold(true);
     chart.root.scrollIntoView({ block: "center" });
     chart.root.classList.remove("pointed");
     // Read, so that the same chart can be pointed at twice.
@@ -251,13 +266,17 @@ class RunPanel {
     const shown: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
     const marks = run.stages.map(({ step, name }) => ({ step, name }));
     const range = this.#framed(run);
+    const folded: string[] = [];
     for (const chart of this.#charts) {
       const definition = charts.find(({ id }) => id === chart.id);
       if (definition === undefined) continue;
       const model = definition.model(shown);
-      setShown(chart.root, definition.optional !== true || model.empty === null);
+      const still = this.#unfolded || definition.steady === true ? null : constants(definition.title, model);
+      if (still !== null) folded.push(still);
+      setShown(chart.root, still === null && (definition.optional !== true || model.empty === null));
       chart.update(model, marks, range);
     }
+    this.#constants.show(folded, this.#unfolded);
   }
 
   /** The steps that every chart shows, so that one crosshair means one moment: training only, unless asked otherwise. */
@@ -292,6 +311,11 @@ class RunPanel {
     setShown(this.#views, buttons.length > 0);
   }
 
+  #unfold(unfolded: boolean): void {
+    this.#unfolded = unfolded;
+    this.#drawCharts();
+  }
+
   #point(step: number | null): void {
     this.#cursor = step;
     for (const chart of this.#charts) chart.setCursor(step);
@@ -302,15 +326,19 @@ class RunPanel {
 
   #zoom(range: readonly [number, number] | null): void {
     this.#range = range;
-    this.#detail = null;
+    // What is known in detail is drawn until the part of it that was asked for comes.
+    const known = this.#detailed;
+    const within = known !== null && range !== null && range[0] >= known[0] && range[1] <= known[1];
+    if (!within) this.#detail = this.#detailed = null;
     this.#draw();
     if (range !== null) this.#refine(range);
     this.#keep();
   }
 
-  /** Asks for the steps in view one by one where the whole run came reduced. */
+  /** Asks for the steps in view in finer detail where the whole run came reduced, or has been since. */
   #refine(range: readonly [number, number]): void {
-    if (!this.#reduced || range[1] === openEnd) return;
+    const reduced = this.#reduced || this.#series.width > 1;
+    if (!reduced || range[1] === openEnd) return;
     this.#asked++;
     this.#host.post({
       version: panelVersion,

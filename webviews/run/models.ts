@@ -5,7 +5,9 @@ import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol.ts
 import { isLive } from "../../shared/runStatus.ts";
 import type { PanelRun } from "../../shared/runPanel.ts";
 import type { ChartModel, Format, Line, Tone } from "../shared/chartModel.ts";
-import { align, stack, type Column, type RunSeries } from "../shared/series.ts";
+import { align, broken, stack, withZeros, type Aligned, type Drawn } from "../shared/columns.ts";
+import type { Column, RunSeries } from "../shared/series.ts";
+import { withinPossible } from "./rewardRange.ts";
 
 export interface RunView {
   readonly run: PanelRun;
@@ -20,6 +22,8 @@ export interface ChartDefinition {
   readonly wide?: boolean;
   /** Not every run has it: then there is no chart rather than an empty one. */
   readonly optional?: boolean;
+  /** Drawn even while nothing moves in it: that it does not is what there is to see. */
+  readonly steady?: boolean;
   readonly model: (view: RunView) => ChartModel;
 }
 
@@ -40,20 +44,29 @@ export const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] 
   values,
 });
 
+/** A line of an aligned column, with its extremes where it is in buckets. */
+export function lineOf(style: LineStyle, { values, spreads }: Aligned, column: number): Line {
+  const spread = spreads[column];
+  return { ...line(style, values[column] ?? []), ...(spread === undefined ? {} : { spread }) };
+}
+
 /** Values without any number in them draw nothing. */
-export const blank = (values: readonly (number | null)[]): boolean => values.every((value) => value === null);
+export const blank = (values: readonly Drawn[]): boolean =>
+  values.every((value) => value === null || Number.isNaN(value));
 
 export function charted(
   view: RunView,
   what: string,
-  steps: readonly number[],
+  { steps, begins }: Pick<Aligned, "steps"> & Partial<Aligned>,
   lines: readonly Line[],
   limits: ChartModel["limits"] = null,
 ): ChartModel {
   const seen = lines.filter((one) => !blank(one.values));
-  return seen.length === 0
-    ? { steps: [], lines: [], limits, empty: awaited(view, what) }
-    : { steps, lines: seen, limits, empty: null };
+  if (seen.length === 0) return { steps: [], lines: [], limits, empty: awaited(view, what) };
+  const drawn = seen.map((one) =>
+    one.style === "points" ? one : { ...one, values: broken(steps, one.values) },
+  );
+  return { steps, ...(begins === undefined ? {} : { begins }), lines: drawn, limits, empty: null };
 }
 
 /** The stage that a step belongs to. */
@@ -111,26 +124,39 @@ export function evaluationColumn(evaluations: readonly EvaluationRow[], metric: 
 
 export function rewardModel(view: RunView): ChartModel {
   const { series, evaluations } = view;
-  const columns = [
-    series.column("reward/total"),
-    series.column("reward/total/std"),
+  const aligned = align([
+    ...["", "/std", "/min", "/max"].map((part) => series.column(`reward/total${part}`)),
     evaluationColumn(evaluations, "eval/pass@1"),
-  ];
-  const { steps, values } = align(columns);
-  const [mean = [], std = [], passed = []] = values;
-  const around = (sign: number): (number | null)[] =>
-    mean.map((value, i) => (value === null || std[i] == null ? null : value + sign * std[i]));
-  const reward = line({ name: "reward", tone: 0, dash: 0, format: "number" }, mean);
+  ]);
+  const [mean = [], std = [], min = [], max = [], passed = []] = aligned.values;
+  const band = withinPossible(mean, std, min, max);
+  const reward = lineOf({ name: "reward", tone: 0, dash: 0, format: "number" }, aligned, 0);
   const lines = [
-    blank(std) ? reward : { ...reward, band: { name: "± std", low: around(-1), high: around(1) } },
+    blank(std) ? reward : { ...reward, band: { name: "± std", ...band } },
     line({ name: "held-out pass@1", tone: 1, dash: 1, format: "number", style: "points" }, passed),
   ];
-  return charted(view, "reward", steps, lines);
+  return charted(view, "reward", aligned, lines);
+}
+
+/** How the held-out measures go, where there is more than the one that is drawn beside the reward. */
+export function heldOutModel(view: RunView): ChartModel {
+  const names = [...new Set(view.evaluations.flatMap(({ metrics }) => Object.keys(metrics)))]
+    .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const shown = names.length > 1 ? names : [];
+  const aligned = align(shown.map((name) => evaluationColumn(view.evaluations, name)));
+  const lines = shown.map((name, i) =>
+    line(
+      { name: name.slice("eval/".length), tone: i + 1, dash: i + 1, format: "fraction", style: "points" },
+      aligned.values[i] ?? [],
+    ),
+  );
+  return charted(view, "held-out results", aligned, lines, [0, 1]);
 }
 
 /** Lines of a chart, at most. */
 const mostCriteria = 8;
-const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!errors$)(.+)$/;
+const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!(?:errors|weight)$)(.+)$/;
 
 /** How far each criterion of the reward terms is met: what nobody meets, and what everybody has learned to meet. */
 export function criteriaModel(view: RunView): ChartModel {
@@ -152,46 +178,37 @@ export function stacked(
   view: RunView,
   what: string,
   parts: readonly { readonly style: LineStyle; readonly column: Column }[],
-  limits: ChartModel["limits"],
+  { limits, absent = "unknown" }: { limits: ChartModel["limits"]; absent?: "zero" | "unknown" },
 ): ChartModel {
-  const { steps, values } = align(parts.map((part) => part.column));
+  const aligned = align(parts.map((part) => part.column));
+  const values = absent === "zero" ? withZeros(aligned.values) : aligned.values;
   const tops = stack(values);
   const lines = parts.map(({ style }, i) =>
     line({ ...style, style: "area" }, values[i] ?? [], tops[i] ?? []),
   );
-  return charted(view, what, steps, lines, limits);
+  return charted(view, what, aligned, lines, limits);
 }
 
 export function groupsModel(view: RunView): ChartModel {
-  const part = (
-    name: string,
-    metric: string,
-    tone: Tone,
-    dash: number,
-  ): { style: LineStyle; column: Column } => ({
-    style: { name, tone, dash, format: "fraction" },
-    column: view.series.column(metric),
-  });
-  const parts = [
-    part("all right", "groups/all_right", "good", 0),
-    part("mixed", "groups/mixed", "neutral", 1),
-    part("all wrong", "groups/all_wrong", "bad", 2),
-  ];
-  const model = stacked(view, "share of groups that teach", parts, [0, 1]);
-  const zero = view.series.column("groups/zero_advantage");
-  if (model.lines.length === 0 || blank(zero.values)) return model;
-  const known = new Map(zero.steps.map((step, i) => [step, zero.values[i] ?? null]));
-  const style: LineStyle = { name: "without advantage", tone: 4, dash: 3, format: "fraction" };
-  return {
-    ...model,
-    lines: [
-      ...model.lines,
-      line(
-        style,
-        model.steps.map((step) => known.get(step) ?? null),
-      ),
+  const columns = ["all_right", "mixed", "all_wrong", "zero_advantage"].map((name) =>
+    view.series.column(`groups/${name}`),
+  );
+  const aligned = align(columns);
+  const tops = stack(aligned.values.slice(0, 3));
+  const area = (name: string, tone: Tone, i: number): Line =>
+    line({ name, tone, dash: i, format: "fraction", style: "area" }, aligned.values[i] ?? [], tops[i] ?? []);
+  return charted(
+    view,
+    "share of groups that teach",
+    aligned,
+    [
+      area("all right", "good", 0),
+      area("mixed", "neutral", 1),
+      area("all wrong", "bad", 2),
+      line({ name: "without advantage", tone: 4, dash: 3, format: "fraction" }, aligned.values[3] ?? []),
     ],
-  };
+    [0, 1],
+  );
 }
 
 export function pair(
@@ -201,12 +218,12 @@ export function pair(
 ) {
   return (view: RunView): ChartModel => {
     const wanted = right === undefined ? [left] : [left, { ...right, axis: "right" as const }];
-    const { steps, values } = align(wanted.map(({ metric }) => view.series.column(metric)));
+    const aligned = align(wanted.map(({ metric }) => view.series.column(metric)));
     return charted(
       view,
       what,
-      steps,
-      wanted.map(({ metric: _, ...style }, i) => line(style, values[i] ?? [])),
+      aligned,
+      wanted.map(({ metric: _, ...style }, i) => lineOf(style, aligned, i)),
     );
   };
 }
@@ -218,10 +235,10 @@ export function together(
   parts: readonly { readonly metric: string; readonly name: string; readonly axis?: Line["axis"] }[],
 ) {
   return (view: RunView): ChartModel => {
-    const { steps, values } = align(parts.map(({ metric }) => view.series.column(metric)));
+    const aligned = align(parts.map(({ metric }) => view.series.column(metric)));
     const lines = parts.map(({ metric: _, ...style }, i) =>
-      line({ ...style, tone: i, dash: i, format }, values[i] ?? []),
+      lineOf({ ...style, tone: i, dash: i, format }, aligned, i),
     );
-    return charted(view, what, steps, lines);
+    return charted(view, what, aligned, lines);
   };
 }

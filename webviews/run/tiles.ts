@@ -2,7 +2,7 @@
 import { formatChange, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/format.ts";
 import { isLive } from "../../shared/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
-import type { Column } from "../shared/series.ts";
+import type { RunSeries } from "../shared/series.ts";
 
 export interface Tile {
   readonly label: string;
@@ -19,26 +19,26 @@ const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
 const median = (values: readonly number[]): number | null =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? null;
-const first = (column: Column): number | null => mean(finite(column.values).slice(0, window));
-const recent = (column: Column): number | null => mean(finite(column.values).slice(-window));
+const first = (series: RunSeries, metric: string): number | null => mean(series.earliest(metric, window));
+const recent = (series: RunSeries, metric: string): number | null => mean(series.latest(metric, window));
 
 function direction(change: number | null): Pick<Tile, "tone"> {
   return change === null || Math.abs(change) < 0.005 ? {} : { tone: change > 0 ? "good" : "bad" };
 }
 
 function lossTile({ series }: RunView): Tile {
-  return { label: "Loss", value: formatNumber(recent(series.column("update/loss"))), note: "warming up" };
+  return { label: "Loss", value: formatNumber(recent(series, "update/loss")), note: "warming up" };
 }
 
 function rewardTile({ series }: RunView): Tile {
-  const column = series.column("reward/total");
-  const now = recent(column);
-  const start = first(column);
-  const change = now === null || start === null || column.values.length <= window ? null : now - start;
+  const now = recent(series, "reward/total");
+  const start = first(series, "reward/total");
+  const few = series.column("reward/total").values.length <= window;
+  const change = now === null || start === null || few ? null : now - start;
   return {
     label: "Reward",
     value: formatNumber(now),
-    note: change === null ? `mean of last ${window} steps` : `${formatChange(change)} since start`,
+    note: `mean of last ${window} steps${change === null ? "" : `, ${formatChange(change)} since start`}`,
     ...direction(change),
   };
 }
@@ -69,8 +69,8 @@ function batchTile({ series, run }: RunView): Tile {
 }
 
 function truncationTile({ series }: RunView): Tile {
-  const cut = recent(series.column("rollout/truncated"));
-  const length = recent(series.column("rollout/length"));
+  const cut = recent(series, "rollout/truncated");
+  const length = recent(series, "rollout/length");
   const note = length === null ? "of responses" : `mean length ${formatNumber(length)} tokens`;
   return {
     label: "Cut off",
@@ -81,8 +81,8 @@ function truncationTile({ series }: RunView): Tile {
 }
 
 function speedTile({ series }: RunView): Tile {
-  const seconds = median(finite(series.column("time/total").values).slice(-window));
-  const tokens = median(finite(series.column("tokens/generated").values).slice(-window));
+  const seconds = median(series.latest("time/total", window));
+  const tokens = median(series.latest("tokens/generated", window));
   const note =
     tokens === null || seconds === null || seconds === 0
       ? "per step"
@@ -93,8 +93,7 @@ function speedTile({ series }: RunView): Tile {
 function errorTile({ series }: RunView, errors: number): Tile {
   const failed = series.names
     .filter((name) => /^reward\/.+\/errors$/.test(name))
-    .flatMap((name) => finite(series.column(name).values))
-    .reduce((sum, value) => sum + value, 0);
+    .reduce((sum, name) => sum + series.sum(name), 0);
   const total = failed + errors;
   const note =
     failed > 0 ? `${plural(failed, "rollout")} not scored` : errors > 0 ? "see the log" : "none so far";
@@ -125,13 +124,9 @@ export function secondsLeft({
 }: RunView): { readonly seconds: number; readonly of: "run" | "warm-up" } | null {
   const { status, step, steps } = run.summary;
   if (!isLive(status) || status === "paused" || step < 0) return null;
-  const column = series.column("time/total");
   const begins = firstTraining(run);
   const since = begins ?? 0;
-  const paces = column.values.filter(
-    (_, i) => column.steps[i]! >= since && column.steps[i]! > step - 2 * window,
-  );
-  const pace = median(finite(paces));
+  const pace = median(series.latest("time/total", 2 * window, Math.max(since, step - 2 * window + 1)));
   if (pace === null) return null;
   if (begins !== null && step >= begins) return { seconds: pace * Math.max(0, steps - 1 - step), of: "run" };
   const stage = stageAt(run, step);

@@ -2,11 +2,11 @@
 import type uPlot from "uplot";
 import {
   describeStep,
-  formatValue,
   nearest,
+  placeOf,
+  saidUpTo,
   summarize,
   tableRows,
-  valueUpTo,
   type ChartModel,
   type Line,
 } from "./chartModel.ts";
@@ -29,6 +29,8 @@ export class Chart {
   readonly root: HTMLElement;
   readonly #legend = element("ul", { class: "legend" });
   readonly #plotArea: HTMLElement;
+  /** The name of the axis, and which step the legend's values are of. */
+  readonly #axis = element("p", { class: "axis", "aria-hidden": "true" });
   readonly #empty = element("p", { class: "empty" });
   readonly #summary: HTMLElement;
   readonly #table = element("div", { class: "table", tabindex: 0, role: "region" });
@@ -70,6 +72,7 @@ export class Chart {
       { class: "chart", "data-chart": id, "aria-labelledby": `${id}-title` },
       element("header", {}, element("h2", { id: `${id}-title` }, title), this.#legend, this.#toggle),
       this.#plotArea,
+      this.#axis,
       this.#empty,
       this.#table,
       this.#summary,
@@ -125,6 +128,7 @@ export class Chart {
     this.#toggle.setAttribute("aria-pressed", String(shown));
     setShown(this.#table, shown);
     setShown(this.#plotArea, !shown && this.#model.empty === null);
+    setShown(this.#axis, !this.#plotArea.hidden);
     if (shown) this.#fillTable();
     if (tell) this.events.tabled(shown);
   }
@@ -134,15 +138,16 @@ export class Chart {
     const { clientWidth, clientHeight } = this.#plotArea;
     if (clientWidth === 0) return;
     this.#shape = shape;
-    this.#plot = createPlot(this.#model, this.#plotArea, {
+    const options = {
       width: clientWidth,
       height: clientHeight,
       theme: this.#theme,
       marks: this.#marks,
-      pointed: (at) =>
+      pointed: (at: number | null) =>
         this.events.pointed(at === null ? null : (this.#model.steps[nearest(this.#model.steps, at)] ?? null)),
-      selected: (from, to) => this.events.zoomed([Math.floor(from), Math.ceil(to)]),
-    });
+      selected: (from: number, to: number) => this.events.zoomed([Math.floor(from), Math.ceil(to)]),
+    };
+    this.#plot = createPlot(this.#model, this.#plotArea, options, () => this.#model);
     this.#plot.batch((plot: uPlot) => this.#scale(plot));
     this.#placeCursor();
   }
@@ -198,10 +203,12 @@ export class Chart {
     this.#plotArea.setAttribute("aria-valuenow", String(steps[index] ?? 0));
     this.#plotArea.setAttribute("aria-valuetext", describeStep(this.#model, index));
     this.#legend.replaceChildren(...lines.map((line) => this.#legendEntry(line, index)));
+    setText(this.#axis, `step  ·  legend: ${placeOf(this.#model, index)}`);
+    setShown(this.#axis, !this.#plotArea.hidden);
   }
 
   #legendEntry(line: Line, index: number): HTMLElement {
-    const value = formatValue(valueUpTo(line, index), line.format);
+    const value = saidUpTo(line, index);
     const band = line.band === undefined ? [] : [element("span", { class: "muted" }, line.band.name)];
     return element(
       "li",

@@ -1,4 +1,5 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that stand for the picture. */
+import type { Drawn, Spread } from "./columns.ts";
 import { firstWhere } from "../../shared/firstWhere.ts";
 import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
 
@@ -8,10 +9,10 @@ export type Tone = number | "good" | "bad" | "neutral";
 
 export interface Line {
   readonly name: string;
-  /** What is drawn: for an `area`, the top edge after stacking. */
-  readonly values: readonly (number | null)[];
+  /** What is drawn: for an `area`, the top edge after stacking. null is passed over, at NaN a line breaks. */
+  readonly values: readonly Drawn[];
   /** What is said: the value before stacking. */
-  readonly raw: readonly (number | null)[];
+  readonly raw: readonly Drawn[];
   readonly style: "line" | "points" | "area";
   readonly tone: Tone;
   readonly dash: number;
@@ -20,19 +21,28 @@ export interface Line {
   /** Around the line, e.g. mean ± standard deviation. */
   readonly band?: {
     readonly name: string;
-    readonly low: readonly (number | null)[];
-    readonly high: readonly (number | null)[];
+    readonly low: readonly Drawn[];
+    readonly high: readonly Drawn[];
   };
+  /** Lowest and highest of the points that a place of the axis stands for, where it stands for several. */
+  readonly spread?: Spread;
+  /** What the value counts for: said beside it. */
+  readonly factor?: readonly Drawn[];
 }
 
 export interface ChartModel {
   readonly steps: readonly number[];
+  /** Where a place of the axis stands for several steps: its first; `steps` has its last. */
+  readonly begins?: readonly number[];
   readonly lines: readonly Line[];
   /** Limits of the left axis; null: from the data. */
   readonly limits: readonly [number, number] | null;
   /** Why nothing is drawn and what is awaited; null when there is something to draw. */
   readonly empty: string | null;
 }
+
+/** What is smaller is rounding, not a measurement. */
+export const noise = 1e-9;
 
 /** Digits after the point that a spacing needs to be told whole: 1 for 0.2, 2 for 0.25. */
 function digitsOf(spacing: number): number {
@@ -50,7 +60,9 @@ export function formatTicks(ticks: readonly number[], format: Format): string[] 
     return ticks.map((tick) => formatValue(tick, format));
   const spacing = Math.abs((ticks[1] ?? 1) - (ticks[0] ?? 0));
   const large = ticks.some((tick) => Math.abs(tick) >= 1e6);
-  if (large || spacing === 0 || spacing < 1e-9) return ticks.map((tick) => formatNumber(tick));
+  if (large || spacing === 0 || spacing < noise) return ticks.map((tick) => formatNumber(tick));
+  const small = ticks.every((tick) => Math.abs(tick) < 1e-3);
+  if (small && spacing < 1e-3) return ticks.map((tick) => scientific(tick, spacing));
   const digits = digitsOf(spacing);
   const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   return ticks.map((tick) =>
@@ -60,7 +72,15 @@ export function formatTicks(ticks: readonly number[], format: Format): string[] 
   );
 }
 
+/** 0, 5e−7, 1.5e−6. */
+function scientific(value: number, spacing: number): string {
+  if (Math.abs(value) < spacing / 1e6) return "0";
+  const [digits = "", power = ""] = value.toExponential(2).split("e");
+  return `${digits.replace(/\.?0+$/, "")}e${power.replace("+", "")}`.replace(/-/g, "−");
+}
+
 export function formatValue(value: number | null | undefined, format: Format): string {
+  if (typeof value === "number" && value !== 0 && Math.abs(value) < noise) return formatValue(0, format);
   switch (format) {
     case "fraction":
       return formatFraction(value);
@@ -92,18 +112,36 @@ export function nearest(steps: readonly number[], step: number): number {
 export function valueUpTo(line: Line, index: number): number | null {
   for (let i = index; i >= 0; i--) {
     const value = line.raw[i];
-    if (value !== null && value !== undefined) return value;
+    if (isKnown(value)) return value;
     if (line.style !== "points") return null;
   }
   return null;
+}
+
+/** 0.412, or 0.412 × 0.7 where it counts for less or more than it is. */
+export function saidUpTo(line: Line, index: number): string {
+  const value = formatValue(valueUpTo(line, index), line.format);
+  const factor = line.factor?.[index];
+  return isKnown(factor) ? `${value} × ${formatNumber(factor)}` : value;
+}
+
+/** "step 719", or, where a place of the axis stands for several, "mean of steps 512 to 1,023". */
+export function placeOf({ steps, begins }: ChartModel, index: number): string {
+  const [step, begin] = [steps[index], begins?.[index]];
+  if (step === undefined) return "";
+  const said = (one: number): string => one.toLocaleString("en-US");
+  return begin === undefined || begin === step
+    ? `step ${said(step)}`
+    : `mean of steps ${said(begin)} to ${said(step)}`;
 }
 
 /** One step in words: what a screen reader says as the cursor moves. */
 export function describeStep(model: ChartModel, index: number): string {
   const step = model.steps[index];
   if (step === undefined) return model.empty ?? "no data";
-  const parts = model.lines.map((line) => `${line.name} ${formatValue(valueUpTo(line, index), line.format)}`);
-  return `step ${step}: ${parts.join(", ")}`;
+  const parts = model.lines.map((line) => `${line.name} ${saidUpTo(line, index)}`);
+  const several = (model.begins?.[index] ?? step) !== step;
+  return `${several ? placeOf(model, index) : `step ${step}`}: ${parts.join(", ")}`;
 }
 
 /** The whole chart in words. */
@@ -112,18 +150,42 @@ export function summarize(model: ChartModel): string {
   return model.lines.map((line) => summarizeLine(model.steps, line)).join(" ");
 }
 
-function summarizeLine(steps: readonly number[], line: Line): string {
-  const known = line.raw.flatMap((value, index) => (value === null ? [] : [{ value, index }]));
-  const [first, last] = [known[0], known.at(-1)];
-  if (first === undefined || last === undefined) return `${line.name}: no values yet.`;
-  const low = known.reduce((least, one) => (one.value < least.value ? one : least));
-  const high = known.reduce((most, one) => (one.value > most.value ? one : most));
-  const say = ({ value, index }: { value: number; index: number }): string =>
-    `${formatValue(value, line.format)} at step ${steps[index]}`;
-  return first === last
-    ? `${line.name}: ${say(last)}.`
-    : `${line.name}: from ${say(first)} to ${say(last)}, lowest ${say(low)}, highest ${say(high)}.`;
+const isKnown = (value: number | null | undefined): value is number =>
+  value !== null && value !== undefined && !Number.isNaN(value);
+
+function summarizeLine(steps: readonly number[], { name, raw, spread, format }: Line): string {
+  const ends: number[] = [];
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [lowest, highest] = [0, 0];
+  raw.forEach((value, i) => {
+    if (!isKnown(value)) return;
+    ends[ends.length === 0 ? 0 : 1] = i;
+    const [least, most] = [spread?.low[i] ?? value, spread?.high[i] ?? value];
+    if (least < low) [low, lowest] = [least, i];
+    if (most > high) [high, highest] = [most, i];
+  });
+  const say = (value: number | null | undefined, index: number): string =>
+    `${formatValue(value, format)} at step ${steps[index]}`;
+  const [first, last] = ends;
+  if (first === undefined) return `${name}: no values yet.`;
+  return last === undefined
+    ? `${name}: ${say(raw[first], first)}.`
+    : `${name}: from ${say(raw[first], first)} to ${say(raw[last], last)}, lowest ${say(low, lowest)}, highest ${say(high, highest)}.`;
 }
+
+/** The value that a line has had wherever it is known; undefined where it has moved or is not known often enough. */
+export function constantOf(line: Line): number | undefined {
+  let [low, high, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  line.raw.forEach((value, i) => {
+    if (!isKnown(value)) return;
+    low = Math.min(low, line.spread?.low[i] ?? value);
+    high = Math.max(high, line.spread?.high[i] ?? value);
+    count += 1;
+  });
+  return count >= fewest && high - low <= noise * Math.max(1, Math.abs(high)) ? high : undefined;
+}
+/** Points that a constant is told from. */
+const fewest = 10;
 
 /** Rows of the chart's table, newest first. */
 export function tableRows(model: ChartModel, most: number): readonly (readonly string[])[] {

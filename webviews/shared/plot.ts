@@ -1,7 +1,10 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
+import { axisRange } from "./axis.ts";
 import { formatTicks, type ChartModel, type Line } from "./chartModel.ts";
 import { withAlpha } from "./color.ts";
+import type { Drawn } from "./columns.ts";
+import { pixelColumns } from "./envelope.ts";
 import { dashes, type Theme } from "./theme.ts";
 
 export interface Mark {
@@ -21,20 +24,34 @@ export interface PlotOptions {
 export const toneColor = (line: Line, theme: Theme): string =>
   typeof line.tone === "number" ? theme.palette[line.tone % theme.palette.length]! : theme[line.tone];
 
-/** Columns in the order of `seriesOf`: the steps, then for each line its band's ends and itself. */
+/** Hidden columns of a line: the ends of its band and of its spread, which the axis has to make room for. */
+const around = ({ band, spread }: Line): readonly (readonly Drawn[])[] => [
+  ...(band === undefined ? [] : [band.low, band.high]),
+  ...(spread === undefined ? [] : [spread.low, spread.high]),
+];
+
+/** To uPlot, undefined is passed over and null breaks a line. */
+const drawable = (value: Drawn): number | null | undefined =>
+  value === null ? undefined : Number.isFinite(value) ? value : null;
+
+/** Columns in the order of `seriesOf`: the steps, then for each line what is around it and itself. */
 export function columnsOf(model: ChartModel): uPlot.AlignedData {
-  const columns = model.lines.flatMap((line) => [
-    ...(line.band === undefined ? [] : [line.band.low, line.band.high]),
-    line.values,
-  ]);
-  return [[...model.steps], ...columns.map((column) => [...column])];
+  const columns = model.lines.flatMap((line) => [...around(line), line.values]);
+  return [[...model.steps], ...columns.map((column) => column.map(drawable))];
 }
 
 /** Equal for models that one plot can show by replacing its data. */
 export const shapeOf = (model: ChartModel): string =>
   JSON.stringify([
     model.limits,
-    model.lines.map(({ name, style, tone, axis, band }) => [name, style, tone, axis, band !== undefined]),
+    model.lines.map((line) => [
+      line.name,
+      line.style,
+      line.tone,
+      line.axis,
+      line.band !== undefined,
+      around(line).length,
+    ]),
   ]);
 
 function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
@@ -61,7 +78,7 @@ function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
           : { show: (plot) => plot.data[0].length === 1, size: 6, fill: color },
       ...(area ? { fill: withAlpha(color, 0.28) } : {}),
     };
-    return line.band === undefined ? [own] : [hidden(scale), hidden(scale), own];
+    return [...around(line).map(() => hidden(scale)), own];
   });
 }
 
@@ -72,10 +89,8 @@ function bandsOf(model: ChartModel, theme: Theme): uPlot.Band[] {
   let below: number | null = null;
   for (const line of model.lines) {
     const color = toneColor(line, theme);
-    if (line.band !== undefined) {
-      bands.push({ series: [at + 1, at], fill: withAlpha(color, 0.16) });
-      at += 2;
-    }
+    if (line.band !== undefined) bands.push({ series: [at + 1, at], fill: withAlpha(color, 0.16) });
+    at += around(line).length;
     if (line.style === "area") {
       if (below !== null) bands.push({ series: [at, below], fill: withAlpha(color, 0.28) });
       below = at;
@@ -83,14 +98,6 @@ function bandsOf(model: ChartModel, theme: Theme): uPlot.Band[] {
     at++;
   }
   return bands;
-}
-
-/** Room around the data; areas stand on zero, and so does what is close to it. */
-function limits([low, high]: readonly [number, number], fromZero: boolean): [number, number] {
-  if (low === high && !fromZero)
-    return low === 0 ? [0, 1] : [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1];
-  const room = (high - (fromZero ? 0 : low)) * 0.08;
-  return [fromZero || (low >= 0 && low < (high - low) * 0.6) ? 0 : low - room, high + room];
 }
 
 function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
@@ -102,7 +109,7 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
       ...base,
       scale: side === "left" ? "y" : "right",
       side: side === "left" ? 3 : 1,
-      size: 46,
+      size: (plot, values) => widthOf(plot, values, theme),
       space: 34,
       grid: side === "left" ? grid : { show: false },
       values: (_, splits) => formatTicks(splits, format),
@@ -110,7 +117,7 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
   };
   const steps: uPlot.Axis = {
     ...base,
-    size: 28,
+    size: 24,
     space: 56,
     grid: { show: false },
     incrs: [
@@ -120,6 +127,43 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
     values: (_, splits) => splits.map((split) => split.toLocaleString("en-US")),
   };
   return [steps, axis("left"), ...(model.lines.some((line) => line.axis === "right") ? [axis("right")] : [])];
+}
+
+const leastAxis = 40;
+
+/** As wide as the longest label of the axis. */
+function widthOf(plot: uPlot, values: readonly string[] | null, theme: Theme): number {
+  const { ctx } = plot;
+  ctx.save();
+  ctx.font = theme.font;
+  const widths = (values ?? []).map((value) => ctx.measureText(value).width);
+  ctx.restore();
+  return Math.ceil(Math.max(leastAxis, ...widths.map((width) => width + 12)));
+}
+
+/** Of lines in buckets, how far their points reach in each pixel column. */
+function drawSpreads(plot: uPlot, model: ChartModel, theme: Theme): void {
+  const { ctx, bbox } = plot;
+  const { steps, begins = steps } = model;
+  const [left, right] = [Math.round(bbox.left), Math.round(bbox.left + bbox.width) - 1];
+  ctx.save();
+  for (const line of model.lines) {
+    if (line.spread === undefined) continue;
+    const scale = line.axis === "left" ? "y" : "right";
+    const { x, low, high } = pixelColumns(
+      { begins, steps },
+      line.spread,
+      (step) => plot.valToPos(step, "x", true),
+      [left, right],
+    );
+    ctx.fillStyle = withAlpha(toneColor(line, theme), 0.4);
+    x.forEach((at, i) => {
+      const top = Math.max(bbox.top, plot.valToPos(high[i]!, scale, true));
+      const bottom = Math.min(bbox.top + bbox.height, plot.valToPos(low[i]!, scale, true));
+      ctx.fillRect(at, top, 1, Math.max(1, bottom - top));
+    });
+  }
+  ctx.restore();
 }
 
 /** Where a stage begins: a dotted line with the stage's name. */
@@ -165,19 +209,33 @@ function listenToPointer(plot: uPlot, pointed: PlotOptions["pointed"]): void {
   plot.over.addEventListener("mouseleave", () => pointed(null));
 }
 
-export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOptions): uPlot {
+/** By series: the colour of a line's dot at the cursor; what is around a line has none. */
+const dotColors = (model: ChartModel, theme: Theme): readonly (string | undefined)[] => [
+  undefined,
+  ...model.lines.flatMap((line) => [...around(line).map(() => undefined), toneColor(line, theme)]),
+];
+
+/** @param shown what the plot's data were made of, which may be newer than `model` */
+export function createPlot(
+  model: ChartModel,
+  into: HTMLElement,
+  options: PlotOptions,
+  shown: () => ChartModel,
+): uPlot {
   const { theme } = options;
+  const dots = dotColors(model, theme);
   const fixed = model.limits;
   const stacked = model.lines.some((line) => line.style === "area");
   const rights = model.lines.filter((line) => line.axis === "right");
   const left: uPlot.Scale = {
-    range: (_, low, high) => (fixed === null ? limits([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]]),
+    range: (_, low, high) =>
+      fixed === null ? axisRange([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]],
   };
   // A share that stays small is drawn against a tenth, so that it does not look like noise on the axis.
   const shares = rights.every((line) => line.format === "fraction");
   const right: uPlot.Scale = {
     range: (_, low, high) =>
-      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : limits([low ?? 0, high ?? 1], false),
+      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : axisRange([low ?? 0, high ?? 1], false),
   };
   return new uPlot(
     {
@@ -193,9 +251,10 @@ export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOp
         y: false,
         drag: { x: true, y: false, setScale: false, dist: 6 },
         points: {
-          size: 7,
-          fill: (plot, index) =>
-            String(plot.series[index]?.label === undefined ? "transparent" : theme.background),
+          size: 9,
+          width: 2,
+          stroke: (_, index) => (dots[index] === undefined ? "transparent" : theme.background),
+          fill: (_, index) => dots[index] ?? "transparent",
         },
       },
       hooks: {
@@ -208,6 +267,7 @@ export function createPlot(model: ChartModel, into: HTMLElement, options: PlotOp
             plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           },
         ],
+        drawAxes: [(plot) => drawSpreads(plot, shown(), theme)],
         draw: [(plot) => drawMarks(plot, options.marks, theme)],
       },
     },

@@ -20,6 +20,7 @@ import {
   type RunSummary,
 } from "../../../shared/protocol.ts";
 import {
+  mostBuckets,
   panelVersion,
   wantedMetric,
   type Brush,
@@ -32,6 +33,7 @@ import {
 } from "../../../shared/runPanel.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { panelGroups, panelTexts } from "./groups.ts";
+import { seriesParts } from "./seriesParts.ts";
 import type { Json } from "../../../shared/json.ts";
 
 export interface PanelFeedOptions {
@@ -45,10 +47,7 @@ export interface PanelFeedOptions {
 }
 
 const defaultPace = 100;
-const mostPoints = 2_000;
 const mostRollouts = 512;
-/** Metrics are asked for in parts: a run may have recorded thousands of names. */
-const mostNames = 200;
 
 export class PanelFeed {
   #ready = false;
@@ -93,7 +92,10 @@ export class PanelFeed {
         this.options.send({ version: panelVersion, type: "gone", message: "This run was deleted." });
         return this.hidden();
       }
+      const before = this.#summary?.attempt;
       this.#note(change);
+      // What a later attempt trains again lies inside buckets: they are asked for again.
+      if (before !== undefined && (this.#summary?.attempt ?? 0) > before) void this.#loadAll();
     }
     if (this.#dirty) this.#schedule();
   }
@@ -261,11 +263,10 @@ export class PanelFeed {
     metrics: readonly string[],
     range: { from?: number; to?: number },
   ): Promise<ResultOf<typeof metricsSeries>["series"]> {
-    const parts: string[][] = [];
-    for (let i = 0; i < metrics.length; i += mostNames) parts.push(metrics.slice(i, i + mostNames));
+    const { run } = this.options;
     const answers = await Promise.all(
-      parts.map((part) =>
-        source.ask(metricsSeries, { run: this.options.run, metrics: part, maxPoints: mostPoints, ...range }),
+      seriesParts(metrics).map((part) =>
+        source.ask(metricsSeries, { run, buckets: mostBuckets, ...part, ...range }),
       ),
     );
     return answers.flatMap((answer) => answer.series);

@@ -68,7 +68,8 @@ test("a metric of a criterion is known as such, and its neighbours as what they 
   assert.equal(metricNamed("reward/style/is polite")?.name, "reward/<term>/<criterion>");
   assert.equal(metricNamed("reward/style/errors")?.name, "reward/<term>/errors");
   assert.equal(metricNamed("reward/style")?.name, "reward/<term>");
-  assert.equal(metricNamed("reward/total/std")?.name, "reward/total/std");
+  for (const part of ["std", "min", "max"])
+    assert.equal(metricNamed(`reward/total/${part}`)?.name, `reward/total/${part}`);
 });
 
 test("verdicts stay with their rows when rows are chosen and rounds are joined", () => {

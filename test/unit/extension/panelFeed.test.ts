@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import { PanelFeed } from "../../../extension/features/panel/feed.ts";
 import type { Change, RunDetail } from "../../../shared/protocol.ts";
-import { panelVersion, type ToPanel } from "../../../shared/runPanel.ts";
+import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
+import { mostBuckets, panelVersion, type ToPanel } from "../../../shared/runPanel.ts";
 import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
 
 const run = summaryAt(0).id;
@@ -19,11 +20,17 @@ const detailAt = (step: number): RunDetail => ({
   backendReason: null,
 });
 
+interface SeriesAsked {
+  readonly buckets?: number;
+  readonly stacks: readonly { readonly metrics: readonly string[]; readonly absent: string }[];
+}
+
 function rig(step = warmUp + 5) {
   const sent: ToPanel[] = [];
   const asked: string[] = [];
   const wheres: (string | undefined)[] = [];
   const parts: unknown[] = [];
+  const series: SeriesAsked[] = [];
   const failures: unknown[] = [];
   const timers: (() => void)[] = [];
   let at = step;
@@ -66,6 +73,7 @@ function rig(step = warmUp + 5) {
   const source: Asker = {
     ask: (request, parameters) => {
       asked.push(request.method);
+      if (request.method === "gradus/metrics/series") series.push(parameters as SeriesAsked);
       if (request.method === "gradus/rollouts") {
         const { where, from, to } = parameters as { where?: string; from?: number; to?: number };
         wheres.push(where);
@@ -89,7 +97,7 @@ function rig(step = warmUp + 5) {
     at = to;
     return { cursor: to, run, kind, step: to, summary: summaryAt(to), metrics: liveStep(to).metrics };
   };
-  return { sent, asked, wheres, parts, failures, timers, feed, tick, stepChange };
+  return { sent, asked, wheres, parts, series, failures, timers, feed, tick, stepChange };
 }
 
 test("nothing is sent before the webview is ready; then everything it draws, and no more", async () => {
@@ -105,6 +113,51 @@ test("nothing is sent before the webview is ready; then everything it draws, and
   assert.deepEqual(message.run.planned, [{ name: "warm-up", kind: "sft", steps: 300 }]);
   assert.ok(!message.series.some(({ metric }) => metric === "memory/tensors"));
   assert.ok(!JSON.stringify(message).includes("secret"), "the authored config stays in the host");
+});
+
+test("series are asked for in buckets, those that add up in one question with what their absence says", async () => {
+  const { feed, series } = rig();
+  await feed.ready();
+  await feed.range(1, ["time/update", "policy/entropy"], 10, 20);
+  const [whole, part] = series;
+  assert.equal(whole?.buckets, mostBuckets);
+  assert.deepEqual(
+    whole.stacks.map(({ metrics, absent }) => [metrics.length, absent]),
+    [
+      [3, "unknown"],
+      [3, "zero"],
+      [6, "zero"],
+    ],
+  );
+  assert.deepEqual(part, {
+    run,
+    metrics: ["time/update", "policy/entropy"],
+    stacks: [],
+    buckets: mostBuckets,
+    from: 9,
+    to: 20,
+  });
+  const arms = Array.from({ length: 300 }, (_, i) => `curriculum/arm ${i}/share`);
+  const parts = seriesParts(["reward/total", ...arms, "policy/entropy"]);
+  assert.deepEqual(
+    parts.map(({ metrics, stacks }) => [metrics.length, stacks.map((stack) => stack.metrics.length)]),
+    [
+      [300, [300]],
+      [2, []],
+    ],
+  );
+});
+
+test("a later attempt begins inside a bucket: everything is asked for again", async () => {
+  const { feed, sent, tick, stepChange } = rig();
+  await feed.ready();
+  const resumed = stepChange(warmUp + 3);
+  feed.take([{ ...resumed, summary: summaryAt(warmUp + 3, { attempt: 1 }) }]);
+  await tick();
+  assert.deepEqual(
+    sent.map(({ type }) => type),
+    ["show", "show"],
+  );
 });
 
 test("changes are gathered: one message for many steps, and none while one is awaited", async () => {

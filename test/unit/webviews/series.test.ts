@@ -20,7 +20,8 @@ import {
   summarize,
   tableRows,
 } from "../../../webviews/shared/chartModel.ts";
-import { align, RunSeries, stack } from "../../../webviews/shared/series.ts";
+import { align, broken, stack } from "../../../webviews/shared/columns.ts";
+import { RunSeries } from "../../../webviews/shared/series.ts";
 import { contrast, readable, withAlpha } from "../../../webviews/shared/color.ts";
 import { themeKind } from "../../../webviews/shared/theme.ts";
 import { evaluationsUpTo, liveStep, runAt, seriesUpTo, training, warmUp } from "../../webview/fakeRun.ts";
@@ -75,17 +76,45 @@ test("null is a gap, not a zero", () => {
   series.merge({ step: 1, attempt: 0, metrics: { m: null } });
   assert.equal(series.exactly("m", 1), null);
   assert.equal(series.at("m"), 1, "the last finite value");
+});
+
+test("a stack stands on complete columns only", () => {
   assert.deepEqual(
     stack([
-      [null, 1],
-      [null, null],
-      [null, 2],
+      [null, 1, 1, Number.NaN],
+      [null, null, 3, 1],
+      [null, 2, 2, 1],
     ]),
     [
-      [null, 1],
-      [null, 1],
-      [null, 3],
+      [null, null, 1, Number.NaN],
+      [null, null, 4, Number.NaN],
+      [null, null, 6, Number.NaN],
     ],
+  );
+  const apart = align([
+    { steps: [0, 2, 4], values: [0.4, 0.4, 0.4] },
+    { steps: [1, 3, 5], values: [0.6, 0.6, 0.6] },
+  ]);
+  assert.ok(stack(apart.values).every((tops) => tops.every((top) => top === null)));
+});
+
+test("a line passes over steps that only others have, and breaks where it has no number or long has nothing", () => {
+  const steps = Array.from({ length: 60 }, (_, i) => i);
+  const seldom = steps.filter((step) => step % 5 === 0);
+  const gone = seldom.filter((step) => step < 20 || step >= 70 - 5).concat([90, 95, 100]);
+  const { steps: axis, values } = align([
+    { steps, values: steps.map((step) => (step === 7 ? null : 1)) },
+    { steps: seldom, values: seldom.map(() => 2) },
+    { steps: gone, values: gone.map(() => 3) },
+  ]);
+  const breaks = values.map((column) =>
+    broken(axis, column).flatMap((value, i) => (Number.isNaN(value) ? [axis[i]] : [])),
+  );
+  assert.deepEqual(breaks, [[7], [], [16]]);
+  assert.deepEqual(
+    align([{ steps: [0, 1, 2, 3, 50, 51], values: [1, 1, 1, 1, 1, 1] }]).steps,
+    [0, 1, 2, 3, 4, 50, 51],
+    "a step where the line can break",
   );
 });
 
@@ -185,7 +214,7 @@ test("tiles: reward and its change, pass@1 first to last, the batch that teaches
   const shown = Object.fromEntries(tiles(viewAt(warmUp + training - 1), 0).map((tile) => [tile.label, tile]));
   assert.equal(shown["Held-out pass@1"]!.note, "20.4 % → 45.1 %");
   assert.equal(shown["Held-out pass@1"]!.tone, "good");
-  assert.match(shown["Reward"]!.note, /^\+0\.\d+ since start$/);
+  assert.match(shown["Reward"]!.note, /^mean of last 10 steps, \+0\.\d+ since start$/);
   assert.match(shown["Effective batch"]!.note, /^of 256 rollouts, \d+ mixed groups$/);
   assert.equal(shown["Errors"]!.note, "2 rollouts not scored");
 });

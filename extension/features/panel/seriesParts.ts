@@ -1,0 +1,26 @@
+/** Metrics are asked for in parts: a run may have recorded thousands of names. */
+import { panelStacks } from "../../../shared/runPanel.ts";
+
+interface Part {
+  readonly metrics: string[];
+  readonly stacks: { readonly metrics: string[]; readonly absent: "zero" | "unknown" }[];
+}
+
+const mostNames = 200;
+
+/** Those that add up are asked for together, however many they are. */
+export function seriesParts(metrics: readonly string[]): readonly Part[] {
+  const stacks = panelStacks(metrics);
+  const whole = new Set(stacks.flatMap((stack) => stack.metrics));
+  const parts: Part[] = [];
+  const add = (names: readonly string[]): Part => {
+    let part = parts.at(-1);
+    if (part === undefined || part.metrics.length + names.length > mostNames)
+      parts.push((part = { metrics: [], stacks: [] }));
+    part.metrics.push(...names);
+    return part;
+  };
+  for (const { metrics: names, absent } of stacks) add(names).stacks.push({ metrics: [...names], absent });
+  for (const metric of metrics) if (!whole.has(metric)) add([metric]);
+  return parts;
+}
