@@ -42,6 +42,13 @@ export const metrics: readonly Metric[] = [
     summary: "Rollouts on which the term failed.",
   },
   {
+    name: "reward/<term>/weight",
+    unit: "",
+    better: null,
+    summary:
+      "Weight of the term in the step: by its schedule, its stage, and what was set while the run was live.",
+  },
+  {
     name: "reward/<term>/<criterion>",
     unit: "fraction",
     better: null,
@@ -95,6 +102,18 @@ export const metrics: readonly Metric[] = [
   },
   { name: "groups/admitted", unit: "count", better: null, summary: "Groups that reached training." },
   { name: "groups/drawn", unit: "count", better: null, summary: "Groups generated, rejected ones included." },
+  {
+    name: "rollout/count",
+    unit: "count",
+    better: null,
+    summary: "Rollouts of the step, those that train and those that do not.",
+  },
+  {
+    name: "rollout/scored",
+    unit: "count",
+    better: "higher",
+    summary: "Rollouts of the step that have a reward: `reward/total` is the mean over these.",
+  },
   {
     name: "rollout/length",
     unit: "tokens",

@@ -130,7 +130,7 @@ export function rewardModel(view: RunView): ChartModel {
 
 /** Lines of a chart, at most. */
 const mostCriteria = 8;
-const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!errors$)(.+)$/;
+const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!(?:errors|weight)$)(.+)$/;
 
 /** How far each criterion of the reward terms is met: what nobody meets, and what everybody has learned to meet. */
 export function criteriaModel(view: RunView): ChartModel {
