@@ -1,5 +1,7 @@
 /** The numbers above the charts: pure, from a run's series to labelled values. */
 import { formatChange, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/format.ts";
+import { shortFailure } from "../../shared/failureText.ts";
+import type { PanelFailures } from "../../shared/runPanel.ts";
 import { isLive } from "../../shared/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { Column } from "../shared/series.ts";
@@ -19,36 +21,117 @@ const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
 const median = (values: readonly number[]): number | null =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? null;
-const first = (column: Column): number | null => mean(finite(column.values).slice(0, window));
 const recent = (column: Column): number | null => mean(finite(column.values).slice(-window));
 
+/** A change of less is drawn as none. */
+const slight = 0.005;
 function direction(change: number | null): Pick<Tile, "tone"> {
-  return change === null || Math.abs(change) < 0.005 ? {} : { tone: change > 0 ? "good" : "bad" };
+  return change === null || Math.abs(change) < slight ? {} : { tone: change > 0 ? "good" : "bad" };
+}
+
+/** Sum of a column over the steps of another one's last values, or null where it has none of them. */
+function sumOver(column: Column, steps: readonly number[]): number | null {
+  const wanted = new Set(steps);
+  const found = finite(column.values.filter((_, i) => wanted.has(column.steps[i]!)));
+  return found.length === 0 ? null : found.reduce((sum, value) => sum + value, 0);
+}
+
+/** How many of the rollouts of some steps have a reward; null where that was not recorded. */
+function scoredOf(
+  { series }: RunView,
+  steps: readonly number[],
+): { readonly scored: number; readonly all: number } | null {
+  const [scored, all] = [
+    sumOver(series.column("rollout/scored"), steps),
+    sumOver(series.column("rollout/count"), steps),
+  ];
+  return scored === null || all === null || all === 0 ? null : { scored, all };
+}
+
+/** Whether each term weighs the same at both ends, as far as that was recorded: else the reward is another one. */
+function sameWeights(
+  { series }: RunView,
+  [from, to]: readonly [readonly number[], readonly number[]],
+): boolean {
+  return series.names
+    .filter((name) => /^reward\/.+\/weight$/.test(name))
+    .every((name) => {
+      const column = series.column(name);
+      const at = (steps: readonly number[]): readonly (number | null)[] =>
+        column.values.filter((_, i) => steps.includes(column.steps[i]!));
+      return new Set([...at(from), ...at(to)]).size <= 1;
+    });
 }
 
 function lossTile({ series }: RunView): Tile {
   return { label: "Loss", value: formatNumber(recent(series.column("update/loss"))), note: "warming up" };
 }
 
-function rewardTile({ series }: RunView): Tile {
-  const column = series.column("reward/total");
-  const now = recent(column);
-  const start = first(column);
-  const change = now === null || start === null || column.values.length <= window ? null : now - start;
+/** Held-out answers got worse since the first evaluation. */
+function heldOutFell(view: RunView): boolean {
+  const { from, to } = passes(view);
+  const warned = view.run.summary.warnings?.some(({ reason }) => reason === "held-out-worse") === true;
+  return warned || (from !== null && to !== null && to - from <= -slight);
+}
+
+/**
+ * The mean of the last steps, with how it has changed in the present stage. Only like is compared with like: the same
+ * weights, and nearly all rollouts scored at both ends; the mean of the few that a failing term left over says nothing.
+ */
+function rewardTile(view: RunView): Tile {
+  const { series, run } = view;
+  const whole = series.column("reward/total");
+  const begins = stageAt(run, run.summary.step)?.step ?? 0;
+  const own = whole.steps.flatMap((step, i) => (step >= begins && whole.values[i] != null ? [i] : []));
+  const at = (places: readonly number[]): { steps: readonly number[]; value: number | null } => ({
+    steps: places.map((i) => whole.steps[i]!),
+    value: mean(finite(places.map((i) => whole.values[i] ?? null))),
+  });
+  const [start, now] = [at(own.slice(0, window)), at(own.slice(-window))];
+  const value = formatNumber(now.value);
+  const counted = scoredOf(view, now.steps);
+  if (counted !== null && counted.scored < counted.all)
+    return {
+      label: "Reward",
+      value,
+      note: `mean of ${formatNumber(counted.scored)} of ${formatNumber(counted.all)} scored, last ${plural(now.steps.length, "step")}`,
+    };
+  const before = scoredOf(view, start.steps);
+  const alike =
+    sameWeights(view, [start.steps, now.steps]) && (before === null || before.scored === before.all);
+  if (now.value === null || start.value === null || own.length <= window || !alike)
+    return {
+      label: "Reward",
+      value,
+      note: `mean of last ${plural(Math.min(window, Math.max(own.length, 1)), "step")}`,
+    };
+  const change = now.value - start.value;
+  const since =
+    begins > 0 && run.stages.filter(({ kind }) => kind === "rl").length > 1 ? "the stage began" : "start";
+  const note = `${formatChange(change)} since ${since}`;
+  // What is paid went up, what is asked for went down: no green arrow over that.
+  return change > 0 && heldOutFell(view)
+    ? { label: "Reward", value, note: `${note}, while held-out fell` }
+    : { label: "Reward", value, note, ...direction(change) };
+}
+
+function passes({ evaluations, run }: RunView): {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly count: number;
+} {
+  const values = finite(evaluationColumn(evaluations, "eval/pass@1").values);
   return {
-    label: "Reward",
-    value: formatNumber(now),
-    note: change === null ? `mean of last ${window} steps` : `${formatChange(change)} since start`,
-    ...direction(change),
+    from: run.summary.first?.["eval/pass@1"] ?? values[0] ?? null,
+    to: run.summary.last?.["eval/pass@1"] ?? values.at(-1) ?? null,
+    count: values.length,
   };
 }
 
-function passTile({ evaluations, run }: RunView): Tile {
-  const values = finite(evaluationColumn(evaluations, "eval/pass@1").values);
-  const from = run.summary.first?.["eval/pass@1"] ?? values[0] ?? null;
-  const to = run.summary.last?.["eval/pass@1"] ?? values.at(-1) ?? null;
+function passTile(view: RunView): Tile {
+  const { from, to, count } = passes(view);
   if (to === null) return { label: "Held-out pass@1", value: "–", note: "not evaluated yet" };
-  const change = from === null || values.length < 2 ? null : to - from;
+  const change = from === null || count < 2 ? null : to - from;
   const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;
   return { label: "Held-out pass@1", value: formatFraction(to, 1), note, ...direction(change) };
 }
@@ -90,29 +173,40 @@ function speedTile({ series }: RunView): Tile {
   return { label: "Step time", value: formatSeconds(seconds), note };
 }
 
-function errorTile({ series }: RunView, errors: number): Tile {
+function errorTile({ series }: RunView, errors: number, failures: PanelFailures | undefined): Tile {
   const failed = series.names
     .filter((name) => /^reward\/.+\/errors$/.test(name))
     .flatMap((name) => finite(series.column(name).values))
     .reduce((sum, value) => sum + value, 0);
   const total = failed + errors;
-  const note =
-    failed > 0 ? `${plural(failed, "rollout")} not scored` : errors > 0 ? "see the log" : "none so far";
   return {
     label: "Errors",
     value: formatNumber(total),
-    note,
+    note: errorNote(failed, errors, failures),
     ...(total > 0 ? { tone: "bad" as const } : {}),
   };
 }
 
-export const tiles = (view: RunView, errors: number): readonly Tile[] => [
+function errorNote(failed: number, errors: number, failures: PanelFailures | undefined): string {
+  if (failed === 0) return errors > 0 ? "see the log" : "none so far";
+  const [most] = failures?.failures ?? [];
+  const worst = most === undefined ? undefined : failures?.failed[most.term];
+  if (failures === undefined || most === undefined || worst === undefined)
+    return `${plural(failed, "rollout")} not scored`;
+  const all =
+    failures.rollouts > 0
+      ? `${formatNumber(worst)} of ${plural(failures.rollouts, "rollout")}`
+      : plural(worst, "rollout");
+  return `${most.term} failed on ${all}: ${shortFailure(most.message)}`;
+}
+
+export const tiles = (view: RunView, errors: number, failures?: PanelFailures): readonly Tile[] => [
   warming(view) ? lossTile(view) : rewardTile(view),
   passTile(view),
   batchTile(view),
   truncationTile(view),
   speedTile(view),
-  errorTile(view, errors),
+  errorTile(view, errors, failures),
 ];
 
 /**

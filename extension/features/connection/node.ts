@@ -2,7 +2,7 @@
  * Which Node runs the daemon and the language server: the setting, else the one that set-up built for, else the first on
  * the PATH. Never the editor's own executable: that may be Electron, with another ABI.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -64,4 +64,21 @@ export function findNode(places: Places, setting: string): FoundNode | undefined
   if (recorded !== undefined) return { path: recorded, from: "set-up" };
   const path = onPath(places.environment);
   return path === undefined ? undefined : { path, from: "PATH" };
+}
+
+/** Whether it can be started: a file that this user may run. */
+export function isProgram(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // No permission: for the person the same as no program.
+  }
+}
+
+/** Editing must not depend on a setting that names nothing: the language server needs no module built for its Node. */
+export function languageNode(places: Places, setting: string): FoundNode | undefined {
+  const found = findNode(places, setting);
+  return found === undefined || isProgram(found.path) ? found : findNode(places, "");
 }

@@ -19,7 +19,7 @@ import { followPython } from "../language/python.ts";
 import { followShown, shownByUs } from "../language/shown.ts";
 import type { Asker } from "./asker.ts";
 import { Emitter } from "./emitter.ts";
-import type { FoundNode } from "./node.ts";
+import { isProgram, type FoundNode } from "./node.ts";
 import type { Session } from "./state.ts";
 
 export interface Launch {
@@ -40,6 +40,13 @@ export interface ChangeBatch {
 export interface DaemonSession extends Session, Asker {
   readonly link: DaemonLink;
   readonly changes: Emitter<ChangeBatch>;
+}
+
+/** Its troubles are the connection's, which the views and the state machine tell in words: they go to the output alone. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
 }
 
 const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
@@ -82,7 +89,7 @@ export function stdioClient(launch: Launch): LanguageClient {
     options: { env: { ...process.env, ...launch.environment } },
   };
   const server: ServerOptions = { run, debug: run };
-  return new LanguageClient(
+  return new QuietClient(
     "gradus",
     "Gradus",
     server,
@@ -115,7 +122,7 @@ async function overOneConnection(link: DaemonLink, launch: Launch): Promise<Daem
   const changes = new Emitter<ChangeBatch>();
   const transports: MessageTransports = link.transports();
   const closed = (): void => gone.fire("The daemon closed the connection.");
-  const client = new LanguageClient(
+  const client = new QuietClient(
     "gradus",
     "Gradus",
     () => Promise.resolve(transports),
@@ -179,6 +186,14 @@ export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundN
       code: "set-up",
       action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
     });
+  if (node.from === "setting" && !isProgram(node.path))
+    throw new UserError(
+      `The setting gradus.nodePath names ${node.path}, and no program can be started there.`,
+      {
+        code: "node-path",
+        action: "Correct the setting, or clear it: then the Node that set-up used is taken.",
+      },
+    );
   if (!setUp)
     throw new UserError("Compute is not set up for this version.", {
       code: "set-up",
