@@ -103,18 +103,6 @@ export const metrics: readonly Metric[] = [
   { name: "groups/admitted", unit: "count", better: null, summary: "Groups that reached training." },
   { name: "groups/drawn", unit: "count", better: null, summary: "Groups generated, rejected ones included." },
   {
-    name: "rollout/count",
-    unit: "count",
-    better: null,
-    summary: "Rollouts of the step, those that train and those that do not.",
-  },
-  {
-    name: "rollout/scored",
-    unit: "count",
-    better: "higher",
-    summary: "Rollouts of the step that have a reward: `reward/total` is the mean over these.",
-  },
-  {
     name: "rollout/length",
     unit: "tokens",
     better: null,
@@ -349,6 +337,18 @@ export const metrics: readonly Metric[] = [
     unit: "",
     better: "lower",
     summary: "ε of the privacy that the noisy steps so far have left, without amplification by sampling.",
+  },
+  {
+    name: "rollout/count",
+    unit: "count",
+    better: null,
+    summary: "Rollouts of the step, those that train and those that do not.",
+  },
+  {
+    name: "rollout/scored",
+    unit: "count",
+    better: "higher",
+    summary: "Rollouts of the step that have a reward: `reward/total` is the mean over these.",
   },
   {
     name: "auxiliary/<auxiliary>/waiting",

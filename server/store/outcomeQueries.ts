@@ -1,6 +1,6 @@
 /** What reward terms failed with, and what a run that has ended came to. */
 import type { JsonObject } from "../../shared/json.ts";
-import { isLive } from "../../shared/runStatus.ts";
+import { isSettled } from "../../shared/runStatus.ts";
 import { readFailure, readFailureEvent } from "../../shared/failureText.ts";
 import { warningsOf, type RewardFailure, type RunFacts, type RunWarning } from "../../shared/outcome.ts";
 import type { ParamsOf, ResultOf, rewardErrors } from "../../shared/protocol.ts";
@@ -36,7 +36,7 @@ export class OutcomeQueries {
 
   /** None of a run that is live: it may still train. */
   warnings(run: RunState): readonly RunWarning[] {
-    if (isLive(run.status)) return [];
+    if (!isSettled(run.status)) return [];
     const at = [run.attempt, run.status, run.step, run.ended_at].join(" ");
     const before = this.known.get(run.id);
     if (before?.at === at) return before.warnings;

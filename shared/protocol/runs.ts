@@ -25,8 +25,6 @@ export interface RunSummary {
   readonly headline: Readonly<Record<string, number>>;
   readonly first: Readonly<Record<string, number>> | null;
   readonly last: Readonly<Record<string, number>> | null;
-  /** Its log is not read yet: what is said of it here is what its folder says. */
-  readonly reading?: boolean;
   /** Of a run that has ended: what is wrong with what it came to, the most serious first. Absent: nothing that its numbers tell. */
   readonly warnings?: readonly RunWarning[];
 }

@@ -16,7 +16,6 @@ import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import type { Asker } from "../connection/asker.ts";
 import type { Stores } from "../connection/stores.ts";
-import { isReading } from "../runs/model.ts";
 import { lastRunTitle } from "./lastRun.ts";
 
 export class ConfigLenses implements CodeLensProvider {
@@ -39,7 +38,7 @@ export class ConfigLenses implements CodeLensProvider {
     const validate = lens({ title: "Validate", command: commands.configValidate, arguments: [document.uri] });
     if (!this.stores.trusted) return [validate];
     const last = await this.#lastRun(document);
-    const live = last !== undefined && isLive(last.status) && !isReading(last);
+    const live = last !== undefined && isLive(last.status);
     return [
       live
         ? lens({ title: "$(debug-stop) Stop", command: commands.runStop, arguments: [last.id] })

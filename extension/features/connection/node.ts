@@ -5,6 +5,7 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { UserError } from "../../../shared/errors.ts";
 
 export interface Places {
   /** The extension's folder: holds bin/ and dist/. */
@@ -81,4 +82,27 @@ export function isProgram(path: string): boolean {
 export function languageNode(places: Places, setting: string): FoundNode | undefined {
   const found = findNode(places, setting);
   return found === undefined || isProgram(found.path) ? found : findNode(places, "");
+}
+
+/** Refuses early and clearly what a daemon could not do. */
+export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
+  if (node === undefined)
+    throw new UserError("No Node was found to run the daemon.", {
+      code: "set-up",
+      action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
+    });
+  if (node.from === "setting" && !isProgram(node.path))
+    throw new UserError(
+      `The setting gradus.nodePath names ${node.path}, and no program can be started there.`,
+      {
+        code: "node-path",
+        action: "Correct the setting, or clear it: then the Node that set-up used is taken.",
+      },
+    );
+  if (!setUp)
+    throw new UserError("Compute is not set up for this version.", {
+      code: "set-up",
+      action: "Set it up once: it takes a few minutes.",
+    });
+  return node;
 }

@@ -12,14 +12,13 @@ import { language } from "../../../shared/contributions.ts";
 import { connectOrStart } from "../../../shared/daemon/connect.ts";
 import type { DaemonLink } from "../../../shared/daemon/handshake.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/errors.ts";
 import { changed, type Change } from "../../../shared/protocol.ts";
 import { output } from "../../vscode/output.ts";
 import { followPython } from "../language/python.ts";
 import { followShown, shownByUs } from "../language/shown.ts";
 import type { Asker } from "./asker.ts";
 import { Emitter } from "./emitter.ts";
-import { isProgram, type FoundNode } from "./node.ts";
+import type { FoundNode } from "./node.ts";
 import type { Session } from "./state.ts";
 
 export interface Launch {
@@ -177,27 +176,4 @@ function session(
         .finally(() => link.close());
     },
   };
-}
-
-/** Refuses early and clearly what a daemon could not do. */
-export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
-  if (node === undefined)
-    throw new UserError("No Node was found to run the daemon.", {
-      code: "set-up",
-      action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
-    });
-  if (node.from === "setting" && !isProgram(node.path))
-    throw new UserError(
-      `The setting gradus.nodePath names ${node.path}, and no program can be started there.`,
-      {
-        code: "node-path",
-        action: "Correct the setting, or clear it: then the Node that set-up used is taken.",
-      },
-    );
-  if (!setUp)
-    throw new UserError("Compute is not set up for this version.", {
-      code: "set-up",
-      action: "Set it up once: it takes a few minutes.",
-    });
-  return node;
 }

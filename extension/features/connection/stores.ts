@@ -11,8 +11,16 @@ import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
 import { RunsModel } from "../runs/model.ts";
 import { Emitter } from "./emitter.ts";
-import { findNode, languageNode, nativeRoot, recordedNode, type FoundNode, type Places } from "./node.ts";
-import { openSession, requireNode, stdioClient, type DaemonSession, type Launch } from "./session.ts";
+import {
+  findNode,
+  languageNode,
+  nativeRoot,
+  recordedNode,
+  requireNode,
+  type FoundNode,
+  type Places,
+} from "./node.ts";
+import { openSession, stdioClient, type DaemonSession, type Launch } from "./session.ts";
 import { ConnectionMachine, type ConnectionState, type Remedy } from "./state.ts";
 
 export interface Store {

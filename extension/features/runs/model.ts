@@ -3,7 +3,7 @@
  * the same time: steps come in beats, everything else at once.
  */
 import type { Change, RunSummary } from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
+import { isLive, isSettled } from "../../../shared/runStatus.ts";
 import { Emitter } from "../connection/emitter.ts";
 
 export interface Beat {
@@ -13,8 +13,8 @@ export interface Beat {
   readonly now?: () => number;
 }
 
-/** Its log is not read yet, so nothing of it can be counted on, its status least. */
-export const isReading = ({ reading }: RunSummary): boolean => reading === true;
+/** Its log is not read to the end yet, so what became of it is not known. */
+export const isReading = ({ status }: RunSummary): boolean => status === "reading";
 
 /** A run that ended before this window saw it live did not end just now; clocks that differ by less are the same. */
 const clockSlack = 1_000;
@@ -47,13 +47,13 @@ export class RunsModel {
   }
   /** Newest first, live ones before the rest. */
   get all(): readonly RunSummary[] {
-    const rank = (run: RunSummary): number => (isLive(run.status) && !isReading(run) ? 0 : 1);
+    const rank = (run: RunSummary): number => (isLive(run.status) ? 0 : 1);
     return [...this.#runs.values()].sort(
       (a, b) => rank(a) - rank(b) || b.startedAt.localeCompare(a.startedAt),
     );
   }
   get live(): readonly RunSummary[] {
-    return this.all.filter((run) => isLive(run.status) && !isReading(run));
+    return this.all.filter((run) => isLive(run.status));
   }
   find(id: string): RunSummary | undefined {
     return this.#runs.get(id);
@@ -66,7 +66,6 @@ export class RunsModel {
   }
 
   replace(runs: readonly RunSummary[]): void {
-    const before = this.#runs;
     this.#runs = new Map(runs.map((run) => [run.id, run]));
     this.#waiting.clear();
     for (const run of runs) this.#see(run);
@@ -74,7 +73,7 @@ export class RunsModel {
     this.#loaded = true;
     this.changed.fire({ runs: undefined });
     // What ended while the connection was down ended unseen all the same.
-    if (known) for (const run of runs) this.#noteEnd(before.get(run.id), run);
+    if (known) for (const run of runs) this.#noteEnd(run);
   }
 
   clear(): void {
@@ -86,12 +85,13 @@ export class RunsModel {
 
   apply(changes: readonly Change[]): void {
     const touched = new Set<string>();
-    const ended: [RunSummary | undefined, RunSummary][] = [];
+    const ended: RunSummary[] = [];
     for (const change of changes) {
       const before = this.#runs.get(change.run);
       if (change.kind === "deleted") {
         this.#runs.delete(change.run);
         this.#waiting.delete(change.run);
+        this.#since.delete(change.run);
         touched.add(change.run);
       } else if (change.summary !== null) {
         const { summary } = change;
@@ -99,13 +99,13 @@ export class RunsModel {
           this.#waiting.set(change.run, summary);
           continue;
         }
-        ended.push([before, summary]);
+        ended.push(summary);
         this.#take(summary);
         touched.add(change.run);
       }
     }
     this.#tell(touched);
-    for (const [before, after] of ended) this.#noteEnd(before, after);
+    for (const run of ended) this.#noteEnd(run);
   }
 
   #take(summary: RunSummary): void {
@@ -133,21 +133,17 @@ export class RunsModel {
   }
 
   #see(run: RunSummary): void {
-    if (!isLive(run.status) || isReading(run)) return;
-    if (!this.#since.has(run.id)) this.#since.set(run.id, (this.beat.now ?? Date.now)());
+    if (isLive(run.status) && !this.#since.has(run.id))
+      this.#since.set(run.id, (this.beat.now ?? Date.now)());
   }
 
-  /** Told only where this window saw it live: a log that is read late brings ends of long ago. */
-  #noteEnd(before: RunSummary | undefined, after: RunSummary): void {
-    if (before === undefined || isReading(before) || isReading(after)) return;
-    if (!isLive(before.status) || isLive(after.status)) return;
-    const [since, at] = [
-      this.#since.get(after.id),
-      after.endedAt === null ? Number.NaN : Date.parse(after.endedAt),
-    ];
-    this.#since.delete(after.id);
-    if (since !== undefined && at < since - clockSlack) return;
-    this.ended.fire(after);
+  /** Told once, and only where this window saw it live: a log that is read late brings ends of long ago. */
+  #noteEnd(run: RunSummary): void {
+    const since = this.#since.get(run.id);
+    if (since === undefined || !isSettled(run.status)) return;
+    this.#since.delete(run.id);
+    const at = run.endedAt === null ? Number.NaN : Date.parse(run.endedAt);
+    if (!(at < since - clockSlack)) this.ended.fire(run);
   }
 }
 
@@ -156,5 +152,4 @@ const onlyStepped = (before: RunSummary, after: RunSummary): boolean =>
   before.status === after.status &&
   before.attempt === after.attempt &&
   before.stage === after.stage &&
-  before.message === after.message &&
-  isReading(before) === isReading(after);
+  before.message === after.message;

@@ -58,6 +58,7 @@ const icons: Readonly<
   stopped: { icon: "circle-slash", color: "descriptionForeground", word: "stopped" },
   failed: { icon: "error", color: "testing.iconFailed", word: "failed" },
   interrupted: { icon: "warning", color: "charts.orange", word: "interrupted" },
+  reading: { icon: "loading~spin", color: "descriptionForeground", word: "being read" },
 };
 
 /** What a run that has ended came to, where its numbers say that something is wrong: "nothing trained". */
@@ -97,7 +98,6 @@ export function runDescription(run: RunSummary, now: number): string {
 /** A green tick is for a run that came to something. */
 function lookOf(run: RunSummary): (typeof icons)[RunStatus] {
   const own = icons[run.status];
-  if (isReading(run)) return { icon: "loading~spin", color: "charts.blue", word: "being read" };
   return warningText(run) === "" || run.status === "failed"
     ? own
     : { icon: "warning", color: "problemsWarningIcon.foreground", word: own.word };

@@ -7,8 +7,7 @@ import { register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { Emitter } from "../connection/emitter.ts";
-import { findNode, nativeRoot, recordedNode, type Places } from "../connection/node.ts";
-import { requireNode } from "../connection/session.ts";
+import { findNode, nativeRoot, recordedNode, requireNode, type Places } from "../connection/node.ts";
 
 export class SetUp {
   /** What is being done; undefined when nothing is. */
