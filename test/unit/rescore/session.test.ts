@@ -196,7 +196,7 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     assert.equal(shares[0], 0);
     assert.ok(shares.every((share, index) => index === 0 || share > shares[index - 1]!));
     assert.deepEqual([swept.from, swept.to], [steps[0], steps.at(-1)]);
-    assert.ok(swept.steps > 1 && swept.of === steps.length);
+    assert.ok((swept.steps ?? 0) > 1 && swept.of === steps.length);
     assert.match(swept.picture, /^<svg .*<polyline .*<\/svg>$/);
     await assert.rejects(
       sweep(session, load(text), steps, { term: "nobody" }, options()),
