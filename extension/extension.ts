@@ -12,15 +12,15 @@ import { language, schemes, settings, views } from "../shared/contributions.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
 import { ConfigsTree } from "./features/configs/tree.ts";
-import { findNode, type Places } from "./features/connection/node.ts";
-import { requireNode } from "./features/connection/session.ts";
-import { Stores } from "./features/connection/stores.ts";
+import { findNode, requireNode, type Places } from "./features/connection/node.ts";
+import { Stores, runsBeat } from "./features/connection/stores.ts";
 import { watchForClash } from "./features/language/clash.ts";
 import { RunPanels } from "./features/panel/host.ts";
 import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
 import { registerRunCommands, tellEnd } from "./features/runs/commands.ts";
+import { readingText } from "./features/runs/treeModel.ts";
 import { RunLog } from "./features/runs/log.ts";
 import { RunsTree } from "./features/runs/tree.ts";
 import { SetUp } from "./features/setUp/setUp.ts";
@@ -54,7 +54,8 @@ function build(context: ExtensionContext): Api {
   const stores = new Stores(places);
   const setUp = new SetUp(places);
   const panels = new RunPanels(context.extensionUri, stores);
-  const status = new Status(stores);
+  const status = new Status(stores, (run) => panels.sees(run));
+  panels.looked.on(() => status.update());
   const lenses = new ConfigLenses(stores);
   const log = new RunLog(stores);
   const commandLine = () => ({
@@ -123,8 +124,8 @@ function showViews(
     if (all !== undefined) log.refresh(all);
     configs.refresh();
   });
-  // The editor asks for lenses only once they have been still for a moment: told too often, it never does.
-  const redrawLenses = coalesce<unknown>(3_000, () => lenses.refresh());
+  // The editor asks for lenses only once they have been still for a moment: told more often than the runs' beat, it never does.
+  const redrawLenses = coalesce<unknown>(runsBeat, () => lenses.refresh());
   const update = async (): Promise<void> => {
     for (const store of stores.all) {
       if (followed.has(store)) continue;
@@ -143,7 +144,7 @@ function showViews(
     const live = stores.live.length;
     runsView.badge = live === 0 ? undefined : { value: live, tooltip: `${live} live` };
     if (!building) say(messageFor(stores));
-    await setContext("daemonState", setUp.needed && stores.state === "failed" ? "setUp" : stores.state);
+    await setContext("daemonState", shownState(stores, setUp));
     await setContext("hasRuns", stores.runs.length > 0);
   };
   stores.changed.on(() => void update());
@@ -155,13 +156,20 @@ function showViews(
   void configs.getChildren();
 }
 
+/** Of a failure, which: each has a welcome of its own. */
+function shownState(stores: Stores, setUp: SetUp): string {
+  if (stores.state !== "failed") return stores.state;
+  if (stores.remedies.includes("nodePath")) return "nodePath";
+  return setUp.needed ? "setUp" : "failed";
+}
+
 /** Above the runs, when they may not be all there is to know. */
 function messageFor(stores: Stores): string {
-  if (stores.state === "reconnecting")
-    return "The connection to the daemon was lost; trying again. Runs go on.";
-  return stores.state === "failed" && stores.runs.length > 0
-    ? "The daemon is not available; this may be out of date."
-    : "";
+  const { state } = stores;
+  if (state === "reconnecting") return "The connection to the daemon was lost; trying again. Runs go on.";
+  if (state === "failed")
+    return stores.runs.length > 0 ? "The daemon is not available; this may be out of date." : "";
+  return readingText(stores.reading);
 }
 
 function announceEnds(stores: Stores, panels: RunPanels): void {

@@ -219,8 +219,9 @@ export class Algorithm implements Stateful {
   /** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
   describe(batch: Batch, scored: Scored, trained: Trained, groups: readonly Group[]): Record<string, number> {
     return {
-      ...describeRewards(scored),
+      // A criterion may be called `errors` or `weight`: these names are the term's own.
       ...describeCriteria(scored.rewards.terms, batch),
+      ...describeRewards(scored),
       ...describeAdvantages(trained),
       ...describeGroups(groups),
       ...describeRollouts(batch),

@@ -56,6 +56,13 @@ export const metrics: readonly Metric[] = [
     summary: "Rollouts on which the term failed.",
   },
   {
+    name: "reward/<term>/weight",
+    unit: "",
+    better: null,
+    summary:
+      "Weight of the term in the step: by its schedule, its stage, and what was set while the run was live.",
+  },
+  {
     name: "reward/<term>/<criterion>",
     unit: "fraction",
     better: null,
@@ -344,6 +351,18 @@ export const metrics: readonly Metric[] = [
     unit: "",
     better: "lower",
     summary: "ε of the privacy that the noisy steps so far have left, without amplification by sampling.",
+  },
+  {
+    name: "rollout/count",
+    unit: "count",
+    better: null,
+    summary: "Rollouts of the step, those that train and those that do not.",
+  },
+  {
+    name: "rollout/scored",
+    unit: "count",
+    better: "higher",
+    summary: "Rollouts of the step that have a reward: `reward/total` is the mean over these.",
   },
   {
     name: "auxiliary/<auxiliary>/waiting",

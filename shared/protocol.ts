@@ -13,6 +13,7 @@ import {
   matrixQuery,
   metricsNames,
   metricsSeries,
+  rewardErrors,
   rolloutsQuery,
   rolloutsWhy,
 } from "./protocol/recorded.ts";
@@ -48,6 +49,7 @@ export const requests = {
   rolloutsQuery,
   rolloutsWhy,
   eventsQuery,
+  rewardErrors,
   evaluationsQuery,
   matrixQuery,
   subscribe,

@@ -74,8 +74,12 @@ export interface Sweep {
   readonly rollouts: number;
   readonly signed: number;
   readonly pairs: number;
+  /** First and last step of the sample; it is spread over the whole run. */
   readonly from: number;
   readonly to: number;
+  /** How many steps were looked at, of so many with rollouts; a daemon of an earlier version does not tell. */
+  readonly steps?: number;
+  readonly of?: number;
   readonly notes: readonly string[];
   /** The same as a picture: an SVG document. */
   readonly picture: string;

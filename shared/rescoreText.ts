@@ -18,15 +18,33 @@ export function changeLabel({ change }: Rescored): string {
   ].join(" · ");
 }
 
+/** Over what: "64 rollouts of seen, steps 30 to 33". */
+export const overLabel = (rescored: Rescored): string =>
+  `${plural(rescored.change.rollouts, "rollout")} of ${rescored.name}, ${stepsText(rescored)}`;
+
 /** As much of it as fits behind a line of any language, where editors cut hints off at 43 characters. */
 export function shortLabel({ change: { mean, signFlips } }: Rescored): string {
   const flips = signFlips === 0 ? "no sign flips" : `${plural(signFlips, "sign")} flip`;
   return `reward ${fromTo(mean)} · ${flips}`;
 }
 
-export function coverage({ from, to, steps, of, name }: Rescored): string {
-  const which = from === to ? `step ${to}` : `steps ${from} to ${to}`;
-  return `${name}, ${which}${steps < of ? ` (${steps} of ${of} with rollouts)` : ""}`;
+const stepsText = ({ from, to }: Pick<Rescored, "from" | "to">): string =>
+  from === to ? `step ${to}` : `steps ${from} to ${to}`;
+
+const isSample = ({ steps, of }: Pick<Sweep, "steps" | "of">): boolean =>
+  steps !== undefined && of !== undefined && steps < of;
+
+/** Which steps a sweep looked at. */
+export const sweptText = (sweep: Pick<Sweep, "steps" | "of" | "from" | "to">): string =>
+  isSample(sweep)
+    ? `${sweep.steps} of ${plural(sweep.of ?? 0, "step")}, spread over steps ${sweep.from} to ${sweep.to}`
+    : stepsText(sweep);
+
+/** Which run's rollouts, of which steps, and how many. */
+export function coverage(rescored: Rescored): string {
+  const { name, run, steps, of, change } = rescored;
+  const part = steps < of ? ` (${steps} of ${of} with rollouts)` : "";
+  return `${name}, run ${run}, ${stepsText(rescored)}${part}, ${plural(change.rollouts, "rollout")}`;
 }
 
 export function changeText(rescored: Rescored): string {
@@ -47,7 +65,7 @@ export function changeText(rescored: Rescored): string {
     `${rankFlips.toLocaleString("en-US")} of ${plural(pairs, "pair")} of siblings change places (${share(rankFlips, pairs)}), ${signFlips.toLocaleString("en-US")} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} begin to teach, ${lost} cease to.`,
     ...(most.length === 0 ? [] : [`Changed most:\n\n${most.map(rolloutLine).join("\n")}`]),
     ...notes.map(sentence),
-    `${plural(rollouts, "rollout")} in ${Math.max(1, Math.round(milliseconds))} ms`,
+    `${plural(rollouts, "rollout")} scored in ${Math.max(1, Math.round(milliseconds))} ms`,
   ].join("\n\n");
 }
 
@@ -70,17 +88,17 @@ export const blocksOf = (parts: readonly number[]): string =>
 const flips = ({ signFlips }: SweepPoint, signed: number): number => (signed === 0 ? 0 : signFlips / signed);
 
 /** A sentence where no weight would change anything. */
-export const stillText = ({ points }: Pick<Sweep, "points">): string | undefined =>
-  points.every(({ share, signFlips, rankFlips }) => share === 0 && signFlips === 0 && rankFlips === 0)
-    ? "It pays all rollouts of a group alike: no weight of it changes an advantage."
+export const stillText = (sweep: Pick<Sweep, "points" | "steps" | "of">): string | undefined =>
+  sweep.points.every(({ share, signFlips, rankFlips }) => share === 0 && signFlips === 0 && rankFlips === 0)
+    ? `It pays all rollouts of a group alike in ${isSample(sweep) ? `the ${plural(sweep.steps ?? 0, "step")} looked at` : "all steps"}: no weight of it changes an advantage.`
     : undefined;
 
 /** @param picture whether the editor draws images in Markdown */
 export function sweepText(sweep: Sweep, picture: boolean): string {
-  const { term, points, signed, weight, from, to, rollouts, notes } = sweep;
+  const { run, term, points, signed, weight, rollouts, notes } = sweep;
   const most = Math.max(...points.map((point) => flips(point, signed)));
   const image = `![weight of ${plainMarkdown(term)}](data:image/svg+xml;base64,${Buffer.from(sweep.picture).toString("base64")})`;
-  const title = `**The weight of \`${code(term)}\`** over ${plural(rollouts, "rollout")} of steps ${from} to ${to}`;
+  const title = `**The weight of \`${code(term)}\`** over ${plural(rollouts, "rollout")} of run ${plainMarkdown(run)}, ${sweptText(sweep)}`;
   const still = stillText(sweep);
   if (still !== undefined) return [title, still, ...notes.map(sentence)].join("\n\n");
   return [

@@ -96,6 +96,8 @@ export interface RolloutRow {
   readonly shown?: Readonly<Record<string, string>>;
   readonly rewards?: Readonly<Record<string, WireReward>>;
   readonly errors?: Readonly<Record<string, string>>;
+  /** By term, its weight when the rollout was paid: `reward` has each term times this. */
+  readonly weights?: Readonly<Record<string, WireNumber>>;
   /** By term, what it says of each criterion, where it judges by such. */
   readonly details?: Readonly<Record<string, TermDetails>>;
   readonly reward?: MaybeNumber;
@@ -311,7 +313,7 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
       `"index" must be a whole number, not ${JSON.stringify(row["index"])}`,
       "Every row has its place in its group.",
     );
-  for (const key of ["rewards", "errors", "task"])
+  for (const key of ["rewards", "errors", "weights", "task"])
     if (row[key] !== undefined && row[key] !== null && !isObject(row[key]))
       throw refusal(place, `"${key}" must be an object`, "Mend the row.");
   checkSpans("spans", row["spans"], place);
@@ -326,6 +328,10 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
   if (row["admitted"] !== undefined && row["admitted"] !== null && typeof row["admitted"] !== "boolean")
     throw refusal(place, `"admitted" must be true or false`, "Mend the row.");
   checkSpans("touched", row["touched"], place);
+  if (isObject(row["weights"]))
+    for (const [name, value] of Object.entries(row["weights"]))
+      if (value === null || !isMaybeNumber(value))
+        throw refusal(place, `weight "${name}" is ${JSON.stringify(value)}`, "A weight is a number.");
   if (isObject(row["rewards"]))
     for (const [name, value] of Object.entries(row["rewards"])) checkReward(name, value, place);
 }

@@ -1,6 +1,14 @@
 /** What the run panel's webview and its host in the extension say to each other. */
-import type { CurriculumOverview, EvaluationRow, Lane, RunSummary, Series } from "./protocol.ts";
 import type { Stack } from "./buckets.ts";
+import type {
+  CurriculumOverview,
+  EvaluationRow,
+  Lane,
+  ResultOf,
+  RunSummary,
+  Series,
+  rewardErrors,
+} from "./protocol.ts";
 import type { ResponsePart } from "./responseParts.ts";
 import type { Why } from "./why.ts";
 
@@ -22,6 +30,9 @@ export interface PanelRun {
   readonly group: number | null;
   readonly backendReason: string | null;
 }
+
+/** What reward terms failed with. */
+export type PanelFailures = Pick<ResultOf<typeof rewardErrors>, "failures" | "kinds" | "failed" | "rollouts">;
 
 /** A rollout of the run. */
 export interface RolloutPlace {
@@ -89,7 +100,9 @@ export type ToPanel = { readonly version: number } & (
       readonly run: PanelRun;
       readonly series: readonly Series[];
       readonly evaluations: readonly EvaluationRow[];
+      /** Errors in the run's log that are of no reward term. */
       readonly errors: number;
+      readonly failures?: PanelFailures;
     }
   | {
       /** What has happened since; at most ten a second. */
@@ -97,7 +110,9 @@ export type ToPanel = { readonly version: number } & (
       readonly run: PanelRun;
       readonly steps: readonly LiveStep[];
       readonly evaluations: readonly EvaluationRow[];
+      /** Errors in the run's log that are of no reward term. */
       readonly errors: number;
+      readonly failures?: PanelFailures;
     }
   /** Answers `range`: the same metrics in finer detail over a part of the run. */
   | { readonly type: "range"; readonly id: number; readonly series: readonly Series[] }
@@ -172,6 +187,8 @@ export type FromPanel = { readonly version: number } & (
       readonly steps: number;
     }
   | { readonly type: "why"; readonly place: RolloutPlace }
+  /** The line that threw, of those that `failures` names. */
+  | { readonly type: "openPlace"; readonly file: string; readonly line: number; readonly column: number }
   | { readonly type: "failed"; readonly message: string }
 );
 
@@ -278,7 +295,7 @@ export type ChartId =
 
 const chartsOfMetrics: readonly (readonly [RegExp, ChartId])[] = [
   [/^reward\/(?!total(\/|$))[^/]+(\/weight)?$/, "terms"],
-  [/^reward\/(?!total\/).+\/(?!errors$).+$/, "criteria"],
+  [/^reward\/(?!total\/).+\/(?!(?:errors|weight)$).+$/, "criteria"],
   [/^(reward\/|eval\/pass@1$)/, "reward"],
   [/^eval\/(pass@\d+|greedy)$/, "heldOut"],
   [/^groups\/(all_right|mixed|all_wrong)$/, "groups"],

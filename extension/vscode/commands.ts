@@ -1,6 +1,6 @@
 /** Every command goes through here: one log line, one way in which a failure is told, with the person's next action. */
 import { commands as editor, window, type Disposable } from "vscode";
-import { commands, type CommandId } from "../../shared/contributions.ts";
+import { commands, settings, type CommandId } from "../../shared/contributions.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { output } from "./output.ts";
 
@@ -22,6 +22,12 @@ export function register(name: CommandName, act: (...words: readonly unknown[]) 
 export const execute = (name: CommandName, ...words: readonly unknown[]): Thenable<unknown> =>
   editor.executeCommand(commands[name], ...words);
 
+/** What can be done about a failure at once, by its code. */
+const mends: Readonly<Record<string, readonly string[]>> = {
+  "set-up": ["Set Up Compute"],
+  "node-path": ["Open Setting"],
+};
+
 /** Shows a failure once, with where it is and what to do. */
 export async function tell(error: unknown, where: string): Promise<void> {
   output().error(`${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
@@ -30,12 +36,15 @@ export async function tell(error: unknown, where: string): Promise<void> {
     error instanceof UserError && error.detail.file !== undefined
       ? ` (${error.detail.file}:${(error.detail.line ?? 0) + 1})`
       : "";
-  const mend = error instanceof UserError && error.detail.code === "set-up" ? ["Set Up Compute"] : [];
+  const mend = error instanceof UserError ? (mends[error.detail.code ?? ""] ?? []) : [];
   const chosen = await window.showErrorMessage(
-    `${messageOf(error)}${file}${action === undefined ? "" : ` ${action}`}`,
+    // What follows the first line is the end of a log: the output has it.
+    `${messageOf(error).split("\n", 1)[0]}${file}${action === undefined ? "" : ` ${action}`}`,
     ...mend,
     "Show Output",
   );
   if (chosen === "Show Output") output().show();
   if (chosen === "Set Up Compute") await execute("engineSetUp");
+  if (chosen === "Open Setting")
+    await editor.executeCommand("workbench.action.openSettings", settings.nodePath);
 }

@@ -12,19 +12,26 @@ function deviation(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
 }
 
-/** `reward/…`: means over the rows that have a value. A term that has none gives no metric. */
+/**
+ * `reward/…`: means over the rows that have a value, and over how many that is. A term that has none gives no mean; the
+ * weight that acts in this step it gives always.
+ */
 export function describeRewards({ rewards, combined }: Scored): Record<string, number> {
-  const metrics: Record<string, number> = {};
   const totals = [...combined.total].filter(
     (total, row) => combined.errored[row] === 0 && !Number.isNaN(total),
   );
+  const metrics: Record<string, number> = {
+    "rollout/count": combined.total.length,
+    "rollout/scored": totals.length,
+  };
   if (totals.length > 0) metrics["reward/total"] = mean(totals);
   if (totals.length > 1) {
     metrics["reward/total/std"] = deviation(totals);
     metrics["reward/total/min"] = totals.reduce((least, total) => Math.min(least, total));
     metrics["reward/total/max"] = totals.reduce((most, total) => Math.max(most, total));
   }
-  for (const term of rewards.terms) {
+  for (const [i, term] of rewards.terms.entries()) {
+    metrics[`reward/${term.name}/weight`] = rewards.weights[i]!;
     const rows = [...term.status.keys()];
     const values = rows.filter((row) => term.status[row] === status.value).map((row) => rowValue(term, row));
     if (values.length > 0) metrics[`reward/${term.name}`] = mean(values);

@@ -208,6 +208,7 @@ export class RunFollower implements FeedListener {
       seconds: secondsOf(detail),
       folder: detail?.folder ?? "",
       resume: detail === null || status === "finished" ? null : `gradus runs resume ${this.options.run}`,
+      ...(detail?.warnings === undefined ? {} : { warnings: detail.warnings }),
     };
     this.options.line(summary);
     this.resolve(summary);

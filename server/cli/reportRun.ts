@@ -82,11 +82,13 @@ function facts({
   backend,
   git,
   seed,
+  warnings = [],
 }: Facts): string[] {
   const seconds =
     endedAt === null ? undefined : (new Date(endedAt).getTime() - new Date(startedAt).getTime()) / 1000;
   return [
     `${id}: ${status}${message === null ? "" : ` (${message})`}, ${step + 1} of ${steps} steps${seconds === undefined ? "" : ` in ${duration(seconds)}`}, seed ${seed}${backend === null ? "" : `, on ${backend}`}.`,
+    ...warnings.map(({ message }) => `**Warning:** ${message}`),
     ...(git === null ? [] : [`Sources: ${git.commit}${git.dirty ? " with uncommitted changes" : ""}.`]),
   ];
 }

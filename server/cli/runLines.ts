@@ -1,4 +1,5 @@
 /** What `gradus run` and `gradus runs follow` say about a run as it goes: the same events as JSON lines, plain lines or a live picture. */
+import type { RunWarning } from "../../shared/outcome.ts";
 import type { StageKind } from "../../shared/stageKinds.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
 
@@ -51,6 +52,8 @@ export type RunLine =
       readonly seconds: number;
       readonly folder: string;
       readonly resume: string | null;
+      /** What is wrong with what it came to, the most serious first; absent: nothing that its numbers tell. */
+      readonly warnings?: readonly RunWarning[];
     };
 
 export type CompletionRow = Pick<RolloutRow, "prompt" | "response" | "reward" | "finish">;

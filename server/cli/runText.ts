@@ -1,5 +1,6 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
+import type { RunWarning } from "../../shared/outcome.ts";
 import { visibleText } from "../../shared/visibleText.ts";
 import { colours } from "./colours.ts";
 import { complain, print, printJson } from "./command.ts";
@@ -56,6 +57,10 @@ function change(name: string, first: EvaluationMetrics | null, last: EvaluationM
   ];
 }
 
+/** What a run came to, where that is not what its end suggests. */
+export const warningLines = (warnings: readonly RunWarning[] = []): string[] =>
+  warnings.map(({ message }) => `${colours.yellow("⚠ warning")} ${message}`);
+
 /** What has failed by its config would fail again. */
 const asItWas = ", by the config as it was; a changed one is a new run";
 
@@ -76,6 +81,7 @@ export function summaryLines(line: Line<"summary">, course: readonly string[] = 
     ...course,
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
+    ...warningLines(line.warnings),
     `stored in ${line.folder}`,
     `open it in VS Code: code ${projectOf(line.folder)}, then Gradus in the activity bar`,
     ...(line.resume === null

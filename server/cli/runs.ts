@@ -19,9 +19,11 @@ import { print, printJson, type Command } from "./command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
+import { colours } from "./colours.ts";
 import { followHere } from "./followHere.ts";
 import { whole } from "./options.ts";
 import { matrixText } from "./matrixText.ts";
+import { warningLines } from "./runText.ts";
 import { setValues } from "./setValue.ts";
 import { findRun, storeOf, withDaemon } from "./store.ts";
 
@@ -156,12 +158,14 @@ async function list({ store, json, limit }: Options & { readonly limit: number }
     const width = Math.max(...runs.map(({ id }) => id.length));
     for (const run of runs)
       print(
-        `${run.id.padEnd(width)}  ${run.status.padEnd(11)}  ${progress(run).padEnd(11)}  ${headline(run)}`.trimEnd(),
+        `${run.id.padEnd(width)}  ${run.status.padEnd(11)}  ${progress(run).padEnd(11)}  ${[headline(run), ...labelsOf(run)].filter((part) => part !== "").join("  ")}`.trimEnd(),
       );
   });
 }
 
 const progress = ({ step, steps }: RunSummary): string => `${step + 1}/${steps}`;
+const labelsOf = ({ warnings = [] }: RunSummary): string[] =>
+  warnings.map(({ label }) => colours.yellow(`⚠ ${label}`));
 const headline = ({ headline: values }: RunSummary): string =>
   Object.entries(values)
     .map(([name, value]) => `${name} ${value.toFixed(3)}`)
@@ -202,6 +206,7 @@ function describe(run: RunDetail): string[] {
   return [
     `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
     ...(run.message === null ? [] : [run.message]),
+    ...warningLines(run.warnings),
     `config      ${run.file}`,
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,

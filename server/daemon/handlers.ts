@@ -66,6 +66,7 @@ export function handlersOf(
     ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
     ...answers(protocol.rolloutsWhy, (parameters) => explain(remote, parameters)),
     ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),
+    ...answers(protocol.rewardErrors, (parameters) => remote.call("rewardErrors", parameters)),
     ...answers(protocol.evaluationsQuery, (parameters) => remote.call("evaluations", parameters)),
     ...answers(protocol.tasksQuery, (parameters) => remote.call("tasks", parameters)),
     ...answers(protocol.matrixQuery, (parameters) => remote.call("matrix", parameters)),

@@ -1,8 +1,6 @@
 import { formatFraction } from "../../shared/format.ts";
+import { fellBeyondChance, heldOutNames } from "../../shared/outcome.ts";
 import type { EvidenceKind } from "./kind.ts";
-
-/** Standard errors of a difference that chance hardly makes. */
-const certain = 3;
 
 export const evaluations: EvidenceKind = {
   id: "run-evaluation",
@@ -10,9 +8,7 @@ export const evaluations: EvidenceKind = {
     const measured = view.record.evaluations.filter(({ step }) => step >= view.span.from - 1);
     const [first, last] = [measured[0], measured.at(-1)];
     if (first === undefined || last === undefined) return [];
-    const names = Object.keys(last.metrics)
-      .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))
-      .sort((one, other) => Number(one === "eval/greedy") - Number(other === "eval/greedy"));
+    const names = heldOutNames(last.metrics);
     const change = (name: string): string => {
       const [before, now] = [first.metrics[name], last.metrics[name]];
       const from = first === last || before === undefined ? "" : `${formatFraction(before)} → `;
@@ -29,11 +25,9 @@ export const evaluations: EvidenceKind = {
       metric: names[0]!,
     };
     const prompts = view.number("evaluation.prompts") ?? 1;
-    const fell = names.filter((name) => {
-      const [before = Number.NaN, now = Number.NaN] = [first.metrics[name], last.metrics[name]];
-      const error = Math.sqrt((before * (1 - before) + now * (1 - now)) / prompts);
-      return before - now > certain * error && before > now;
-    });
+    const fell = names.filter((name) =>
+      fellBeyondChance(first.metrics[name] ?? Number.NaN, last.metrics[name] ?? Number.NaN, prompts),
+    );
     const steps = `steps ${Math.max(0, first.step)} to ${Math.max(0, last.step)}`;
     return [
       {

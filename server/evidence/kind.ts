@@ -24,6 +24,16 @@ interface Seen {
 export interface Finding extends Seen {
   readonly level: "finding";
   readonly rollouts?: { readonly step: number; readonly where: string };
+  /** Where there is nothing: `info`. */
+  readonly severity?: "warning";
+  /** Lines of other files that it is about; line and column from 1. */
+  readonly places?: readonly {
+    readonly file: string;
+    readonly uri: string;
+    readonly line: number;
+    readonly column: number;
+    readonly message: string;
+  }[];
 }
 /** Something to know. */
 export interface Note extends Seen {

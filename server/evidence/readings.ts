@@ -8,6 +8,7 @@ import { trendOf } from "../../shared/trend.ts";
 import type { RunSighting, Seen } from "./index.ts";
 import { finite, median, sparkline } from "./numbers.ts";
 import { endOfLine, holding, rangeOf, type Text } from "./place.ts";
+import type { Finding } from "./kind.ts";
 import type { MetricPoints, RunRecord } from "./record.ts";
 import { RunView } from "./view.ts";
 
@@ -23,16 +24,17 @@ export function readings(seen: Seen, config: Text, file: string): Readings {
   const where = (at: string): string => seen.view.at(at);
   const findings = held.flatMap((sighting): EvidenceFinding[] => {
     if (sighting.level !== "finding") return [];
-    const { kind, message, at, rollouts } = sighting;
+    const { kind, message, at, rollouts, severity = "info", places = [] } = sighting;
     return [
       {
-        severity: "info",
+        severity,
         rule: kind,
         message: `${message} (${runName(summary)})`,
         key: where(at),
         file,
         range: rangeOf(config.root, where(at)),
         fixes: [],
+        ...(places.length === 0 ? {} : { related: places.map(relatedTo) }),
         ...(rollouts === undefined ? {} : { rollouts: { run: summary.id, name: summary.name, ...rollouts } }),
       },
     ];
@@ -42,6 +44,17 @@ export function readings(seen: Seen, config: Text, file: string): Readings {
     notes: notesOf(seen, held, config),
     hover: (key) => hoverOf(seen, held, key),
   };
+}
+
+function relatedTo({
+  file,
+  uri,
+  line,
+  column,
+  message,
+}: NonNullable<Finding["places"]>[number]): NonNullable<EvidenceFinding["related"]>[number] {
+  const start = { line: line - 1, character: column - 1 };
+  return { file, uri, range: { start, end: start }, message };
 }
 
 const runName = ({ status, step }: RunSummary): string =>

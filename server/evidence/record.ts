@@ -1,5 +1,6 @@
 /** What a store knows of a config file's last run: plain data, made in the store's thread, read by the kinds of evidence. */
 import type { JsonObject } from "../../shared/json.ts";
+import type { RewardFailure } from "../../shared/outcome.ts";
 import type { EvaluationRow, RunSummary } from "../../shared/protocol.ts";
 
 /** Steps ascending; NaN where a step has no number. */
@@ -45,6 +46,8 @@ export interface RunRecord {
   readonly groups: readonly GroupTally[];
   readonly spread: readonly TermSpread[];
   readonly evaluations: readonly EvaluationRow[];
+  /** What reward terms failed with, the most frequent first. */
+  readonly failures: readonly RewardFailure[];
 }
 
 /** Steps that are looked back on: of metrics, and of groups. */

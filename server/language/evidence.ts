@@ -12,7 +12,7 @@ export interface RolloutsLink {
 }
 
 export interface EvidenceFinding extends Diagnostic {
-  readonly severity: "info";
+  readonly severity: "info" | "warning";
   /** What it was seen in. */
   readonly rollouts?: RolloutsLink;
 }

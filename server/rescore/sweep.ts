@@ -1,4 +1,5 @@
 /** What a term's weight would change, over a range of weights: the stored columns combined anew, nothing is run. */
+import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../shared/errors.ts";
 import type { Sweep, SweepPoint } from "../../shared/rescore.ts";
 import { rowValue } from "../algorithm.ts";
@@ -11,8 +12,29 @@ import type { RescoreOptions, RescoreSession } from "./session.ts";
 import { sweepPicture } from "./sweepPicture.ts";
 
 const points = 21;
-/** Steps looked at, the last ones, and milliseconds after which no further step is begun. */
-const [stepsAtMost, within] = [10, 250];
+/** Steps looked at, and milliseconds after which no further step is begun. */
+const [stepsAtMost, within] = [16, 600];
+
+/**
+ * A sample of the whole run: what a weight does at the end of a run that has collapsed is not what it did before. Evenly
+ * spread, the last step first, then each halfway between those before, so that any beginning of it is spread, too.
+ */
+export function sampleOf(steps: readonly number[], most = stepsAtMost): readonly number[] {
+  const count = Math.min(most, steps.length);
+  const even = Array.from(
+    { length: count },
+    (_, i) => steps[count === 1 ? steps.length - 1 : Math.round((i * (steps.length - 1)) / (count - 1))]!,
+  );
+  const order = [count - 1, 0].slice(0, count);
+  for (const gaps = [[0, count - 1]]; gaps.length > 0;) {
+    const [low = 0, high = 0] = gaps.shift() ?? [];
+    const middle = (low + high) >> 1;
+    if (high - low < 2) continue;
+    order.push(middle);
+    gaps.push([low, middle], [middle, high]);
+  }
+  return order.map((i) => even[i]!);
+}
 
 export interface SweepWish {
   readonly term: string;
@@ -37,11 +59,12 @@ export async function sweep(
   options: RescoreOptions,
 ): Promise<Sweep> {
   const began = performance.now();
-  const last = steps.slice(-stepsAtMost).toReversed();
+  const sample = sampleOf(steps);
   const notes = new Set<string>();
   let [weight, covered] = [0, 0];
   let swept: readonly Swept[] = [];
-  for (const step of last) {
+  for (const step of sample) {
+    options.signal.throwIfAborted();
     const scored = await session.scored(config, step, options);
     if (covered === 0) {
       weight = weightOf(scored, term);
@@ -51,7 +74,10 @@ export async function sweep(
     for (const note of scored.notes) notes.add(note);
     covered += 1;
     if (performance.now() - began > within) break;
+    // Another edit may have come: its message is read between two steps.
+    await setImmediate();
   }
+  const seen = sample.slice(0, covered);
   const points = swept.map(pointOf);
   const { rollouts = 0, signed = 0, pairs = 0 } = swept[0]?.tally.change ?? {};
   return {
@@ -62,8 +88,10 @@ export async function sweep(
     rollouts,
     signed,
     pairs,
-    from: last[covered - 1] ?? 0,
-    to: last[0] ?? 0,
+    from: Math.min(...seen),
+    to: Math.max(...seen),
+    steps: covered,
+    of: steps.length,
     notes: [...notes],
     picture: sweepPicture(points, weight, signed),
   };

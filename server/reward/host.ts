@@ -122,10 +122,11 @@ function criteriaOf(criteria: unknown): string | { readonly criteria: readonly J
 
 const thrown = (error: unknown): string => {
   if (!(error instanceof Error)) return `threw ${shown(error)}`;
-  const place = error.stack
-    ?.split("\n")
-    .find((line) => line.trimStart().startsWith("at "))
-    ?.trim();
+  const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at "));
+  // The line of the user's own that led there says more than one inside of Node.
+  const place = (
+    frames.find((line) => /(?:file:\/\/|[\\/]).*:\d+:\d+/.test(line) && !line.includes("node:")) ?? frames[0]
+  )?.trim();
   return `threw ${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 

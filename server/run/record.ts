@@ -83,6 +83,7 @@ function paidRow(
     use,
     ...divisions(batch, row),
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
+    weights: Object.fromEntries(terms.map((term, i) => [term.name, toWire(scored.rewards.weights[i]!)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     ...detailsOf(terms, row),
     reward: orNull(scored.combined.total[row]!),

@@ -12,6 +12,7 @@ import {
 import type { RecordPlace } from "../../shared/log/recordAt.ts";
 import type { RunSummary } from "../../shared/protocol.ts";
 import type { MetricQueries } from "./metricQueries.ts";
+import type { OutcomeQueries } from "./outcomeQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { isRunIdSql, row, rows, type Statements } from "./statements.ts";
@@ -23,6 +24,9 @@ const still = 10;
 /** Metrics that some kind of evidence looks at, or draws. */
 const spokenOf =
   /^(reward\/|groups\/|policy\/|eval\/(pass@\d+|greedy)$|update\/(grad_norm|clip_fraction)$|rollout\/truncated$|memory\/(peak|predicted|rss)$|time\/total$|tokens\/)/;
+
+/** As many as a finding has room for, of all terms. */
+const kindsOfFailure = 50;
 
 export interface FileRuns {
   /** The last run of the file, whatever became of it. */
@@ -38,6 +42,7 @@ export class EvidenceQueries {
     private readonly metrics: MetricQueries,
     private readonly records: RecordQueries,
     private readonly unread: UnreadRollouts,
+    private readonly outcomes: OutcomeQueries,
   ) {}
 
   /** @param files one config by its paths: as it was opened, and with links resolved */
@@ -114,6 +119,7 @@ export class EvidenceQueries {
       groups: this.groups(summary),
       spread: this.spread(summary, series),
       evaluations: this.records.evaluations({ run: summary.id }).evaluations,
+      failures: this.outcomes.failures(summary.id).slice(0, kindsOfFailure),
     };
   }
 
@@ -138,7 +144,7 @@ export class EvidenceQueries {
   /** Of the terms whose mean stands still: a mean can do so while rollouts differ. */
   private spread({ id }: RunSummary, series: Readonly<Record<string, MetricPoints>>): readonly TermSpread[] {
     const suspects = Object.entries(series).flatMap(([name, points]) => {
-      const term = /^reward\/(?!total(?:\/std)?$)(.+?)(?<!\/errors)$/.exec(name)?.[1];
+      const term = /^reward\/(?!total(?:\/std)?$)(.+?)(?<!\/(?:errors|weight))$/.exec(name)?.[1];
       const since = constantSince(points);
       return term !== undefined && since !== undefined && since.count >= still ? [{ term, points }] : [];
     });

@@ -7,6 +7,7 @@ import type { Database } from "./database.ts";
 import { EvidenceQueries } from "./evidenceQueries.ts";
 import { FeedQueries } from "./feedQueries.ts";
 import { MetricQueries } from "./metricQueries.ts";
+import { OutcomeQueries } from "./outcomeQueries.ts";
 import { RecordQueries } from "./recordQueries.ts";
 import { RunQueries } from "./runQueries.ts";
 import { TaskQueries } from "./taskQueries.ts";
@@ -18,12 +19,13 @@ export type Queries = ReturnType<typeof queriesOf>;
 /** @param store the `.gradus` folder */
 export function queriesOf(database: Database, store: string, unread: UnreadRollouts) {
   const statements = new Statements(database);
-  const runs = new RunQueries(statements, store);
+  const runs: RunQueries = new RunQueries(statements, store, (run) => outcomes.warnings(run));
   const metrics = new MetricQueries(statements, runs);
   const records = new RecordQueries(statements, runs, store, unread);
+  const outcomes: OutcomeQueries = new OutcomeQueries(statements, metrics, records);
   const tasks = new TaskQueries(statements, runs);
   const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
-  const evidence = new EvidenceQueries(statements, runs, metrics, records, unread);
+  const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes);
   const feed = new FeedQueries(statements, runs);
   return {
     list: runs.list.bind(runs),
@@ -39,6 +41,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     tasks: tasks.tasks.bind(tasks),
     rollouts: records.rollouts.bind(records),
     events: records.events.bind(records),
+    rewardErrors: outcomes.rewardErrors.bind(outcomes),
     evaluations: records.evaluations.bind(records),
     matrix: records.matrix.bind(records),
     fileRuns: evidence.fileRuns.bind(evidence),

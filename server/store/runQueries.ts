@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { readBest } from "../../shared/bestCheckpoint.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import type { RunWarning } from "../../shared/outcome.ts";
 import type {
   ConfigLens,
   ParamsOf,
@@ -24,6 +25,7 @@ export class RunQueries {
   constructor(
     private readonly statements: Statements,
     private readonly store: string,
+    private readonly warningsOf: (run: RunState) => readonly RunWarning[] = () => [],
   ) {}
 
   list({ limit }: ParamsOf<typeof runsList>): ResultOf<typeof runsList> {
@@ -32,7 +34,7 @@ export class RunQueries {
         .of(`SELECT * FROM run WHERE ${isRunIdSql("id")} ORDER BY created_at DESC, id DESC LIMIT ?`)
         .all(limit)
         .map(asRun)
-        .map(summaryOf),
+        .map((run) => this.summaryOf(run)),
     };
   }
 
@@ -47,7 +49,7 @@ export class RunQueries {
     const folder = runFolder(this.store, id);
     const best = readBest(folder);
     return {
-      ...summaryOf(run),
+      ...this.summaryOf(run),
       folder,
       ...(best === undefined
         ? {}
@@ -81,7 +83,7 @@ export class RunQueries {
 
   summary(id: string): RunSummary | null {
     const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
-    return found === undefined ? null : summaryOf(asRun(found));
+    return found === undefined ? null : this.summaryOf(asRun(found));
   }
 
   byStartKey(key: string): string | null {
@@ -95,7 +97,7 @@ export class RunQueries {
     const found = this.statements
       .of(`SELECT * FROM run WHERE file = ? AND ${isRunIdSql("id")} ORDER BY created_at DESC LIMIT 1`)
       .get(file);
-    return { lastRun: found === undefined ? null : summaryOf(asRun(found)) };
+    return { lastRun: found === undefined ? null : this.summaryOf(asRun(found)) };
   }
 
   /** @throws UserError when there is no such run */
@@ -108,29 +110,31 @@ export class RunQueries {
       });
     return asRun(found);
   }
+
+  private summaryOf(run: RunState): RunSummary {
+    const warnings = this.warningsOf(run);
+    const numbers = (text: string | null): Record<string, number> | null =>
+      text === null ? null : parse<Record<string, number>>(text);
+    const status: RunStatus = run.status;
+    return {
+      id: run.id,
+      name: run.name,
+      file: run.file,
+      status,
+      message: run.message,
+      attempt: run.attempt,
+      step: run.step,
+      steps: run.steps,
+      stage: run.stage,
+      startedAt: run.started_at ?? run.created_at,
+      endedAt: run.ended_at,
+      backend: run.backend,
+      headline: numbers(run.headline) ?? {},
+      first: numbers(run.first),
+      last: numbers(run.last),
+      ...(warnings.length === 0 ? {} : { warnings }),
+    };
+  }
 }
 
 const parse = <Value>(text: string): Value => JSON.parse(text);
-
-function summaryOf(run: RunState): RunSummary {
-  const numbers = (text: string | null): Record<string, number> | null =>
-    text === null ? null : parse<Record<string, number>>(text);
-  const status: RunStatus = run.status;
-  return {
-    id: run.id,
-    name: run.name,
-    file: run.file,
-    status,
-    message: run.message,
-    attempt: run.attempt,
-    step: run.step,
-    steps: run.steps,
-    stage: run.stage,
-    startedAt: run.started_at ?? run.created_at,
-    endedAt: run.ended_at,
-    backend: run.backend,
-    headline: numbers(run.headline) ?? {},
-    first: numbers(run.first),
-    last: numbers(run.last),
-  };
-}

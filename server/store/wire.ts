@@ -12,6 +12,7 @@ type QueryName =
   | "tasks"
   | "rollouts"
   | "events"
+  | "rewardErrors"
   | "evaluations"
   | "matrix"
   | "changes"

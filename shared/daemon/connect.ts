@@ -187,6 +187,7 @@ async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): P
       code: "not-built",
       action: "Build it: npm start.",
     });
+  const before = statSync(daemonLog(wish.store), { throwIfNoEntry: false })?.size ?? 0;
   const child = spawned(wish);
   let ended: string | undefined;
   child.once("error", (error) => (ended = error.message));
@@ -198,10 +199,10 @@ async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): P
   while (Date.now() < deadline) {
     const link = await attach(paths, wish);
     if (link !== null) return link;
-    if (ended !== undefined) throw neverCame(wish, ended);
+    if (ended !== undefined) throw neverCame(wish, ended, before);
     await wait(pollEvery);
   }
-  throw neverCame(wish, `it did not answer within ${startTimeout / 1000} s`);
+  throw neverCame(wish, `it did not answer within ${startTimeout / 1000} s`, before);
 }
 
 function spawned(wish: StartWish): ChildProcess {
@@ -240,9 +241,12 @@ const notWritable = (store: string, error: unknown): UserError =>
     action: "Make the folder one that you may write to, or choose another with --store FOLDER.",
   });
 
-function neverCame(wish: StartWish, reason: string): UserError {
+/** @param from where in the daemon's log this start begins: what earlier daemons said is no reason of it */
+function neverCame(wish: StartWish, reason: string, from = Number.POSITIVE_INFINITY): UserError {
   const path = daemonLog(wish.store);
-  const tail = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").slice(-8).join("\n") : "";
+  const written = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  const own = written.subarray(from > written.length && Number.isFinite(from) ? 0 : from);
+  const tail = own.toString("utf8").trimEnd().split("\n").slice(-8).join("\n");
   const { bavail, bsize } = statfsSync(wish.store);
   return new UserError(`The daemon did not start: ${reason}.${tail === "" ? "" : `\n${tail}`}`, {
     file: path,
@@ -250,7 +254,7 @@ function neverCame(wish: StartWish, reason: string): UserError {
     action:
       bavail * bsize < 1024 * 1024
         ? `The disk of ${wish.store} is full: free space on it.`
-        : "`gradus doctor` says what is missing; the daemon's log is above.",
+        : "`gradus doctor` says what is missing; the daemon's log says more.",
   });
 }
 

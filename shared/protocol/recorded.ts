@@ -1,6 +1,7 @@
 /** What runs have recorded: metrics, rollouts, events, evaluations. */
 import { z } from "zod";
 import type { Json } from "../json.ts";
+import type { RewardFailure } from "../outcome.ts";
 import type { RolloutRow } from "../rollouts.ts";
 import type { Why } from "../why.ts";
 import { request } from "./descriptor.ts";
@@ -87,6 +88,19 @@ export const eventsQuery = request<{ readonly events: readonly EventRow[] }>()(
   "gradus/events",
   run.extend({ limit: z.number().int().positive().default(1_000) }),
 );
+/** What reward terms failed with, by term and message. */
+export const rewardErrors = request<{
+  /** The most frequent first. */
+  readonly failures: readonly RewardFailure[];
+  /** How many kinds there are, of which `failures` may be the first. */
+  readonly kinds: number;
+  /** By term, the rollouts on which it failed. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Rollouts that were to be paid. */
+  readonly rollouts: number;
+  /** Errors in the run's log that are of no reward term. */
+  readonly otherErrors: number;
+}>()("gradus/rewards/errors", run.extend({ limit: z.number().int().positive().max(1_000).default(20) }));
 export interface EvaluationRow {
   readonly step: number;
   readonly role: "first" | "periodic" | "last";

@@ -1,6 +1,7 @@
 /** Runs: started, listed, controlled. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../json.ts";
+import type { RunWarning } from "../outcome.ts";
 import type { RunStatus } from "../runStatus.ts";
 import { request } from "./descriptor.ts";
 import { run } from "./parameters.ts";
@@ -24,6 +25,8 @@ export interface RunSummary {
   readonly headline: Readonly<Record<string, number>>;
   readonly first: Readonly<Record<string, number>> | null;
   readonly last: Readonly<Record<string, number>> | null;
+  /** Of a run that has ended: what is wrong with what it came to, the most serious first. Absent: nothing that its numbers tell. */
+  readonly warnings?: readonly RunWarning[];
 }
 export interface RunDetail extends RunSummary {
   readonly folder: string;

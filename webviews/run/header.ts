@@ -1,8 +1,10 @@
 /** The head of the panel: which run, how it stands, how far it is, what can be done with it. */
 import { formatSeconds } from "../../shared/format.ts";
 import type { RunStatus } from "../../shared/runStatus.ts";
-import type { LinkState, PanelAction } from "../../shared/runPanel.ts";
+import type { LinkState, PanelAction, PanelFailures } from "../../shared/runPanel.ts";
+import type { RunSummary } from "../../shared/protocol.ts";
 import { button, element, setShown, setText } from "../shared/dom.ts";
+import { FailuresView, type OpenPlace } from "./failures.ts";
 import { stageAt, type RunView } from "./models.ts";
 import { secondsLeft, tiles, type Tile } from "./tiles.ts";
 
@@ -15,6 +17,7 @@ const words: Readonly<Record<RunStatus, string>> = {
   stopped: "Stopped",
   failed: "Failed",
   interrupted: "Interrupted",
+  reading: "Being Read",
 };
 const actionsOf: Readonly<Record<RunStatus, readonly PanelAction[]>> = {
   starting: ["stop"],
@@ -25,6 +28,7 @@ const actionsOf: Readonly<Record<RunStatus, readonly PanelAction[]>> = {
   stopped: ["resume"],
   failed: ["resume", "openLog"],
   interrupted: ["resume", "openLog"],
+  reading: [],
 };
 const labels: Readonly<Partial<Record<PanelAction, string>>> = {
   stop: "Stop",
@@ -50,13 +54,17 @@ export class Header {
   readonly #rollouts: HTMLButtonElement;
   readonly #config: HTMLButtonElement;
   readonly #tiles = element("dl", { class: "tiles" });
+  readonly #warnings = element("ul", { class: "warnings", "aria-label": "Warnings" });
+  readonly #failures: FailuresView;
   readonly #notice = element("div", { class: "notice", role: "alert" });
   #shown = "";
 
   constructor(
     private readonly act: (action: PanelAction) => void,
     openRollouts: () => void,
+    openPlace: OpenPlace,
   ) {
+    this.#failures = new FailuresView(openPlace, () => act("openLog"));
     this.#rollouts = button("Open Rollouts", { class: "secondary" }, openRollouts);
     this.#config = button("Open Config", { class: "secondary" }, () => act("openConfig"));
     const title = element("div", { class: "title" }, this.#name, this.#state);
@@ -67,21 +75,36 @@ export class Header {
       this.#progress,
       this.#where,
       this.#notice,
+      this.#warnings,
       this.#tiles,
+      this.#failures.root,
     );
+    setShown(this.#warnings, false);
     setShown(this.#notice, false);
   }
 
-  update(view: RunView, errors: number): void {
+  update(view: RunView, errors: number, failures?: PanelFailures): void {
     const { summary } = view.run;
     setText(this.#name, summary.name);
-    setText(this.#state, words[summary.status]);
+    setText(this.#state, stateText(summary));
     this.#state.dataset["status"] = summary.status;
+    this.#state.dataset["warned"] = String(summary.warnings !== undefined);
+    this.#showWarnings(summary);
     this.#showProgress(view);
     setText(this.#where, whereabouts(view));
     this.#showActions(summary.status);
-    this.#tiles.replaceChildren(...tiles(view, errors).map(tileElement));
+    this.#tiles.replaceChildren(...tiles(view, errors, failures).map(tileElement));
+    this.#failures.update(failures);
     this.#showMessage(view);
+  }
+
+  /** What the run came to, in sentences: rewritten only where they change, so that they are read out once. */
+  #showWarnings({ warnings = [] }: RunSummary): void {
+    const told = warnings.map(({ message }) => message);
+    if (this.#warnings.dataset["told"] === told.join("\n")) return;
+    this.#warnings.dataset["told"] = told.join("\n");
+    this.#warnings.replaceChildren(...told.map((message) => element("li", {}, ...withCode(message))));
+    setShown(this.#warnings, told.length > 0);
   }
 
   /** Names the step whose rollouts the button opens. */
@@ -148,6 +171,18 @@ export class Header {
       (own.find((one) => one.dataset["action"] === held) ?? own[0] ?? this.#rollouts).focus();
   }
 }
+
+/** "Finished, but nothing trained": a run's end says nothing of what it came to. */
+function stateText({ status, warnings = [] }: RunSummary): string {
+  const labels = warnings.map(({ label }) => label).join(", ");
+  return labels === ""
+    ? words[status]
+    : `${words[status]}${status === "finished" ? ", but " : "; "}${labels}`;
+}
+
+/** Names between backticks as code. */
+const withCode = (text: string): readonly (Node | string)[] =>
+  text.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
 
 function whereabouts(view: RunView): string {
   const { summary, backendReason } = view.run;

@@ -1,6 +1,7 @@
 /** The run panel: a view of one run, fed by its host. */
 import "uplot/dist/uPlot.min.css";
 import "./run.css";
+import "./failures.css";
 import "./rollouts.css";
 import "./lanes.css";
 import {
@@ -11,6 +12,7 @@ import {
   type ChartId,
   type FromPanel,
   type PanelAction,
+  type PanelFailures,
   type PanelRun,
   type PanelState,
   type RolloutPlace,
@@ -41,6 +43,7 @@ class RunPanel {
   #evaluations: readonly EvaluationRow[] = [];
   #overview: CurriculumOverview | null = null;
   #errors = 0;
+  #failures: PanelFailures | undefined;
   #reduced = false;
   #cursor: number | null = null;
   #range: readonly [number, number] | null;
@@ -75,6 +78,7 @@ class RunPanel {
     this.#header = new Header(
       (action) => this.#act(action),
       () => this.#openRollouts(this.#cursor),
+      (place) => this.#host.post({ version: panelVersion, type: "openPlace", ...place }),
     );
     this.#charts = charts.map(({ id, title }) => this.#makeChart(id, title, theme));
     const grid = element("main", { class: "charts" }, ...this.#charts.map((chart) => chart.root));
@@ -149,6 +153,7 @@ class RunPanel {
   #receive(message: ToPanel): void {
     switch (message.type) {
       case "show":
+        this.#failures = message.failures;
         return this.#show(message.run, message.series, message.evaluations, message.errors);
       case "live": {
         for (const step of message.steps) {
@@ -161,7 +166,7 @@ class RunPanel {
         }
         this.#run = message.run;
         this.#evaluations = message.evaluations;
-        this.#errors = message.errors;
+        [this.#errors, this.#failures] = [message.errors, message.failures];
         return this.#draw();
       }
       case "range": {
@@ -247,7 +252,7 @@ class RunPanel {
     if (run === null) return;
     const view = this.#view(run);
     this.#body.classList.toggle("warming", warming(view));
-    this.#header.update(view, this.#errors);
+    this.#header.update(view, this.#errors, this.#failures);
     this.#header.setCursor(this.#cursor);
     this.#drawCharts();
     this.#lanes.update(this.#framed(run), run);

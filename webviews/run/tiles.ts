@@ -1,5 +1,7 @@
 /** The numbers above the charts: pure, from a run's series to labelled values. */
 import { formatChange, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/format.ts";
+import { shortFailure } from "../../shared/failureText.ts";
+import type { PanelFailures } from "../../shared/runPanel.ts";
 import { isLive } from "../../shared/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { RunSeries } from "../shared/series.ts";
@@ -19,36 +21,110 @@ const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
 const median = (values: readonly number[]): number | null =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? null;
-const first = (series: RunSeries, metric: string): number | null => mean(series.earliest(metric, window));
 const recent = (series: RunSeries, metric: string): number | null => mean(series.latest(metric, window));
 
+/** A change of less is drawn as none. */
+const slight = 0.005;
 function direction(change: number | null): Pick<Tile, "tone"> {
-  return change === null || Math.abs(change) < 0.005 ? {} : { tone: change > 0 ? "good" : "bad" };
+  return change === null || Math.abs(change) < slight ? {} : { tone: change > 0 ? "good" : "bad" };
 }
+
+/** Sum of a metric over some steps, or null where it has none of them. */
+function sumOver(series: RunSeries, metric: string, steps: readonly number[]): number | null {
+  const found = finite(steps.map((step) => series.near(metric, step)));
+  return found.length === 0 ? null : found.reduce((sum, value) => sum + value, 0);
+}
+
+/** How many of the rollouts of some steps have a reward; null where that was not recorded. */
+function scoredOf(
+  { series }: RunView,
+  steps: readonly number[],
+): { readonly scored: number; readonly all: number } | null {
+  const [scored, all] = [sumOver(series, "rollout/scored", steps), sumOver(series, "rollout/count", steps)];
+  return scored === null || all === null || all === 0 ? null : { scored, all };
+}
+
+/** Whether each term weighs the same at both ends, as far as that was recorded: else the reward is another one. */
+const sameWeights = ({ series }: RunView, steps: readonly number[]): boolean =>
+  series.names
+    .filter((name) => /^reward\/.+\/weight$/.test(name))
+    .every((name) => {
+      const weights = finite(steps.map((step) => series.near(name, step)));
+      // A long run's weights are means of buckets: the same but for rounding.
+      return weights.every((weight) => Math.abs(weight - weights[0]!) <= 1e-9 * Math.abs(weights[0]!));
+    });
 
 function lossTile({ series }: RunView): Tile {
   return { label: "Loss", value: formatNumber(recent(series, "update/loss")), note: "warming up" };
 }
 
-function rewardTile({ series }: RunView): Tile {
-  const now = recent(series, "reward/total");
-  const start = first(series, "reward/total");
-  const few = series.column("reward/total").values.length <= window;
-  const change = now === null || start === null || few ? null : now - start;
+/** Held-out answers got worse since the first evaluation. */
+function heldOutFell(view: RunView): boolean {
+  const { from, to } = passes(view);
+  const warned = view.run.summary.warnings?.some(({ reason }) => reason === "held-out-worse") === true;
+  return warned || (from !== null && to !== null && to - from <= -slight);
+}
+
+/**
+ * The mean of the last steps, with how it has changed in the present stage. Only like is compared with like: the same
+ * weights, and nearly all rollouts scored at both ends; the mean of the few that a failing term left over says nothing.
+ */
+function rewardTile(view: RunView): Tile {
+  const { series, run } = view;
+  const begins = stageAt(run, run.summary.step)?.step ?? 0;
+  const ends = [
+    series.firstPoints("reward/total", window, begins),
+    series.lastPoints("reward/total", window, begins),
+  ] as const;
+  const [start, now] = [
+    { steps: ends[0].steps, value: mean(finite(ends[0].values)) },
+    { steps: ends[1].steps, value: mean(finite(ends[1].values)) },
+  ];
+  const isShort = series.lastPoints("reward/total", window + 1, begins).steps.length <= window;
+  const value = formatNumber(now.value);
+  const counted = scoredOf(view, now.steps);
+  if (counted !== null && counted.scored < counted.all)
+    return {
+      label: "Reward",
+      value,
+      note: `mean of ${formatNumber(counted.scored)} of ${formatNumber(counted.all)} scored, last ${plural(now.steps.length, "step")}`,
+    };
+  const before = scoredOf(view, start.steps);
+  const alike =
+    sameWeights(view, [...start.steps, ...now.steps]) && (before === null || before.scored === before.all);
+  if (now.value === null || start.value === null || isShort || !alike)
+    return {
+      label: "Reward",
+      value,
+      note: `mean of last ${plural(Math.max(now.steps.length, 1), "step")}`,
+    };
+  const change = now.value - start.value;
+  const since =
+    begins > 0 && run.stages.filter(({ kind }) => kind === "rl").length > 1 ? "the stage began" : "start";
+  const note = `${formatChange(change)} since ${since}`;
+  // What is paid went up, what is asked for went down: no green arrow over that.
+  return change > 0 && heldOutFell(view)
+    ? { label: "Reward", value, note: `${note}, while held-out fell` }
+    : { label: "Reward", value, note, ...direction(change) };
+}
+
+function passes({ evaluations, run }: RunView): {
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly count: number;
+} {
+  const values = finite(evaluationColumn(evaluations, "eval/pass@1").values);
   return {
-    label: "Reward",
-    value: formatNumber(now),
-    note: `mean of last ${window} steps${change === null ? "" : `, ${formatChange(change)} since start`}`,
-    ...direction(change),
+    from: run.summary.first?.["eval/pass@1"] ?? values[0] ?? null,
+    to: run.summary.last?.["eval/pass@1"] ?? values.at(-1) ?? null,
+    count: values.length,
   };
 }
 
-function passTile({ evaluations, run }: RunView): Tile {
-  const values = finite(evaluationColumn(evaluations, "eval/pass@1").values);
-  const from = run.summary.first?.["eval/pass@1"] ?? values[0] ?? null;
-  const to = run.summary.last?.["eval/pass@1"] ?? values.at(-1) ?? null;
+function passTile(view: RunView): Tile {
+  const { from, to, count } = passes(view);
   if (to === null) return { label: "Held-out pass@1", value: "–", note: "not evaluated yet" };
-  const change = from === null || values.length < 2 ? null : to - from;
+  const change = from === null || count < 2 ? null : to - from;
   const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;
   return { label: "Held-out pass@1", value: formatFraction(to, 1), note, ...direction(change) };
 }
@@ -90,28 +166,39 @@ function speedTile({ series }: RunView): Tile {
   return { label: "Step time", value: formatSeconds(seconds), note };
 }
 
-function errorTile({ series }: RunView, errors: number): Tile {
+function errorTile({ series }: RunView, errors: number, failures: PanelFailures | undefined): Tile {
   const failed = series.names
     .filter((name) => /^reward\/.+\/errors$/.test(name))
     .reduce((sum, name) => sum + series.sum(name), 0);
   const total = failed + errors;
-  const note =
-    failed > 0 ? `${plural(failed, "rollout")} not scored` : errors > 0 ? "see the log" : "none so far";
   return {
     label: "Errors",
     value: formatNumber(total),
-    note,
+    note: errorNote(failed, errors, failures),
     ...(total > 0 ? { tone: "bad" as const } : {}),
   };
 }
 
-export const tiles = (view: RunView, errors: number): readonly Tile[] => [
+function errorNote(failed: number, errors: number, failures: PanelFailures | undefined): string {
+  if (failed === 0) return errors > 0 ? "see the log" : "none so far";
+  const [most] = failures?.failures ?? [];
+  const worst = most === undefined ? undefined : failures?.failed[most.term];
+  if (failures === undefined || most === undefined || worst === undefined)
+    return `${plural(failed, "rollout")} not scored`;
+  const all =
+    failures.rollouts > 0
+      ? `${formatNumber(worst)} of ${plural(failures.rollouts, "rollout")}`
+      : plural(worst, "rollout");
+  return `${most.term} failed on ${all}: ${shortFailure(most.message)}`;
+}
+
+export const tiles = (view: RunView, errors: number, failures?: PanelFailures): readonly Tile[] => [
   warming(view) ? lossTile(view) : rewardTile(view),
   passTile(view),
   batchTile(view),
   truncationTile(view),
   speedTile(view),
-  errorTile(view, errors),
+  errorTile(view, errors, failures),
 ];
 
 /**

@@ -28,6 +28,28 @@ const place = (steps: readonly number[], step: number): number =>
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 const finite = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null);
 
+interface FinitePoints {
+  readonly steps: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** The finite points from a step on (of buckets, those that begin there or later), or a slice of them. */
+function finitePoints(
+  { steps, values, begins = steps }: Column,
+  since: number,
+  slice: readonly [from: number, to?: number],
+): FinitePoints {
+  const places = values
+    .flatMap((value, i) => (value !== null && begins[i]! >= since ? [i] : []))
+    .slice(...slice);
+  return { steps: places.map((i) => steps[i]!), values: places.map((i) => values[i]!) };
+}
+
+function valueAt({ steps, values }: Column, step: number): number | null {
+  const index = place(steps, step);
+  return steps[index] === step ? (values[index] ?? null) : null;
+}
+
 /** Points at either end that are kept as they were recorded, once a series is in buckets. */
 const [headPoints, tailPoints] = [10, 64];
 
@@ -118,21 +140,36 @@ export class RunSeries {
 
   /** The value at exactly this step, where single points are known. */
   exactly(metric: string, step: number): number | null {
-    const { steps, values } = this.#exact(metric);
-    const index = place(steps, step);
-    return steps[index] === step ? (values[index] ?? null) : null;
+    const store = this.#stores.get(metric);
+    return (
+      valueAt(this.#exact(metric), step) ?? (store?.kind === "buckets" ? valueAt(store.head, step) : null)
+    );
   }
 
-  /** The first finite values, as they were recorded. */
-  earliest(metric: string, count: number): readonly number[] {
+  /** The value at this step, else that of the bucket that ends there. */
+  near(metric: string, step: number): number | null {
+    return this.exactly(metric, step) ?? valueAt(this.column(metric), step);
+  }
+
+  /**
+   * The first finite points from a step on, as they were recorded. In the middle of a long run single points are not
+   * known: there they are means of buckets.
+   */
+  firstPoints(metric: string, count: number, since = 0): FinitePoints {
     const store = this.#stores.get(metric);
-    const { values } = store?.kind === "buckets" ? store.head : this.#exact(metric);
-    return finite(values).slice(0, count);
+    if (store?.kind !== "buckets") return finitePoints(this.#exact(metric), since, [0, count]);
+    const { head, tail } = store;
+    const [first = since, late = Number.POSITIVE_INFINITY] = [head.steps[0], tail.steps[0]];
+    const known = first >= since ? head : late <= since ? tail : this.column(metric);
+    return finitePoints(known, since, [0, count]);
+  }
+  /** The last finite points, as they were recorded, from a step on. */
+  lastPoints(metric: string, count: number, since = 0): FinitePoints {
+    return finitePoints(this.#exact(metric), since, [-count]);
   }
   /** The last finite values, as they were recorded, from a step on. */
   latest(metric: string, count: number, since = 0): readonly number[] {
-    const { steps, values } = this.#exact(metric);
-    return finite(values.filter((_, i) => steps[i]! >= since)).slice(-count);
+    return this.lastPoints(metric, count, since).values;
   }
   /** Of all finite values. */
   sum(metric: string): number {

@@ -9,29 +9,14 @@ import {
 } from "vscode";
 import { commands } from "../../../shared/contributions.ts";
 import { messageOf } from "../../../shared/errors.ts";
-import { formatFraction, formatNumber } from "../../../shared/format.ts";
 import { configLens, metricsSeries, type RunSummary } from "../../../shared/protocol.ts";
 import { isLive } from "../../../shared/runStatus.ts";
-import { arrows, trendOf, type Trend } from "../../../shared/trend.ts";
+import { trendOf, type Trend } from "../../../shared/trend.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import type { Asker } from "../connection/asker.ts";
 import type { Stores } from "../connection/stores.ts";
-
-/** "Last run: reward 0.41 ↑, pass@1 38.8 %", or where a live one stands. */
-function lastRunTitle(run: RunSummary, trend?: Trend): string {
-  const reward = run.headline["reward/total"];
-  const pass = run.last?.["eval/pass@1"] ?? run.headline["eval/pass@1"];
-  const numbers = [
-    ...(reward === undefined
-      ? []
-      : [`reward ${formatNumber(reward)}${trend === undefined ? "" : ` ${arrows[trend]}`}`]),
-    ...(pass === undefined ? [] : [`pass@1 ${formatFraction(pass, 1)}`]),
-  ].join(", ");
-  if (isLive(run.status))
-    return `$(pulse) Step ${run.step + 1} of ${run.steps}${numbers === "" ? "" : `: ${numbers}`}`;
-  return `Last run: ${run.status === "finished" && numbers !== "" ? numbers : [run.status, numbers].filter((part) => part !== "").join(", ")}`;
-}
+import { lastRunTitle } from "./lastRun.ts";
 
 export class ConfigLenses implements CodeLensProvider {
   readonly #changed = new EventEmitter<void>();

@@ -2,9 +2,10 @@
  * Which Node runs the daemon and the language server: the setting, else the one that set-up built for, else the first on
  * the PATH. Never the editor's own executable: that may be Electron, with another ABI.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { UserError } from "../../../shared/errors.ts";
 
 export interface Places {
   /** The extension's folder: holds bin/ and dist/. */
@@ -64,4 +65,44 @@ export function findNode(places: Places, setting: string): FoundNode | undefined
   if (recorded !== undefined) return { path: recorded, from: "set-up" };
   const path = onPath(places.environment);
   return path === undefined ? undefined : { path, from: "PATH" };
+}
+
+/** Whether it can be started: a file that this user may run. */
+export function isProgram(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // No permission: for the person the same as no program.
+  }
+}
+
+/** Editing must not depend on a setting that names nothing: the language server needs no module built for its Node. */
+export function languageNode(places: Places, setting: string): FoundNode | undefined {
+  const found = findNode(places, setting);
+  return found === undefined || isProgram(found.path) ? found : findNode(places, "");
+}
+
+/** Refuses early and clearly what a daemon could not do. */
+export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
+  if (node === undefined)
+    throw new UserError("No Node was found to run the daemon.", {
+      code: "set-up",
+      action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
+    });
+  if (node.from === "setting" && !isProgram(node.path))
+    throw new UserError(
+      `The setting gradus.nodePath names ${node.path}, and no program can be started there.`,
+      {
+        code: "node-path",
+        action: "Correct the setting, or clear it: then the Node that set-up used is taken.",
+      },
+    );
+  if (!setUp)
+    throw new UserError("Compute is not set up for this version.", {
+      code: "set-up",
+      action: "Set it up once: it takes a few minutes.",
+    });
+  return node;
 }

@@ -12,7 +12,6 @@ import { language } from "../../../shared/contributions.ts";
 import { connectOrStart } from "../../../shared/daemon/connect.ts";
 import type { DaemonLink } from "../../../shared/daemon/handshake.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/errors.ts";
 import { changed, type Change } from "../../../shared/protocol.ts";
 import { output } from "../../vscode/output.ts";
 import { followPython } from "../language/python.ts";
@@ -40,6 +39,13 @@ export interface ChangeBatch {
 export interface DaemonSession extends Session, Asker {
   readonly link: DaemonLink;
   readonly changes: Emitter<ChangeBatch>;
+}
+
+/** Its troubles are the connection's, which the views and the state machine tell in words: they go to the output alone. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
 }
 
 const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
@@ -82,7 +88,7 @@ export function stdioClient(launch: Launch): LanguageClient {
     options: { env: { ...process.env, ...launch.environment } },
   };
   const server: ServerOptions = { run, debug: run };
-  return new LanguageClient(
+  return new QuietClient(
     "gradus",
     "Gradus",
     server,
@@ -115,7 +121,7 @@ async function overOneConnection(link: DaemonLink, launch: Launch): Promise<Daem
   const changes = new Emitter<ChangeBatch>();
   const transports: MessageTransports = link.transports();
   const closed = (): void => gone.fire("The daemon closed the connection.");
-  const client = new LanguageClient(
+  const client = new QuietClient(
     "gradus",
     "Gradus",
     () => Promise.resolve(transports),
@@ -170,19 +176,4 @@ function session(
         .finally(() => link.close());
     },
   };
-}
-
-/** Refuses early and clearly what a daemon could not do. */
-export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
-  if (node === undefined)
-    throw new UserError("No Node was found to run the daemon.", {
-      code: "set-up",
-      action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
-    });
-  if (!setUp)
-    throw new UserError("Compute is not set up for this version.", {
-      code: "set-up",
-      action: "Set it up once: it takes a few minutes.",
-    });
-  return node;
 }

@@ -10,7 +10,7 @@ export interface Session {
   onClosed(listener: (reason: string) => void): void;
   close(): void;
 }
-export type Remedy = "setUp" | "restart" | "openLog" | "trust";
+export type Remedy = "nodePath" | "setUp" | "restart" | "openLog" | "trust";
 
 export type ConnectionState<S extends Session> =
   | { readonly state: "disconnected" }
@@ -36,6 +36,7 @@ const longestWait = 5_000;
 const mostTries = 15;
 /** Trying again mends none of these. */
 const final: Readonly<Record<string, readonly Remedy[]>> = {
+  "node-path": ["nodePath"],
   "set-up": ["setUp"],
   "not-built": ["setUp"],
   "bad-token": ["restart", "openLog"],
@@ -49,6 +50,9 @@ const realClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** What follows it is the end of a log, which has a place of its own. */
+const firstLine = (text: string): string => text.split("\n", 1)[0] ?? text;
 
 /** Milliseconds before a try: doubling, capped, with jitter so that windows do not come together. */
 export const waitBefore = (attempt: number, random: () => number): number =>
@@ -118,7 +122,7 @@ export class ConnectionMachine<S extends Session> {
       return this.#retry(attempt + 1, messageOf(error));
     this.#enter({
       state: "failed",
-      reason: `${messageOf(error)}${action}`,
+      reason: `${firstLine(messageOf(error))}${action}`,
       remedies: remedies ?? ["restart", "openLog"],
     });
   }

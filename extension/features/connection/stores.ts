@@ -1,4 +1,6 @@
 /** The stores of the open folders, each with its connection, its runs and its feed; and language features without any. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { Uri, window, workspace, type Disposable, type WorkspaceFolder } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { findStore } from "../../../shared/daemon/findStore.ts";
@@ -9,9 +11,17 @@ import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
 import { RunsModel } from "../runs/model.ts";
 import { Emitter } from "./emitter.ts";
-import { findNode, nativeRoot, recordedNode, type Places } from "./node.ts";
-import { openSession, requireNode, stdioClient, type DaemonSession, type Launch } from "./session.ts";
-import { ConnectionMachine, type ConnectionState } from "./state.ts";
+import {
+  findNode,
+  languageNode,
+  nativeRoot,
+  recordedNode,
+  requireNode,
+  type FoundNode,
+  type Places,
+} from "./node.ts";
+import { openSession, stdioClient, type DaemonSession, type Launch } from "./session.ts";
+import { ConnectionMachine, type ConnectionState, type Remedy } from "./state.ts";
 
 export interface Store {
   readonly path: string;
@@ -20,6 +30,9 @@ export interface Store {
   readonly runs: RunsModel;
   readonly feed: RunFeed;
 }
+/** Milliseconds in which the views of a run take one step further, all of them together. */
+export const runsBeat = 2_000;
+
 export type DaemonState = ConnectionState<DaemonSession>;
 
 export class Stores implements Disposable {
@@ -50,6 +63,22 @@ export class Stores implements Disposable {
     const states = this.#stores.map((store) => store.machine.state.state);
     const order = ["failed", "reconnecting", "starting", "handshaking", "disconnected", "ready"] as const;
     return order.find((state) => states.includes(state)) ?? "none";
+  }
+
+  /** What helps against the failures there are. */
+  get remedies(): readonly Remedy[] {
+    return this.#stores.flatMap(({ machine: { state } }) => (state.state === "failed" ? state.remedies : []));
+  }
+
+  /** Runs that are on disk and not known yet: before the daemon has answered by their folders, then by what it says. */
+  get reading(): { readonly left: number; readonly all: number } {
+    const each = this.#stores.map(({ path, runs, machine: { state } }) => {
+      const begins = !runs.loaded && (state.state === "starting" || state.state === "handshaking");
+      const stored = begins ? storedRuns(path) : 0;
+      return begins ? { left: stored, all: stored } : runs.reading;
+    });
+    const sum = (key: "left" | "all"): number => each.reduce((total, one) => total + one[key], 0);
+    return { left: sum("left"), all: sum("all") };
   }
 
   start(): void {
@@ -105,10 +134,10 @@ export class Stores implements Disposable {
     await store.machine.start();
   }
 
-  #launch(folders: readonly WorkspaceFolder[]): Launch {
-    const node = findNode(this.places, setting("nodePath", ""));
+  /** @param found undefined: whatever the daemon runs under */
+  #launch(folders: readonly WorkspaceFolder[], found?: FoundNode): Launch {
     return {
-      node: requireNode(node, true),
+      node: found ?? requireNode(findNode(this.places, setting("nodePath", "")), true),
       cli: Uri.joinPath(Uri.file(this.places.home), "dist", "cli.mjs").fsPath,
       version: this.places.version,
       environment: {
@@ -136,7 +165,7 @@ export class Stores implements Disposable {
   }
 
   #make(path: string, folders: readonly WorkspaceFolder[]): Store {
-    const runs = new RunsModel();
+    const runs = new RunsModel({ milliseconds: runsBeat });
     const feed = new RunFeed(runs);
     const machine = new ConnectionMachine<DaemonSession>({
       open: async (shaking) => {
@@ -164,8 +193,9 @@ export class Stores implements Disposable {
 
   /** Editing needs no daemon: without one, the language server runs as a child of this window. */
   async #startLanguage(): Promise<void> {
-    if (this.#language !== undefined || findNode(this.places, setting("nodePath", "")) === undefined) return;
-    const client = stdioClient(this.#launch(workspace.workspaceFolders ?? []));
+    const node = languageNode(this.places, setting("nodePath", ""));
+    if (this.#language !== undefined || node === undefined) return;
+    const client = stdioClient(this.#launch(workspace.workspaceFolders ?? [], node));
     this.#language = client;
     try {
       await client.start();
@@ -186,13 +216,22 @@ export class Stores implements Disposable {
   }
 }
 
+/** Folders of runs in a store, without opening any. */
+function storedRuns(store: string): number {
+  const folder = join(store, "runs");
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && !entry.name.startsWith("."),
+  ).length;
+}
+
 /** Waits while a connection is being made. */
 async function settled(machine: ConnectionMachine<DaemonSession>): Promise<DaemonSession> {
   return new Promise((resolve, reject) => {
     const look = (state: DaemonState): boolean => {
       if (state.state === "ready") resolve(state.session);
       else if (state.state === "failed")
-        reject(new UserError(state.reason, { code: state.remedies.includes("setUp") ? "set-up" : "daemon" }));
+        reject(new UserError(state.reason, { code: codeOf(state.remedies) }));
       else if (state.state === "disconnected")
         reject(new UserError("The daemon was stopped.", { action: "Start it again." }));
       else return false;
@@ -204,6 +243,9 @@ async function settled(machine: ConnectionMachine<DaemonSession>): Promise<Daemo
     });
   });
 }
+
+const codeOf = (remedies: readonly Remedy[]): string =>
+  remedies.includes("nodePath") ? "node-path" : remedies.includes("setUp") ? "set-up" : "daemon";
 
 /** Runs `act` with a bar in the runs view. */
 export const withBar = <T>(view: string, act: () => Promise<T>): Thenable<T> =>

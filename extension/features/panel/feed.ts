@@ -6,7 +6,6 @@ import type { Asker } from "../connection/asker.ts";
 import {
   curriculumQuery,
   evaluationsQuery,
-  eventsQuery,
   metricsNames,
   metricsSeries,
   groupsQuery,
@@ -28,11 +27,14 @@ import {
   type RolloutPlace,
   type LinkState,
   type LiveStep,
+  type PanelFailures,
   type PanelRun,
   type ToPanel,
 } from "../../../shared/runPanel.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { panelGroups, panelTexts } from "./groups.ts";
+import { panelRun } from "./panelRun.ts";
+import { noFailures, readErrors } from "./readErrors.ts";
 import { seriesParts } from "./seriesParts.ts";
 import type { Json } from "../../../shared/json.ts";
 
@@ -41,6 +43,8 @@ export interface PanelFeedOptions {
   readonly source: () => Promise<Asker>;
   readonly send: (message: ToPanel) => void;
   readonly failed: (error: unknown) => void;
+  /** The run as every other view of the window shows it at the moment. */
+  readonly shown?: () => RunSummary | undefined;
   /** Milliseconds between two updates. */
   readonly pace?: number;
   readonly after?: (milliseconds: number, act: () => void) => void;
@@ -55,6 +59,7 @@ export class PanelFeed {
   #summary: RunSummary | undefined;
   #evaluations: readonly EvaluationRow[] = [];
   #errors = 0;
+  #failures: PanelFailures = noFailures;
   #steps: LiveStep[] = [];
   #dirty = false;
   readonly #stale = { detail: false, evaluations: false, errors: false };
@@ -79,6 +84,16 @@ export class PanelFeed {
   /** The feed has a gap: begin again. */
   async restart(): Promise<void> {
     if (this.#ready) await this.#loadAll();
+  }
+  /** Where the run stands has moved for every view. */
+  moved(): void {
+    if (!this.#ready || this.#detail === undefined) return;
+    this.#dirty = true;
+    this.#schedule();
+  }
+  /** Whether a place is one that the panel was told of: a webview chooses no files. */
+  names(file: string): boolean {
+    return this.#failures.failures.some((failure) => failure.file === file);
   }
   link(link: LinkState): void {
     if (this.#ready) this.options.send({ version: panelVersion, type: "link", link });
@@ -204,8 +219,7 @@ export class PanelFeed {
         this.#dirty = false;
         const steps = this.#steps;
         this.#steps = [];
-        const { run, evaluations, errors } = this.#shown(this.#detail);
-        this.options.send({ version: panelVersion, type: "live", run, steps, evaluations, errors });
+        this.options.send({ version: panelVersion, type: "live", steps, ...this.#shown(this.#detail) });
       }
     } catch (error) {
       this.options.failed(error);
@@ -222,7 +236,7 @@ export class PanelFeed {
     const { run } = this.options;
     if (detail) this.#detail = await source.ask(runsShow, { run });
     if (evaluations) this.#evaluations = (await source.ask(evaluationsQuery, { run })).evaluations;
-    if (errors) this.#errors = await countErrors(source, run);
+    if (errors) [this.#errors, this.#failures] = await readErrors(source, run);
     Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
   }
 
@@ -233,11 +247,11 @@ export class PanelFeed {
     const { run } = this.options;
     try {
       const source = await this.options.source();
-      const [detail, { names }, { evaluations }, errors] = await Promise.all([
+      const [detail, { names }, { evaluations }, [errors, failures]] = await Promise.all([
         source.ask(runsShow, { run }),
         source.ask(metricsNames, { run }),
         source.ask(evaluationsQuery, { run }),
-        countErrors(source, run),
+        readErrors(source, run),
       ]);
       const series = await this.#series(source, names.filter(wantedMetric), {});
       if (round !== this.#round || !this.#ready) return;
@@ -250,7 +264,7 @@ export class PanelFeed {
       )
         this.#summary = detail;
       this.#evaluations = evaluations;
-      this.#errors = errors;
+      [this.#errors, this.#failures] = [errors, failures];
       this.options.send({ version: panelVersion, type: "show", series, ...this.#shown(detail) });
       if (this.#steps.length > 0) this.#schedule();
     } catch (error) {
@@ -272,11 +286,22 @@ export class PanelFeed {
     return answers.flatMap((answer) => answer.series);
   }
 
-  #shown(detail: RunDetail): { run: PanelRun; evaluations: readonly EvaluationRow[]; errors: number } {
+  #shown(detail: RunDetail): {
+    readonly run: PanelRun;
+    readonly evaluations: readonly EvaluationRow[];
+    readonly errors: number;
+    readonly failures: PanelFailures;
+  } {
+    const own = this.#summary ?? detail;
+    const shared = this.options.shown?.();
+    // The window's other views say where a live run stands once in a beat: so does the head of the panel.
+    const summary =
+      shared?.status === own.status && shared.attempt === own.attempt ? { ...own, step: shared.step } : own;
     return {
-      run: panelRun(detail, this.#summary ?? detail),
+      run: panelRun(detail, summary),
       evaluations: this.#evaluations,
       errors: this.#errors,
+      failures: this.#failures,
     };
   }
 }
@@ -295,64 +320,4 @@ function byStep<Row extends { readonly step: number }>(
     steps.set(row.step, own);
   }
   return steps;
-}
-
-async function countErrors(source: Asker, run: string): Promise<number> {
-  const { events } = await source.ask(eventsQuery, { run });
-  return events.filter((event) => event.severity === "error").length;
-}
-
-const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** What the panel needs of a run's record. */
-function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
-  const { config } = detail;
-  const stages = Array.isArray(config["stages"]) ? config["stages"].filter(isRecord) : [];
-  const rollout = isRecord(config["rollout"]) ? config["rollout"] : {};
-  const {
-    id,
-    name,
-    file,
-    status,
-    message,
-    attempt,
-    step,
-    steps,
-    stage,
-    startedAt,
-    endedAt,
-    backend,
-    headline,
-    first,
-    last,
-  } = summary;
-  return {
-    summary: {
-      id,
-      name,
-      file,
-      status,
-      message,
-      attempt,
-      step,
-      steps,
-      stage,
-      startedAt,
-      endedAt,
-      backend,
-      headline,
-      first,
-      last,
-    },
-    stages: detail.stages,
-    planned: stages.map((planned) => ({
-      name: String(planned["name"] ?? ""),
-      kind: String(planned["kind"] ?? "rl"),
-      steps: typeof planned["steps"] === "number" ? planned["steps"] : null,
-    })),
-    checkpoints: detail.checkpoints.map((checkpoint) => ({ step: checkpoint.step })),
-    group: typeof rollout["group"] === "number" ? rollout["group"] : null,
-    backendReason: detail.backendReason,
-  };
 }

@@ -4,6 +4,7 @@ import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rol
 import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
 import { isMarked, responseParts } from "../../../shared/responseParts.ts";
+import { groupVerdict } from "../rollouts/verdict.ts";
 import type { PanelGroup, ToPanel } from "../../../shared/runPanel.ts";
 
 const numberOrNull = (value: MaybeNumber | undefined): number | null => {
@@ -21,14 +22,14 @@ export function panelGroups(groups: readonly GroupRow[], rollouts: readonly Roll
     rows.set(row.group, list);
   }
   return [...rows].map(([group, members]) => {
-    const { task, arm, admitted, reason } = known.get(group) ?? {};
+    const { task, arm, admitted, reason, size } = known.get(group) ?? {};
     const first = members[0]?.task;
     const trains = admitted ?? members[0]?.admitted ?? true;
     return {
       group,
       task: task ?? first?.id ?? group,
       arm: arm ?? first?.arm ?? "",
-      verdict: trains ? "in training" : `left out${reason == null ? "" : `: ${reason}`}`,
+      verdict: groupVerdict({ admitted: trains, reason: reason ?? null, size }, members),
       rollouts: members
         .sort((one, other) => one.index - other.index)
         .map(({ index, reward, advantage, errors = {} }) => ({

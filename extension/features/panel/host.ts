@@ -1,6 +1,6 @@
 /** The run panel's side in the editor: one webview panel a run, restored after a reload. */
 import { randomBytes } from "node:crypto";
-import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
+import { Position, Range, Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { panels } from "../../../shared/contributions.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { runsShow } from "../../../shared/protocol.ts";
@@ -15,6 +15,7 @@ import {
 } from "../../../shared/runPanel.ts";
 import { execute, tell, type CommandName } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
+import { Emitter } from "../connection/emitter.ts";
 import type { DaemonState, Store, Stores } from "../connection/stores.ts";
 import { PanelFeed } from "./feed.ts";
 import { page } from "./html.ts";
@@ -52,6 +53,9 @@ export class RunPanels implements Disposable {
     );
   }
 
+  /** A run's panel came into view. */
+  readonly looked = new Emitter<string>();
+
   show(run: string, name: string, chart?: ChartId): void {
     const existing = this.#open.get(run);
     if (existing !== undefined) return existing.reveal(chart);
@@ -77,6 +81,10 @@ export class RunPanels implements Disposable {
     this.#open.get(run)?.dispose();
     const host = new RunPanelHost(panel, run, this.home, this.stores, () => this.#open.delete(run));
     this.#open.set(run, host);
+    panel.onDidChangeViewState(() => {
+      if (panel.visible) this.looked.fire(run);
+    });
+    this.looked.fire(run);
     return host;
   }
 }
@@ -100,6 +108,7 @@ class RunPanelHost {
       source: async () => this.stores.connected(this.#ownStore()),
       send: (message) => void panel.webview.postMessage(message),
       failed: (error) => this.#failed(error),
+      shown: () => this.stores.ofRun(run)?.runs.find(run),
     });
     panel.iconPath = {
       light: Uri.joinPath(home, "media", "gradus.svg"),
@@ -172,6 +181,9 @@ class RunPanelHost {
     this.#unsubscribe.push(
       store.feed.changes.on((changes) => this.#feed.take(changes)),
       store.feed.restarted.on(() => void this.#feed.restart()),
+      store.runs.changed.on(({ runs }) => {
+        if (runs?.has(this.run) === true) this.#feed.moved();
+      }),
       store.machine.changed.on((state) => this.#feed.link(linkOf(state))),
     );
   }
@@ -209,6 +221,8 @@ class RunPanelHost {
         return this.#moveStage(message).catch((error: unknown) => tell(error, "move the end of a stage"));
       case "why":
         return this.#feed.why(message.place);
+      case "openPlace":
+        return this.#openPlace(message).catch((error: unknown) => tell(error, "open the line that threw"));
       case "failed":
         return output().error(`run panel: ${message.message}`);
       case "act":
@@ -220,6 +234,15 @@ class RunPanelHost {
     const source = await this.stores.connected(this.#ownStore());
     const { file } = await source.ask(runsShow, { run: this.run });
     await moveStage(source, { run: this.run, file, stage, was, steps });
+  }
+
+  async #openPlace({ file, line, column }: Extract<FromPanel, { type: "openPlace" }>): Promise<void> {
+    if (!this.#feed.names(file)) return;
+    const at = new Position(Math.max(0, line - 1), Math.max(0, column - 1));
+    await window.showTextDocument(Uri.file(file), {
+      selection: new Range(at, at),
+      viewColumn: ViewColumn.One,
+    });
   }
 
   async #act(action: PanelAction, step: number | undefined): Promise<void> {

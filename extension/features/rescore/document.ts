@@ -1,7 +1,7 @@
 /** The rollouts that an edit changes most, as two texts that a diff editor lays side by side; and a sweep as a table. Pure. */
 import { formatFraction, formatNumber, plural } from "../../../shared/format.ts";
 import type { BeforeNow, ChangedRollout, Rescored, Sweep } from "../../../shared/rescore.ts";
-import { blocksOf, coverage, stillText } from "../../../shared/rescoreText.ts";
+import { blocksOf, coverage, stillText, sweptText } from "../../../shared/rescoreText.ts";
 import { fromWire } from "../../../shared/rollouts.ts";
 
 export type Side = "before" | "now";
@@ -15,7 +15,7 @@ export function changedText(rescored: Rescored | null, side: Side): string {
   const { change, most, notes } = rescored;
   return [
     coverage(rescored),
-    `${plural(change.rollouts, "rollout")} in ${plural(change.groups, "group")}`,
+    `in ${plural(change.groups, "group")}`,
     "",
     `reward  ${number(change.mean, side)}`,
     ...change.terms.map((term) => `  ${term.term}  ${number(term, side)}`),
@@ -47,8 +47,8 @@ const lines = (margin: string, text: string): string[] =>
 /** One row a weight: the term's share as a bar, then what flips. */
 export function sweepTable(sweep: Sweep | null, term: string): string {
   if (sweep === null) return `No run of this config has recorded rollouts that \`${term}\` was paid for.\n`;
-  const { points, weight, rollouts, signed, pairs, from, to, notes } = sweep;
-  const title = `The weight of ${sweep.term}, over ${plural(rollouts, "rollout")} of steps ${from} to ${to}`;
+  const { run, points, weight, rollouts, signed, pairs, notes } = sweep;
+  const title = `The weight of ${sweep.term}, over ${plural(rollouts, "rollout")} of run ${run}, ${sweptText(sweep)}`;
   const still = stillText(sweep);
   if (still !== undefined) return [title, "", still, ...notes, ""].join("\n");
   const flips = points.map(({ signFlips }) => (signed === 0 ? 0 : signFlips / signed));

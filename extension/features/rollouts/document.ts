@@ -4,6 +4,7 @@ import { criterionText, metCount, signOfCriterion } from "../../../shared/criter
 import { branchText } from "../../../shared/branchText.ts";
 import { helpText } from "../../../shared/helpText.ts";
 import { bracketed, brackets, isMarked, responseParts } from "../../../shared/responseParts.ts";
+import { groupVerdict, teaches } from "./verdict.ts";
 import type { GroupRow } from "../../../shared/protocol.ts";
 import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts.ts";
 
@@ -84,7 +85,9 @@ const signOf = (value: number): Mark["sign"] | undefined =>
 export function rolloutDocument(record: StepRecord): RolloutDocument {
   const writer = new Writer();
   const groups = grouped(record);
-  const trained = groups.filter(({ group }) => group?.admitted === true).length;
+  const trained = groups.filter(
+    ({ group, rollouts }) => group?.admitted === true && teaches(rollouts, group.size),
+  ).length;
   writer.write(`${record.name} · step ${record.step}`);
   writer.write(
     `${plural(groups.length, "group")}, ${plural(record.total, "rollout")}${trained === 0 ? "" : `, ${plural(trained, "group")} in training`}`,
@@ -127,23 +130,40 @@ function writeGroup(writer: Writer, { id, group, rollouts }: Grouped): Heading {
   const arm = group?.arm ?? first?.task?.arm;
   const passed =
     group === undefined ? plural(rollouts.length, "rollout") : `${group.successes} of ${group.size} right`;
-  const verdict = verdictOf(group, first);
+  const verdict = verdictOf(group, rollouts);
   writer.write(`■ ${[task, ...(arm === undefined ? [] : [arm]), passed, verdict].join(" · ")}`);
-  if (first?.prompt !== undefined) {
-    const from = writer.line;
-    writeText(writer, "  ? ", first.prompt);
-    writer.fold(from);
-  }
+  const prompt = first?.prompt ?? "";
+  const long = prompt.split(lineEnd).length > longPrompt;
+  if (first?.prompt !== undefined) writePrompt(writer, long ? beginningOf(prompt) : prompt);
   const children = rollouts.map((rollout) => writeRollout(writer, rollout));
+  if (long) {
+    writer.write("  The whole prompt:");
+    writePrompt(writer, prompt);
+  }
   writer.fold(start);
   return { line: start, end: writer.line - 1, name: task, detail: `${passed}, ${verdict}`, children };
 }
 
-function verdictOf(group: GroupRow | undefined, first: RolloutRow | undefined): string {
+const lineEnd = /\r\n|\r|\n/;
+/** A prompt of more lines stands behind the answers, which are what a person came for. */
+const [longPrompt, shownLines] = [12, 3];
+
+const beginningOf = (prompt: string): string =>
+  `${prompt.split(lineEnd, shownLines).join("\n")}\n… ${plural(prompt.split(lineEnd).length - shownLines, "more line")}, behind the answers`;
+
+function writePrompt(writer: Writer, prompt: string): void {
+  const from = writer.line;
+  writeText(writer, "  ? ", prompt);
+  writer.fold(from);
+}
+
+function verdictOf(group: GroupRow | undefined, rollouts: readonly RolloutRow[]): string {
+  const [first] = rollouts;
   if (first?.use === "evaluate") return "evaluation";
   const admitted = group?.admitted ?? first?.admitted;
-  if (admitted === undefined) return "not judged";
-  return admitted ? "in training" : `left out${group?.reason == null ? "" : `: ${group.reason}`}`;
+  return admitted === undefined
+    ? "not judged"
+    : groupVerdict({ admitted, reason: group?.reason ?? null, size: group?.size }, rollouts);
 }
 
 function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
@@ -178,9 +198,14 @@ function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
   };
 }
 
-function writeTerms(writer: Writer, { rewards = {}, errors = {} }: RolloutRow): void {
+/** `correct 1 × 0.7`: what a term paid, times the weight that it had in the step where that is not 1. */
+function writeTerms(writer: Writer, { rewards = {}, errors = {}, weights = {} }: RolloutRow): void {
+  const times = (term: string): string => {
+    const weight = weights[term];
+    return weight === undefined || Number(weight) === 1 ? "" : ` × ${formatNumber(Number(weight))}`;
+  };
   const terms = Object.entries(rewards).map(([term, value]) => ({
-    text: `${term} ${rewardText(value)}`,
+    text: `${term} ${rewardText(value)}${value === null ? "" : times(term)}`,
     sign: rewardSign(value),
   }));
   const failed = Object.entries(errors).map(([term, message]) => ({
@@ -260,7 +285,7 @@ function markBrackets(
 
 /** Line ends are made visible: whether a response ends in one is often what a reward turns on. */
 function writeText(writer: Writer, margin: string, text: string): void {
-  const lines = text.split(/\r\n|\r|\n/);
+  const lines = text.split(lineEnd);
   if (text === "") return writer.write(`${margin}(empty)`);
   lines.forEach((line, i) => {
     const last = i === lines.length - 1;

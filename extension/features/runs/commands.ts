@@ -19,6 +19,7 @@ import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { pickConfig, pickRun } from "./pick.ts";
+import { endText } from "./treeModel.ts";
 
 export interface RunCommandParts {
   readonly stores: Stores;
@@ -156,11 +157,15 @@ export async function tellEnd(
   openRun: () => void,
   mute: () => Thenable<void>,
 ): Promise<void> {
-  const ended =
-    run.status === "interrupted" ? "was interrupted" : run.status === "stopped" ? "was stopped" : run.status;
-  const reason = run.message === null || run.message === "" ? "" : `: ${run.message.replace(/[.\s]+$/, "")}`;
-  const show = run.status === "failed" ? window.showErrorMessage : window.showInformationMessage;
-  const answer = await show(`${run.name} ${ended}${reason}.`, "Open Run", "Don't Show Again");
+  const told = run.warnings?.[0]?.message ?? run.message ?? "";
+  const reason = told === "" ? "" : `: ${told.replace(/[.\s]+$/, "")}`;
+  const show =
+    run.status === "failed"
+      ? window.showErrorMessage
+      : run.warnings === undefined
+        ? window.showInformationMessage
+        : window.showWarningMessage;
+  const answer = await show(`${run.name} ${endText(run)}${reason}.`, "Open Run", "Don't Show Again");
   if (answer === "Open Run") openRun();
   if (answer === "Don't Show Again") await mute();
 }

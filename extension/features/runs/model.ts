@@ -1,7 +1,23 @@
-/** What this window knows of a store's runs, kept up by the daemon's feed: pure. */
+/**
+ * What this window knows of a store's runs, kept up by the daemon's feed: pure. Every view of it says the same step at
+ * the same time: steps come in beats, everything else at once.
+ */
 import type { Change, RunSummary } from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
+import { isLive, isSettled } from "../../../shared/runStatus.ts";
 import { Emitter } from "../connection/emitter.ts";
+
+export interface Beat {
+  /** Milliseconds in which steps are told once; 0: each at once. */
+  readonly milliseconds: number;
+  readonly after?: (milliseconds: number, act: () => void) => void;
+  readonly now?: () => number;
+}
+
+/** Its log is not read to the end yet, so what became of it is not known. */
+export const isReading = ({ status }: RunSummary): boolean => status === "reading";
+
+/** A run that ended before this window saw it live did not end just now; clocks that differ by less are the same. */
+const clockSlack = 1_000;
 
 export interface RunsChange {
   /** Runs that changed; undefined: all of them. */
@@ -12,10 +28,22 @@ export class RunsModel {
   readonly changed = new Emitter<RunsChange>();
   readonly ended = new Emitter<RunSummary>();
   #runs = new Map<string, RunSummary>();
+  /** Steps that wait for the next beat. */
+  readonly #waiting = new Map<string, RunSummary>();
+  /** When a run was first seen live. */
+  readonly #since = new Map<string, number>();
+  #resting = false;
   #loaded = false;
+
+  constructor(private readonly beat: Beat = { milliseconds: 0 }) {}
 
   get loaded(): boolean {
     return this.#loaded;
+  }
+  /** Runs whose logs are not read yet, and how many there are in all. */
+  get reading(): { readonly left: number; readonly all: number } {
+    const runs = [...this.#runs.values()];
+    return { left: runs.filter(isReading).length, all: runs.length };
   }
   /** Newest first, live ones before the rest. */
   get all(): readonly RunSummary[] {
@@ -38,37 +66,90 @@ export class RunsModel {
   }
 
   replace(runs: readonly RunSummary[]): void {
-    const before = this.#runs;
     this.#runs = new Map(runs.map((run) => [run.id, run]));
+    this.#waiting.clear();
+    for (const run of runs) this.#see(run);
     const known = this.#loaded;
     this.#loaded = true;
     this.changed.fire({ runs: undefined });
     // What ended while the connection was down ended unseen all the same.
-    if (known) for (const run of runs) this.#noteEnd(before.get(run.id), run);
+    if (known) for (const run of runs) this.#noteEnd(run);
   }
 
   clear(): void {
     this.#runs.clear();
+    this.#waiting.clear();
     this.#loaded = false;
     this.changed.fire({ runs: undefined });
   }
 
   apply(changes: readonly Change[]): void {
     const touched = new Set<string>();
-    const ended: [RunSummary | undefined, RunSummary][] = [];
+    const ended: RunSummary[] = [];
     for (const change of changes) {
-      touched.add(change.run);
-      if (change.kind === "deleted") this.#runs.delete(change.run);
-      else if (change.summary !== null) {
-        ended.push([this.#runs.get(change.run), change.summary]);
-        this.#runs.set(change.run, change.summary);
+      const before = this.#runs.get(change.run);
+      if (change.kind === "deleted") {
+        this.#runs.delete(change.run);
+        this.#waiting.delete(change.run);
+        this.#since.delete(change.run);
+        touched.add(change.run);
+      } else if (change.summary !== null) {
+        const { summary } = change;
+        if (this.#resting && before !== undefined && onlyStepped(before, summary)) {
+          this.#waiting.set(change.run, summary);
+          continue;
+        }
+        ended.push(summary);
+        this.#take(summary);
+        touched.add(change.run);
       }
     }
-    if (touched.size > 0) this.changed.fire({ runs: touched });
-    for (const [before, after] of ended) this.#noteEnd(before, after);
+    this.#tell(touched);
+    for (const run of ended) this.#noteEnd(run);
   }
 
-  #noteEnd(before: RunSummary | undefined, after: RunSummary): void {
-    if (before !== undefined && isLive(before.status) && !isLive(after.status)) this.ended.fire(after);
+  #take(summary: RunSummary): void {
+    this.#waiting.delete(summary.id);
+    this.#runs.set(summary.id, summary);
+    this.#see(summary);
+  }
+
+  #tell(touched: ReadonlySet<string>): void {
+    if (touched.size === 0) return;
+    this.changed.fire({ runs: touched });
+    this.#rest();
+  }
+
+  #rest(): void {
+    const { milliseconds, after = (wait, act) => void setTimeout(act, wait) } = this.beat;
+    if (this.#resting || milliseconds <= 0) return;
+    this.#resting = true;
+    after(milliseconds, () => {
+      this.#resting = false;
+      const waiting = [...this.#waiting.values()];
+      for (const summary of waiting) this.#take(summary);
+      this.#tell(new Set(waiting.map(({ id }) => id)));
+    });
+  }
+
+  #see(run: RunSummary): void {
+    if (isLive(run.status) && !this.#since.has(run.id))
+      this.#since.set(run.id, (this.beat.now ?? Date.now)());
+  }
+
+  /** Told once, and only where this window saw it live: a log that is read late brings ends of long ago. */
+  #noteEnd(run: RunSummary): void {
+    const since = this.#since.get(run.id);
+    if (since === undefined || !isSettled(run.status)) return;
+    this.#since.delete(run.id);
+    const at = run.endedAt === null ? Number.NaN : Date.parse(run.endedAt);
+    if (!(at < since - clockSlack)) this.ended.fire(run);
   }
 }
+
+/** Nothing but where it stands has changed. */
+const onlyStepped = (before: RunSummary, after: RunSummary): boolean =>
+  before.status === after.status &&
+  before.attempt === after.attempt &&
+  before.stage === after.stage &&
+  before.message === after.message;

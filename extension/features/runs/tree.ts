@@ -1,4 +1,5 @@
 /** The runs view. */
+import { existsSync } from "node:fs";
 import {
   EventEmitter,
   MarkdownString,
@@ -60,7 +61,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
     item.iconPath = new ThemeIcon(row.icon, row.color === null ? undefined : new ThemeColor(row.color));
     item.contextValue = row.context;
     item.accessibilityInformation = { label: row.spoken };
-    if (node.kind === "run") item.tooltip = new MarkdownString(runTooltip(node.run, Date.now()));
+    if (node.kind === "run") item.tooltip = new MarkdownString(runTooltip(node.run, Date.now()), true);
     const command = commandOf(node);
     if (command !== undefined) item.command = command;
     return item;
@@ -89,7 +90,9 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
       session.ask(runsShow, { run }),
       session.ask(evaluationsQuery, { run }),
     ]);
-    return [...childrenOfRun(detail, evaluations)];
+    // A run's log tells of every checkpoint that it wrote, those that `checkpoint.keep` has removed since too.
+    const checkpoints = detail.checkpoints.filter(({ path }) => existsSync(path));
+    return [...childrenOfRun({ ...detail, checkpoints }, evaluations)];
   }
 }
 

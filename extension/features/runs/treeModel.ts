@@ -10,6 +10,7 @@ import {
 import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol.ts";
 import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
 import { plainMarkdown } from "../../../shared/visibleText.ts";
+import { isReading } from "./model.ts";
 
 export type RunNode =
   | { readonly kind: "run"; readonly run: RunSummary }
@@ -58,10 +59,24 @@ const icons: Readonly<
   stopped: { icon: "circle-slash", color: "descriptionForeground", word: "stopped" },
   failed: { icon: "error", color: "testing.iconFailed", word: "failed" },
   interrupted: { icon: "warning", color: "charts.orange", word: "interrupted" },
+  reading: { icon: "loading~spin", color: "descriptionForeground", word: "being read" },
 };
+
+/** What a run that has ended came to, where its numbers say that something is wrong: "nothing trained". */
+export const warningText = ({ warnings = [] }: RunSummary): string =>
+  warnings.map(({ label }) => label).join(", ");
+
+/** "Finished", "finished, but nothing trained": the one sentence that a notification begins with. */
+export function endText(run: RunSummary): string {
+  const warning = warningText(run);
+  const { word } = icons[run.status];
+  const was = run.status === "interrupted" || run.status === "stopped" ? `was ${word}` : word;
+  return warning === "" ? was : run.status === "finished" ? `${was}, but ${warning}` : `${was}; ${warning}`;
+}
 
 /** How a run stands in a few words: "step 85 of 420 · r̄ 0.41", "pass@1 20.4 % → 38.8 %", "failed · 3 h ago". */
 export function runDescription(run: RunSummary, now: number): string {
+  if (isReading(run)) return "reading its log";
   const reward = run.headline["reward/total"];
   if (isLive(run.status)) {
     const place = run.step < 0 ? icons[run.status].word : `step ${run.step + 1} of ${run.steps}`;
@@ -74,11 +89,23 @@ export function runDescription(run: RunSummary, now: number): string {
       ? ` · pass@1 ${formatFraction(first, 1)} → ${formatFraction(last, 1)}`
       : "";
   const ended = run.endedAt === null ? "" : ` · ${formatAge(now - Date.parse(run.endedAt))}`;
-  return `${run.status === "finished" ? "" : `${icons[run.status].word}`}${gain}${ended}`.replace(/^ · /, "");
+  const warning = warningText(run) === "" ? "" : ` · ${warningText(run)}`;
+  return `${run.status === "finished" ? "" : `${icons[run.status].word}`}${warning}${gain}${ended}`.replace(
+    /^ · /,
+    "",
+  );
+}
+
+/** A green tick is for a run that came to something. */
+function lookOf(run: RunSummary): (typeof icons)[RunStatus] {
+  const own = icons[run.status];
+  return warningText(run) === "" || run.status === "failed"
+    ? own
+    : { icon: "warning", color: "problemsWarningIcon.foreground", word: own.word };
 }
 
 function runRow(run: RunSummary, now: number): Row {
-  const { icon, color, word } = icons[run.status];
+  const { icon, color, word } = lookOf(run);
   const description = runDescription(run, now);
   return {
     id: `run/${run.id}`,
@@ -241,7 +268,8 @@ const steps = (run: string, from: number, to: number): readonly RunNode[] =>
 /** Markdown for the tooltip; what comes from a run is escaped. */
 export function runTooltip(run: RunSummary, now: number): string {
   const lines = [
-    `**${plainMarkdown(run.name)}** ${icons[run.status].word}`,
+    `**${plainMarkdown(run.name)}** ${lookOf(run).word}`,
+    ...(run.warnings ?? []).map(({ message }) => `$(warning) ${plainMarkdown(message)}`),
     ...(run.message === null || run.message === "" ? [] : [plainMarkdown(run.message)]),
     `step ${run.step + 1} of ${run.steps}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
     ...Object.entries(run.headline).map(([name, value]) => `${plainMarkdown(name)}: ${formatNumber(value)}`),
@@ -252,9 +280,19 @@ export function runTooltip(run: RunSummary, now: number): string {
   return lines.join("  \n");
 }
 
-/** `$(pulse) 1 run · r̄ 0.41`; undefined when nothing runs. */
-export function statusText(live: readonly RunSummary[]): string | undefined {
-  if (live.length === 0) return undefined;
+/** While logs are read: "Reading 201 runs…", "Reading runs: 40 of 201 are left…"; empty when all are known. */
+export function readingText({ left, all }: { readonly left: number; readonly all: number }): string {
+  if (left === 0) return "";
+  return left >= all ? `Reading ${plural(all, "run")}…` : `Reading runs: ${left} of ${all} are left…`;
+}
+
+/**
+ * `$(pulse) 1 run · r̄ 0.41`; undefined when there is nothing to say.
+ * @param alarm a run that ended with a warning which nobody has looked at yet
+ */
+export function statusText(live: readonly RunSummary[], alarm?: RunSummary): string | undefined {
+  if (live.length === 0)
+    return alarm === undefined ? undefined : `$(warning) ${alarm.name}: ${warningText(alarm)}`;
   const rewards = live.flatMap((run) => run.headline["reward/total"] ?? []);
   const mean = rewards.length === 0 ? undefined : rewards.reduce((a, b) => a + b, 0) / rewards.length;
   const first = live[0];

@@ -7,7 +7,7 @@ import { register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { Emitter } from "../connection/emitter.ts";
-import { findNode, nativeRoot, recordedNode, type Places } from "../connection/node.ts";
+import { findNode, nativeRoot, recordedNode, requireNode, type Places } from "../connection/node.ts";
 
 export class SetUp {
   /** What is being done; undefined when nothing is. */
@@ -47,11 +47,7 @@ export class SetUp {
   }
 
   async #build(): Promise<void> {
-    const node = findNode(this.places, setting("nodePath", ""));
-    if (node === undefined)
-      throw new UserError("No Node was found to set up with.", {
-        action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
-      });
+    const node = requireNode(findNode(this.places, setting("nodePath", "")), true);
     const options = {
       location: ProgressLocation.Notification,
       title: "Setting up compute",

@@ -8,6 +8,7 @@ import {
   type Disposable,
 } from "vscode";
 import { commands, language } from "../../../shared/contributions.ts";
+import type { RunSummary } from "../../../shared/protocol.ts";
 import { plainMarkdown } from "../../../shared/visibleText.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription, statusText } from "../runs/treeModel.ts";
@@ -16,9 +17,19 @@ export class Status implements Disposable {
   readonly #runs = window.createStatusBarItem("gradus.runs", StatusBarAlignment.Left, 0);
   readonly #connection = languages.createLanguageStatusItem("gradus.connection", { language: language.id });
 
-  constructor(private readonly stores: Stores) {
+  /** The last run that ended with a warning, until it is looked at or another one is started. */
+  #alarm: RunSummary | undefined;
+
+  /** @param seen whether a run is before the person's eyes */
+  constructor(
+    private readonly stores: Stores,
+    private readonly seen: (run: string) => boolean,
+  ) {
+    stores.ended.on((run) => {
+      this.#alarm = run.warnings === undefined ? undefined : run;
+      this.update();
+    });
     this.#runs.name = "Gradus Runs";
-    this.#runs.command = commands.runOpen;
     this.#connection.name = "Gradus";
     this.#connection.command = { command: commands.daemonStatus, title: "Show Status" };
     this.update();
@@ -31,19 +42,36 @@ export class Status implements Disposable {
 
   update(): void {
     const { live } = this.stores;
-    const text = statusText(live);
+    const alarm = this.#alarmed(live);
+    const text = statusText(live, alarm);
+    const shown = live.length === 0 && alarm !== undefined ? [alarm] : live;
+    this.#runs.command =
+      live.length === 0 && alarm !== undefined
+        ? { command: commands.runOpen, title: "Open Run", arguments: [alarm.id] }
+        : commands.runOpen;
     if (text === undefined) this.#runs.hide();
     else {
       this.#runs.text = text;
       this.#runs.tooltip = new MarkdownString(
-        live.map((run) => plainMarkdown(`${run.name}: ${runDescription(run, Date.now())}`)).join("  \n"),
+        shown.map((run) => plainMarkdown(`${run.name}: ${runDescription(run, Date.now())}`)).join("  \n"),
       );
       this.#runs.accessibilityInformation = {
-        label: `Gradus: ${live.map((run) => `${run.name}, ${runDescription(run, Date.now())}`).join("; ")}`,
+        label: `Gradus: ${shown.map((run) => `${run.name}, ${runDescription(run, Date.now())}`).join("; ")}`,
       };
       this.#runs.show();
     }
     this.#updateConnection();
+  }
+
+  #alarmed(live: readonly RunSummary[]): RunSummary | undefined {
+    const alarm = this.#alarm;
+    const over =
+      alarm === undefined ||
+      live.length > 0 ||
+      this.seen(alarm.id) ||
+      this.stores.ofRun(alarm.id) === undefined;
+    if (over) this.#alarm = undefined;
+    return this.#alarm;
   }
 
   #updateConnection(): void {

@@ -81,7 +81,8 @@ function withRollouts(finding: EvidenceFinding): EvidenceFinding {
   const { rollouts } = finding;
   if (rollouts === undefined) return finding;
   const message = `Rollouts of step ${rollouts.step}`;
-  return { ...finding, related: [{ file: "", uri: rolloutsUri(rollouts), range: startOfFile, message }] };
+  const link = { file: "", uri: rolloutsUri(rollouts), range: startOfFile, message };
+  return { ...finding, related: [...(finding.related ?? []), link] };
 }
 
 export function evidenceHints(evidence: Evidence | undefined, open: OpenConfig): InlayHint[] {

@@ -12,7 +12,7 @@ import { endOfLine, rangeOf } from "../../evidence/place.ts";
 import type { OpenConfig } from "../documents.ts";
 import type { LanguageContext } from "../feature.ts";
 import { locate } from "../locate.ts";
-import { changeLabel, changeText, sweepText, termLabel } from "../../../shared/rescoreText.ts";
+import { changeLabel, changeText, overLabel, sweepText, termLabel } from "../../../shared/rescoreText.ts";
 
 const prefix = "reward.terms.";
 
@@ -28,7 +28,11 @@ export function rescoreHints({ rescoring, wishes }: LanguageContext, open: OpenC
   };
   return changed.flatMap((path, index): InlayHint[] => {
     const own = path.startsWith(prefix) ? termLabel(rescored, path.slice(prefix.length)) : undefined;
-    const parts = [...(index === 0 ? [changeLabel(rescored)] : []), ...(own === undefined ? [] : [own])];
+    const parts = [
+      ...(index === 0 ? [changeLabel(rescored)] : []),
+      ...(own === undefined ? [] : [own]),
+      ...(index === 0 ? [overLabel(rescored)] : []),
+    ];
     if (parts.length === 0) return [];
     const value = parts.join(" · ");
     return [

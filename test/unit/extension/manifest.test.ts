@@ -186,6 +186,7 @@ test("welcome views name an action that exists, and every empty state has one", 
     "== failed",
     "== disconnected",
     "== setUp",
+    "== nodePath",
     "reconnecting",
   ])
     assert.ok(runs.includes(state), state);

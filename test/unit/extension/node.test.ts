@@ -3,7 +3,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findNode, nativeRoot, recordedNode } from "../../../extension/features/connection/node.ts";
+import {
+  findNode,
+  languageNode,
+  nativeRoot,
+  recordedNode,
+  requireNode,
+} from "../../../extension/features/connection/node.ts";
+import { UserError } from "../../../shared/errors.ts";
 import { contentSecurityPolicy, page } from "../../../extension/features/panel/html.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-node-"));
@@ -36,6 +43,33 @@ test("the setting wins, then what set-up recorded, then the PATH; without any th
   assert.equal(recordedNode(places()), undefined, "a Node that has gone is not recorded");
   file(record, "{ half");
   assert.equal(recordedNode(places()), undefined, "half a record is none");
+});
+
+test("a setting that names nothing is refused by its name, and the language server goes without it", () => {
+  const missing = join(folder, "no", "node");
+  const setting = { path: missing, from: "setting" } as const;
+  const isNodePath = (error: unknown): boolean =>
+    error instanceof UserError &&
+    error.detail.code === "node-path" &&
+    error.message.includes("gradus.nodePath") &&
+    !error.message.includes("ENOENT");
+  assert.throws(() => requireNode(setting, true), isNodePath);
+  assert.throws(() => requireNode(setting, true), new RegExp(missing));
+  // Said before what set-up would say: with such a Node it cannot run, either.
+  assert.throws(() => requireNode(setting, false), isNodePath);
+  mkdirSync(join(folder, "a-folder"), { recursive: true });
+  assert.throws(() => requireNode({ path: join(folder, "a-folder"), from: "setting" }, true), isNodePath);
+  const text = file("text/node");
+  chmodSync(text, 0o644);
+  if (process.getuid?.() !== 0)
+    assert.throws(() => requireNode({ path: text, from: "setting" }, true), isNodePath);
+  const real = file("real/node");
+  assert.deepEqual(requireNode({ path: real, from: "setting" }, true), { path: real, from: "setting" });
+
+  const environment = { PATH: join(folder, "real") };
+  assert.deepEqual(languageNode(places(environment), missing), { path: real, from: "PATH" });
+  assert.deepEqual(languageNode(places(environment), real), { path: real, from: "setting" });
+  assert.equal(languageNode(places(), missing), undefined);
 });
 
 test("a checkout keeps its native packages; an installed extension has them in a folder per version", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import { PanelFeed } from "../../../extension/features/panel/feed.ts";
-import type { Change, RunDetail } from "../../../shared/protocol.ts";
+import type { Change, RunDetail, RunSummary } from "../../../shared/protocol.ts";
 import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
 import { mostBuckets, panelVersion, type ToPanel } from "../../../shared/runPanel.ts";
 import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
@@ -25,7 +25,10 @@ interface SeriesAsked {
   readonly stacks: readonly { readonly metrics: readonly string[]; readonly absent: string }[];
 }
 
-function rig(step = warmUp + 5) {
+function rig(
+  step = warmUp + 5,
+  more: { readonly answers?: Readonly<Record<string, unknown>>; readonly shown?: () => RunSummary } = {},
+) {
   const sent: ToPanel[] = [];
   const asked: string[] = [];
   const wheres: (string | undefined)[] = [];
@@ -69,6 +72,11 @@ function rig(step = warmUp + 5) {
     "gradus/rollouts/why": () => Promise.reject(new Error("no such rollout")),
     "gradus/evaluations": () => ({ evaluations: evaluationsUpTo(at) }),
     "gradus/events": () => ({ events: [{ severity: "error" }, { severity: "info" }] }),
+    // A daemon of an earlier version.
+    "gradus/rewards/errors": () => Promise.reject(new Error("unhandled method")),
+    ...Object.fromEntries(
+      Object.entries(more.answers ?? {}).map(([method, answer]) => [method, () => answer]),
+    ),
   };
   const source: Asker = {
     ask: (request, parameters) => {
@@ -88,6 +96,7 @@ function rig(step = warmUp + 5) {
     send: (message) => sent.push(message),
     failed: (error) => failures.push(error),
     after: (_, act) => void timers.push(act),
+    ...(more.shown === undefined ? {} : { shown: more.shown }),
   });
   const tick = async (): Promise<void> => {
     timers.shift()?.();
@@ -158,6 +167,59 @@ test("a later attempt begins inside a bucket: everything is asked for again", as
     sent.map(({ type }) => type),
     ["show", "show"],
   );
+});
+
+const failure = {
+  term: "bad",
+  message: "threw",
+  count: 3,
+  first: 0,
+  last: 2,
+  file: "/p/bad.ts",
+  line: 3,
+  column: 1,
+};
+
+test("what rewards failed with is told beside errors of other kinds, and only its files are opened", async () => {
+  const errors = { failures: [failure], kinds: 1, failed: { bad: 3 }, rollouts: 8, otherErrors: 1 };
+  const events = [
+    { severity: "error", name: "reward-error" },
+    { severity: "error", name: "log-damaged" },
+    { severity: "warning", name: "reward-error" },
+  ];
+  const { feed, sent } = rig(warmUp, {
+    answers: { "gradus/rewards/errors": errors, "gradus/events": { events } },
+  });
+  await feed.ready();
+  const [message] = sent;
+  assert.ok(message?.type === "show");
+  assert.equal(message.errors, 1);
+  assert.deepEqual(message.failures, { failures: [failure], kinds: 1, failed: { bad: 3 }, rollouts: 8 });
+  assert.ok(feed.names("/p/bad.ts") && !feed.names("/etc/passwd"));
+});
+
+test("the head says the step that the window's other views say; its charts go on", async () => {
+  let shown = summaryAt(warmUp + 5);
+  const { feed, sent, tick, stepChange } = rig(warmUp + 5, { shown: () => shown });
+  await feed.ready();
+  feed.take([stepChange(warmUp + 7)]);
+  await tick();
+  const last = () => {
+    const message = sent.at(-1);
+    assert.ok(message?.type === "live");
+    return { head: message.run.summary.step, charts: message.steps.at(-1)?.step };
+  };
+  assert.deepEqual(last(), { head: warmUp + 5, charts: warmUp + 7 });
+  shown = summaryAt(warmUp + 7);
+  feed.moved();
+  await tick();
+  assert.equal(last().head, warmUp + 7);
+  // The end of a run does not wait for a beat.
+  feed.take([
+    { ...stepChange(warmUp + 9, "status"), summary: summaryAt(warmUp + 9, { status: "finished" }) },
+  ]);
+  await tick();
+  assert.equal(last().head, warmUp + 9);
 });
 
 test("changes are gathered: one message for many steps, and none while one is awaited", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changedText, exportLine, sweepTable } from "../../../extension/features/rescore/document.ts";
 import type { Rescored, Sweep } from "../../../shared/rescore.ts";
-import { changeLabel, changeText, sweepText, termLabel } from "../../../shared/rescoreText.ts";
+import { changeLabel, changeText, overLabel, sweepText, termLabel } from "../../../shared/rescoreText.ts";
 
 const rescored: Rescored = {
   run: "one",
@@ -54,7 +54,8 @@ test("one line says what a person decides by", () => {
 
 test("the hover has the terms, the counts and the rollouts, and no mark-up of a response", () => {
   const text = changeText(rescored);
-  assert.match(text, /steps 30 to 33 \(4 of 24 with rollouts\)/);
+  assert.match(text, /seen, run one, steps 30 to 33 \(4 of 24 with rollouts\), 64 rollouts/);
+  assert.equal(overLabel(rescored), "64 rollouts of seen, steps 30 to 33");
   assert.match(text, /\| `format` \| 0\.500 \| 1 \|/);
   assert.match(text, /\| `style` \| 0\.500 \| – \| 64 errors \|/);
   assert.match(text, /7 of 96 pairs of siblings change places \(7\.3 %\)/);
@@ -93,6 +94,8 @@ test("a sweep is a row a weight, with the present one marked", () => {
     pairs: 96,
     from: 30,
     to: 33,
+    steps: 4,
+    of: 24,
     notes: [],
     picture: "<svg/>",
   };
@@ -102,6 +105,17 @@ test("a sweep is a row a weight, with the present one marked", () => {
   assert.match(sweepText(sweep, true), /!\[weight of format\]\(data:image\/svg\+xml;base64,PHN2Zy8\+\)/);
   assert.ok(!sweepText(sweep, false).includes("!["));
   assert.match(sweepTable(null, "format"), /No run of this config/);
+  assert.match(rows[0] ?? "", /64 rollouts of run one, 4 of 24 steps, spread over steps 30 to 33$/);
+  assert.match(
+    sweepText(sweep, false),
+    /64 rollouts of run one, 4 of 24 steps, spread over steps 30 to 33$/m,
+  );
+  const still = { ...sweep, points: [point(0, 0, 0), point(1, 0, 0)] };
+  assert.match(
+    sweepText(still, false),
+    /It pays all rollouts of a group alike in the 4 steps looked at: no weight/,
+  );
+  assert.match(sweepText({ ...still, steps: 24 }, false), /alike in all steps: no weight/);
 });
 
 test("a reward's hint stands behind the line that exports it", () => {

@@ -48,6 +48,46 @@ test("groups by task, with its arm, passes and verdict, and each rollout's rewar
   assert.ok(text.indexOf("● 0") < text.indexOf("● 1"), "rollouts of a group are in order");
 });
 
+test("a group whose rewards failed is admitted, and not called in training", () => {
+  const failed = { rewards: {}, errors: { bad: "threw" }, reward: null, advantage: null } as const;
+  const rows = [rollout("a", 0, failed), rollout("a", 1, failed), rollout("b", 0), rollout("b", 1, failed)];
+  const { text } = written(rows, [group("a", { successes: 0 }), group("b")]);
+  assert.match(text, /^countdown · step 12\n2 groups, 4 rollouts, 1 group in training\n/);
+  assert.match(text, /■ task a .* · trains nothing: its rewards failed\n/);
+  assert.match(text, /■ task b .* · in training\n/);
+  // Of a group that is not all there, nothing is said.
+  assert.match(
+    written([rollout("a", 0, failed)], [group("a", { size: 8 })]).text,
+    /■ task a .* · in training\n/,
+  );
+  // A log without advantages, too.
+  assert.match(
+    written([{ step: 12, group: "a", index: 0, reward: 1 }], [group("a", { size: 1 })]).text,
+    / · in training\n/,
+  );
+});
+
+test("a term stands with the weight that it had, where that is not 1", () => {
+  const weights = { correct: 1, brevity: 0.7, odd: 0.5 };
+  const { text, marks } = written([
+    rollout("a", 0, { rewards: { correct: 1, brevity: -0.2, odd: null }, weights }),
+  ]);
+  assert.match(text, /\n {6}correct 1 {3}brevity −0\.200 × 0\.700 {3}odd n\/a\n/);
+  const mark = marks.find(({ sign }) => sign === "negative");
+  assert.ok(mark !== undefined);
+});
+
+test("a long prompt stands behind the answers", () => {
+  const prompt = Array.from({ length: 240 }, (_, i) => `line ${i}`).join("\n");
+  const { text } = written([rollout("a", 0, { prompt }), rollout("a", 1, { prompt })], [group("a")]);
+  assert.match(
+    text,
+    / {2}\? line 0⏎\n {2}\? line 1⏎\n {2}\? line 2⏎\n {2}\? … 237 more lines, behind the answers\n {2}● 0/,
+  );
+  assert.ok(text.indexOf("line 239") > text.indexOf("● 1"));
+  assert.match(text, / {2}The whole prompt:\n {2}\? line 0⏎\n/);
+});
+
 test("a helped rollout says what was given and behind what it trains", () => {
   const help = { use: "solution", share: 0.5, round: 1, given: 2, text: "3 " };
   assert.match(

@@ -6,11 +6,14 @@ import { RunsModel } from "../../../extension/features/runs/model.ts";
 import {
   childrenOf,
   childrenOfRun,
+  endText,
+  readingText,
   rowOf,
   runDescription,
   runTooltip,
   statusText,
 } from "../../../extension/features/runs/treeModel.ts";
+import { lastRunTitle } from "../../../extension/features/configs/lastRun.ts";
 import type { Change, RunDetail, RunSummary } from "../../../shared/protocol.ts";
 
 const now = Date.parse("2026-11-21T20:00:00Z");
@@ -135,6 +138,56 @@ test("an end is told once, even when it happened while disconnected", () => {
   assert.deepEqual(ended, ["a stopped"]);
 });
 
+test("an end of long ago is not announced when its log is read, and a run that is read is not live", () => {
+  let now = Date.parse("2026-11-21T20:00:00Z");
+  const model = new RunsModel({ milliseconds: 0, now: () => now });
+  const ended: string[] = [];
+  model.ended.on(({ id }) => ended.push(id));
+  const yesterday = { status: "finished", endedAt: "2026-11-20T12:00:00.000Z" } as const;
+  model.replace([
+    summary("unread", { status: "reading", step: -1 }),
+    summary("plain", { status: "starting", step: -1 }),
+    summary("live"),
+  ]);
+  assert.deepEqual(model.live.map(({ id }) => id).sort(), ["live", "plain"]);
+  assert.deepEqual(model.reading, { left: 1, all: 3 });
+  now += 5_000;
+  model.apply([
+    change(1, summary("unread", yesterday), "status"),
+    change(2, summary("plain", yesterday), "status"),
+    change(3, summary("live", { status: "finished", endedAt: "2026-11-21T20:00:04.000Z" }), "status"),
+  ]);
+  assert.deepEqual(ended, ["live"]);
+  assert.deepEqual(model.reading, { left: 0, all: 3 });
+  // One that ran before this window's eyes and whose end is then read is told of.
+  model.apply([change(4, summary("plain"), "status")]);
+  model.apply([change(5, summary("plain", { status: "reading" }), "status")]);
+  assert.deepEqual(ended, ["live"]);
+  model.apply([
+    change(6, summary("plain", { status: "failed", endedAt: new Date(now).toISOString() }), "status"),
+  ]);
+  assert.deepEqual(ended, ["live", "plain"]);
+});
+
+test("steps move once in a beat for every view; a status at once", () => {
+  const timers: (() => void)[] = [];
+  const model = new RunsModel({ milliseconds: 2_000, after: (_, act) => void timers.push(act) });
+  const told: (number | undefined)[] = [];
+  model.changed.on(() => told.push(model.find("a")?.step));
+  model.replace([summary("a", { step: 1 })]);
+  for (let step = 2; step < 8; step++) model.apply([change(step, summary("a", { step }))]);
+  assert.deepEqual(told, [1, 2], "the first step is told at once, the others wait");
+  timers.shift()?.();
+  assert.deepEqual(told, [1, 2, 7]);
+  model.apply([change(9, summary("a", { step: 8 }))]);
+  model.apply([change(10, summary("a", { step: 9, status: "finished" }), "status")]);
+  assert.deepEqual(told, [1, 2, 7, 9]);
+  timers.shift()?.();
+  assert.equal(model.find("a")?.step, 9, "what waited was overtaken");
+  timers.shift()?.();
+  assert.equal(timers.length, 0, "nothing waits when nothing happens");
+});
+
 test("live runs come first, then the newest; a deleted run is gone", () => {
   const model = new RunsModel();
   model.replace([
@@ -172,6 +225,66 @@ test("a row says in words and icon how a run stands", () => {
     runDescription(summary("c", { status: "failed", endedAt: "2026-11-21T19:59:50.000Z" }), now),
     "failed · just now",
   );
+});
+
+test("a run that came to nothing has a warning sign and the words for it, in row, tooltip, lens, notification and status bar", () => {
+  const run = summary("a", {
+    status: "finished",
+    endedAt: "2026-11-21T17:00:00.000Z",
+    first: { "eval/pass@1": 0.023 },
+    last: { "eval/pass@1": 0 },
+    warnings: [
+      {
+        reason: "nothing-trained",
+        label: "nothing trained",
+        message: "Nothing was trained in the 20 steps.",
+      },
+      { reason: "held-out-worse", label: "held-out got worse", message: "Held-out answers got worse." },
+    ],
+  });
+  const row = rowOf({ kind: "run", run }, now);
+  assert.deepEqual(
+    [row.icon, row.color, row.context, row.description],
+    [
+      "warning",
+      "problemsWarningIcon.foreground",
+      "run.finished",
+      "nothing trained, held-out got worse · pass@1 2.3 % → 0.0 % · 3 h ago",
+    ],
+  );
+  assert.match(row.spoken, /nothing trained/);
+  assert.match(runTooltip(run, now), /\$\(warning\) Nothing was trained in the 20 steps/);
+  assert.equal(endText(run), "finished, but nothing trained, held-out got worse");
+  assert.equal(endText({ ...run, status: "stopped" }), "was stopped; nothing trained, held-out got worse");
+  assert.equal(endText(summary("b", { status: "finished" })), "finished");
+  assert.equal(statusText([], run), "$(warning) name of a: nothing trained, held-out got worse");
+  assert.equal(statusText([summary("b")], run), "$(pulse) 1 run · r̄ 0.412");
+  assert.equal(
+    lastRunTitle(run, "up"),
+    "Last run: $(warning) nothing trained, held-out got worse, reward 0.412, pass@1 2.3 % → 0.0 %",
+  );
+  const failed = rowOf({ kind: "run", run: { ...run, status: "failed" } }, now);
+  assert.equal(failed.icon, "error");
+});
+
+test("the lens has an arrow only where held-out answers did not get worse", () => {
+  const better = { first: { "eval/pass@1": 0.2 }, last: { "eval/pass@1": 0.4 }, status: "finished" } as const;
+  assert.equal(lastRunTitle(summary("a", better), "up"), "Last run: reward 0.412 ↑, pass@1 20.0 % → 40.0 %");
+  const worse = { first: { "eval/pass@1": 0.2 }, headline: { "reward/total": 0.4, "eval/pass@1": 0.1 } };
+  assert.equal(
+    lastRunTitle(summary("a", worse), "up"),
+    "$(pulse) Step 85 of 420: reward 0.400, pass@1 10.0 %",
+  );
+  assert.equal(lastRunTitle(summary("a", { status: "failed" })), "Last run: failed, reward 0.412");
+  assert.equal(lastRunTitle(summary("a", { status: "reading" })), "Last run: reading its log");
+});
+
+test("while logs are read the view says how many, and their rows say so too", () => {
+  assert.equal(readingText({ left: 0, all: 201 }), "");
+  assert.equal(readingText({ left: 201, all: 201 }), "Reading 201 runs…");
+  assert.equal(readingText({ left: 40, all: 201 }), "Reading runs: 40 of 201 are left…");
+  const row = rowOf({ kind: "run", run: summary("a", { status: "reading" }) }, now);
+  assert.deepEqual([row.icon, row.description], ["loading~spin", "reading its log"]);
 });
 
 test("the tooltip does not let a run's name become markup", () => {

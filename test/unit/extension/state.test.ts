@@ -143,3 +143,20 @@ test("waits double up to five seconds, with up to 30 % of jitter", () => {
     3_500,
   );
 });
+
+test("a setting that names no program fails at once with its own remedy, and without the end of any log", async () => {
+  const { machine } = rig(() =>
+    Promise.reject(
+      new UserError("The setting gradus.nodePath names /no/node.\nserving /w/.gradus\nrun a started", {
+        code: "node-path",
+        action: "Correct it.",
+      }),
+    ),
+  );
+  await machine.start();
+  assert.deepEqual(machine.state, {
+    state: "failed",
+    reason: "The setting gradus.nodePath names /no/node. Correct it.",
+    remedies: ["nodePath"],
+  });
+});

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../../server/config/index.ts";
 import type { RunConfig } from "../../../server/config/resolved.ts";
 import { RescoreSession, type RescoreOptions } from "../../../server/rescore/session.ts";
-import { rangeOf, sweep } from "../../../server/rescore/sweep.ts";
+import { rangeOf, sampleOf, sweep } from "../../../server/rescore/sweep.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import type { Rescored } from "../../../shared/rescore.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
@@ -195,11 +195,29 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     const shares = swept.points.map(({ share }) => share);
     assert.equal(shares[0], 0);
     assert.ok(shares.every((share, index) => index === 0 || share > shares[index - 1]!));
+    assert.deepEqual([swept.from, swept.to], [steps[0], steps.at(-1)]);
+    assert.ok((swept.steps ?? 0) > 1 && swept.of === steps.length);
     assert.match(swept.picture, /^<svg .*<polyline .*<\/svg>$/);
     await assert.rejects(
       sweep(session, load(text), steps, { term: "nobody" }, options()),
       /no reward term "nobody"/,
     );
+  });
+
+  it("looks at steps of the whole run, spread however few there is time for", () => {
+    const whole = Array.from({ length: 420 }, (_, step) => 40 + step);
+    const sample = sampleOf(whole, 16);
+    assert.equal(new Set(sample).size, 16);
+    assert.deepEqual(sample.slice(0, 2), [459, 40]);
+    for (const taken of [2, 3, 5, 9, 16]) {
+      const seen = sample.slice(0, taken).toSorted((one, other) => one - other);
+      const gaps = seen.slice(1).map((step, i) => step - seen[i]!);
+      assert.ok(Math.max(...gaps) <= (2.2 * 419) / (taken - 1), `${taken}: ${seen.join()}`);
+    }
+    assert.deepEqual(sampleOf([7], 16), [7]);
+    assert.deepEqual(sampleOf([7, 9], 16), [9, 7]);
+    assert.deepEqual([...sampleOf([1, 2, 3], 16)].sort(), [1, 2, 3]);
+    assert.deepEqual(sampleOf([], 16), []);
   });
 
   it("sweeps from 0 to twice the weight", () => {

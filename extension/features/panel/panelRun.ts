@@ -1,0 +1,60 @@
+/** What the panel needs of a run's record. Pure. */
+import type { Json } from "../../../shared/json.ts";
+import type { RunDetail, RunSummary } from "../../../shared/protocol.ts";
+import type { PanelRun } from "../../../shared/runPanel.ts";
+
+const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
+  const { config } = detail;
+  const stages = Array.isArray(config["stages"]) ? config["stages"].filter(isRecord) : [];
+  const rollout = isRecord(config["rollout"]) ? config["rollout"] : {};
+  const {
+    id,
+    name,
+    file,
+    status,
+    message,
+    attempt,
+    step,
+    steps,
+    stage,
+    startedAt,
+    endedAt,
+    backend,
+    headline,
+    first,
+    last,
+    warnings,
+  } = summary;
+  return {
+    summary: {
+      id,
+      name,
+      file,
+      status,
+      message,
+      attempt,
+      step,
+      steps,
+      stage,
+      startedAt,
+      endedAt,
+      backend,
+      headline,
+      first,
+      last,
+      ...(warnings === undefined ? {} : { warnings }),
+    },
+    stages: detail.stages,
+    planned: stages.map((planned) => ({
+      name: String(planned["name"] ?? ""),
+      kind: String(planned["kind"] ?? "rl"),
+      steps: typeof planned["steps"] === "number" ? planned["steps"] : null,
+    })),
+    checkpoints: detail.checkpoints.map((checkpoint) => ({ step: checkpoint.step })),
+    group: typeof rollout["group"] === "number" ? rollout["group"] : null,
+    backendReason: detail.backendReason,
+  };
+}

@@ -1,0 +1,62 @@
+/** What a reward term's failure says: the error itself, and the line that threw it. */
+
+export interface FailureText {
+  /** Without the places that are told beside it. */
+  readonly text: string;
+  /** Absolute path; null where the message names none. */
+  readonly file: string | null;
+  /** Both from 1; null where only the file is known. */
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+const path = String.raw`(?:file:\/\/|\/|[A-Za-z]:[\\/])[^\n]*?`;
+/** ` (at score (/project/reward.ts:3:9))`: the frame that a thrown error's message ends with. */
+const frame = new RegExp(String.raw` \(at (?:[^\n]*? \()?(${path}):(\d+):(\d+)\)?\)$`);
+/** `/project/reward.ts:score: `: the function that was called. */
+const called = new RegExp(String.raw`^(${path}\.[cm]?[jt]sx?):[^:\n]*: `);
+
+/** A stack names a module by its address where it has no source map. */
+function pathOf(place: string): string {
+  if (!place.startsWith("file://")) return place;
+  try {
+    const name = decodeURIComponent(new URL(place).pathname);
+    return /^\/[A-Za-z]:\//.test(name) ? name.slice(1) : name;
+  } catch {
+    return place; // No address: shown as it stands.
+  }
+}
+
+export function readFailure(message: string): FailureText {
+  const [at, by] = [frame.exec(message), called.exec(message)];
+  const text = message.slice(by?.[0].length ?? 0, at?.index ?? message.length).trim();
+  return {
+    text: text === "" ? message : text,
+    file: at === null ? (by?.[1] ?? null) : pathOf(at[1] ?? ""),
+    line: at === null ? null : Number(at[2]),
+    column: at === null ? null : Number(at[3]),
+  };
+}
+
+/** One event of a run's log as the term that failed, and its message. */
+export function readFailureEvent(message: string): { readonly term: string; readonly message: string } {
+  const found =
+    /^Reward term ([\s\S]+?) failed: ([\s\S]*?)(?: \((?:every rollout of the step|\d+ rollouts)\))?$/.exec(
+      message,
+    );
+  return found === null ? { term: "", message } : { term: found[1] ?? "", message: found[2] ?? "" };
+}
+
+/** `bad.ts:3`; null where the place is not known. */
+export function placeText({ file, line }: Pick<FailureText, "file" | "line">): string | null {
+  if (file === null) return null;
+  const name = file.split(/[\\/]/).at(-1) ?? file;
+  return line === null ? name : `${name}:${line}`;
+}
+
+const longest = 200;
+/** On one line, and no longer than a person reads in passing. */
+export const shortFailure = (text: string): string => {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+};

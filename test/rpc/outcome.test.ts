@@ -1,0 +1,154 @@
+/** A run whose reward throws, made by a real worker, as every client of a real daemon is told of it. */
+import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { after, before, describe, it } from "node:test";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { ask } from "../../shared/daemon/request.ts";
+import { configLens, metricsSeries, rewardErrors, rolloutsQuery, runsList } from "../../shared/protocol.ts";
+import { EditorClient } from "../support/editorClient.ts";
+import { rewardHost } from "../support/rewardHost.ts";
+import { recordRun } from "../support/storedRun.ts";
+import { until } from "../support/until.ts";
+import { Sandbox } from "./daemon.ts";
+
+const reward = `interface Asked { readonly index: number }
+export function score({ index }: Asked): number {
+  if (index === 0) JSON.parse("no JSON");
+  throw new RangeError("no answer");
+}
+`;
+const text = `name: thrown
+model: { base: tiny, width: 32, layers: 2, heads: 2, hidden: 64, context: 48 }
+tasks: [{ env: reverse_text, lengths: [2] }]
+rollout: { prompts: 2, group: 4, max_tokens: 3 }
+curriculum: { admission: none }
+reward:
+  terms:
+    correct: { use: exact_match, weight: { schedule: linear, from: 1, to: 0.5, over: 2 } }
+    bad: ./bad.ts
+evaluation: { every: 50, prompts: 4, pass_at: [1] }
+steps: 3
+seed: 1
+`;
+
+async function output(child: ChildProcess): Promise<string> {
+  let out = "";
+  child.stdout?.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  await once(child, "close");
+  return out;
+}
+
+describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => {
+  let box: Sandbox;
+  let connection: MessageConnection;
+  let bad = "";
+  let file = "";
+  before(async () => {
+    await rewardHost();
+    box = await Sandbox.make();
+    file = join(dirname(box.file), "thrown.gradus.yaml");
+    bad = join(dirname(box.file), "bad.ts");
+    writeFileSync(file, text);
+    writeFileSync(bad, reward);
+    await recordRun(box.store, file, [], "thrown");
+    connection = await box.connect();
+    const detail = await box.reach(
+      connection,
+      "one",
+      ({ status }) => status !== "running" && status !== "starting",
+    );
+    assert.equal(detail.status, "finished", detail.message ?? "");
+  });
+  after(() => box.end());
+
+  it("groups what threw by message, with the user's own line", async () => {
+    const { failures, failed, rollouts } = await ask(connection, rewardErrors, { run: "one" });
+    assert.equal(rollouts, 24);
+    assert.deepEqual(failed, { bad: 24 });
+    const [most, least] = failures;
+    assert.deepEqual(
+      [most?.term, most?.message, most?.count, most?.first, most?.last, most?.line],
+      ["bad", "threw RangeError: no answer", 18, 0, 2, 4],
+    );
+    assert.equal(most?.file, bad);
+    assert.deepEqual([least?.count, least?.line, least?.file], [6, 3, bad]);
+    assert.match(least?.message ?? "", /^threw SyntaxError: /);
+  });
+
+  it("is finished, and told to have trained nothing, to each that asks", async () => {
+    const { runs } = await ask(connection, runsList, {});
+    assert.equal(runs[0]?.status, "finished");
+    const warnings = runs[0]?.warnings ?? [];
+    assert.deepEqual(
+      warnings.map(({ label }) => label),
+      ["nothing trained", "every reward failed"],
+    );
+    assert.match(
+      warnings[0]?.message ?? "",
+      /^Nothing was trained in the 3 steps with rollouts: `bad` failed on all 24 rollouts: threw RangeError: no answer \(bad\.ts:4\), and 1 other message\.$/,
+    );
+    const lens = await ask(connection, configLens, { uri: pathToFileURL(file).href });
+    assert.deepEqual(lens.lastRun?.warnings, warnings);
+  });
+
+  it("says so in the terminal", async () => {
+    assert.match(await output(box.spawn(["runs"])), /one +finished +3\/3 .*⚠ nothing trained/);
+    assert.match(
+      await output(box.spawn(["runs", "show", "one"])),
+      /⚠ warning Nothing was trained in the 3 steps/,
+    );
+    const followed = await output(box.spawn(["runs", "follow", "one"]));
+    assert.match(followed, /finished after 3 steps[\s\S]*⚠ warning Nothing was trained in the 3 steps/);
+    const lines = (await output(box.spawn(["runs", "follow", "one", "--json"]))).trim().split("\n");
+    const summary: { status: string; warnings: { reason: string }[] } = JSON.parse(lines.at(-1) ?? "");
+    assert.deepEqual([summary.status, summary.warnings[0]?.reason], ["finished", "nothing-trained"]);
+    assert.match(
+      await output(box.spawn(["runs", "export", "one", "--to", "report"])),
+      /\*\*Warning:\*\* Nothing was trained/,
+    );
+  });
+
+  it("puts a warning on the term, with the message and a link to the line that threw", async () => {
+    const editor = new EditorClient(await box.link({ role: "editor" }), file);
+    await editor.open(text);
+    const found = await until(
+      () => editor.diagnostics.find(({ code }) => code === "run-term-errors"),
+      "the finding",
+    );
+    assert.equal(found.severity, 2);
+    assert.match(
+      String(found.message),
+      /`bad` failed on 24 of 24 rollouts in 3 steps, last in step 2: threw RangeError: no answer \(bad\.ts:4\), and 1 other message\./,
+    );
+    const [first, second] = found.relatedInformation ?? [];
+    assert.deepEqual([first?.location.uri, first?.location.range.start.line], [pathToFileURL(bad).href, 3]);
+    assert.equal(second?.location.range.start.line, 2);
+    assert.match(found.relatedInformation?.at(-1)?.location.uri ?? "", /^gradus-rollouts:/);
+  });
+
+  it("records the weight that acts at every step, and on every rollout", async () => {
+    const { series } = await ask(connection, metricsSeries, {
+      run: "one",
+      metrics: ["reward/correct/weight", "reward/bad/weight", "rollout/count", "rollout/scored"],
+    });
+    assert.deepEqual(
+      series.map(({ values }) => values),
+      [
+        [1, 0.75, 0.5],
+        [1, 1, 1],
+        [8, 8, 8],
+        [0, 0, 0],
+      ],
+    );
+    const { rollouts } = await ask(connection, rolloutsQuery, {
+      run: "one",
+      step: 1,
+      where: 'use == "train"',
+    });
+    assert.deepEqual(rollouts[0]?.weights, { correct: 0.75, bad: 1 });
+  });
+});
