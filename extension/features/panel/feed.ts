@@ -36,7 +36,6 @@ import { panelGroups, panelTexts } from "./groups.ts";
 import { panelRun } from "./panelRun.ts";
 import { noFailures, readErrors } from "./readErrors.ts";
 import { seriesParts } from "./seriesParts.ts";
-import type { Json } from "../../../shared/json.ts";
 
 export interface PanelFeedOptions {
   readonly run: string;
