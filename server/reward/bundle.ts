@@ -1,7 +1,6 @@
 /** A user's reward as one file: bundled so that it can import what it likes, and hashed so that a run knows what scored it. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
@@ -9,9 +8,8 @@ import { UserError, messageOf } from "../../shared/errors.ts";
 import { nativeRequire } from "../natives.ts";
 
 export interface Bundle {
-  readonly path: string;
+  readonly text: string;
   readonly sha256: string;
-  remove(): void;
 }
 
 const isFailure = (error: unknown): error is esbuild.BuildFailure =>
@@ -72,16 +70,9 @@ export async function bundleReward(file: string, term: string, unsaved?: string)
       action: "Check the path in `use`; it is relative to the config that writes it.",
     });
   const text = await build(realpathSync(file), term, unsaved);
-  const folder = mkdtempSync(join(tmpdir(), "gradus-reward-"));
-  const path = join(folder, "reward.mjs");
-  writeFileSync(path, text, { mode: 0o600 });
   // The map names absolute places of this machine, so it is left out of the hash.
   const code = text
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")
     .replaceAll(dirname(realpathSync(file)), "");
-  return {
-    path,
-    sha256: createHash("sha256").update(code).digest("hex"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+  return { text, sha256: createHash("sha256").update(code).digest("hex") };
 }
