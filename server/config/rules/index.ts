@@ -10,6 +10,7 @@ import { contextLength } from "./contextLength.ts";
 import { environment } from "./environments.ts";
 import { datasetFile } from "./datasetFile.ts";
 import { modelFile } from "./modelFile.ts";
+import { pythonReward } from "./pythonReward.ts";
 import { rewardFile } from "./rewardFile.ts";
 import { grammarRegex } from "./grammarRegex.ts";
 import { groupSize } from "./groupSize.ts";
@@ -122,6 +123,7 @@ export const rules: readonly Rule[] = [
   registeredModel,
   datasetFile,
   rewardFile,
+  pythonReward,
   replayFile,
   pastCurriculum,
   methodFile,

@@ -1,7 +1,15 @@
 /** What a reward starts, prints and leaves behind. */
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -141,7 +149,10 @@ describe("a reward that hangs", () => {
         assert.match(messageOf(hanging[0]), /timeout after 0.3 s, twice/);
         assert.match(messageOf(hanging[1]), /timeout after 0.3 s$/);
         for (const value of hanging.slice(2))
-          assert.match(messageOf(value), new RegExp(`${folder}.*reward.ts:score: not asked.*3 times in this step`));
+          assert.match(
+            messageOf(value),
+            new RegExp(`${folder}.*reward.ts:score: not asked.*3 times in this step`),
+          );
         assert.equal(new Set(hanging.slice(2).map(messageOf)).size, 1);
         const [more] = await reward.score(rows("a"), context(12));
         assert.match(messageOf(more), /not asked/);
@@ -171,12 +182,16 @@ describe("what a reward says", () => {
   });
 
   test("in an error is cut at 2 kB, and the cut is told", async () => {
-    await using("export function score() { throw new Error('ä'.repeat(10_000_000)); }", 20, async (reward) => {
-      const message = messageOf((await reward.score(rows("a"), context()))[0]);
-      assert.ok(Buffer.byteLength(message) <= 2048, `${Buffer.byteLength(message)} bytes`);
-      assert.match(message, /reward\.ts:score: threw Error: ä+/);
-      assert.match(message, /\(cut: the message has [\d,]+ characters\)$/);
-    });
+    await using(
+      "export function score() { throw new Error('ä'.repeat(10_000_000)); }",
+      20,
+      async (reward) => {
+        const message = messageOf((await reward.score(rows("a"), context()))[0]);
+        assert.ok(Buffer.byteLength(message) <= 2048, `${Buffer.byteLength(message)} bytes`);
+        assert.match(message, /reward\.ts:score: threw Error: ä+/);
+        assert.match(message, /\(cut: the message has [\d,]+ characters\)$/);
+      },
+    );
     assert.equal(cut("short"), "short");
     assert.equal(cut("x".repeat(2048)), "x".repeat(2048));
     assert.doesNotMatch(cut("𝄞".repeat(3000)), /\uFFFD/);
@@ -203,7 +218,10 @@ describe("what a reward says", () => {
 });
 
 test("bundles that killed processes left are removed, those of others that load are not", () => {
-  const [old, young] = [mkdtempSync(join(tmpdir(), "gradus-bundle-")), mkdtempSync(join(tmpdir(), "gradus-bundle-"))];
+  const [old, young] = [
+    mkdtempSync(join(tmpdir(), "gradus-bundle-")),
+    mkdtempSync(join(tmpdir(), "gradus-bundle-")),
+  ];
   const ago = new Date(Date.now() - 120_000);
   utimesSync(old, ago, ago);
   sweepBundles();
