@@ -4,7 +4,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
+import { regularFile } from "../inputFile.ts";
 import { nativeRequire } from "../natives.ts";
 
 export interface Bundle {
@@ -61,6 +62,20 @@ async function build(file: string, term: string, text: string | undefined): Prom
 
 const loaderOf = (file: string): "ts" | "js" => (/\.[cm]?ts$/.test(file) ? "ts" : "js");
 
+/** The bundler would wait for a pipe for ever, and read a device until the memory is full. */
+function refuseOthers(file: string, term: string): void {
+  try {
+    regularFile(file);
+  } catch (error) {
+    throw new UserError(`reward term "${term}": the file cannot be read: ${readFailure(error)}`, {
+      file,
+      code: "reward-build",
+      cause: error,
+      action: "Name a TypeScript or JavaScript file in `use`.",
+    });
+  }
+}
+
 /** @param unsaved the file's text as it stands in an editor */
 export async function bundleReward(file: string, term: string, unsaved?: string): Promise<Bundle> {
   if (!existsSync(file))
@@ -69,6 +84,7 @@ export async function bundleReward(file: string, term: string, unsaved?: string)
       code: "reward-missing",
       action: "Check the path in `use`; it is relative to the config that writes it.",
     });
+  if (unsaved === undefined) refuseOthers(file, term);
   const text = await build(realpathSync(file), term, unsaved);
   // The map names absolute places of this machine, so it is left out of the hash.
   const code = text
