@@ -74,7 +74,7 @@ describe("what is no regular file", () => {
       () => new SafetensorsFile("/dev/zero"),
       () => [...textLines("/dev/zero")],
     ])
-      assert.throws(() => quickly(read), /device/);
+      assert.throws(() => quickly<unknown>(read), /device/);
     await assert.rejects(readHistory("/dev/zero"), /device/);
     await assert.rejects(readHistory(at("pipe")), /named pipe/);
     await assert.rejects(bundleReward("/dev/zero", "t"), /device/);
