@@ -1,5 +1,5 @@
 /** Texts that help is made of: fields of a task, templates, lines of a file, and the first part of a text. */
-import { readFileSync } from "node:fs";
+import { readText } from "./inputFile.ts";
 import { UserError, messageOf, readFailure } from "../shared/errors.ts";
 import type { Json, JsonObject } from "../shared/json.ts";
 import type { Task, Tokenizer } from "./seams.ts";
@@ -56,7 +56,7 @@ export const fill = (template: string, values: Readonly<Record<string, string>>)
 function linesOf(file: string): { readonly line: number; readonly value: JsonObject }[] {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch (error) {
     throw new UserError(`the help can't be read: ${readFailure(error)}`, {
       file,

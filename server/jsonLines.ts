@@ -1,6 +1,6 @@
 /** Files of one JSON object a line. */
-import { open } from "node:fs/promises";
 import { UserError, readFailure } from "../shared/errors.ts";
+import { textLines } from "./textLines.ts";
 import type { RowPlace } from "../shared/rollouts.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function jsonLines<Row>(
   const rows: Row[] = [];
   let line = 0;
   try {
-    for await (const text of (await open(file)).readLines({ encoding: "utf8" })) {
+    for (const text of textLines(file)) {
       const place = { file, line: line++ };
       if (text.trim() !== "") rows.push(parse(text.replace(/^\uFEFF/, ""), place));
     }

@@ -2,7 +2,7 @@
  * Parquet files as rows of JSON: what verl's data, TRL's completions and most shared data sets are kept in. Read
  * synchronously, a row group at a time, so that a task source opens one as it opens a JSONL file.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import {
   parquetMetadata,
   parquetSchema,
@@ -18,6 +18,7 @@ import { getTreePath, isListLike, isMapLike } from "hyparquet/src/schema.js";
 import { flatten } from "hyparquet/src/utils.js";
 import { messageOf, UserError } from "../shared/errors.ts";
 import type { Json, JsonObject } from "../shared/json.ts";
+import { openRegular } from "./inputFile.ts";
 import { unreadDataset } from "./unreadDataset.ts";
 
 export const isParquet = (file: string): boolean => /\.(parquet|pq)$/i.test(file);
@@ -101,7 +102,7 @@ function opened<T>(file: string, use: (parquet: Opened) => T): T {
 
 function handleOf(file: string): number {
   try {
-    return openSync(file, "r");
+    return openRegular(file);
   } catch (error) {
     throw unreadDataset(file, error);
   }

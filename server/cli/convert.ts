@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { limits, readText } from "../inputFile.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/errors.ts";
@@ -14,7 +14,7 @@ interface Options {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
   } catch (error) {
     throw new UserError(`the configuration can't be read: ${readFailure(error)}`, {
       file: path,

@@ -1,5 +1,7 @@
 import type { Command } from "./command.ts";
+import { keepLogSmall } from "../run/capLog.ts";
 import { work } from "../run/worker.ts";
+import { workerLogPath } from "../store/files.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -12,6 +14,7 @@ export const command: Command = {
       .action(async (folder: string, { attempt }: { attempt: number }) => {
         // The worker belongs to no terminal: what ends its starter does not end it.
         for (const signal of ["SIGHUP", "SIGINT"]) process.on(signal, () => undefined);
+        keepLogSmall(workerLogPath(folder));
         // Native libraries keep threads and timers of their own: the process ends when the run has.
         process.exit(await work({ folder, attempt, version: GRADUS_VERSION }));
       });

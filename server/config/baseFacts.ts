@@ -1,5 +1,5 @@
 /** What a rule can tell of a model before anybody opens it: the first lines of its folder. */
-import { readFileSync } from "node:fs";
+import { limits, readText } from "../inputFile.ts";
 import { join } from "node:path";
 import { z } from "zod";
 
@@ -20,7 +20,7 @@ export function weightsOfBase(base: string): number | undefined {
 
 function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readText(file, limits.modelJson));
   } catch {
     return undefined;
   }

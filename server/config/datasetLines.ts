@@ -1,6 +1,7 @@
 /** The first lines of a dataset, read without the rest of the file and again only when it has changed. */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, readSync, statSync } from "node:fs";
 import { UserError } from "../../shared/errors.ts";
+import { openRegular } from "../inputFile.ts";
 import { isParquet, parquetShape } from "../parquet.ts";
 import { perReading } from "./perObject.ts";
 import type { Choice } from "./resolved.ts";
@@ -53,7 +54,7 @@ function formOf(file: string): DatasetLine[] {
 }
 
 function beginning(file: string): string {
-  const handle = openSync(file, "r");
+  const handle = openRegular(file);
   try {
     const buffer = Buffer.alloc(bytes);
     return buffer.toString("utf8", 0, readSync(handle, buffer, 0, bytes, 0)).replace(/^\uFEFF/, "");

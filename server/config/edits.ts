@@ -2,6 +2,7 @@
 import type { Fix, Position, Range, TextEdit } from "./diagnostic.ts";
 import { before, touch } from "./textEdits.ts";
 import { nameOf } from "./method.ts";
+import { perObject } from "./perObject.ts";
 import { isNull, textOf, type ListNode, type MapEntry, type MapNode, type SourceNode } from "./node.ts";
 
 /** From the top of the file: keys, names of tasks and stages, indices of other lists. */
@@ -172,15 +173,20 @@ export class SourceEdits {
     if (entry === undefined || !isInside(entry.key.range, parent.origin.range)) return undefined;
     const entries = own(parent);
     const index = entries.indexOf(entry);
-    const spans = entries.map(({ key, value }) => ({ start: key.range.start, end: endOf(key.range, value) }));
-    return this.isFlow(parent) ? flowRemoval(parent, spans, index) : this.blockRemoval(entries, index);
+    const span = (at: number): Range | undefined => {
+      const one = entries[at];
+      return one && { start: one.key.range.start, end: endOf(one.key.range, one.value) };
+    };
+    return this.isFlow(parent) ? flowRemoval(parent, span, index) : this.blockRemoval(entries, index);
   }
 
   private itemRemoval(list: ListNode, which: string | number): TextEdit | undefined {
     const item = step(list, which);
     if (item === undefined) return undefined;
-    const spans = list.items.map(({ origin }) => origin.range);
-    if (this.isFlow(list)) return flowRemoval(list, spans, list.items.indexOf(item));
+    if (this.isFlow(list)) {
+      const index = typeof which === "number" ? which : list.items.indexOf(item);
+      return flowRemoval(list, (at) => list.items[at]?.origin.range, index);
+    }
     const { line, character } = item.origin.range.start;
     const alone = this.lines[line]?.slice(0, character).trim() === "-";
     return alone && list.items.length > 1 ? this.linesFrom(line, bottomOf(item)) : undefined;
@@ -230,17 +236,23 @@ const nested = (path: Path, value: string): string =>
     .reduceRight<string>((inner, key) => `${key}: { ${inner} }`, `${path.at(-1) ?? ""}: ${value}`);
 
 /** Entries that stand in the map itself, in the order of the text: not those of a merge key. */
-const own = (node: MapNode): MapEntry[] =>
-  [...node.entries.values()]
-    .filter(({ key }) => isInside(key.range, node.origin.range))
+const own = perObject((node: MapNode): readonly MapEntry[] => {
+  const { range } = node.origin;
+  return [...node.entries.values()]
+    .filter(({ key }) => isInside(key.range, range))
     .sort((a, b) => (before(a.key.range.start, b.key.range.start) ? -1 : 1));
+});
 
 /** Where an entry ends: its value may stand elsewhere, behind an alias. */
 const endOf = (key: Range, value: SourceNode): Position =>
   before(value.origin.range.end, key.end) ? key.end : value.origin.range.end;
 
-function flowRemoval({ origin }: SourceNode, spans: readonly Range[], index: number): TextEdit | undefined {
-  const [span, previous, next] = [spans[index], spans[index - 1], spans[index + 1]];
+function flowRemoval(
+  { origin }: SourceNode,
+  spanAt: (index: number) => Range | undefined,
+  index: number,
+): TextEdit | undefined {
+  const [span, previous, next] = [spanAt(index), spanAt(index - 1), spanAt(index + 1)];
   if (span === undefined) return undefined;
   if (previous !== undefined) return { range: { start: previous.end, end: span.end }, newText: "" };
   if (next !== undefined) return { range: { start: span.start, end: next.start }, newText: "" };

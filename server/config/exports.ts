@@ -1,8 +1,9 @@
 /** The names a reward's file offers, found without running it. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type * as esbuild from "esbuild";
 import { messageOf } from "../../shared/errors.ts";
+import { limits, readText } from "../inputFile.ts";
 import { nativeRequire } from "../natives.ts";
 import { pythonNames } from "./pythonNames.ts";
 
@@ -24,7 +25,7 @@ export function exportsOf(file: string): Exports {
 }
 
 const pythonExports = (file: string): Exports => {
-  const { names, open } = pythonNames(readFileSync(file, "utf8"));
+  const { names, open } = pythonNames(readText(file, limits.source));
   return { kind: "names", names, open };
 };
 
@@ -32,7 +33,7 @@ const isBuild = (value: unknown): value is typeof esbuild =>
   typeof value === "object" && value !== null && "buildSync" in value;
 
 function scriptExports(file: string): Exports {
-  const text = readFileSync(file, "utf8");
+  const text = readText(file, limits.source);
   const open = /\bmodule\.exports\b|\bexports\.[\w$]+\s*=|\bexport\s*\*\s*from\b/.test(text);
   try {
     const loaded: unknown = nativeRequire()("esbuild");

@@ -1,7 +1,9 @@
 /** A config's file and everything it extends, merged left to right, the file itself last. */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import { readFailure } from "../../shared/errors.ts";
+import { limits, readText, regularFile } from "../inputFile.ts";
+import { mostAliased, tooManyAliases } from "../yamlAliases.ts";
 import { grammar } from "./grammar.ts";
 import { mergeBlocks } from "./merge.ts";
 import {
@@ -20,7 +22,7 @@ import {
 import { parsedInPieces } from "./pieces.ts";
 import { presetFile, presetIds } from "./presets.ts";
 import { unknownName, type Report } from "./report.ts";
-import { parsedBefore, parseSource } from "./source.ts";
+import { parsedBefore, parseSource, type SourceFile } from "./source.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 
 /** Letters from which on a text is parsed in pieces; shorter ones take no time worth remembering them for. */
@@ -43,6 +45,10 @@ export class Extender {
   source: SourceNode | undefined;
   /** A syntax error anywhere: what follows from the half-read tree would be its echo. */
   broken = false;
+  /** Files that were read, by layer and real path: what two of them extend is read once. */
+  private readonly known = new Map<string, MapNode>();
+  /** Values that the aliases of all files stand for. */
+  private aliased = 0;
 
   constructor(
     private readonly report: Report,
@@ -63,7 +69,9 @@ export class Extender {
     const whole: Origin = { ...origin, range: startOfFile };
     const pieces = text.length < long ? undefined : parsedInPieces(file, text, origin);
     const parse = via.length === 0 ? parseSource : parsedBefore;
-    const parsed = pieces === undefined ? parse(file, text, origin) : { root: pieces, diagnostics: [] };
+    const parsed = pieces === undefined ? parse(file, text, origin) : { ...pieces, diagnostics: [] };
+    if (via.length > 0 && isNoConfig(file, parsed)) return this.noConfig(whole);
+    if (this.isBeyond(parsed.aliased, whole)) return mapNode(whole, []);
     if (parsed.diagnostics.length > 0) {
       this.broken = true;
       this.syntax(parsed.diagnostics, { main: via.length === 0, file, via });
@@ -87,6 +95,27 @@ export class Extender {
       const { hint, fixes } = unknownName(name, allowed, at.key);
       this.report({ rule: "unknown-name", message: `${message}. ${hint}`, key: path, at: at.key, fixes });
     });
+  }
+
+  /** Each file alone may have as many: of those of many files one finding says that they are too many. */
+  private isBeyond(aliased: number, at: Origin): boolean {
+    this.aliased += aliased;
+    if (aliased > mostAliased || this.aliased <= mostAliased) return false;
+    if (!this.broken) this.report({ rule: "syntax", message: tooManyAliases, key: "extends", at });
+    return (this.broken = true);
+  }
+
+  /** Its content is not repeated: whoever may see the message may not have been meant to see the file. */
+  private noConfig(at: Origin): MapNode {
+    this.broken = true;
+    this.report({
+      rule: "extends",
+      message:
+        "This file is no config: it has none of a config's keys. Name a Gradus config or a preset in `extends`.",
+      key: "extends",
+      at,
+    });
+    return mapNode(at, []);
   }
 
   private parentsOf(frame: Frame, node: SourceNode | undefined): MapNode | undefined {
@@ -133,16 +162,15 @@ export class Extender {
       });
       return undefined;
     }
+    const layer = found.preset ? "preset" : frame.layer;
+    const id = `${layer} ${path}`;
+    const known = this.known.get(id);
+    if (known !== undefined) return known;
     try {
-      return this.read(
-        {
-          file: found.file,
-          layer: found.preset ? "preset" : frame.layer,
-          via,
-          chain: [...frame.chain, path],
-        },
-        readFileSync(found.file, "utf8"),
-      );
+      const text = readText(found.file, limits.config);
+      const read = this.read({ file: found.file, layer, via, chain: [...frame.chain, path] }, text);
+      this.known.set(id, read);
+      return read;
     } catch (error) {
       this.report({
         rule: "extends",
@@ -169,7 +197,33 @@ export function parentFile(name: string, by: string): { file: string; preset: bo
   return existsSync(file) && statSync(file).isFile() ? { file, preset: false } : undefined;
 }
 
+/** What somebody named by mistake, or to see what is in it: nothing of it is a config's, nor is its name. */
+function isNoConfig(file: string, { root, diagnostics }: Pick<SourceFile, "root" | "diagnostics">): boolean {
+  if (root === undefined || isNull(root)) return diagnostics.length > 0;
+  if (root.kind === "map" && diagnostics.length === 0 && /\.ya?ml$/.test(file)) return false;
+  return root.kind !== "map" || ![...root.entries.keys()].some((key) => key in grammar.fields);
+}
+
+/** Why what is there cannot be read; undefined where nothing is there. */
+function unfit(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    regularFile(file);
+    return undefined;
+  } catch (error) {
+    return readFailure(error);
+  }
+}
+
 function missing(name: string, frame: Frame, item: SourceNode, key: string): Parameters<Report>[0] {
+  const there = isPath(name) ? unfit(resolve(dirname(frame.file), name)) : undefined;
+  if (there !== undefined)
+    return {
+      rule: "extends",
+      message: `\`${name}\` cannot be read: ${there}. Name a config's file or a preset.`,
+      key,
+      at: item.origin,
+    };
   if (isPath(name)) {
     return {
       rule: "extends",

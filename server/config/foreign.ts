@@ -14,7 +14,7 @@ const anySign = new RegExp(`^\\s*[{"']*(?:${Object.values(signs).flat().join("|"
 
 export function foreignKind(text: string): ConfigKind {
   if (!anySign.test(text)) return "gradus";
-  const { contents } = parseDocument(text, { logLevel: "silent" });
+  const { contents } = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   if (!isMap(contents)) return "gradus";
   const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));
   if (keys.includes("tasks") || keys.includes("extends")) return "gradus";

@@ -1,8 +1,8 @@
 /** Reads a config: `extends`, `--set`, defaults, stages, checks, rules. The editor, the command line and the run all call this. */
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError, readFailure } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { limits, readText } from "../inputFile.ts";
 import { parseAssignment } from "./address.ts";
 import type { Diagnostic, Range } from "./diagnostic.ts";
 import { SourceEdits } from "./edits.ts";
@@ -11,7 +11,7 @@ import { Extender } from "./extend.ts";
 import { foreignKind, type ConfigKind } from "./foreign.ts";
 import { grammar } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
-import { startOfFile, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "./node.ts";
 import { newReading } from "./perObject.ts";
 import { withPolicyModel } from "./policyModel.ts";
 import { withStageModels } from "./stageKindBlocks.ts";
@@ -19,6 +19,7 @@ import { Collector, unknownName, type Report } from "./report.ts";
 import type { RunConfig } from "./resolved.ts";
 import { checkRules } from "./rules/index.ts";
 import type { ConfigModel, StageView } from "./rules/rule.ts";
+import { isTooLong, tooLongWords } from "./tooLong.ts";
 import { salvage } from "./salvage.ts";
 import { capSteps, withDefaults } from "./stages.ts";
 import { Watch, watchedConfig, watchedStage } from "./watched.ts";
@@ -83,12 +84,13 @@ class Loader {
   private ask: LoadedConfig["ask"] = () => undefined;
   private readonly text: string;
   private madeEdits: SourceEdits | undefined;
+  private unaddressed = 0;
 
   constructor(
     private readonly file: string,
     private readonly options: LoadOptions,
   ) {
-    this.text = options.text ?? readText(file);
+    this.text = options.text ?? textOf(file);
     this.collector = new Collector(
       file,
       (origin) => this.shownAt(origin),
@@ -102,6 +104,7 @@ class Loader {
   load(): LoadedConfig {
     newReading();
     const { text } = this;
+    if (isTooLong(text)) return this.tooLong();
     const kind = foreignKind(text);
     const root = this.merged(kind === "gradus" ? text : "");
     if (kind !== "gradus") return this.foreign(root, kind);
@@ -111,6 +114,19 @@ class Loader {
     this.readable = !this.collector.blocked;
     const config = this.judged(root, found, orphaned);
     return this.result(found.top.node, found.top.json, () => originsOf(found), config);
+  }
+
+  /** An editor's text; of a file on disk the size alone says so. */
+  private tooLong(): LoadedConfig {
+    const at: Origin = {
+      file: this.file,
+      folder: dirname(this.file),
+      range: startOfFile,
+      via: [],
+      layer: "file",
+    };
+    this.collector.report({ rule: "syntax", message: tooLongWords, key: "", at });
+    return this.result(mapNode(at, []), {}, () => new Map(), undefined);
   }
 
   private judged(root: MapNode, found: Examined, orphaned: boolean): RunConfig | undefined {
@@ -210,7 +226,11 @@ class Loader {
     { message, entry, path, allowed, name }: MergeProblem,
     { report } = this.collector,
   ): void {
-    const { hint, fixes } = unknownName(name, allowed, entry.key);
+    // To look for what was meant costs as much as there are names: after the first hundred they are only told.
+    const { hint, fixes } =
+      (this.unaddressed += 1) > 100
+        ? { hint: "Mend the names above first.", fixes: [] }
+        : unknownName(name, allowed, entry.key);
     report({
       rule: "unknown-name",
       message: `${message}. ${hint}`,
@@ -272,9 +292,9 @@ function plainOrigin({ file, range, via, layer }: Origin): ValueOrigin {
     : { file, line: range.start.line + 1, via };
 }
 
-function readText(file: string): string {
+function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readText(file, limits.config);
   } catch (error) {
     throw new UserError(`the config cannot be read: ${readFailure(error)}`, {
       file,

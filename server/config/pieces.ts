@@ -6,6 +6,7 @@
 import {
   mapNode,
   mapOrigins,
+  moved,
   TextOrigin,
   type ListNode,
   type MapEntry,
@@ -14,6 +15,7 @@ import {
 } from "./node.ts";
 import type { Range } from "./diagnostic.ts";
 import { parseSource } from "./source.ts";
+import { mostAliased } from "../yamlAliases.ts";
 
 type Base = Omit<Origin, "range">;
 
@@ -29,6 +31,7 @@ interface Piece {
 interface Parsed {
   readonly line: number;
   readonly node: SourceNode;
+  readonly aliased: number;
 }
 
 const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);
@@ -75,31 +78,40 @@ interface Memory {
   readonly lists: ReadonlyMap<string, ListNode>;
 }
 const memories = new Map<string, Memory>();
+/** A config has some thirty; of a text with more of them a whole parse is the faster one. */
+const mostBlocks = 200;
 /** Files whose pieces are kept. */
 const most = 16;
 
 /** undefined: the whole has to be parsed. */
-export function parsedInPieces(file: string, text: string, base: Base): SourceNode | undefined {
+export function parsedInPieces(
+  file: string,
+  text: string,
+  base: Base,
+): { readonly root: SourceNode; readonly aliased: number } | undefined {
   const blocks = blocksOf(text);
-  if (blocks === undefined || blocks.length === 0) return undefined;
+  if (blocks === undefined || blocks.length === 0 || blocks.length > mostBlocks) return undefined;
   const id = JSON.stringify([file, base.via, base.layer]);
   const parser = new PieceParser(file, base, memories.get(id));
   const entries = new Map<string, MapEntry>();
   for (const block of blocks) {
     const entry = parser.entry(block);
     if (entry === undefined || entries.has(entry[0]) || entry[0] === "<<") return undefined;
+    if (parser.aliased > mostAliased) return undefined;
     entries.set(...entry);
   }
   memories.delete(id);
   memories.set(id, { pieces: parser.met, lists: parser.lists });
   const [oldest] = memories.keys();
   if (memories.size > most && oldest !== undefined) memories.delete(oldest);
-  return mapNode(parser.spanning(parser.first, parser.last), entries);
+  return { root: mapNode(parser.spanning(parser.first, parser.last), entries), aliased: parser.aliased };
 }
 
 class PieceParser {
   readonly met = new Map<string, Parsed>();
   readonly lists = new Map<string, ListNode>();
+  /** Values that aliases stand for. */
+  aliased = 0;
   /** Of what was parsed, the first and the last. */
   first: Origin | undefined;
   last: Origin | undefined;
@@ -138,28 +150,31 @@ class PieceParser {
   /** undefined where the piece alone is not right. */
   private node({ text, line }: Piece): SourceNode | undefined {
     const known = this.met.get(text) ?? this.before?.pieces.get(text);
-    const node = known === undefined ? this.parsed(text, line) : this.placed(known, text, line);
+    const { node, aliased } = (known === undefined ? this.parsed(text, line) : this.placed(known, text, line)) ?? {};
     if (node === undefined) return undefined;
+    this.aliased += aliased ?? 0;
     this.first ??= node.origin;
     this.last = node.origin;
     return node;
   }
 
-  private parsed(text: string, line: number): SourceNode | undefined {
+  private parsed(text: string, line: number): Parsed | undefined {
     // A slice would keep the whole text alive for as long as the piece is remembered.
     const own = Buffer.from(text, "utf16le").toString("utf16le");
-    const { root: node, diagnostics } = parseSource(this.file, own, this.base, (rangeOf) =>
+    const { root: node, diagnostics, aliased } = parseSource(this.file, own, this.base, (rangeOf) =>
       lowered(rangeOf, line),
     );
     if (node === undefined || diagnostics.length > 0) return undefined;
-    this.met.set(own, { line, node });
-    return node;
+    const parsed = { line, node, aliased };
+    this.met.set(own, parsed);
+    return parsed;
   }
 
-  private placed({ line: before, node }: Parsed, text: string, line: number): SourceNode {
+  private placed({ line: before, node, aliased }: Parsed, text: string, line: number): Parsed {
     const by = line - before;
-    const placed = by === 0 ? node : mapOrigins(node, (origin) => movedBy(origin, by));
-    this.met.set(text, { line, node: placed });
+    const there = by === 0 ? node : mapOrigins(node, (origin) => movedBy(origin, by));
+    const placed = { line, node: there, aliased };
+    this.met.set(text, placed);
     return placed;
   }
 
@@ -177,10 +192,5 @@ const lowered =
   (start, end) =>
     moved(rangeOf(start, end), by);
 
-const moved = ({ start, end }: Range, by: number): Range => ({
-  start: { line: start.line + by, character: start.character },
-  end: { line: end.line + by, character: end.character },
-});
-
 const movedBy = (origin: Origin, by: number): Origin =>
-  origin instanceof TextOrigin ? origin.recounted((rangeOf) => lowered(rangeOf, by)) : origin;
+  origin instanceof TextOrigin ? origin.movedBy(by) : origin;

@@ -66,6 +66,9 @@ const placesInFiles = (involved: readonly Related[]): NonNullable<Diagnostic["re
 const pathOf = (key: string): Path =>
   key.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
+/** Findings whose mends are looked for in the text; nobody mends more of them one by one. */
+const mended = 100;
+
 const placed = ({ rule, message, range: { start } }: Diagnostic): string =>
   `${start.line}:${start.character} ${rule} ${message}`;
 
@@ -140,8 +143,9 @@ export class Collector {
   };
 
   private relocations(key: string, misplaced: Finding["misplaced"]): (Fix | undefined)[] {
+    if (misplaced === undefined || this.found.size >= mended) return [];
     const edits = this.edits();
-    if (misplaced === undefined || edits === undefined) return [];
+    if (edits === undefined) return [];
     const path = pathOf(key);
     const name = path.at(-1);
     const { to } = misplaced;

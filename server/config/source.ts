@@ -6,14 +6,17 @@ import {
   isSeq,
   parseDocument,
   Scalar as YamlScalar,
+  type Alias,
   type Document,
   type Node,
   type Pair,
 } from "yaml";
+import { aliasTargets, mostAliased, tooManyAliases } from "../yamlAliases.ts";
 import type { Diagnostic, Fix, Range } from "./diagnostic.ts";
 import { LineTable } from "./lines.ts";
 import { spaceFix, spaceWords, unspaced } from "./missingSpace.ts";
 import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
+import { repeatedKeys } from "./repeatedKeys.ts";
 import { syntaxErrors } from "./syntaxErrors.ts";
 
 export interface SourceFile {
@@ -23,6 +26,8 @@ export interface SourceFile {
   readonly root: SourceNode | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly rangeOf: (start: number, end: number) => Range;
+  /** Values that its aliases stand for. */
+  readonly aliased: number;
 }
 
 /** Deeper nesting than this is refused: an alias that holds itself would never end. */
@@ -37,13 +42,14 @@ export function parseSource(
 ): SourceFile {
   const lines = new LineTable(text);
   const document = parseDocument(text, {
-    uniqueKeys: true,
+    // The parser would compare each key of a block with all before it: `repeatedKeys` looks each one up.
+    uniqueKeys: false,
     prettyErrors: false,
     // "silent" would also keep quiet about a second document; nothing is printed at this level either.
     logLevel: "error",
   });
   const rangeOf = placed((start, end) => lines.between(start, end));
-  const diagnostics = syntaxErrors(file, text, document.errors, rangeOf);
+  const diagnostics = syntaxErrors(file, text, repeatedKeys(document), rangeOf);
   const convert = new Converter(document, origin, rangeOf);
   const root = document.contents === null ? undefined : convert.node(document.contents, 0);
   for (const { message, range, fix } of convert.problems) {
@@ -57,7 +63,7 @@ export function parseSource(
       fixes: fix === undefined ? [] : [fix],
     });
   }
-  return { file, text, root, diagnostics, rangeOf };
+  return { file, text, root, diagnostics, rangeOf, aliased: convert.aliased };
 }
 
 const parsedFiles = new Map<string, SourceFile>();
@@ -84,6 +90,11 @@ interface Problem {
 
 class Converter {
   readonly problems: Problem[] = [];
+  aliased = 0;
+  private exhausted = false;
+  /** How many aliases the present node stands behind. */
+  private behind = 0;
+  private targets: ReadonlyMap<Alias, Node> | undefined;
 
   constructor(
     private readonly document: Document,
@@ -95,6 +106,8 @@ class Converter {
     const [start, end] = node.range ?? [0, 0];
     const origin = new TextOrigin(this.base, start, end, this.rangeOf);
     const nothing: SourceNode = { kind: "scalar", value: null, origin };
+    if (this.behind > 0) this.aliased += 1;
+    if (this.aliased > mostAliased) return nothing;
     if (depth > deepest) {
       this.problems.push({
         message: "This is nested more than 64 deep: an alias probably holds itself.",
@@ -102,15 +115,7 @@ class Converter {
       });
       return nothing;
     }
-    if (isAlias(node)) {
-      const target = node.resolve(this.document);
-      if (target !== undefined) return this.node(target, depth + 1);
-      this.problems.push({
-        message: `There is no anchor &${node.source} above this line.`,
-        range: [start, end],
-      });
-      return nothing;
-    }
+    if (isAlias(node)) return this.alias(node, depth) ?? nothing;
     if (isMap(node)) return mapNode(origin, this.entries(node.items, depth));
     if (isSeq(node)) {
       const items = node.items.filter((item): item is Node => isNode(item));
@@ -119,11 +124,32 @@ class Converter {
     return isScalar(node) ? { kind: "scalar", value: scalarOf(node.value), origin } : nothing;
   }
 
+  private alias(node: Alias, depth: number): SourceNode | undefined {
+    const [start, end] = node.range ?? [0, 0];
+    const target = (this.targets ??= aliasTargets(this.document)).get(node);
+    if (target === undefined) {
+      this.problems.push({
+        message: `There is no anchor &${node.source} above this line.`,
+        range: [start, end],
+      });
+      return undefined;
+    }
+    this.behind += 1;
+    const found = this.node(target, depth + 1);
+    this.behind -= 1;
+    // Told once, where the text itself has the alias; whatever else was found would be its echo.
+    if (this.behind === 0 && this.aliased > mostAliased && !this.exhausted) {
+      this.exhausted = true;
+      this.problems.splice(0, Number.POSITIVE_INFINITY, { message: tooManyAliases, range: [start, end] });
+    }
+    return found;
+  }
+
   private entries(pairs: readonly Pair[], depth: number): Map<string, MapEntry> {
     const merged = new Map<string, MapEntry>();
     const own = new Map<string, MapEntry>();
     for (const { key, value } of pairs) {
-      if (!isScalar(key)) continue;
+      if (!isScalar(key) || this.exhausted) continue;
       const [start, end] = key.range ?? [0, 0];
       const spaced = value === null ? this.spaced(key) : undefined;
       if (spaced !== undefined) {

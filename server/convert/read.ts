@@ -4,6 +4,7 @@ import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Json } from "../../shared/json.ts";
 import type { Framework, Setting } from "../foreign/document.ts";
 import { oldNames } from "../foreign/facts/openrlhfNames.ts";
+import { standsForTooMuch } from "../foreign/composed.ts";
 import { settingsInForce } from "../foreign/inForce.ts";
 import { interpolated } from "../foreign/interpolation.ts";
 import { frameworkNames } from "../foreign/names.ts";
@@ -47,7 +48,14 @@ export function readForeign(file: string, text: string, asked?: Framework): Fore
 /** A YAML file with a mistake would be read in part, and the rest of it lost without a word. */
 function refuseBroken(file: string, text: string): void {
   if (!/\.(ya?ml|json)$/.test(file)) return;
-  const [first] = parseDocument(text, { logLevel: "silent", uniqueKeys: false }).errors;
+  const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
+  if (standsForTooMuch(document))
+    throw new UserError("its aliases stand for too many values: anchors that hold aliases multiply", {
+      file,
+      code: "syntax",
+      action: "Write the values out.",
+    });
+  const [first] = document.errors;
   if (first === undefined) return;
   throw new UserError(`not YAML: ${messageOf(first).split("\n")[0]}`, {
     file,

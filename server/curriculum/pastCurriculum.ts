@@ -1,5 +1,5 @@
 /** What an earlier run's curriculum was: the mixtures it drew from, and what its policy knew of a fixed set of points. */
-import { readFileSync } from "node:fs";
+import { readText } from "../inputFile.ts";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -132,7 +132,7 @@ export function readPastCurricula(files: readonly string[]): ReadCurriculum[] {
   return files.flatMap((file) => {
     let text: string;
     try {
-      text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+      text = readText(file).replace(/^\uFEFF/, "");
     } catch (error) {
       throw new UserError(`the past curricula can't be read: ${readFailure(error)}`, {
         file,

@@ -1,5 +1,5 @@
 /** `gradus/rescore` and `gradus/rescore/sweep`: one question, one answer, for whoever has the config's text. */
-import { readFileSync } from "node:fs";
+import { limits, readText } from "../inputFile.ts";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError, messageOf } from "../../shared/errors.ts";
@@ -66,7 +66,7 @@ async function wishOf(
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readText(file, limits.config);
   } catch (error) {
     throw new UserError(`The config cannot be read: ${messageOf(error)}.`, {
       file,

@@ -33,7 +33,6 @@ export class RewardFiles {
   private async hash(file: string, hashed: Hashed): Promise<void> {
     try {
       const bundle = await bundleReward(file, "");
-      bundle.remove();
       hashed.sha256 = bundle.sha256;
       this.changed();
     } catch {

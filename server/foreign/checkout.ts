@@ -1,5 +1,5 @@
 /** A checkout of a framework itself: its own scripts run what lies there, whatever is installed beside. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Framework } from "./document.ts";
 
@@ -16,7 +16,7 @@ export function checkoutVersion(folder: string, framework: Framework): string | 
   if (!existsSync(join(folder, "pyproject.toml")) && !existsSync(join(folder, "setup.py"))) return undefined;
   return releaseFiles[framework]
     .map((name) => join(folder, name))
-    .filter((path) => existsSync(path))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     .map((path) => /^(?:__version__ = ")?(\d+\.\d+[\w.]*)/m.exec(readFileSync(path, "utf8"))?.[1])
     .find((version) => version !== undefined);
 }

@@ -1,12 +1,23 @@
 /** What YAML holds once its aliases and merges are followed. */
-import type { Document, Node } from "yaml";
+import { parseDocument, type Document, type Node } from "yaml";
+import { firstBeyond } from "../yamlAliases.ts";
 
 /** Nodes that one alias may stand for: a few nested ones would otherwise fill the memory. */
 const aliases = 100;
 
+/** Values that all aliases together may stand for: no trainer's file has a hundredth of them. */
+const most = 10_000;
+
+/** Whether a document cannot be followed: its aliases would fill the memory, or one of them holds itself. */
+export const standsForTooMuch = (document: Document | Document.Parsed): boolean =>
+  firstBeyond(document, most) !== undefined;
+
+export const aliasesBeyond = (text: string): boolean =>
+  standsForTooMuch(parseDocument(text, { logLevel: "silent", uniqueKeys: false }));
+
 /** undefined where they cannot be: a merge (`<<`) of what is no map, an alias of nothing, too many of them. */
 export function composed(document: Document | Document.Parsed): unknown {
-  return unlessRefused(() => document.toJS({ maxAliasCount: aliases }));
+  return standsForTooMuch(document) ? undefined : unlessRefused(() => document.toJS({ maxAliasCount: aliases }));
 }
 
 /** Of one node, which knows its anchors only through the document. */

@@ -135,8 +135,9 @@ function requiredIn(folder: string, framework: Framework): string | undefined {
   for (const name of requirementFiles) {
     const path = join(folder, name);
     if (!existsSync(path)) continue;
-    const { mtimeMs, size } = statSync(path);
-    if (size > 1 << 18) continue;
+    const stats = statSync(path);
+    const { mtimeMs, size } = stats;
+    if (!stats.isFile() || size > 1 << 18) continue;
     const known = required.get(path);
     const text = known?.stamp === mtimeMs ? known.text : readFileSync(path, "utf8");
     required.set(path, { stamp: mtimeMs, text });

@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { z } from "zod";
 import { readFailure, UserError } from "../../shared/errors.ts";
+import { openRegular } from "../inputFile.ts";
 import { fresh, Scratch, type Room } from "./scratch.ts";
 
 export interface StoredTensor {
@@ -96,6 +97,9 @@ interface Entry {
   readonly bytes: number;
 }
 
+/** Bytes of a header, as the format has it. */
+const mostHeader = 100_000_000;
+
 /** An open file; its tensors are read one at a time. */
 export class SafetensorsFile {
   private readonly entries = new Map<string, Entry>();
@@ -105,7 +109,7 @@ export class SafetensorsFile {
   /** @throws UserError naming the file where it is missing, cut short or malformed. */
   constructor(readonly file: string) {
     try {
-      this.descriptor = openSync(file, "r");
+      this.descriptor = openRegular(file);
     } catch (error) {
       throw this.broken(readFailure(error), error);
     }
@@ -140,6 +144,7 @@ export class SafetensorsFile {
     if (size < 8) throw this.broken("it is shorter than its header");
     const length = Number(Buffer.from(this.bytes(0, new Uint8Array(8))).readBigUInt64LE());
     if (8 + length > size) throw this.broken("it is cut short");
+    if (length > mostHeader) throw this.broken(`its header has ${length} bytes, and 100 MB are the most`);
     let header: Record<string, unknown>;
     try {
       const text = Buffer.from(this.bytes(8, new Uint8Array(length))).toString("utf8");

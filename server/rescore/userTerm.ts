@@ -2,7 +2,7 @@
  * User rewards while they are being written: one process is kept warm and told to load each new bundle, because
  * starting one takes longer than scoring a step. What hangs is killed, as in a run; an edit ends what is under way.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
@@ -43,7 +43,9 @@ const failuresAllowed = 3;
 export class UserTerms {
   private readonly bundles = new Map<string, Kept>();
   private host: HostProcess | undefined;
-  private loaded = "";
+  private loaded: { readonly bundle: Bundle; readonly name: string } | undefined;
+  /** The last question's number. */
+  private asked = randomInt(2 ** 40);
   private loads = 0;
 
   /** @param unsaved texts of files that are open in an editor, by their paths */
@@ -55,10 +57,10 @@ export class UserTerms {
   ): Promise<UserTerm> {
     const { file: written, export: name, args = {}, timeout = seconds } = paramsSchema.parse(choice.params);
     const file = resolve(choice.folder, written);
-    const { path, sha256 } = await this.bundle(file, term, unsaved[file]);
+    const bundle = await this.bundle(file, term, unsaved[file]);
     return {
       file,
-      sha256,
+      sha256: bundle.sha256,
       score: async (batch, rows, step, signal) => {
         if (rows.some((row) => batch.records[row]?.steps !== undefined)) throw divided(file);
         const values: TermValue[] = [];
@@ -69,10 +71,10 @@ export class UserTerms {
             values.push(failure(`${file}:${name}: not tried, ${failures} rollouts before it had no answer`));
             continue;
           }
-          const host = await this.ready(file, path, name);
+          const host = await this.ready(file, bundle, name);
           try {
             const answer = await host.ask(
-              { kind: "score", id: row, input: inputOf(batch, row, { step, args }) },
+              { kind: "score", id: (this.asked += 1), input: inputOf(batch, row, { step, args }) },
               timeout,
               signal,
             );
@@ -96,7 +98,6 @@ export class UserTerms {
 
   async close(): Promise<void> {
     await this.drop();
-    for (const { bundle } of this.bundles.values()) bundle.remove();
     this.bundles.clear();
   }
 
@@ -109,31 +110,30 @@ export class UserTerms {
     const known = this.bundles.get(file);
     if (known?.version === version) return known.bundle;
     const bundle = await bundleReward(file, term, unsaved);
-    known?.bundle.remove();
     this.bundles.set(file, { version, bundle });
     return bundle;
   }
 
   /** The process with this function loaded. */
-  private async ready(file: string, bundle: string, name: string): Promise<HostProcess> {
-    const wanted = `${bundle}:${name}`;
-    if (this.host !== undefined && this.loaded === wanted) return this.host;
+  private async ready(file: string, bundle: Bundle, name: string): Promise<HostProcess> {
+    if (this.host !== undefined && this.loaded?.bundle === bundle && this.loaded.name === name)
+      return this.host;
     if (this.loads >= loadsPerProcess) await this.drop();
     const host = (this.host ??= new HostProcess(dirname(file)));
     try {
-      const answer = await host.ask({ kind: "load", bundle, export: name }, loadSeconds);
+      const answer = await host.load(bundle.text, name, loadSeconds);
       if (answer.kind === "refused") throw refusal(file, answer.message);
     } catch (error) {
       await this.drop();
       throw error instanceof NoAnswer ? refusal(file, `loading it: ${error.message}`) : error;
     }
-    [this.loaded, this.loads] = [wanted, this.loads + 1];
+    [this.loaded, this.loads] = [{ bundle, name }, this.loads + 1];
     return host;
   }
 
   private async drop(): Promise<void> {
     const { host } = this;
-    [this.host, this.loaded, this.loads] = [undefined, "", 0];
+    [this.host, this.loaded, this.loads] = [undefined, undefined, 0];
     await host?.close();
   }
 }

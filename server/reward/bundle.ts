@@ -1,17 +1,16 @@
 /** A user's reward as one file: bundled so that it can import what it likes, and hashed so that a run knows what scored it. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
+import { regularFile } from "../inputFile.ts";
 import { nativeRequire } from "../natives.ts";
 
 export interface Bundle {
-  readonly path: string;
+  readonly text: string;
   readonly sha256: string;
-  remove(): void;
 }
 
 const isFailure = (error: unknown): error is esbuild.BuildFailure =>
@@ -63,6 +62,20 @@ async function build(file: string, term: string, text: string | undefined): Prom
 
 const loaderOf = (file: string): "ts" | "js" => (/\.[cm]?ts$/.test(file) ? "ts" : "js");
 
+/** The bundler would wait for a pipe for ever, and read a device until the memory is full. */
+function refuseOthers(file: string, term: string): void {
+  try {
+    regularFile(file);
+  } catch (error) {
+    throw new UserError(`reward term "${term}": the file cannot be read: ${readFailure(error)}`, {
+      file,
+      code: "reward-build",
+      cause: error,
+      action: "Name a TypeScript or JavaScript file in `use`.",
+    });
+  }
+}
+
 /** @param unsaved the file's text as it stands in an editor */
 export async function bundleReward(file: string, term: string, unsaved?: string): Promise<Bundle> {
   if (!existsSync(file))
@@ -71,17 +84,11 @@ export async function bundleReward(file: string, term: string, unsaved?: string)
       code: "reward-missing",
       action: "Check the path in `use`; it is relative to the config that writes it.",
     });
+  if (unsaved === undefined) refuseOthers(file, term);
   const text = await build(realpathSync(file), term, unsaved);
-  const folder = mkdtempSync(join(tmpdir(), "gradus-reward-"));
-  const path = join(folder, "reward.mjs");
-  writeFileSync(path, text, { mode: 0o600 });
   // The map names absolute places of this machine, so it is left out of the hash.
   const code = text
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")
     .replaceAll(dirname(realpathSync(file)), "");
-  return {
-    path,
-    sha256: createHash("sha256").update(code).digest("hex"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+  return { text, sha256: createHash("sha256").update(code).digest("hex") };
 }

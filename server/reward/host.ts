@@ -3,9 +3,11 @@
  * stdout is the user's own. It may be killed at any moment and holds nothing worth keeping.
  */
 import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
+import { isMainThread, Worker, workerData } from "node:worker_threads";
 import type { JudgedCriterion } from "../../shared/criteria.ts";
 import type { TermValue, TextSpans } from "../seams.ts";
+import { cut } from "./cut.ts";
+import { endGroup, markName } from "./processGroup.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 
 type Score = (input: ScoreInput) => unknown;
@@ -28,7 +30,7 @@ function shown(value: unknown): string {
     : `${typeof value} ${String(value)}`;
 }
 
-const failed = (message: string): TermValue => ({ kind: "error", message });
+const failed = (message: string): TermValue => ({ kind: "error", message: cut(message) });
 const isFunction = (value: unknown): value is Score => typeof value === "function";
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -147,7 +149,7 @@ async function load(bundle: string, name: string): Promise<FromHost> {
           : `its export "${name}" is ${shown(found)}, not a function`,
     };
   } catch (error) {
-    return { kind: "refused", message: `loading it ${thrown(error)}` };
+    return { kind: "refused", message: cut(`loading it ${thrown(error)}`) };
   }
 }
 
@@ -160,22 +162,32 @@ async function judge(input: ScoreInput): Promise<TermValue> {
   }
 }
 
-/** Looked for in a thread of its own: a function that never returns leaves this one no time to hear of the parent's death. */
-const watchParent = `
-  const parent = ${process.ppid};
-  const gone = () => {
-    try { process.kill(parent, 0); } catch { return true; }
+/** Ends this process and all that the reward has started. */
+function end(): void {
+  endGroup(process.pid, process.env[markName] ?? "");
+  process.kill(process.pid, "SIGKILL");
+}
+
+/** In a thread of its own: a function that never returns leaves the other no time to hear of the parent's death. */
+function watchParent(parent: number): void {
+  const gone = (): boolean => {
+    try {
+      process.kill(parent, 0);
+    } catch {
+      return true;
+    }
     return process.platform !== "win32" && process.ppid !== parent;
   };
-  setInterval(() => { if (gone()) process.kill(process.pid, "SIGKILL"); }, 500);
-`;
+  setInterval(() => gone() && end(), 500);
+}
 
-if (process.send !== undefined) {
-  new Worker(watchParent, { eval: true }).unref();
+if (!isMainThread) watchParent(Number(workerData));
+else if (process.send !== undefined) {
+  new Worker(new URL(import.meta.url), { workerData: process.ppid, execArgv: [] }).unref();
   process.on("message", (message: ToHost) => {
     if (message.kind === "load") void load(message.bundle, message.export).then(say);
     else void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));
   });
   // The parent is gone: so is the reason to live.
-  process.on("disconnect", () => process.exit(0));
+  process.on("disconnect", end);
 }

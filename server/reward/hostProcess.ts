@@ -1,9 +1,13 @@
 /** One child process that runs a user's reward: started, asked one rollout at a time, killed when it takes too long. */
 import { fork, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FromHost, ToHost } from "./wire.ts";
+import { withBundleFile } from "./bundleFile.ts";
+import { Printed } from "./printed.ts";
+import { endGroup, markName } from "./processGroup.ts";
+import { isTermValue, type FromHost, type ToHost } from "./wire.ts";
 
 /** Why no answer came. */
 export class NoAnswer extends Error {
@@ -30,8 +34,16 @@ function hostFile(): string {
   return found;
 }
 
+/** Whether a message, which may be anything, is the answer to a question. */
+function answers(question: ToHost, answer: FromHost): boolean {
+  if (question.kind === "load") return answer.kind === "loaded" || answer.kind === "refused";
+  return answer.kind === "scored" && answer.id === question.id && isTermValue(answer.value);
+}
+
 export class HostProcess {
   private readonly child: ChildProcess;
+  private readonly mark = randomUUID();
+  private readonly printed: Printed;
   private ended: string | undefined;
   private waiting:
     { readonly resolve: (message: FromHost) => void; readonly reject: (error: Error) => void } | undefined;
@@ -41,21 +53,31 @@ export class HostProcess {
       cwd: folder,
       serialization: "advanced",
       execArgv: ["--enable-source-maps"],
-      // What the user's code prints goes to our stderr: stdout carries results only.
-      stdio: ["ignore", 2, 2, "ipc"],
+      // A group of its own, so that what the user's code starts ends with it.
+      detached: process.platform !== "win32",
+      env: { ...process.env, [markName]: this.mark },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
+    this.printed = new Printed([this.child.stdout, this.child.stderr]);
     this.child.on("message", (message: FromHost) => this.answer(message));
     this.child.on("error", (error) => this.end(`could not be run: ${error.message}`));
-    this.child.on("exit", (code, signal) =>
+    this.child.on("exit", (code, signal) => {
+      this.endGroup();
+      this.printed.close();
       this.end(
         signal === null ? `the process ended with exit code ${code}` : `the process was ended by ${signal}`,
-      ),
-    );
+      );
+    });
     // An ending process closes its channel first, and how it ended says more.
     this.child.on(
       "disconnect",
       () => void setTimeout(() => this.end("the process closed its channel"), 500).unref(),
     );
+  }
+
+  /** Loads a function into the process. */
+  load(text: string, name: string, seconds: number): Promise<FromHost> {
+    return withBundleFile(text, (bundle) => this.ask({ kind: "load", bundle, export: name }, seconds));
   }
 
   /** One question, one answer. After a NoAnswer the process is dead. */
@@ -76,8 +98,14 @@ export class HostProcess {
         this.waiting = undefined;
       };
       signal?.addEventListener("abort", aborted);
+      this.printed.allowMore();
       this.waiting = {
-        resolve: (answer) => (done(), resolve(answer)),
+        // What answers no question of ours, or another one, is the user's code speaking: the answer is still to come.
+        resolve: (answer) => {
+          if (!answers(message, answer)) return;
+          done();
+          resolve(answer);
+        },
         reject: (error) => (done(), reject(error)),
       };
       this.child.send(message, (error) => {
@@ -88,7 +116,11 @@ export class HostProcess {
 
   kill(): void {
     this.ended ??= "the process was ended";
-    this.child.kill("SIGKILL");
+    this.endGroup();
+  }
+
+  private endGroup(): void {
+    if (this.child.pid !== undefined) endGroup(this.child.pid, this.mark);
   }
 
   /** Resolves when the process is gone. */
@@ -101,8 +133,8 @@ export class HostProcess {
     });
   }
 
-  private answer(message: FromHost): void {
-    this.waiting?.resolve(message);
+  private answer(message: FromHost | null): void {
+    if (typeof message === "object" && message !== null) this.waiting?.resolve(message);
   }
 
   private end(reason: string): void {

@@ -1,4 +1,5 @@
 import { lengthOfRow } from "../batch.ts";
+import { cut } from "./cut.ts";
 import type { Batch, RewardTerm, RolloutRecord, TermValue } from "../seams.ts";
 
 /** A term that looks at one rollout at a time. `length`: the row's tokens, what was said to the policy left out. */
@@ -8,5 +9,5 @@ export const perRow = (judge: (record: RolloutRecord, length: number) => TermVal
 });
 
 export const value = (number: number): TermValue => ({ kind: "value", value: number });
-export const failure = (message: string): TermValue => ({ kind: "error", message });
+export const failure = (message: string): TermValue => ({ kind: "error", message: cut(message) });
 export const none: TermValue = { kind: "none" };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { rewardTerm } from "../config/declaration.ts";
 
-/** Chosen by `use: PATH.py[:function]`. Configs with it resolve and validate; a run refuses to start. */
+/** Chosen by `use: PATH.py[:function]`. The rule `python-reward` says on its line that no run starts with it. */
 export const python = rewardTerm({
   name: "python",
   summary: "A reward function in a Python file of the workspace.",

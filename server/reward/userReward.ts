@@ -3,7 +3,9 @@ import { UserError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Batch, RewardContext, RewardTerm, TermValue, Tokenizer } from "../seams.ts";
 import { lengthOfRow } from "../batch.ts";
+import { randomInt } from "node:crypto";
 import { bundleReward, type Bundle } from "./bundle.ts";
+import { cut } from "./cut.ts";
 import { HostProcess, NoAnswer } from "./hostProcess.ts";
 import { failure } from "./perRow.ts";
 import type { ScoreInput } from "./wire.ts";
@@ -45,6 +47,9 @@ export interface ScoreSetting {
   readonly tokenizer?: Tokenizer | undefined;
 }
 
+/** Time-outs of one step after which its other rollouts are errors at once: they would be waited for one by one. */
+const hangsAllowed = 3;
+
 /** What the function is given of a row. */
 export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: ScoreSetting): ScoreInput {
   const { task, prompt, response, finish, index, group } = batch.records[row]!;
@@ -74,7 +79,10 @@ export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: Sc
 export class UserReward implements RewardTerm {
   private bundle: Promise<Bundle> | undefined;
   private host: HostProcess | undefined;
-  private asked = 0;
+  /** The last question's number. It begins anywhere, so that an answer that was made up does not meet it. */
+  private asked = randomInt(2 ** 40);
+  /** Time-outs of the present step. */
+  private hung = { step: -1, times: 0 };
   /** The batch before: the process is asked one thing at a time, so batches wait for one another. */
   private before: Promise<unknown> = Promise.resolve();
 
@@ -99,20 +107,14 @@ export class UserReward implements RewardTerm {
   async close(): Promise<void> {
     await this.host?.close();
     this.host = undefined;
-    const bundle = this.bundle;
     this.bundle = undefined;
-    // A bundle that failed has nothing to remove, and its error has been told by `prepare`.
-    if (bundle !== undefined)
-      await bundle.then(
-        (made) => made.remove(),
-        () => undefined,
-      );
   }
 
   private async scoreRows(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
     const { clock, tokenizer, signal } = context;
     const setting = { step: clock.step, args: this.options.args, tokenizer };
     const values: TermValue[] = [];
+    if (this.hung.step !== clock.step) this.hung = { step: clock.step, times: 0 };
     for (let row = 0; row < batch.rows; row++)
       values.push(await this.scoreRow(inputOf(batch, row, setting), signal));
     return values;
@@ -120,11 +122,12 @@ export class UserReward implements RewardTerm {
 
   private async scoreRow(input: ScoreInput, signal: AbortSignal | undefined): Promise<TermValue> {
     let problem = "";
+    if (this.hung.times >= hangsAllowed) return this.failed(this.givenUp());
     for (let attempt = 0; attempt < 2; attempt++) {
       const host = await this.ready();
       try {
         const answer = await host.ask(
-          { kind: "score", id: this.asked++, input },
+          { kind: "score", id: (this.asked += 1), input },
           this.options.timeout,
           signal,
         );
@@ -135,9 +138,16 @@ export class UserReward implements RewardTerm {
         problem = error.message;
         await host.close();
         this.host = undefined;
+        if (error.cause_ === "timeout" && (this.hung.times += 1) >= hangsAllowed) return this.failed(problem);
       }
     }
     return this.failed(`${problem}, twice`);
+  }
+
+  /** The same for each rollout, so that the run tells it once with their number. */
+  private givenUp(): string {
+    const { timeout } = this.options;
+    return `not asked, because it had no answer within ${timeout} s ${hangsAllowed} times in this step; the next step asks it again. Make it faster, or raise reward.timeout`;
   }
 
   private failed(message: string): TermValue {
@@ -147,10 +157,10 @@ export class UserReward implements RewardTerm {
   /** A process with the function loaded. */
   private async ready(): Promise<HostProcess> {
     if (this.host !== undefined) return this.host;
-    const { path } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+    const { text } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
     const host = new HostProcess(dirname(this.options.file));
     try {
-      const answer = await host.ask({ kind: "load", bundle: path, export: this.options.export }, loadSeconds);
+      const answer = await host.load(text, this.options.export, loadSeconds);
       if (answer.kind === "refused") throw this.refusal(answer.message);
     } catch (error) {
       await host.close();
@@ -162,7 +172,7 @@ export class UserReward implements RewardTerm {
 
   private refusal(message: string): UserError {
     const { file, term } = this.options;
-    return new UserError(`reward term "${term}": ${message}`, {
+    return new UserError(`reward term "${term}": ${cut(message)}`, {
       file,
       code: "reward-load",
       action:

@@ -35,3 +35,23 @@ export type FromHost =
   | { readonly kind: "loaded" }
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "scored"; readonly id: number; readonly value: TermValue };
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/** The channel is open to the user's code, too: what came over it need not be a value. */
+export function isTermValue(value: unknown): value is TermValue {
+  if (!isObject(value)) return false;
+  switch (value["kind"]) {
+    case "none":
+      return true;
+    case "error":
+      return typeof value["message"] === "string";
+    case "value":
+      return Number.isFinite(value["value"]);
+    case "values":
+      return Array.isArray(value["values"]);
+    default:
+      return false;
+  }
+}

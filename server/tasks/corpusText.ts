@@ -1,6 +1,6 @@
 /** Plain text cut into what a model is to foretell. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readText } from "../inputFile.ts";
 import { messageOf, readFailure, UserError } from "../../shared/errors.ts";
 import { splitOf, type Split } from "./split.ts";
 
@@ -61,7 +61,7 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 export function documentsOf(file: string): string[] {
   let text: string;
   try {
-    text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+    text = readText(file).replace(/^\uFEFF/, "");
   } catch (error) {
     throw new UserError(`the corpus can't be read: ${readFailure(error)}`, {
       file,

@@ -1,9 +1,9 @@
 /** The rows of a dataset's file, and what templates take of them. */
-import { readFileSync } from "node:fs";
 import { messageOf, UserError } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { fieldsBeside } from "../config/datasetLines.ts";
 import { nearest } from "../config/suggest.ts";
+import { textLines } from "../textLines.ts";
 import { isParquet, parquetRows } from "../parquet.ts";
 import { unreadDataset } from "../unreadDataset.ts";
 
@@ -82,11 +82,11 @@ function parse(text: string, file: string, line: number): JsonObject {
   return value;
 }
 
-function read(file: string): string {
+function* read(file: string): Generator<string> {
   try {
-    return readFileSync(file, "utf8");
+    yield* textLines(file);
   } catch (error) {
-    throw unreadDataset(file, error);
+    throw error instanceof UserError ? error : unreadDataset(file, error);
   }
 }
 
@@ -100,11 +100,14 @@ export function* rowsOf(file: string): Generator<Row> {
       yield { value, name: `row ${row + 1}`, place: { file } };
     return;
   }
-  for (const [line, text] of read(file).split("\n").entries())
+  let line = 0;
+  for (const text of read(file)) {
     if (text.trim() !== "")
       yield {
         value: parse(text.replace(/^\uFEFF/, ""), file, line),
         name: "the line",
         place: { file, line, character: 0 },
       };
+    line += 1;
+  }
 }

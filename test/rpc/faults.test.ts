@@ -44,6 +44,7 @@ test("what is wrong before a run is told with its file, and its line where there
     const mine = sets("reward.terms.mine={ use: ./mine.ts }");
     assert.equal((await workspace.finish("run", workspace.config, ...mine, "--dry-run", "--json")).code, 0);
     rmSync(path("mine.ts"));
+    writeFileSync(join(workspace.folder, "mine.py"), "def compute_score(x):\n    return 1\n");
     for (const [words, said] of [
       [[path("open.gradus.yaml")], /open\.gradus\.yaml:2:\d+: error: This `\{` is never closed/],
       [[path("one.gradus.yaml")], /one\.gradus\.yaml:1:10: error: .*two\.gradus\.yaml:2.*goes in a circle/],
@@ -52,6 +53,10 @@ test("what is wrong before a run is told with its file, and its line where there
       [
         [workspace.config, ...sets("model.base=./base.gguf")],
         /base\.gguf: error: .*does not begin with GGUF/,
+      ],
+      [
+        [workspace.config, ...sets("reward.terms.mine={ use: ./mine.py:compute_score }")],
+        /only TypeScript.*\. Write it as/,
       ],
       [[workspace.config, ...mine], /There is no file `mine\.ts` for the reward `mine`/],
     ] as const) {
@@ -67,11 +72,9 @@ test("what is wrong before a run is told with its file, and its line where there
 
 test("what only the worker finds out reaches its end record, the follower and the exit code", () =>
   inWorkspace(async (workspace) => {
-    writeFileSync(join(workspace.folder, "mine.py"), "def compute_score(x):\n    return 1\n");
     const torn = 'import "./nowhere.ts";\nexport const score = () => 1;\n';
     writeFileSync(join(workspace.folder, "torn.ts"), torn);
     for (const [set, said, file] of [
-      ["reward.terms.mine={ use: ./mine.py:compute_score }", /only TypeScript.*\. Write it as/, "mine.py"],
       ["reward.terms.torn={ use: ./torn.ts }", /nowhere\.ts.*torn\.ts:1\)\. Mend the file/, "torn.ts"],
     ] as const) {
       const talk = await workspace.finish("run", workspace.config, "--json", ...sets(...short, set));

@@ -1,12 +1,15 @@
 /** What one file is, and what is wrong with it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, readFailure } from "../../../shared/errors.ts";
 import { foreignKind, type ConfigKind } from "../../config/foreign.ts";
 import { allFindings, type Diagnostic } from "../../config/index.ts";
 import { mendAll, mendRounds } from "../../config/mendAll.ts";
 import { startOfFile } from "../../config/node.ts";
+import { aliasesBeyond } from "../../foreign/composed.ts";
 import { checkForeign, readForeignDocument } from "../../foreign/index.ts";
+import { limits, readText } from "../../inputFile.ts";
+import { tooManyAliases } from "../../yamlAliases.ts";
 import { isConfigName, type Wanted } from "./files.ts";
 
 export interface Checked {
@@ -29,7 +32,7 @@ export interface CheckOptions {
 export function check({ file, found }: Wanted, options: CheckOptions): Checked | undefined {
   const path = resolve(file);
   try {
-    const text = readFileSync(path, "utf8");
+    const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
     const foreign = isConfigName(file) ? undefined : readForeignDocument(path, text);
     if (foreign !== undefined) {
       const mended = options.fix ? mendForeign(path, text) : text;
@@ -46,7 +49,7 @@ export function check({ file, found }: Wanted, options: CheckOptions): Checked |
 
 function checkOwn(file: string, path: string, text: string, { set, fix }: CheckOptions): Checked {
   const kind = foreignKind(text);
-  const unread = kind === "gradus" ? notConfig(path) : notChecked(path, kind);
+  const unread = kind === "gradus" ? notConfig(path) : notChecked(path, kind, text);
   if (unread !== undefined) return { file, kind, diagnostics: [unread], fixed: false };
   const mended = fix ? mendAll(path, text) : text;
   const fixed = write(path, text, mended);
@@ -75,14 +78,16 @@ const whole = (path: string, message: string, rule: string): Diagnostic => ({
   range: startOfFile,
 });
 
-const notChecked = (path: string, kind: ConfigKind): Diagnostic =>
-  whole(
+const notChecked = (path: string, kind: ConfigKind, text: string): Diagnostic => {
+  if (aliasesBeyond(text)) return whole(path, tooManyAliases, "syntax");
+  return whole(
     path,
     isConfigName(path)
       ? `This looks like a ${kind} config. A file that ends in .gradus.yaml must be one of Gradus: "gradus convert" makes it one.`
       : `This looks like a ${kind} config, but sets nothing that the trainers known here read: nothing was checked.`,
     "not-yet",
   );
+};
 
 const notConfig = (path: string): Diagnostic | undefined =>
   /\.(sh|bash|slurm|sbatch|py)$/.test(path)

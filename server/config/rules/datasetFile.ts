@@ -1,4 +1,4 @@
-import { sibling } from "./nearFile.ts";
+import { sibling, unfitFile } from "./nearFile.ts";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { taskFileKeys } from "../method.ts";
@@ -15,15 +15,19 @@ export const datasetFile: Rule = {
       for (const [index, { source }] of view.config.body.tasks.entries()) {
         const key = taskFileKeys.find((one) => source.params[one] !== undefined);
         const dataset = key === undefined ? undefined : source.params[key];
-        if (key === undefined || typeof dataset !== "string" || !fresh(source) || existsSync(dataset))
-          continue;
+        if (key === undefined || typeof dataset !== "string" || !fresh(source)) continue;
+        const unfit = unfitFile(dataset);
+        if (existsSync(dataset) && unfit === undefined) continue;
         const list = nodeAt(view.body, "tasks");
         const item = list?.kind === "list" ? list.items[index] : undefined;
         const at = mine(file, nodeAt(item, key)?.origin) ?? root.origin;
         const { hint, fixes } = sibling(dataset, at);
         report({
           rule: datasetFile.id,
-          message: `There is no file \`${relative(dirname(file), dataset)}\`: a path is relative to the file that writes it.${hint}`,
+          message:
+            unfit !== undefined
+              ? `\`${relative(dirname(file), dataset)}\` cannot be read: ${unfit}. Name a JSONL or Parquet file.`
+              : `There is no file \`${relative(dirname(file), dataset)}\`: a path is relative to the file that writes it.${hint}`,
           key: pathOf(view, at, index, key),
           at,
           fixes,

@@ -28,29 +28,37 @@ function duplicates(
   edits: SourceEdits | undefined,
 ): void {
   if (list?.kind !== "list") return;
-  const seen = new Set<string>();
+  const names = list.items.map((item) => nameOf(item, what));
+  const free = freeNames(names);
+  /** The first of each name. */
+  const seen = new Map<string, SourceNode>();
   list.items.forEach((item, index) => {
-    const name = nameOf(item, what);
+    const name = names[index];
     if (name === undefined) return;
-    if (seen.has(name)) {
+    const before = seen.get(name);
+    if (before !== undefined) {
       const written = nodeAt(item, "name")?.origin ?? item.origin;
       const message = `Two ${what}s are called \`${name}\`: give this one a \`name\` of its own.`;
-      const free = freeName(
-        name,
-        list.items.map((item) => nameOf(item, what)),
-      );
+      const other = free(name);
       // Items that a parent brought in are not at their index in this file.
       const own =
         edits?.at([path, index])?.origin.range === written.range || edits?.at([path, index]) === item;
-      const mends = own ? [edits?.set([path, index, "name"], free, `Name it \`${free}\``)] : [];
-      const first = list.items.find((item) => nameOf(item, what) === name)?.origin;
-      const related = [{ at: first, message: `the first \`${name}\`` }];
+      const mends = own ? [edits?.set([path, index, "name"], other, `Name it \`${other}\``)] : [];
+      const related = [{ at: before.origin, message: `the first \`${name}\`` }];
       report({ rule: duplicateName.id, message, key: join(path, index), at: written, mends, related });
-    }
-    seen.add(name);
+    } else seen.set(name, item);
   });
 }
 
-function freeName(name: string, taken: readonly (string | undefined)[]): string {
-  for (let number = 2; ; number++) if (!taken.includes(`${name}-${number}`)) return `${name}-${number}`;
+/** A name with the least number that nobody has, looked for once for each name. */
+function freeNames(names: readonly (string | undefined)[]): (name: string) => string {
+  const taken = new Set(names);
+  const found = new Map<string, string>();
+  return (name) => {
+    let number = 2;
+    while (!found.has(name) && taken.has(`${name}-${number}`)) number++;
+    const free = found.get(name) ?? `${name}-${number}`;
+    found.set(name, free);
+    return free;
+  };
 }

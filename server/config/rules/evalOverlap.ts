@@ -31,23 +31,52 @@ export const evalOverlap: Rule = {
   },
 };
 
+/** Of a file's entries the first, and the first that has other templates. */
+interface Readers {
+  readonly first: Entry;
+  other: Entry | undefined;
+}
+interface Entry {
+  readonly task: TaskConfig;
+  readonly index: number;
+}
+
+/** By file: a list may have thousands of entries, and each is held against all others of its file. */
+const readersOf = perObject((measured: readonly TaskConfig[]): ReadonlyMap<string, Readers> => {
+  const readers = new Map<string, Readers>();
+  for (const [index, task] of measured.entries()) {
+    const file = fileOf(task);
+    if (file === undefined) continue;
+    const known = readers.get(file);
+    const entry = { task, index };
+    if (known === undefined) readers.set(file, { first: entry, other: undefined });
+    else if (sidesOf(known.first.task.source) !== sidesOf(task.source)) known.other ??= entry;
+  }
+  return readers;
+});
+
+const indexByName = perObject(
+  (measured: readonly TaskConfig[]): ReadonlyMap<string, number> =>
+    new Map(measured.map(({ name }, index) => [name, index] as const).reverse()),
+);
+
 function overlappingTasks(model: ConfigModel, view: StageView): void {
   const measured = model.config.top.tasks;
   for (const [index, task] of view.config.body.tasks.entries()) {
     const file = fileOf(task);
-    const other = measured.find(
-      (one) => file !== undefined && fileOf(one) === file && sidesOf(one.source) !== sidesOf(task.source),
-    );
+    const readers = file === undefined ? undefined : readersOf(measured).get(file);
+    const apart = readers && sidesOf(readers.first.task.source) !== sidesOf(task.source);
+    const other = apart === true ? readers?.first : readers?.other;
     const path = ["tasks", String(index)];
     if (file === undefined || other === undefined || !isOwn(placeOf(view.body, ...path))) continue;
     // Of two entries of one list the later one is told.
-    const own = measured.findIndex(({ name }) => name === task.name);
-    if (placeOf(view.body, "tasks")?.stage === undefined && own < measured.indexOf(other)) continue;
-    const inTop = placeOf(model.root, "tasks", String(measured.indexOf(other)));
+    const own = indexByName(measured).get(task.name) ?? -1;
+    if (placeOf(view.body, "tasks")?.stage === undefined && own < other.index) continue;
+    const inTop = placeOf(model.root, "tasks", String(other.index));
     tell(model, view, evalOverlap, [[...path, "prompt"], path], {
       severity: "warning",
-      message: `\`${task.name}\` reads \`${basename(file)}\` with other templates than \`${other.name}\`: the two hold out different lines, and each trains on some that the other is evaluated with.`,
-      related: [{ at: inTop, message: `\`${other.name}\` reads the same file` }],
+      message: `\`${task.name}\` reads \`${basename(file)}\` with other templates than \`${other.task.name}\`: the two hold out different lines, and each trains on some that the other is evaluated with.`,
+      related: [{ at: inTop, message: `\`${other.task.name}\` reads the same file` }],
     });
   }
 }

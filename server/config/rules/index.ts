@@ -12,6 +12,7 @@ import { emptyAnswer } from "./emptyAnswer.ts";
 import { environment } from "./environments.ts";
 import { datasetFile } from "./datasetFile.ts";
 import { modelFile } from "./modelFile.ts";
+import { pythonReward } from "./pythonReward.ts";
 import { rewardFile } from "./rewardFile.ts";
 import { grammarRegex } from "./grammarRegex.ts";
 import { groupSize } from "./groupSize.ts";
@@ -124,6 +125,7 @@ export const rules: readonly Rule[] = [
   registeredModel,
   datasetFile,
   rewardFile,
+  pythonReward,
   replayFile,
   pastCurriculum,
   methodFile,

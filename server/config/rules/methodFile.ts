@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { z } from "zod";
 import { referenceOf } from "../references.ts";
 import type { Choice, StageBody } from "../resolved.ts";
 import { isSchema, kindOf, unwrapped } from "../values.ts";
-import { sibling } from "./nearFile.ts";
+import { isReadable, sibling } from "./nearFile.ts";
 import { firstTime, mine, placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
 type Reader = Choice<"estimator" | "guidance_source">;
@@ -60,7 +59,7 @@ export const methodFile: Rule = {
           if (choice.declaration.name === "surrogate" && choice.params["pilots"] === undefined)
             tell(model, view, methodFile, [path], { message: withoutPilots });
           for (const named of filesOf(path, choice))
-            if (!existsSync(named.absolute)) complain(model, view, named);
+            if (!isReadable(named.absolute)) complain(model, view, named);
         }
   },
 };

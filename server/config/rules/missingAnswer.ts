@@ -64,7 +64,9 @@ export const missingAnswer: Rule = {
       if (view.config.kind !== "rl") continue;
       const { tasks, reward } = view.config.body;
       if (tasks.every(({ source }) => lackOf(source).size === 0)) continue;
-      for (const term of reward.terms)
+      for (const term of reward.terms) {
+        // The same for each of its tasks.
+        let mend: ReturnType<typeof restricted> | undefined;
         for (const [index, task] of tasks.entries()) {
           const what = appliesTo(term, task.name) ? lacks(term, task) : undefined;
           if (what === undefined || !isOwn(placeOf(view.body, "reward", "terms", term.name))) continue;
@@ -76,9 +78,10 @@ export const missingAnswer: Rule = {
             severity: "warning",
             message: `\`${term.term.declaration.name}\` needs ${what}, and the tasks of \`${task.name}\` have none: every rollout of them is an error and does not train.`,
             related: [{ at: placeOf(view.body, "tasks", String(index)), message: `has not ${what}` }],
-            mends: [restricted(model, view, term)],
+            mends: [(mend ??= restricted(model, view, term)).fix],
           });
         }
+      }
     }
   },
 };
@@ -88,11 +91,12 @@ function restricted(
   { edits, stages }: Parameters<Rule["check"]>[0],
   { config }: Parameters<Rule["check"]>[0]["stages"][number],
   term: RewardTermConfig,
-): ReturnType<typeof edits.set> {
+): { readonly fix: ReturnType<typeof edits.set> } {
   const fit = config.body.tasks.filter(
     (task) => appliesTo(term, task.name) && lacks(term, task) === undefined,
   );
-  if (fit.length === 0 || stages.length > 1) return undefined;
+  if (fit.length === 0 || stages.length > 1) return { fix: undefined };
   const names = `[${fit.map(({ name }) => name).join(", ")}]`;
-  return edits.set(["reward", "terms", term.name, "tasks"], names, `Only for ${names}: \`tasks: ${names}\``);
+  const path = ["reward", "terms", term.name, "tasks"];
+  return { fix: edits.set(path, names, `Only for ${names}: \`tasks: ${names}\``) };
 }

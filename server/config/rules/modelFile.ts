@@ -1,5 +1,4 @@
-import { sibling } from "./nearFile.ts";
-import { existsSync } from "node:fs";
+import { isReadable, sibling } from "./nearFile.ts";
 import { dirname, relative } from "node:path";
 import { replace } from "../report.ts";
 import { at as nodeAt, mine, type Rule } from "./rule.ts";
@@ -11,7 +10,7 @@ export const modelFile: Rule = {
   why: "`model.base` is `tiny`, a Hugging Face folder, a `.gguf` file or a checkpoint of an earlier run. Nothing is downloaded: the files have to be on this machine.",
   check({ config, file, root, report }) {
     const { base } = config.model;
-    if (base === "tiny" || base.startsWith("${env:") || existsSync(base)) return;
+    if (base === "tiny" || base.startsWith("${env:") || isReadable(base)) return;
     const at = mine(file, nodeAt(root, "model", "base")?.origin) ?? root.origin;
     const { hint, fixes } = sibling(base, at);
     report({

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { readFailure } from "../../../shared/errors.ts";
+import { regularFile } from "../../inputFile.ts";
 import type { Fix } from "../diagnostic.ts";
 import type { Origin } from "../node.ts";
 import { nearest } from "../suggest.ts";
@@ -20,3 +22,20 @@ export function sibling(
 
 /** A path in YAML: quoted where it would be read as something else. */
 const yamlText = (path: string): string => (/^[\w./~+-]+$/.test(path) ? path : JSON.stringify(path));
+
+/** Why what is there is no file; undefined where it is one, or nothing is there. */
+export function unfitFile(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    regularFile(path);
+    return undefined;
+  } catch (error) {
+    return readFailure(error);
+  }
+}
+
+/** Whether there is something to be read: a file or a folder, and no pipe, socket or device. */
+export function isReadable(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && (stats.isFile() || stats.isDirectory());
+}

@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { sibling } from "./nearFile.ts";
+import { isReadable, sibling } from "./nearFile.ts";
 import { firstTime, mine, placeOf, tell, type Rule } from "./rule.ts";
 
 /** Files of past curricula exist. A run that goes on has what it needs of them in its checkpoint: no error. */
@@ -18,7 +17,7 @@ export const pastCurriculum: Rule = {
       from.forEach((written: unknown, i) => {
         if (typeof written !== "string") return;
         const absolute = resolve(sampler.folder, written);
-        if (existsSync(absolute)) return;
+        if (isReadable(absolute)) return;
         const path = ["curriculum", "sampler", "from", String(i)];
         const { hint, fixes } = sibling(absolute, mine(file, placeOf(view.body, ...path)) ?? root.origin);
         tell(model, view, pastCurriculum, [path], {

@@ -1,5 +1,4 @@
-import { sibling } from "./nearFile.ts";
-import { existsSync } from "node:fs";
+import { isReadable, sibling } from "./nearFile.ts";
 import { dirname, relative, resolve } from "node:path";
 import { at as nodeAt, mine, placeOf, underneath, type Rule, type StageView } from "./rule.ts";
 
@@ -19,7 +18,7 @@ export const replayFile: Rule = {
         const { path: written } = choice.params;
         if (typeof written !== "string") continue;
         const absolute = resolve(choice.folder, written);
-        if (existsSync(absolute)) continue;
+        if (isReadable(absolute)) continue;
         const at = mine(file, placeIn(view, path, "path")) ?? root.origin;
         const { hint, fixes } = sibling(absolute, at);
         report({

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { limits, readText } from "../../inputFile.ts";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { sibling } from "./nearFile.ts";
@@ -17,7 +18,7 @@ const folderOf = (path: string): string | undefined =>
 
 function jsonIn(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readText(file, limits.modelJson));
   } catch {
     // What is wrong with the file is told when it is opened.
     return undefined;

@@ -1,5 +1,5 @@
 /** What the reward functions of a workspace take: a file is read once until it changes, and never run. */
-import { readFileSync, statSync } from "node:fs";
+import { readText, regularFile } from "../../inputFile.ts";
 import { pythonSignature } from "./python.ts";
 import { scriptSignature } from "./script.ts";
 import type { Parameter, Signature } from "./signature.ts";
@@ -28,12 +28,12 @@ export function signatureOf(file: string, name: string): Signature | undefined {
 
 function sourceOf(file: string): Source | undefined {
   try {
-    const { mtimeMs, size } = statSync(file);
+    const { mtimeMs, size } = regularFile(file);
     if (size > most) return undefined;
     const stamp = `${mtimeMs} ${size}`;
     const known = cache.get(file);
     if (known?.stamp === stamp) return known;
-    const source = { stamp, text: readFileSync(file, "utf8"), signatures: new Map() };
+    const source = { stamp, text: readText(file, most), signatures: new Map() };
     cache.set(file, source);
     return source;
   } catch {

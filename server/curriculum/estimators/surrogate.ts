@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readText } from "../../inputFile.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { UserError, messageOf, readFailure } from "../../../shared/errors.ts";
@@ -15,7 +15,7 @@ const pilotSchema = z.object({ weights: z.record(z.string(), z.number().min(0)),
 function readPilots(file: string): z.output<typeof pilotSchema>[] {
   let lines: string[];
   try {
-    lines = readFileSync(file, "utf8").split("\n");
+    lines = readText(file).split("\n");
   } catch (error) {
     throw new UserError(`the pilots can't be read: ${readFailure(error)}`, {
       file,

@@ -10,8 +10,9 @@ const read = new Map<string, { readonly stamp: number; readonly text: string }>(
 export function textBeside({ model }: Flags, path: string): string | undefined {
   const file = resolve(dirname(model.document.file), path);
   if (!existsSync(file)) return undefined;
-  const { mtimeMs, size } = statSync(file);
-  if (size > largest) return undefined;
+  const stats = statSync(file);
+  const { mtimeMs, size } = stats;
+  if (!stats.isFile() || size > largest) return undefined;
   const known = read.get(file);
   const text = known?.stamp === mtimeMs ? known.text : readFileSync(file, "utf8");
   read.set(file, { stamp: mtimeMs, text });

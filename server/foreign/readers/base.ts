@@ -27,8 +27,9 @@ const read = new Map<string, { readonly stamp: string; readonly tree: Json }>();
 /** The file's tree; undefined where there is none that can be read. */
 export function treeOnDisk(path: string): Json | undefined {
   if (!existsSync(path)) return undefined;
-  const { mtimeMs, size } = statSync(path);
-  if (size > largest) return undefined;
+  const stats = statSync(path);
+  const { mtimeMs, size } = stats;
+  if (!stats.isFile() || size > largest) return undefined;
   const stamp = `${mtimeMs}:${size}`;
   const known = read.get(path);
   if (known?.stamp === stamp) return known.tree;

@@ -8,6 +8,7 @@ import {
   isScalar,
   isSeq,
   parseDocument,
+  type Alias,
   type Document,
   type Node,
   type Pair,
@@ -17,7 +18,8 @@ import type { Json } from "../../../shared/json.ts";
 import type { Framework, Setting } from "../document.ts";
 import { isGrouped, pythonic, valueOf } from "../values.ts";
 import { baseOfDefaults } from "./base.ts";
-import { composed, composedNode } from "../composed.ts";
+import { composed, composedNode, standsForTooMuch } from "../composed.ts";
+import { aliasTargets } from "../../yamlAliases.ts";
 import { Lines } from "./lines.ts";
 import { ownerOfKeys, type Owner } from "./recognise.ts";
 import type { OwnerOf, Written } from "./written.ts";
@@ -28,7 +30,7 @@ const deepest = 32;
 export function readYaml(file: string, text: string, owner?: OwnerOf): Written | undefined {
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   const { contents } = document;
-  if (!isMap(contents)) return undefined;
+  if (!isMap(contents) || standsForTooMuch(document)) return undefined;
   const leaves = new Leaves(document, text);
   const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
   const told =
@@ -65,12 +67,14 @@ function ownerOf(file: string, text: string, contents: YAMLMap, all: () => strin
 
 class Leaves {
   private readonly lines: Lines;
+  private readonly targets: ReadonlyMap<Alias, Node>;
 
   constructor(
-    private readonly document: Document,
+    document: Document,
     private readonly text: string,
   ) {
     this.lines = new Lines(text);
+    this.targets = aliasTargets(document);
   }
 
   /** TRL's maps are values (`model_init_kwargs`); the others' are sections. */
@@ -82,7 +86,7 @@ class Leaves {
     if (!isPair(pair) || !isScalar(pair.key) || depth > deepest) return [];
     const name = String(pair.key.value);
     const value = isNode(pair.value) ? pair.value : undefined;
-    const target = isAlias(value) ? value.resolve(this.document) : value;
+    const target = isAlias(value) ? this.targets.get(value) : value;
     if (name === "<<") return this.merged(target, before, framework, depth);
     const key = `${before}${name}`;
     if (isMap(target) && target.items.length > 0 && framework !== "trl")
@@ -93,7 +97,7 @@ class Leaves {
   private merged(target: unknown, before: string, framework: Framework, depth: number): Setting[] {
     const maps = isSeq(target) ? target.items : [target];
     return maps
-      .map((item) => (isAlias(item) ? item.resolve(this.document) : item))
+      .map((item) => (isAlias(item) ? this.targets.get(item) : item))
       .filter((item) => isMap(item))
       .flatMap(({ items }) => items.flatMap((item: Pair) => this.pair(item, before, framework, depth + 1)))
       .map((setting) => ({ ...setting, inherited: true as const }));

@@ -85,8 +85,9 @@ export function moduleOf(
   if (parts.length === 0 || parts.some((part) => !/^\w+$/.test(part))) return undefined;
   const file = join(dirname(document.file), ...parts.slice(0, -1), `${parts.at(-1)!}.py`);
   if (!existsSync(file)) return undefined;
-  const { mtimeMs, size } = statSync(file);
-  if (size > largest) return undefined;
+  const stats = statSync(file);
+  const { mtimeMs, size } = stats;
+  if (!stats.isFile() || size > largest) return undefined;
   const stamp = `${mtimeMs}:${size}`;
   const known = files.get(file);
   const text = known?.stamp === stamp ? known.text : readFileSync(file, "utf8");

@@ -4,6 +4,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import { isDeepStrictEqual } from "node:util";
 import { parseDocument, type Document } from "yaml";
 import type { Range } from "../../config/diagnostic.ts";
+import { firstBeyond } from "../../yamlAliases.ts";
 import { applied, layout, type Change } from "./layout.ts";
 import { Unformattable } from "./pieces.ts";
 
@@ -26,7 +27,7 @@ export const formatted = (text: string): string =>
 /** None where the text has errors, or would say something else afterwards. */
 function safeChanges(text: string, wanted: (change: Change) => boolean): readonly Change[] {
   const before = read(text);
-  if (before.errors.length > 0) return [];
+  if (before.errors.length > 0 || firstBeyond(before, mostAliased) !== undefined) return [];
   const changes = laidOut(text).filter(wanted);
   const after = applied(text, changes);
   return changes.length > 0 && saysTheSame({ text, document: before }, { text: after, document: read(after) })
@@ -35,6 +36,9 @@ function safeChanges(text: string, wanted: (change: Change) => boolean): readonl
 }
 
 const read = (text: string): Document => parseDocument(text, { logLevel: "error" });
+
+/** Values that aliases may stand for in a text that is laid out: to compare more of them takes too long. */
+const mostAliased = 10_000;
 
 function laidOut(text: string): readonly Change[] {
   try {

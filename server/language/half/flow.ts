@@ -1,5 +1,6 @@
 /** Brackets of a half-written text: what is open at the end of its region is closed there. */
 import { mapNode, type MapEntry, type Origin, type SourceNode } from "../../config/node.ts";
+import type { Anchors } from "./anchors.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, plainScalar, unquoted } from "./scalars.ts";
 import type { Watch } from "./watch.ts";
 
@@ -16,7 +17,7 @@ export class FlowReader {
     start: number,
     private readonly end: number,
     private readonly originAt: OriginAt,
-    private readonly anchors: Map<string, SourceNode>,
+    private readonly anchors: Anchors,
     private readonly watch: Watch,
   ) {
     this.at = start;
@@ -65,7 +66,7 @@ export class FlowReader {
     this.at = end;
     this.watch.plain(start, end, this.open.at(-1));
     if (word.startsWith("*")) {
-      const target = this.anchors.get(word.slice(1));
+      const target = this.anchors.resolve(word.slice(1));
       if (target !== undefined) return target;
     }
     return { kind: "scalar", value: plainScalar(word), origin: this.originAt(start, end) };

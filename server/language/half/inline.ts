@@ -1,11 +1,12 @@
 /** What stands in the lines of a half-written text: scalars, and brackets with what is in them. */
 import type { SourceNode } from "../../config/node.ts";
+import { Anchors } from "./anchors.ts";
 import { FlowReader } from "./flow.ts";
 import { columnOf, LineReader } from "./lines.ts";
 import { closingQuote, endOfLine, plainEnd, plainScalar, unquoted } from "./scalars.ts";
 
 export class InlineReader extends LineReader {
-  protected readonly anchors = new Map<string, SourceNode>();
+  protected readonly anchors = new Anchors();
 
   /** A scalar or a flow collection, from `start` in this line; afterwards the line is the next one. */
   protected inline(start: number, parent: number): SourceNode {
@@ -84,7 +85,7 @@ export class InlineReader extends LineReader {
     this.line++;
     const [first = ""] = words;
     if (first.startsWith("*")) {
-      const target = this.anchors.get(first.slice(1));
+      const target = this.anchors.resolve(first.slice(1));
       if (target !== undefined) return target;
     }
     for (let next = this.lines[this.line]; next !== undefined; next = this.lines[this.line]) {

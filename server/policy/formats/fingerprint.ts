@@ -1,6 +1,7 @@
 /** Tells whether a model's weights are still those that an adapter was trained on. */
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, readdirSync, readSync, statSync } from "node:fs";
+import { openRegular } from "../../inputFile.ts";
 import { join } from "node:path";
 
 const known = new Map<string, string>();
@@ -28,7 +29,7 @@ export function fingerprint(path: string): string {
   const hash = createHash("sha256");
   const chunk = Buffer.alloc(2 ** 20);
   for (const file of files) {
-    const descriptor = openSync(file, "r");
+    const descriptor = openRegular(file);
     try {
       for (let read = 1; read > 0;) {
         read = readSync(descriptor, chunk, 0, chunk.length, null);

@@ -2,10 +2,11 @@
  * Hugging Face folders: `config.json`, `model.safetensors` (or several files with an index) and the tokenizer's files,
  * as transformers reads and writes them.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
+import { limits, readText } from "../../inputFile.ts";
 import { take } from "../runtime.ts";
 import { SafetensorsFile, writeSafetensors } from "../safetensors.ts";
 import { Scratch, type Room } from "../scratch.ts";
@@ -38,7 +39,7 @@ function filesOf(folder: string): string[] {
     });
   }
   try {
-    const json: unknown = JSON.parse(readFileSync(index, "utf8"));
+    const json: unknown = JSON.parse(readText(index, limits.modelJson));
     const { weight_map } = z.object({ weight_map: z.record(z.string(), z.string()) }).parse(json);
     return [...new Set(Object.values(weight_map))].map((name) => join(folder, name));
   } catch (error) {
@@ -58,6 +59,16 @@ const tensorProblem = (file: string, tensor: PublicTensor, found: readonly numbe
     `${file}: ${tensor.name} should have the extents [${tensor.extents.join(", ")}] but ${found === undefined ? "is missing" : `has [${found.join(", ")}]`}.`,
     {
       file,
+      code: "checkpoint-tensor",
+      action: "Use another checkpoint: the weights do not belong to this config.json.",
+    },
+  );
+
+const tooManyLayers = (folder: string, layers: number, tensors: number): UserError =>
+  new UserError(
+    `${join(folder, "config.json")} says ${layers} layers, and the weights have ${tensors} tensors.`,
+    {
+      file: folder,
       code: "checkpoint-tensor",
       action: "Use another checkpoint: the weights do not belong to this config.json.",
     },
@@ -90,11 +101,13 @@ class FolderWeights implements WeightReader {
     private readonly folder: string,
     private readonly shape: Shape,
   ) {
-    this.tensors = publicTensors(shape);
-    this.extents = weightShapes(shape);
     try {
       for (const name of filesOf(folder)) this.files.push(new SafetensorsFile(name));
       for (const file of this.files) for (const name of file.names) this.holder.set(name, file);
+      // Names of a million layers would be made before the first is missed.
+      if (shape.layers > this.holder.size) throw tooManyLayers(folder, shape.layers, this.holder.size);
+      this.tensors = publicTensors(shape);
+      this.extents = weightShapes(shape);
       const left = new Set(this.holder.keys());
       for (const tensor of Object.values(this.tensors).flat()) left.delete(this.find(tensor).name);
       checkExtra(folder, shape, left);

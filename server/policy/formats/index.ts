@@ -1,8 +1,9 @@
 /** Models that a run can begin with: a checkpoint of ours, a Hugging Face folder, or a GGUF file. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { readFailure, UserError } from "../../../shared/errors.ts";
+import { limits, readText } from "../../inputFile.ts";
 import { mergedWeight, type Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -20,7 +21,7 @@ function isCheckpoint(folder: string): boolean {
   const file = join(folder, "config.json");
   if (!existsSync(file)) return false;
   try {
-    const config: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const config: unknown = JSON.parse(readText(file, limits.modelJson));
     return z.looseObject({ gradus: z.unknown() }).safeParse(config).data?.gradus !== undefined;
   } catch (error) {
     throw new UserError(`${file} is not JSON: ${readFailure(error)}.`, {
@@ -45,7 +46,10 @@ export function openBase(path: string): ModelHead {
       action: "Correct the path, or use base: tiny.",
     });
   }
-  if (statSync(path).isFile()) {
+  const stats = statSync(path);
+  if (!stats.isFile() && !stats.isDirectory())
+    throw unopenable(path, "neither a file nor a folder: a pipe, a socket or a device");
+  if (stats.isFile()) {
     if (path.endsWith(".gguf")) return readGgufHead(path);
     throw unopenable(path, "a file that is not named .gguf");
   }
@@ -76,7 +80,7 @@ const baseSchema = z.looseObject({
 export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | undefined {
   if (kind !== "checkpoint" || !isPeft(folder)) return undefined;
   const file = join(folder, "config.json");
-  const config: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const config: unknown = JSON.parse(readText(file, limits.modelJson));
   const parsed = baseSchema.safeParse(config).data?.gradus.base;
   const problem = (what: string): UserError =>
     new UserError(`The adapter ${folder} stands on ${parsed?.path ?? "a model"}, which ${what}.`, {

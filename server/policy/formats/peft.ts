@@ -2,7 +2,8 @@
  * Low-rank adapters as PEFT keeps them: `adapter_config.json` and `adapter_model.safetensors`, where A is
  * `[rank, in]` and B `[out, rank]` under the name of the module they are added to.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { limits, readText } from "../../inputFile.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
@@ -169,7 +170,7 @@ function readConfig(folder: string): z.output<typeof configSchema> {
   const file = join(folder, CONFIG);
   let config: z.output<typeof configSchema>;
   try {
-    config = configSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    config = configSchema.parse(JSON.parse(readText(file, limits.modelJson)));
   } catch (error) {
     const reason =
       error instanceof z.ZodError

@@ -1,6 +1,7 @@
 /** The tokenizer of a new `tiny` model, as its config wants it. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readFailure, UserError } from "../../../shared/errors.ts";
+import { limits, readText } from "../../inputFile.ts";
 import type { TokenizerConfig } from "../../config/modelTokenizer.ts";
 import { CharacterTokenizer } from "./characters.ts";
 import { readTokenizer, type PolicyTokenizer } from "./index.ts";
@@ -19,7 +20,7 @@ export function tokenizerForTiny(
   if (file === undefined) return trainBytePairs(texts(), vocabulary, "tasks");
   try {
     if (statSync(file).isDirectory()) return readTokenizer(file);
-    return trainBytePairs([readFileSync(file, "utf8")], vocabulary, file);
+    return trainBytePairs([readText(file, limits.tokenizer)], vocabulary, file);
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(`model.tokenizer.file ${file} cannot be read: ${readFailure(error)}.`, {

@@ -1,5 +1,6 @@
 /** Text ↔ token ids: what a policy's tokenizer is, and opening one from a folder. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { limits, readText } from "../../inputFile.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/json.ts";
@@ -51,7 +52,7 @@ const jsonObject = z.record(z.string(), z.json());
 /** A JSON object from a file. @throws UserError naming the file where it is missing or is none */
 function readJsonObject(file: string): JsonObject {
   try {
-    return jsonObject.parse(JSON.parse(readFileSync(file, "utf8")));
+    return jsonObject.parse(JSON.parse(readText(file, limits.tokenizer)));
   } catch (error) {
     const reason = error instanceof z.ZodError ? "it is not a JSON object" : readFailure(error);
     throw new UserError(`${file} cannot be read: ${reason}.`, {
@@ -89,7 +90,7 @@ export function readTokenizer(folder: string): PolicyTokenizer {
       ...idsOf(optional(join(folder, "config.json"))),
       ...optional(join(folder, "generation_config.json")),
     },
-    ...(existsSync(template) ? { template: readFileSync(template, "utf8") } : {}),
+    ...(existsSync(template) ? { template: readText(template, limits.modelJson) } : {}),
     name: folder,
     file,
   });

@@ -57,7 +57,10 @@ describe("converted configurations", () => {
       assert.equal(result.framework, peer);
       const path = join(folder, `${peer}.gradus.yaml`);
       writeFileSync(path, result.config);
-      const findings = allFindings(path, {}).filter(({ severity }) => severity === "error");
+      // Their Python rewards have to be written in TypeScript: that is told on the line, and all that is.
+      const findings = allFindings(path, {}).filter(
+        ({ severity, rule }) => severity === "error" && rule !== "python-reward",
+      );
       assert.deepEqual(
         findings.map(({ rule, message }) => [rule, message]),
         [],

@@ -2,8 +2,9 @@
  * The header of a GGUF file (versions 2 and 3): metadata, and where each tensor lies. Little-endian: u32 magic, u32
  * version, u64 tensors, u64 keys, then the keys and the tensors, one after the other. Only the header is read, in pieces.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { readFailure, UserError } from "../../../../shared/errors.ts";
+import { openRegular } from "../../../inputFile.ts";
 import { blockTypes, bytesOf, type BlockType } from "./blocks.ts";
 
 export type MetadataValue = number | boolean | string | readonly MetadataValue[];
@@ -49,6 +50,10 @@ class Cursor {
   /** Where the next byte lies in the file. */
   get position(): number {
     return this.next - (this.buffer.length - this.at);
+  }
+  /** Bytes of the file that have not been read. */
+  get left(): number {
+    return this.size - this.position;
   }
   /** Begin of `count` bytes in the buffer, which are consumed. */
   private take(count: number): number {
@@ -113,14 +118,24 @@ const values: readonly (((cursor: Cursor) => MetadataValue) | undefined)[] = [
   (cursor) => cursor.f64(),
 ];
 
-function readValue(cursor: Cursor, file: string, type: number): MetadataValue {
+/** Arrays in arrays; nobody writes more than two. */
+const DEEPEST = 8;
+/** Elements of an array: a vocabulary has less than a million. */
+const MOST = 2 ** 24;
+/** Bytes of the shortest tensor's entry: lengths of its name and extents, type and offset. */
+const LEAST_ENTRY = 24;
+
+function readValue(cursor: Cursor, file: string, type: number, depth = 0): MetadataValue {
   const read = values[type];
   if (read !== undefined) return read(cursor);
   if (type !== ARRAY) throw ggufError(file, `it has a value of the unknown type ${type}`);
   const element = cursor.u32();
   const count = cursor.u64();
+  if (depth >= DEEPEST) throw ggufError(file, "its arrays are nested too deeply");
+  if (count > Math.min(MOST, cursor.left))
+    throw ggufError(file, `it has an array of ${count} values, more than the file can hold`);
   const list: MetadataValue[] = [];
-  for (let i = 0; i < count; i++) list.push(readValue(cursor, file, element));
+  for (let i = 0; i < count; i++) list.push(readValue(cursor, file, element, depth + 1));
   return list;
 }
 
@@ -161,8 +176,12 @@ function parse(cursor: Cursor, file: string): Header {
   const keyCount = cursor.u64();
   const metadata = new Map<string, MetadataValue>();
   for (let i = 0; i < keyCount; i++) metadata.set(cursor.text(), readValue(cursor, file, cursor.u32()));
+  if (tensorCount > cursor.left / LEAST_ENTRY)
+    throw ggufError(file, `it says ${tensorCount} tensors, more than the file can hold`);
   const tensors = Array.from({ length: tensorCount }, () => readTensor(cursor, file));
   const alignment = Number(metadata.get("general.alignment") ?? 32);
+  if (!(Number.isInteger(alignment) && alignment > 0))
+    throw ggufError(file, `its general.alignment is ${alignment}, and must be a whole number from 1`);
   const start = Math.ceil(cursor.position / alignment) * alignment;
   const placed = tensors.map((tensor) => ({ ...tensor, offset: start + tensor.offset }));
   const cut = placed.find(({ offset, bytes }) => offset + bytes > cursor.size);
@@ -178,7 +197,7 @@ function parse(cursor: Cursor, file: string): Header {
 export function readHeader(file: string): Header {
   let descriptor: number;
   try {
-    descriptor = openSync(file, "r");
+    descriptor = openRegular(file);
   } catch (error) {
     throw ggufError(file, readFailure(error), "Correct the path.", error);
   }

@@ -27,6 +27,8 @@ export function shapeOf(header: Header): Shape {
     );
   const of = (key: string): number => reading.number(`${name}.${key}`);
   const [width, layers, heads] = [of("embedding_length"), of("block_count"), of("attention.head_count")];
+  if (!(layers <= header.tensors.size))
+    throw ggufError(header.file, `it says ${layers} layers, and has ${header.tensors.size} tensors`);
   const head_width = headWidthOf(header, reading, name) ?? width / heads;
   const epsilon = of(name === "gpt2" ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon");
   const size = {

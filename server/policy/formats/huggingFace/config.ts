@@ -1,5 +1,7 @@
+/** The deepest models have some hundred; a file may say anything. */
+const mostLayers = 4096;
 /** What is read of a `config.json`: its keys, what each family takes where it is silent, and what is refused. */
-import { readFileSync } from "node:fs";
+import { limits, readText } from "../../../inputFile.ts";
 import { z } from "zod";
 import { readFailure, UserError } from "../../../../shared/errors.ts";
 import type { Family } from "../../transformer/weights.ts";
@@ -11,7 +13,7 @@ const schema = z.looseObject({
   model_type: z.string(),
   vocab_size: positive,
   hidden_size: positive,
-  num_hidden_layers: positive,
+  num_hidden_layers: positive.max(mostLayers),
   num_attention_heads: positive,
   num_key_value_heads: optional(positive),
   head_dim: optional(positive),
@@ -130,7 +132,7 @@ export function checkFeatures(file: string, config: Config, family: Family): voi
 export function parseConfig(file: string): Config {
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(file, "utf8"));
+    json = JSON.parse(readText(file, limits.modelJson));
   } catch (error) {
     throw configError(file, readFailure(error), error);
   }

@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { check } from "../../../server/cli/validate/check.ts";
+import { loadConfig } from "../../../server/config/load.ts";
+import { foreignKind } from "../../../server/config/foreign.ts";
+import { readForeign } from "../../../server/convert/read.ts";
+import { readForeignDocument } from "../../../server/foreign/index.ts";
+import { formatting } from "../../../server/language/format/index.ts";
+import { halfRead } from "../../../server/language/halfRead.ts";
+import { toJson } from "../../../server/config/node.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gradus-large-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const put = (name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+const config = "tasks: [{ env: arithmetic }]\nreward: { terms: { c: { use: exact_match } } }\n";
+const list = (lines: number, line: (index: number) => string): string =>
+  Array.from({ length: lines }, (_, index) => line(index)).join("\n");
+
+/** Ten times ten times …: 10^levels values. */
+const bomb = (levels: number, key = "x"): string =>
+  [
+    `${key}0: &a0 [1,1,1,1,1,1,1,1,1,1]`,
+    ...Array.from(
+      { length: levels - 1 },
+      (_, level) =>
+        `${key}${level + 1}: &a${level + 1} [${Array.from({ length: 10 }, () => `*a${level}`).join(",")}]`,
+    ),
+  ].join("\n");
+
+/** Milliseconds of this process, whatever else the machine does. */
+function cpu<Value>(work: () => Value): { value: Value; milliseconds: number } {
+  const start = process.cpuUsage();
+  const value = work();
+  const { user, system } = process.cpuUsage(start);
+  return { value, milliseconds: (user + system) / 1000 };
+}
+
+describe("aliases that multiply", () => {
+  for (const levels of [6, 10])
+    it(`are one finding on their line, at once (10^${levels})`, () => {
+      const file = put("bomb.gradus.yaml", `${bomb(levels)}\n${config}`);
+      const { value, milliseconds } = cpu(() => loadConfig(file));
+      assert.equal(value.diagnostics.length, 1, JSON.stringify(value.diagnostics).slice(0, 500));
+      const [found] = value.diagnostics;
+      assert.match(found!.message, /aliases stand for more than 100,000 values.*Write the values out/);
+      assert.ok(found!.range.start.line >= 4 && found!.range.start.line < levels);
+      assert.ok(milliseconds < 1500, `${milliseconds} ms`);
+    });
+
+  it("count merge keys, and those of all blocks of a long file", () => {
+    const merges = `x0: &a0 { ${list(10, (i) => `k${i}: 1`).replaceAll("\n", ", ")} }\n${list(
+      8,
+      (level) =>
+        `x${level + 1}: &a${level + 1} { ${list(10, (i) => `m${i}: { <<: *a${level} }`).replaceAll("\n", ", ")} }`,
+    )}\n`;
+    assert.equal(loadConfig(put("merge.gradus.yaml", `${merges}${config}`)).diagnostics.length, 1);
+    // Each block has its own anchors and few values: together they have too many.
+    const block = (i: number): string =>
+      `b${i}: { a: &a [${"1,".repeat(99)}], b: &b [${"*a,".repeat(30)}], c: [${"*b,".repeat(10)}] }`;
+    const blocks = loadConfig(put("blocks.gradus.yaml", `${list(20, block)}\n${config}`));
+    assert.equal(blocks.diagnostics.length, 1);
+    assert.match(blocks.diagnostics[0]!.message, /aliases stand for/);
+  });
+
+  it("of several files are counted together", () => {
+    const part = `reward: { terms: { c: { use: exact_match, args: { a: &a [${"1,".repeat(100)}], b: &b [${"*a,".repeat(100)}], c: [*b, *b, *b, *b, *b, *b] } } } }\n`;
+    const names = list(5, (i) => `./part${i}.yaml`).split("\n");
+    for (const name of names) put(name, part);
+    const { diagnostics } = loadConfig(put("sum.gradus.yaml", `extends: [${names.join(", ")}]\n${config}`));
+    assert.equal(diagnostics.filter(({ message }) => /aliases stand for/.test(message)).length, 1);
+  });
+
+  it("that stand for little are followed as before", () => {
+    const text = `tasks: [{ env: arithmetic }]\nreward: { terms: { c: &c { use: exact_match }, d: *c } }\n`;
+    assert.deepEqual(
+      loadConfig(put("few.gradus.yaml", text)).diagnostics.filter(({ severity }) => severity === "error"),
+      [],
+    );
+    const { diagnostics } = loadConfig(put("none.gradus.yaml", `${config}seed: *nothing\n`));
+    assert.match(diagnostics[0]!.message, /no anchor &nothing/);
+  });
+
+  it("stop neither the editor's reader of half-written text nor its formatter", () => {
+    const text = `${bomb(12)}\nbroken: [`;
+    const read = cpu(() => halfRead(text, { file: "f", folder: "/", via: [], layer: "file" }));
+    assert.ok(read.value !== undefined && JSON.stringify(toJson(read.value)).length < 2_000_000);
+    const laidOut = cpu(() => formatting("file:///f.yaml", `${bomb(12)}\n${config}`));
+    assert.deepEqual(laidOut.value, []);
+    assert.ok(read.milliseconds + laidOut.milliseconds < 2000);
+  });
+
+  it("in another trainer's file are told by validate and refused by convert", () => {
+    const text = `actor_rollout_ref: { model: { path: m } }\n${bomb(10)}\n`;
+    const file = put("verl.yaml", text);
+    const told = cpu(() => check({ file, found: false }, { set: [], skipOthers: false, fix: false }));
+    assert.match(
+      told.value?.diagnostics.map(({ message }) => message).join() ?? "",
+      /aliases stand for more/,
+    );
+    assert.equal(readForeignDocument(file, text), undefined);
+    assert.equal(foreignKind(text), "verl");
+    assert.throws(() => readForeign(file, text), /aliases stand for too many/);
+    assert.ok(told.milliseconds < 1500, `${told.milliseconds} ms`);
+  });
+});
+
+describe("long configs", () => {
+  it("10,000 unknown keys take about a second, ten times those of 1,000", () => {
+    const keys = (count: number): string =>
+      put(`keys${count}.gradus.yaml`, `${config}${list(count, (i) => `unknown_key_${i}: 1`)}\n`);
+    loadConfig(keys(100));
+    const large = cpu(() => loadConfig(keys(10_000)));
+    assert.equal(large.value.diagnostics.length, 10_000);
+    assert.ok(large.milliseconds < 6000, `${large.milliseconds} ms`);
+  });
+
+  // Pairwise work would take a minute for each of them.
+  for (const [what, count, task] of [
+    ["of one environment", 20_000, (i: number) => `  - { name: t${i}, env: arithmetic }`],
+    ["of one name", 20_000, () => "  - { name: t, env: arithmetic }"],
+    [
+      "of one file",
+      8_000,
+      (i: number) => `  - { name: t${i}, dataset: ./d.jsonl, prompt: "{p}${i % 3}", answer: "{p}" }`,
+    ],
+  ] as const)
+    it(`${count} tasks ${what} take a few seconds`, () => {
+      put("d.jsonl", '{"p": "a"}\n');
+      const text = `reward: { terms: { c: { use: exact_match } } }\ntasks:\n${list(count, task)}\n`;
+      const { milliseconds } = cpu(() => loadConfig(put("tasks.gradus.yaml", text)));
+      assert.ok(milliseconds < 15_000, `${milliseconds} ms`);
+    });
+
+  it("beyond 2 MB, and with too many values, are one finding, on disk and in an editor", () => {
+    const file = put("huge.gradus.yaml", "");
+    truncateSync(file, 10 * 2 ** 20);
+    const told = check({ file, found: false }, { set: [], skipOthers: false, fix: false });
+    assert.match(told?.diagnostics.map(({ message }) => message).join() ?? "", /10 MB.*2 MB at most/);
+    const dense = cpu(() => loadConfig(file, { text: `a: [${"1,".repeat(900_000)}]\n` }));
+    assert.equal(dense.value.diagnostics.length, 1);
+    assert.match(dense.value.diagnostics[0]!.message, /about 300,000 values/);
+    assert.ok(dense.milliseconds < 500);
+  });
+});
+
+describe("extends", () => {
+  it("reads each file of a diamond once", () => {
+    for (let level = 0; level < 20; level++)
+      for (const side of ["l", "r"])
+        put(
+          `${side}${level}.yaml`,
+          `extends: [./l${level + 1}.yaml, ./r${level + 1}.yaml]\nseed: ${level}\n`,
+        );
+    put("l20.yaml", config);
+    put("r20.yaml", "name: deep\n");
+    const { value, milliseconds } = cpu(() =>
+      loadConfig(put("diamond.gradus.yaml", "extends: [./l0.yaml, ./r0.yaml]\n")),
+    );
+    assert.equal(value.files.length, 43);
+    assert.equal(value.config?.name, "deep");
+    assert.equal(value.config?.seed, 0);
+    assert.ok(milliseconds < 2000, `${milliseconds} ms`);
+  });
+
+  it("still tells a circle, and follows a chain of 3,000", () => {
+    put("circle.yaml", "extends: ./round.gradus.yaml\n");
+    const round = loadConfig(put("round.gradus.yaml", `extends: ./circle.yaml\n${config}`));
+    assert.match(round.diagnostics[0]!.message, /goes in a circle/);
+    for (let i = 0; i < 3000; i++) put(`c${i}.yaml`, i === 2999 ? config : `extends: ./c${i + 1}.yaml\n`);
+    const chain = cpu(() => loadConfig(put("chain.gradus.yaml", "extends: ./c0.yaml\n")));
+    assert.ok(
+      chain.value.diagnostics.every(({ severity }) => severity !== "error") ||
+        chain.value.diagnostics.length === 1,
+    );
+    assert.ok(chain.milliseconds < 15_000, `${chain.milliseconds} ms`);
+  });
+
+  it("names a pipe and a folder as what they are", () => {
+    execFileSync("mkfifo", [join(folder, "pipe.yaml")]);
+    const { diagnostics } = loadConfig(
+      put(
+        "pipes.gradus.yaml",
+        `extends: [./pipe.yaml, ./../${folder.split("/").at(-1)}/, /dev/zero]\n${config}`,
+      ),
+    );
+    const words = diagnostics.map(({ message }) => message).join("\n");
+    assert.match(words, /pipe\.yaml` cannot be read: it is a named pipe/);
+    assert.match(words, /cannot be read: it is a folder/);
+    assert.match(words, /cannot be read: it is a device/);
+  });
+
+  it("repeats nothing of a file that is no config", () => {
+    put("shadow", "root:$6$SECRET$hash:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n");
+    put("keys.env", "password: SECRET\nuser: SECRET2\n");
+    put("secret.yaml", "- SECRET\n- more\n");
+    for (const name of ["./shadow.yaml", "./secret.yaml"]) {
+      put("shadow.yaml", "root:$6$SECRET$hash:19000:0\nSECRETKEY:x\n");
+      const { diagnostics } = loadConfig(put("leak.gradus.yaml", `extends: ${name}\n${config}`));
+      assert.equal(diagnostics.length, 1);
+      assert.match(diagnostics[0]!.message, /is no config/);
+      assert.doesNotMatch(JSON.stringify(diagnostics), /SECRET/);
+    }
+  });
+});
