@@ -110,6 +110,13 @@ export interface RolloutRow {
   readonly touched?: Readonly<Record<string, readonly (readonly [start: number, end: number])[]>>;
 }
 
+/**
+ * Whether a line of some file is a rollout that was written to be measured or to try a task: nothing may train on it. A
+ * `use` field of a dataset's own says nothing.
+ */
+export const isMeasured = (line: { readonly [key: string]: unknown }): boolean =>
+  (line["use"] === "evaluate" || line["use"] === "estimate") && "step" in line && "group" in line;
+
 /** NaN and infinities as their wire strings. */
 export const toWire = (value: number): WireNumber =>
   Number.isFinite(value) ? value : Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";

@@ -36,6 +36,7 @@ import { auxiliaryBlock } from "./auxiliaryBlock.ts";
 import { replayBlock } from "./replayBlock.ts";
 import { pastCurriculum } from "./pastCurriculum.ts";
 import { replayFile } from "./replayFile.ts";
+import { replayTerms } from "./replayTerms.ts";
 import { unreachableStage } from "./unreachableStage.ts";
 import { untilRange } from "./untilRange.ts";
 import { untilWindow } from "./untilWindow.ts";
@@ -123,6 +124,7 @@ export const rules: readonly Rule[] = [
   datasetFile,
   rewardFile,
   replayFile,
+  replayTerms,
   pastCurriculum,
   methodFile,
   replayBlock,
