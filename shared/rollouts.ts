@@ -106,6 +106,8 @@ export interface RolloutRow {
   readonly advantage?: MaybeNumber;
   readonly advantages?: readonly MaybeNumber[];
   readonly admitted?: boolean;
+  /** Of a step's first rollout: what the step's curriculum learned beside its groups, for a replay of the history. */
+  readonly curriculum?: unknown;
   /** By rule, the tokens [start, end) that it touched in some update of the step: those that a clip held, and so on. */
   readonly touched?: Readonly<Record<string, readonly (readonly [start: number, end: number])[]>>;
 }

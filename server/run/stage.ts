@@ -192,6 +192,7 @@ export class Parts {
     const context = this.context(body);
     const sources = openSources(body.tasks, context, this.sharing);
     const made = new Curriculum(body.curriculum, sources, context);
+    made.record();
     const saved = this.waiting.get(name);
     if (saved !== undefined) made.load(saved);
     this.curricula.set(name, made);
