@@ -2,6 +2,7 @@
 import { readText } from "./inputFile.ts";
 import { UserError, messageOf, readFailure } from "../shared/errors.ts";
 import type { Json, JsonObject } from "../shared/json.ts";
+import { isMeasured } from "../shared/rollouts.ts";
 import type { Task, Tokenizer } from "./seams.ts";
 
 export const units = ["token", "character", "word", "line", "sentence"] as const;
@@ -84,10 +85,22 @@ function parsed(text: string, file: string, line: number): { line: number; value
   throw new UserError("a line must be a JSON object", { ...where, action: "Write one JSON object a line." });
 }
 
-/** Texts for tasks, from a file whose lines have `prompt` or `id` and the text under one of the keys given. */
-export function textsByTask(file: string, keys: readonly string[]): (task: Task) => readonly string[] {
+export interface TextsByTask {
+  of(task: Task): readonly string[];
+  /** Lines that help nobody, in words. */
+  readonly omitted?: string;
+}
+
+/**
+ * Texts for tasks, from a file whose lines have `prompt` or `id` and the text under one of the keys given. What a log
+ * has of rollouts that were written to be measured helps nothing that trains.
+ */
+export function textsByTask(file: string, keys: readonly string[]): TextsByTask {
   const texts = new Map<string, string[]>();
-  for (const { line, value } of linesOf(file)) {
+  const lines = linesOf(file);
+  const open = lines.filter(({ value }) => !isMeasured(value));
+  const measured = lines.length - open.length;
+  for (const { line, value } of open) {
     const task = value["prompt"] ?? value["id"];
     const text = keys.map((key) => value[key]).find((one) => typeof one === "string");
     if (typeof task !== "string" || typeof text !== "string")
@@ -100,5 +113,10 @@ export function textsByTask(file: string, keys: readonly string[]): (task: Task)
       });
     texts.set(task, [...(texts.get(task) ?? []), text]);
   }
-  return (task) => texts.get(task.prompt) ?? texts.get(task.id) ?? [];
+  return {
+    of: (task) => texts.get(task.prompt) ?? texts.get(task.id) ?? [],
+    ...(measured > 0 && {
+      omitted: `${measured} ${measured === 1 ? "line" : "lines"} of ${file} left out: rollouts that were written to be measured (\`use: evaluate\` or \`estimate\`) help nothing that trains`,
+    }),
+  };
 }

@@ -108,9 +108,18 @@ export interface RolloutRow {
   readonly advantage?: MaybeNumber;
   readonly advantages?: readonly MaybeNumber[];
   readonly admitted?: boolean;
+  /** Of a step's first rollout: what the step's curriculum learned beside its groups, for a replay of the history. */
+  readonly curriculum?: unknown;
   /** By rule, the tokens [start, end) that it touched in some update of the step: those that a clip held, and so on. */
   readonly touched?: Readonly<Record<string, readonly (readonly [start: number, end: number])[]>>;
 }
+
+/**
+ * Whether a line of some file is a rollout that was written to be measured or to try a task: nothing may train on it. A
+ * `use` field of a dataset's own says nothing.
+ */
+export const isMeasured = (line: { readonly [key: string]: unknown }): boolean =>
+  (line["use"] === "evaluate" || line["use"] === "estimate") && "step" in line && "group" in line;
 
 /** NaN and infinities as their wire strings. */
 export const toWire = (value: number): WireNumber =>

@@ -2,6 +2,7 @@
 import type { CreateContext, StageBody } from "../config/resolved.ts";
 import { joined, partOf } from "../curriculum/saved.ts";
 import type { Candidate, Notice, Probe } from "../curriculum/types.ts";
+import { toWire } from "../../shared/rollouts.ts";
 import { randomStream } from "../random.ts";
 import type {
   Admission,
@@ -27,6 +28,8 @@ import type {
 import { Beliefs } from "./beliefs.ts";
 import { create } from "./create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
+import { Recall, type Lack } from "./recall.ts";
+import { triedOf, type Happening } from "./journal.ts";
 import { changedSince, saveArms, tasksChanged } from "./knownArms.ts";
 import { observationsOf } from "./observations.ts";
 
@@ -53,8 +56,11 @@ export class Curriculum implements Stateful {
   private readonly usedUp = new Set<number>();
   private readonly told = new Set<number>();
   private readonly beliefs: Beliefs;
+  private recalled: Recall | undefined;
   /** Whether the last probe is the sampler's. */
-  private samplerAsks = false;
+  samplerAsks = false;
+  /** What happened beside the groups since it was last taken; undefined: nobody records it. */
+  private journal: Happening[] | undefined;
   /** What loading has found, until it was told. */
   private found: readonly Fault[] = [];
 
@@ -121,12 +127,32 @@ export class Curriculum implements Stateful {
       }
     }
     await this.estimator.regard?.(found, clock);
+    const { present } = this.estimator;
+    if (present !== undefined)
+      this.noteLooked(
+        found.map(({ arm }) => arm),
+        (arm) => present.call(this.estimator, arm) ?? Number.NaN,
+        true,
+      );
     return this.withBudget(found, clock);
   }
 
   private async survey(): Promise<void> {
     const fresh = (await this.estimator.survey?.(this.arms)) ?? [];
     this.beliefs.changed(fresh.length === this.arms.size ? "all" : fresh);
+    this.noteLooked(fresh, (arm) => this.estimate(arm), false);
+  }
+  private noteLooked(arms: readonly number[], value: (arm: number) => number, now: boolean): void {
+    if (this.journal === undefined || arms.length === 0) return;
+    const values = arms.map((arm) => toWire(value(arm)));
+    this.journal.push({ kind: "looked", arms: arms.map((arm) => this.arms.name(arm)), values, now });
+  }
+  private noteDrawn(drawn: readonly number[]): void {
+    const { sampler, journal } = this;
+    if (journal === undefined || sampler.drew === undefined || drawn.length === 0) return;
+    const notes = sampler.notes?.();
+    const arms = drawn.map((arm) => this.arms.name(arm));
+    journal.push({ kind: "drawn", arms, ...(notes === undefined ? {} : { notes: [...notes] }) });
   }
 
   private async drawArms(known: Known, n: number, random: Random, clock: Clock): Promise<number[]> {
@@ -136,11 +162,13 @@ export class Curriculum implements Stateful {
       if (task !== undefined)
         await this.estimator.foresee(candidates.map((arm) => ({ arm, task: task.call(this.arms, arm) })));
       this.beliefs.changed(candidates);
+      this.noteLooked(candidates, (arm) => this.estimate(arm), false);
     }
     const drawn = this.sampler.draw(known, n, random.fork("arm"), clock, candidates);
     this.beliefs.changed(drawn);
     // A sampler that chooses from a box has made arms of its points.
     if (this.arms.size > known.size) this.estimator.grow?.(this.arms);
+    this.noteDrawn(drawn);
     return drawn;
   }
 
@@ -204,6 +232,7 @@ export class Curriculum implements Stateful {
   }
   /** What the rollouts that `probe` last asked for have shown. */
   probed(groups: readonly Group[], clock: Clock): void {
+    this.journal?.push({ kind: "tried", groups: groups.map(triedOf) });
     if (this.samplerAsks) return this.sampler.probed?.(groups, clock);
     const { observations } = this.observations(groups);
     const others = this.estimator.probed?.(observations, clock) ?? [];
@@ -234,8 +263,42 @@ export class Curriculum implements Stateful {
 
   /** New tasks have been made: arms that are tasks appear. */
   grow(): void {
+    const { size } = this.arms;
     this.division.grow?.();
     this.estimator.grow?.(this.arms);
+    const { task } = this.arms;
+    const fresh = Array.from({ length: this.arms.size - size }, (_, i) => size + i);
+    if (task !== undefined && fresh.length > 0)
+      this.journal?.push({ kind: "appeared", tasks: fresh.map((arm) => task.call(this.arms, arm)) });
+  }
+
+  /** From now on `happened` tells what the curriculum learns beside the groups. */
+  record(): void {
+    this.journal ??= [];
+  }
+  /** That, since it was last asked. */
+  happened(): Happening[] {
+    return this.journal?.splice(0) ?? [];
+  }
+
+  /** The arm of that name, of points of a box a new one where there was none; −1: there is none. */
+  armNamed(name: Arm): number {
+    const known = this.arms.find(name);
+    if (known >= 0) return known;
+    const found = this.division.named?.(name) ?? -1;
+    if (found >= 0) this.estimator.grow?.(this.arms);
+    return found;
+  }
+  /**
+   * Takes what a recorded run's curriculum learned beside a step's groups, before these are observed.
+   * @param told absent: nobody recorded it
+   * @param drawn arms of the step's groups, where no draw was recorded
+   * @returns what is missing to go on as that run did
+   */
+  recall(told: readonly Happening[] = [], drawn: () => readonly number[], clock: Clock): Lack | undefined {
+    const { division, estimator, sampler, beliefs } = this;
+    this.recalled ??= new Recall({ division, estimator, sampler, beliefs }, this);
+    return this.recalled.take(told, drawn, clock);
   }
 
   // ─────────────────────────────────────────────────────────────── observe
@@ -327,6 +390,7 @@ export class Curriculum implements Stateful {
   load(saved: Saved): void {
     const changed = changedSince(partOf(saved, "arms"), this.division, this.sources);
     this.found = tasksChanged(changed);
+    this.journal?.splice(0);
     // Of other arms it would believe what is true of these.
     if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");

@@ -26,6 +26,12 @@ export const sft = auxiliary({
         .min(1)
         .optional()
         .describe("For `file`: JSON lines, each with `prompt` and `response`, relative to the config."),
+      held_out: z
+        .enum(["leave_out", "train"])
+        .optional()
+        .describe(
+          "For `file`: demonstrations of tasks that this run's evaluation holds out are left out (default), or train all the same.",
+        ),
       rows: z.number().int().positive().default(32).describe("Sequences each time."),
       capacity: z
         .number()
@@ -45,10 +51,10 @@ export const sft = auxiliary({
     .refine(({ data, path }) => (data === "file") === (path !== undefined), {
       message: "`path` is needed for `data: file`, and only for it",
     }),
-  create: ({ data, path, rows, capacity, entropy, gap }, { folder }) => {
+  create: ({ data, path, held_out: heldOut = "leave_out", rows, capacity, entropy, gap }, { folder }) => {
     const from: AuxiliaryData =
       data === "file"
-        ? { from: "file", path: resolve(folder, path ?? "") }
+        ? { from: "file", path: resolve(folder, path ?? ""), heldOut }
         : data === "successes"
           ? { from: "successes", capacity }
           : { from: "solutions" };

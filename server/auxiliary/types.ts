@@ -18,7 +18,7 @@ export type AuxiliaryData =
       readonly corrector?: { readonly model: Model; readonly ask: string; readonly max_tokens?: number };
     }
   /** Recorded rollouts or demonstrations, one JSON object a line. */
-  | { readonly from: "file"; readonly path: string }
+  | { readonly from: "file"; readonly path: string; readonly heldOut: "leave_out" | "train" }
   /** Plain text, cut into pieces of so many tokens. */
   | { readonly from: "text"; readonly path: string; readonly length: number };
 

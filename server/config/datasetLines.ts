@@ -18,14 +18,17 @@ const bytes = 64 * 1024;
 const most = 100;
 const cache = new Map<string, { readonly stamp: string; readonly lines: readonly DatasetLine[] }>();
 
-/** undefined where there is no such file, or it cannot be read: that is told elsewhere. */
-export function datasetLines(file: string): readonly DatasetLine[] | undefined {
+/**
+ * undefined where there is no such file, or it cannot be read: that is told elsewhere.
+ * @param window bytes that are read of it
+ */
+export function datasetLines(file: string, window = bytes): readonly DatasetLine[] | undefined {
   try {
     const { mtimeMs, size } = statSync(file);
-    const stamp = `${mtimeMs} ${size}`;
+    const stamp = `${mtimeMs} ${size} ${window}`;
     const known = cache.get(file);
     if (known?.stamp === stamp) return known.lines;
-    const lines = isParquet(file) ? formOf(file) : parse(beginning(file), size > bytes);
+    const lines = isParquet(file) ? formOf(file) : parse(beginning(file, window), size > window);
     cache.set(file, { stamp, lines });
     return lines;
   } catch {
@@ -53,11 +56,11 @@ function formOf(file: string): DatasetLine[] {
   }
 }
 
-function beginning(file: string): string {
+function beginning(file: string, window: number): string {
   const handle = openRegular(file);
   try {
-    const buffer = Buffer.alloc(bytes);
-    return buffer.toString("utf8", 0, readSync(handle, buffer, 0, bytes, 0)).replace(/^\uFEFF/, "");
+    const buffer = Buffer.alloc(window);
+    return buffer.toString("utf8", 0, readSync(handle, buffer, 0, window, 0)).replace(/^\uFEFF/, "");
   } finally {
     closeSync(handle);
   }

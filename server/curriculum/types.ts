@@ -6,7 +6,7 @@
 import type { Scheduled } from "../config/declaration.ts";
 import type { Classes, Reading } from "./classes.ts";
 import type { Column } from "./column.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Json, JsonObject } from "../../shared/json.ts";
 import type { Arm, Clock, Group, Knob, Random, Stateful, Task, TaskSource } from "../seams.ts";
 
 /** A task source with what the config says of it. */
@@ -52,8 +52,12 @@ export interface Division extends Partial<Stateful> {
   /** Where arms are points: the box, and the arm of a point, which is a new one where there was none. */
   readonly box?: readonly Knob[];
   place?(point: readonly number[]): number;
+  /** Where arms are points: the arm of that name, a new one where there was none; −1: it names no point of the box. */
+  named?(name: Arm): number;
   /** Takes in the tasks that sources have made since. */
   grow?(): void;
+  /** Takes in tasks of its sources that a recorded run has made: each is an arm. */
+  appear?(tasks: readonly Task[]): void;
   /** Whether an arm without tasks may get some yet: that it has none is no fault. */
   filling?(arm: number): boolean;
 }
@@ -112,6 +116,14 @@ export interface Probe {
   readonly alike?: true;
 }
 
+/** What an estimator saw of arms by a model, without rolling them out. */
+export interface Looked {
+  readonly arms: readonly number[];
+  readonly values: readonly number[];
+  /** Of a step's own prompts, beside a belief that is of an earlier time. */
+  readonly now: boolean;
+}
+
 /** Something worth telling that happened to a part: an event of the run. */
 export interface Notice {
   /** Kind of event. */
@@ -150,6 +162,8 @@ export interface Estimator extends Stateful {
   regard?(drawn: readonly Candidate[], clock: Clock): Promise<void>;
   /** What `regard` saw of an arm in this step, beside a belief that is of an earlier time. */
   present?(arm: number): number | undefined;
+  /** Takes what a recorded run saw in the place of looking: of `survey`, `foresee` and `regard`. */
+  recall?(looked: Looked, clock: Clock): void;
   /** Learns from the step's groups, where that takes a model. @returns metrics */
   learn?(groups: readonly Group[], clock: Clock): Promise<Readonly<Record<string, number>>>;
 }
@@ -216,6 +230,13 @@ export interface Sampler extends Partial<Stateful> {
    * @param candidates what `candidates` gave
    */
   draw(known: Known, n: number, random: Random, clock: Clock, candidates: readonly number[]): number[];
+  /** Of the last draw, arm by arm, what `drew` has to be told of it beside the arm; absent: nothing. */
+  notes?(): readonly Json[];
+  /**
+   * Arms that a recorded run has drawn, in the place of `draw`: for samplers that draws change.
+   * @param notes of each arm; absent: nobody knows
+   */
+  drew?(arms: readonly number[], notes?: readonly Json[]): void;
   /** What came of a step, after the estimator has learned of it. */
   learn?(groups: readonly Group[], arms: readonly number[], known: Known, clock: Clock): void;
   /** What is to be tried before the next draw, so that it may choose by what the policy knows. */

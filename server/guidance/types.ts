@@ -182,8 +182,8 @@ export interface GuidanceSource extends Partial<Stateful> {
   readonly reads: "task" | "attempt";
   /** Models that it asks. */
   readonly models?: readonly Model[];
-  /** Reads files, once, before the first step. @throws UserError naming the file and line */
-  prepare?(): void;
+  /** Reads files, once, before the first step. @returns what of them helps nobody, in words. @throws UserError naming the file and line */
+  prepare?(): readonly string[];
   /** What became of the rollouts that it helped, each time that a step's groups were. */
   learned?(outcome: { readonly rollouts: number; readonly successes: number }): void;
   /** One answer per request, in order. */

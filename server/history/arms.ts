@@ -12,14 +12,17 @@ import type { HistoryGroup } from "./read.ts";
  * Where each arm is one task, and the history's tasks are not those that the config's sources hold (an environment
  * makes others each time), the arms are those of the history: its arms, where each has one task, else its tasks.
  * undefined: the config's own division knows them.
+ * @param made tasks that the run has made, which no source holds
  */
 export function divisionOf(
   body: StageBody,
   own: Curriculum,
   history: readonly HistoryGroup[],
+  made: ReadonlySet<string>,
 ): Division | undefined {
   if (own.division.once === undefined) return undefined;
-  if (history.every((group) => heldName(own.arms, group) !== undefined)) return undefined;
+  if (history.every((group) => made.has(taskName(group)) || heldName(own.arms, group) !== undefined))
+    return undefined;
   const source = body.tasks[0]?.name ?? "";
   const names = new NamedArms(history.map((group) => promptArm(group, history)));
   return {
@@ -32,6 +35,16 @@ export function divisionOf(
     families: body.tasks.map(({ name }) => name),
   };
 }
+
+/** Names of the tasks that a recorded run has made while it went on. */
+export const madeIn = (history: readonly HistoryGroup[]): ReadonlySet<string> =>
+  new Set(
+    history.flatMap(({ curriculum }) =>
+      (curriculum?.told ?? []).flatMap((one) =>
+        one.kind === "appeared" ? one.tasks.map(({ source, id }) => `${source}/${id}`) : [],
+      ),
+    ),
+  );
 
 const singles = new WeakMap<readonly HistoryGroup[], boolean>();
 

@@ -46,6 +46,8 @@ export class HistoryGroups {
       const group = byNumber.get(String(number)) ?? unscored(one);
       return {
         ...group,
+        ...(one.data === undefined ? {} : { task: { ...group.task, data: one.data } }),
+        ...(one.successes === undefined ? {} : { successes: one.successes }),
         arm: one.arm,
         ...(one.advantages === undefined ? {} : { advantages: Float64Array.from(one.advantages) }),
         ...(one.lengths === undefined ? {} : { lengths: Float64Array.from(one.lengths) }),

@@ -1,7 +1,9 @@
 /** A history: what became of each group of a run, one JSON object a line. */
 import { z } from "zod";
+import type { JsonObject } from "../../shared/json.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { fromWire, parseJson, type RowPlace } from "../../shared/rollouts.ts";
+import { recordSchema, type CurriculumRecord } from "../algorithm/journal.ts";
 import { jsonLines } from "../jsonLines.ts";
 
 const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
@@ -15,6 +17,9 @@ const lineSchema = z.object({
   admitted: z.boolean().optional(),
   /** Tokens of each rollout. */
   lengths: z.array(z.number().nonnegative()).optional(),
+  successes: z.number().nonnegative().optional(),
+  data: z.record(z.string(), z.json()).optional(),
+  curriculum: recordSchema.optional(),
 });
 
 /** A group of rollouts of one task. */
@@ -28,6 +33,12 @@ export interface HistoryGroup {
   readonly advantages?: readonly number[];
   readonly admitted?: boolean;
   readonly lengths?: readonly number[];
+  /** How many of the rollouts count as a success; absent: the config's criterion tells it of the rewards. */
+  readonly successes?: number;
+  /** Values of the task's data. */
+  readonly data?: JsonObject;
+  /** Of a step's first line: what the run recorded of its curriculum. */
+  readonly curriculum?: CurriculumRecord;
   readonly place: RowPlace;
 }
 
@@ -62,7 +73,7 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
     const [issue] = parsed.error.issues;
     throw refusal(place, told(issue));
   }
-  const { rewards, advantages, lengths, admitted, ...rest } = parsed.data;
+  const { rewards, advantages, lengths, admitted, successes, data, curriculum, ...rest } = parsed.data;
   /** What a list has of the rollouts that have a reward. */
   const paired = <Value>(values: readonly Value[], key: string): Value[] => {
     if (values.length === rewards.length) return values.filter((_, i) => rewards[i] !== null);
@@ -71,6 +82,9 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
   return {
     ...rest,
     ...(admitted === undefined ? {} : { admitted }),
+    ...(successes === undefined ? {} : { successes }),
+    ...(data === undefined ? {} : { data }),
+    ...(curriculum === undefined ? {} : { curriculum }),
     ...(lengths === undefined ? {} : { lengths: paired(lengths, "lengths") }),
     rewards: finite(rewards, "rewards", place),
     ...(advantages === undefined
@@ -89,6 +103,9 @@ const forms: InWords = {
   advantages: "a list of numbers",
   lengths: "a list of numbers",
   admitted: "true or false",
+  successes: "a number from 0",
+  data: "a map of the task's values",
+  curriculum: "what `gradus runs export --to history` writes",
 };
 const entries: InWords = {
   rewards: "a number or `null`",

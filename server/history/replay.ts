@@ -1,14 +1,17 @@
 /** A config's curriculum, told step by step what became of the groups of a recorded run. */
 import { toWire, type WireNumber } from "../../shared/rollouts.ts";
+import { UserError } from "../../shared/errors.ts";
 import type { Curriculum } from "../algorithm.ts";
-import type { RunConfig } from "../config/resolved.ts";
+import type { CurriculumRecord } from "../algorithm/journal.ts";
+import type { Lack } from "../algorithm/recall.ts";
+import type { RunConfig, StageBody } from "../config/resolved.ts";
 import type { Clock, Group } from "../seams.ts";
 import { nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
 import { ReplayFaults } from "./faults.ts";
 import { HistoryGroups } from "./groups.ts";
 import type { HistoryGroup } from "./read.ts";
-import { StageClock } from "./stageClock.ts";
+import { StageClock, type StageMoment } from "./stageClock.ts";
 
 /** Where the curriculum stands behind a step's outcomes. */
 export interface ReplayedStep {
@@ -24,27 +27,38 @@ export interface ReplayedStep {
 
 /**
  * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
- * draws nothing (pairs of the policy's own answers) are left out.
+ * draws nothing are left out, and so are pairs of the policy's own answers where the run did not record their stage.
  * @param faults is told what a run would warn of
- * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute
+ * @param curricula those that go through it
+ * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute; where the history
+ * lacks what the estimator measures beside the groups
  */
 export function* replay(
   config: RunConfig,
   history: readonly HistoryGroup[],
   faults = new ReplayFaults(),
+  curricula = new Curricula(history, config.seed),
 ): Generator<ReplayedStep> {
   const groups = new HistoryGroups(config);
-  const curricula = new Curricula(history, config.seed);
   const clock = new StageClock(config);
   for (const recorded of byStep(history)) {
     const { step } = recorded[0]!;
-    const moment = clock.at(step);
+    const told = recorded.find((group) => group.curriculum !== undefined)?.curriculum;
+    const moment = momentOf(config, told, clock, step);
     if (moment === undefined) continue;
     const { stage, now } = moment;
     const { body } = stage;
     const curriculum = curricula.of(stage);
+    const lack = curriculum.recall(
+      told?.told,
+      () => recorded.map((group) => curriculum.armNamed(nameIn(curriculum, group, history))),
+      now,
+    );
+    if (lack !== undefined) throw lacking(lack, body, recorded[0]!);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
     for (const group of recorded) curricula.check(group, stage, config.stages);
+    // Of points of a box those that nobody has drawn yet are new arms.
+    for (const { arm } of armed) curriculum.armNamed(arm);
     const seen = groups.of(armed);
     const verdicts = seen.map((group) => curriculum.admit(group));
     curriculum.observe(seen, verdicts, now);
@@ -59,6 +73,40 @@ export function* replay(
       stage: stage.name,
     };
   }
+}
+
+/**
+ * The stage and clock of a step, as the run recorded them where the config has such a stage; undefined: the
+ * step is of one that draws nothing.
+ */
+function momentOf(
+  { stages }: RunConfig,
+  told: CurriculumRecord | undefined,
+  clock: StageClock,
+  step: number,
+): StageMoment | undefined {
+  const stage = stages.find(({ name }) => name === told?.stage);
+  if (stage === undefined || told === undefined) return clock.at(step);
+  return { stage, now: { step: told.clock.step, stageStep: told.clock.stage_step } };
+}
+
+const needs = {
+  tries: "measures by rollouts of its own",
+  looks: "reads of prompts by a model",
+} as const;
+
+function lacking(lack: Lack, { curriculum }: StageBody, { step, place }: HistoryGroup): UserError {
+  const { name } = curriculum.estimator.declaration;
+  return new UserError(
+    `the history does not have what \`estimator: ${name}\` ${needs[lack]} (step ${step}): its estimates would all be unknown`,
+    {
+      ...place,
+      character: 0,
+      code: "history-lacks",
+      action:
+        "Export a run of this config again (`gradus runs export RUN --to history`): runs of this version record it. Or choose an estimator that learns from groups alone, or try the config with `--simulate`.",
+    },
+  );
 }
 
 /** Where rewards train, rollouts without one have no advantage. */

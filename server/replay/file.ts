@@ -16,6 +16,16 @@ export const file = replaySource({
     path: refers({ to: "file", ends: [".jsonl"] })
       .min(1)
       .describe("The file, relative to the config that names it."),
+    held_out: z
+      .enum(["leave_out", "train"])
+      .optional()
+      .describe(
+        "Rollouts of tasks that this run's evaluation holds out: left out (default), or trained on all the same. Rollouts that were written to be measured (`use: evaluate` or `estimate`) never train.",
+      ),
   }),
-  create: ({ path }, { folder }) => ({ kind: "file", path: resolve(folder, path) }),
+  create: ({ path, held_out: heldOut = "leave_out" }, { folder }) => ({
+    kind: "file",
+    path: resolve(folder, path),
+    heldOut,
+  }),
 });

@@ -166,13 +166,14 @@ export function savedOfFile(rows: readonly KeptRow[]): { json: Json; arrays: Arr
   };
 }
 
-/** Puts it back onto the file's rows, read again. */
+/** Puts it back onto the file's rows, read again. Of a file that has other rows now it knows nothing. */
 export function takeUpFile(rows: readonly KeptRow[], { json, arrays = {} }: Saved): void {
   const advantages = floats(arrays, "advantages") ?? new Float64Array();
+  const list = fileSchema.parse(json);
+  if (list.length !== rows.length) return;
   let at = 0;
-  fileSchema.parse(json).forEach((saved, i) => {
-    const row = rows[i];
-    if (row === undefined) return;
+  list.forEach((saved, i) => {
+    const row = rows[i]!;
     row.draws = typeof saved === "number" ? saved : saved.draws;
     if (typeof saved === "number") return;
     row.settled = true;

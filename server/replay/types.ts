@@ -35,7 +35,12 @@ export type ReplaySource =
       /** Replays only when full, everything at once, and begins afresh. */
       readonly burst: boolean;
     }
-  | { readonly kind: "file"; readonly path: string };
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      /** What becomes of rollouts of tasks that evaluation holds out. */
+      readonly heldOut: "leave_out" | "train";
+    };
 
 /** Whether a rollout is kept beyond its step. */
 export type ReplayAdmission = (past: Past) => boolean;

@@ -13,10 +13,18 @@ import {
   recordedValue,
   type RecordedRow,
 } from "../recorded.ts";
-import { origin, type Batch, type Policy, type RewardColumn, type Tokenizer } from "../seams.ts";
+import {
+  origin,
+  type Batch,
+  type Policy,
+  type RewardColumn,
+  type TaskSource,
+  type Tokenizer,
+} from "../seams.ts";
 import type { KeptRow } from "../replay/memory.ts";
 import { asked } from "./prompts.ts";
 import { keptRow } from "./keptRows.ts";
+import { checkPaid, trainable, type HeldOut, type StartNote } from "./trainable.ts";
 
 const refusal = ({ place }: RecordedRow, message: string, action: string): UserError =>
   new UserError(message, { ...place, character: 0, code: "replay-file", action });
@@ -86,19 +94,34 @@ function advantagesOf(rows: readonly RolloutRow[], batch: Batch): Advantages {
   };
 }
 
+/** A file of rollouts, and what it is read for. */
+export interface LogFile {
+  readonly path: string;
+  /** What becomes of tasks that evaluation holds out. */
+  readonly heldOut: HeldOut;
+  /** What training reads of a row: its advantages, of which each row must have some; its reward, of which some must; neither. */
+  readonly needs: "advantages" | "rewards" | "nothing";
+}
+
+/** Who reads it. */
+export interface Reader {
+  readonly body: StageBody;
+  readonly policy: Pick<Policy, "tokenizer" | "context">;
+  readonly algorithm: Algorithm;
+  /** What the run's evaluation asks. */
+  readonly evaluated: readonly TaskSource[];
+}
+
 /**
- * The rollouts of a file, as if they had been kept at step 0.
- * @param needsAdvantages a row without a recorded advantage is an error
+ * The rollouts of a file that may train, as if they had been kept at step 0.
  * @throws UserError naming the file, the line and what is wrong with it
  */
 export async function recordedRows(
-  path: string,
-  body: StageBody,
-  policy: Pick<Policy, "tokenizer" | "context">,
-  algorithm: Algorithm,
-  needsAdvantages: boolean,
-): Promise<KeptRow[]> {
-  const recorded = await readRollouts(path);
+  { path, heldOut, needs }: LogFile,
+  { body, policy, algorithm, evaluated }: Reader,
+): Promise<{ readonly rows: KeptRow[]; readonly notes: readonly StartNote[] }> {
+  const { rows: recorded, notes } = trainable(path, await readRollouts(path), evaluated, heldOut);
+  const needsAdvantages = needs === "advantages";
   const lacking = recorded.find(({ row }) => row.advantages === undefined && row.advantage === undefined);
   if (needsAdvantages && lacking !== undefined)
     throw refusal(
@@ -111,9 +134,17 @@ export async function recordedRows(
   const terms = termsOf(rows, body, batch);
   const scored = algorithm.rewards(terms, batch, { step: 0, stageStep: 0 });
   const advantages = advantagesOf(rows, batch);
-  return rows.map((row, i) =>
+  const kept = rows.map((row, i) =>
     keptRow({ batch, scored, dropped: new Set() }, advantages, i, 0, groupKey(row)),
   );
+  if (needs === "rewards" && body.reward.terms.length > 0)
+    checkPaid(
+      path,
+      recorded,
+      kept.map(({ reward }) => reward),
+      body.reward.terms.map(({ name }) => name),
+    );
+  return { rows: kept, notes };
 }
 
 /** All tokens of a text, or of the `text` of every line of a .jsonl file. */

@@ -1,34 +1,39 @@
 /** Files that replay and auxiliary losses name, read before the first step. */
-import type { Algorithm } from "../algorithm.ts";
-import type { StageBody } from "../config/resolved.ts";
-import type { Policy } from "../seams.ts";
 import type { AuxiliaryLosses } from "./auxiliary.ts";
-import { recordedRows, tokensOfText } from "./demonstrations.ts";
+import { recordedRows, tokensOfText, type LogFile, type Reader } from "./demonstrations.ts";
 import type { Replay } from "./replay.ts";
+import type { StartNote } from "./trainable.ts";
 
-/** @throws UserError naming the file and the line */
-export async function prepareReplay(
-  { source, memory, config }: Replay,
-  body: StageBody,
-  policy: Policy,
-  algorithm: Algorithm,
-): Promise<void> {
-  if (source.kind !== "file" || memory.rows.length > 0) return;
-  const needed = config.rescore.declaration.name === "recorded";
-  memory.rows = await recordedRows(source.path, body, policy, algorithm, needed);
+/** What training reads of replayed rollouts. */
+const needsOf = ({ rescore }: Replay): LogFile["needs"] => {
+  if (rescore.from === "recorded") return "advantages";
+  return rescore.from === "recomputed" && rescore.again ? "nothing" : "rewards";
+};
+
+/** @returns what to tell of the file. @throws UserError naming the file and the line */
+export async function prepareReplay(replay: Replay, reader: Reader): Promise<readonly StartNote[]> {
+  const { source, memory } = replay;
+  if (source.kind !== "file" || memory.rows.length > 0) return [];
+  const { path, heldOut } = source;
+  const { rows, notes } = await recordedRows({ path, heldOut, needs: needsOf(replay) }, reader);
+  memory.rows = rows;
+  return notes;
 }
 
-/** @throws UserError naming the file and the line */
+/** @returns what to tell of the files. @throws UserError naming the file and the line */
 export async function prepareAuxiliary(
   { demonstrations }: AuxiliaryLosses,
-  body: StageBody,
-  policy: Policy,
-  algorithm: Algorithm,
-): Promise<void> {
+  reader: Reader,
+): Promise<readonly StartNote[]> {
+  const told: StartNote[] = [];
   for (const one of demonstrations) {
     const { data } = one.loss;
-    if (data.from === "text") one.text ??= tokensOfText(data.path, policy.tokenizer);
-    if (data.from === "file" && one.memory.rows.length === 0)
-      one.memory.rows = await recordedRows(data.path, body, policy, algorithm, false);
+    if (data.from === "text") one.text ??= tokensOfText(data.path, reader.policy.tokenizer);
+    if (data.from !== "file" || one.memory.rows.length > 0) continue;
+    const { path, heldOut } = data;
+    const { rows, notes } = await recordedRows({ path, heldOut, needs: "nothing" }, reader);
+    one.memory.rows = rows;
+    told.push(...notes);
   }
+  return told;
 }

@@ -1,6 +1,7 @@
 /** A step's groups, rollouts and complaints as records of the log. */
 import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../algorithm.ts";
 import { detailsOf } from "../algorithm/criteria.ts";
+import type { CurriculumRecord } from "../algorithm/journal.ts";
 import { rowsOfGroups } from "../batch.ts";
 import { scoringErrors } from "../scoring.ts";
 import type { RolloutRecordLog } from "../../shared/log/records.ts";
@@ -244,6 +245,21 @@ function recordNews({ session, stage, step }: Place): void {
     session.recorder.event("info", name, message, { step, ...(data === undefined ? {} : { data }) });
 }
 
+/** What a replay of the run's history needs beside the groups: it stands with the step's first rollout. */
+const curriculumOf = (
+  { session, stage, clock }: Place,
+  { batch }: Collected,
+  groups: readonly Group[],
+): CurriculumRecord => ({
+  stage: stage.config.name,
+  clock: { step: clock.step, stage_step: clock.stageStep },
+  seed: session.config.seed,
+  told: stage.curriculum.happened(),
+  successes: Object.fromEntries(
+    rowsOfGroups(batch).map((rows, i) => [batch.records[rows[0]!]!.group, groups[i]!.successes]),
+  ),
+});
+
 export function recordStep(
   place: Place,
   collected: Collected,
@@ -259,6 +275,7 @@ export function recordStep(
   const compared = comparedColumns(advantages, collected.admitted);
   const touched = touchedRows(advantages, collected.admitted);
   const every = columnOfAdvantages(advantages.all);
+  const curriculum = curriculumOf(place, collected, groups);
   for (let row = 0; row < collected.batch.rows; row++) {
     const rules = touched.get(row);
     place.session.recorder.append({
@@ -268,6 +285,7 @@ export function recordStep(
       row: {
         ...rowOf(place.step, collected, advantages, row),
         ...(rules === undefined ? {} : { touched: rules }),
+        ...(row === 0 ? { curriculum } : {}),
       },
       columns: {
         ...columnsOf(collected.batch, row),

@@ -43,7 +43,7 @@ export class Replay {
   readonly source: ReplaySource;
   private readonly admits: ReplayAdmission;
   private readonly draws: ReplayDraw;
-  private readonly rescore: Rescore;
+  readonly rescore: Rescore;
   readonly selection: Selection;
 
   /** @param memory what several stages may share: see `memoryOf` */

@@ -18,6 +18,7 @@ import { AuxiliaryLosses } from "./auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
 import { Guide } from "./guide.ts";
 import { memoryOf, Replay } from "./replay.ts";
+import type { StartNote } from "./trainable.ts";
 
 export interface Stage {
   readonly config: StageConfig;
@@ -50,6 +51,12 @@ export interface Carried {
   readonly task: Task;
   readonly weight: number;
 }
+
+const leftOutOfHelp = (message: string): StartNote => ({
+  name: "rollouts-left-out",
+  message: `${message}.`,
+  action: "Name a log of rollouts that trained.",
+});
 
 /** What methods are made with. */
 export interface Outside {
@@ -158,13 +165,24 @@ export class Parts {
     );
   }
 
-  /** Reads the files that replay and auxiliary losses name. */
-  async prepare(body: StageBody): Promise<void> {
-    const policy = this.outside.models.get("policy");
-    const algorithm = new Algorithm(body, this.context(body));
-    await prepareReplay(this.replay(body), body, policy, algorithm);
-    await prepareAuxiliary(this.auxiliary(body), body, policy, algorithm);
-    this.guide(body)?.source.prepare?.();
+  /**
+   * Reads the files that replay, auxiliary losses and guidance name.
+   * @param top what evaluation asks is its
+   * @returns what to tell of them
+   */
+  async prepare(body: StageBody, top: StageBody): Promise<readonly StartNote[]> {
+    const context = this.context(body);
+    const reader = {
+      body,
+      policy: this.outside.models.get("policy"),
+      algorithm: new Algorithm(body, context),
+      evaluated: openSources(top.tasks, this.context(top)).map(({ source }) => source),
+    };
+    return [
+      ...(await prepareReplay(this.replay(body), reader)),
+      ...(await prepareAuxiliary(this.auxiliary(body), reader)),
+      ...(this.guide(body)?.source.prepare?.() ?? []).map(leftOutOfHelp),
+    ];
   }
 
   curriculum(body: StageBody): Curriculum {
@@ -174,6 +192,7 @@ export class Parts {
     const context = this.context(body);
     const sources = openSources(body.tasks, context, this.sharing);
     const made = new Curriculum(body.curriculum, sources, context);
+    made.record();
     const saved = this.waiting.get(name);
     if (saved !== undefined) made.load(saved);
     this.curricula.set(name, made);

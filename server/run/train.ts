@@ -39,6 +39,7 @@ export async function train(
   for (let round = 0; round < rounds; round++) {
     const drawn = await replay.drawn(place, { fresh: fresh.batch.rows, batch: collected.batch }, round);
     if (drawn !== undefined) replayed.push(drawn);
+    if (round === 0) tellUnusable(place, drawn);
     const old = drawn?.training;
     const joint = old !== undefined && where === "joint";
     const parts = old !== undefined && where === "separate" ? [...beside, replayPart(place, old)] : beside;
@@ -65,6 +66,23 @@ export async function train(
     replayed,
     metrics: { ...measureReplay(replay, replayed, clock.step), ...auxiliary.measure() },
   };
+}
+
+/** Now and then, where rollouts were drawn of which none has an advantage: they train nothing. */
+function tellUnusable({ session, step, clock }: Place, drawn: Replayed | undefined): void {
+  if (drawn === undefined || clock.stageStep % 10 !== 0) return;
+  const { rows, training } = drawn;
+  if (training.advantages.exists.some((one) => one === 1)) return;
+  session.recorder.event(
+    "warning",
+    "replay-unusable",
+    `None of the ${rows.length} replayed rollouts of this step has an advantage: they train nothing.`,
+    {
+      step,
+      action:
+        "Look at their rewards: terms of other names, or that failed, leave a rollout without one. `replay.rescore: { use: recomputed, terms: again }` scores them by the config's own terms.",
+    },
+  );
 }
 
 /** The objective over replayed rollouts alone. */

@@ -24,6 +24,7 @@ import { stepOf } from "./stages/kinds.ts";
 import { RegressionMatrix } from "./stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "./stages/weights.ts";
 import { Stopwatch } from "./timing.ts";
+import type { StartNote } from "./trainable.ts";
 
 /** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
 export const policyFolder = "policy";
@@ -56,8 +57,9 @@ export class Trainer implements Driver {
   async prepare(): Promise<Record<string, string>> {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
-    for (const stage of stages) this.parts.stage(stage);
-    for (const stage of stages) if (stage.kind === "rl") await this.parts.prepare(stage.body);
+    const made = stages.map((stage) => this.parts.stage(stage));
+    this.tellOmitted(made);
+    for (const stage of stages) if (stage.kind === "rl") this.tell(await this.parts.prepare(stage.body, top));
     checkLearners(
       bodies.map((body) => this.parts.scorer(body)),
       this.session.models,
@@ -66,6 +68,24 @@ export class Trainer implements Driver {
       [...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()),
     );
     return Object.assign({}, ...bundles);
+  }
+
+  private tell(notes: readonly StartNote[]): void {
+    for (const { name, message, action } of notes)
+      this.session.recorder.event("info", name, message, { action });
+  }
+  /** Lines of tasks' files that are never asked: each file once. */
+  private tellOmitted(stages: readonly Stage[]): void {
+    const omitted = stages.flatMap(({ curriculum }) =>
+      curriculum.sources.flatMap(({ source }) => source.omitted ?? []),
+    );
+    this.tell(
+      [...new Set(omitted)].map((message) => ({
+        name: "rollouts-left-out",
+        message: `${message}.`,
+        action: "Name a file of tasks, or a log of rollouts that trained.",
+      })),
+    );
   }
 
   /** A stage begins, or goes on after a resume (`state.entered`). */

@@ -84,6 +84,7 @@ export const arithmetic = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "arithmetic";
     return generated({
+      env: "arithmetic",
       name,
       values: [...new Set(chosen.digits)].map(String),
       make: (value, random) => make(name, chosen, Number(value), random),

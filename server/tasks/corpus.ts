@@ -6,8 +6,9 @@ import { refers, template } from "../config/references.ts";
 import type { Random, Saved, Task, TaskSource, Tokenizer } from "../seams.ts";
 import { blocksOf, documentsOf, type Block } from "./corpusText.ts";
 import { fill } from "./generated.ts";
-import type { Split } from "./split.ts";
+import { splitOf, type Split } from "./split.ts";
 import { quantilesOf, Surprise } from "./surprise.ts";
+import type { RecordedTask } from "./types.ts";
 
 const predictions = ["text", "next_token", "next_segment", "middle_segment", "masked_span"] as const;
 
@@ -199,6 +200,11 @@ class Corpus implements TaskSource {
   valueOf(task: Task): string | undefined {
     const { bin } = task.data;
     return typeof bin === "string" ? bin : undefined;
+  }
+  /** A block is held out as a whole. */
+  holdsOut({ id }: RecordedTask): boolean {
+    const [kind, block] = id?.split(":") ?? [];
+    return kind === "corpus" && block !== undefined && splitOf(block) === "evaluate";
   }
   save(): Saved {
     return { json: null };

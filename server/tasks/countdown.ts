@@ -106,6 +106,7 @@ export const countdown = taskSource({
       });
     const name = context.name ?? "countdown";
     return generated({
+      env: "countdown",
       name,
       values: [...new Set(chosen.numbers)].map(String),
       make: (value, random) => make(name, chosen, Number(value), random),

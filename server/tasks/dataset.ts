@@ -4,10 +4,12 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { taskSource, type MethodContext } from "../config/declaration.ts";
 import { refers, template } from "../config/references.ts";
+import { isMeasured } from "../../shared/rollouts.ts";
 import type { Random, Saved, Task, TaskPool, TaskSource } from "../seams.ts";
 import { shuffled } from "./countdownExpressions.ts";
 import { fillFrom, isObject, rowsOf, type Row } from "./datasetRows.ts";
 import { splitOf, type Split } from "./split.ts";
+import type { RecordedTask } from "./types.ts";
 
 const params = z.object({
   dataset: refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] })
@@ -75,9 +77,20 @@ interface Entry {
   readonly value: string | undefined;
 }
 
-function load(chosen: Params, context: MethodContext, name: string, file: string): Entry[] {
+interface Loaded {
+  readonly entries: readonly Entry[];
+  /** Recorded rollouts that were written to be measured. */
+  readonly measured: number;
+}
+
+function load(chosen: Params, context: MethodContext, name: string, file: string): Loaded {
   const entries: Entry[] = [];
+  let measured = 0;
   for (const row of rowsOf(file)) {
+    if (isMeasured(row.value)) {
+      measured += 1;
+      continue;
+    }
     const prompt = fitted(fillFrom(chosen.prompt, row), chosen, context, row);
     if (prompt !== undefined) entries.push(entryOf(chosen, name, prompt, row));
   }
@@ -85,9 +98,12 @@ function load(chosen: Params, context: MethodContext, name: string, file: string
     throw new UserError("the dataset gives no task", {
       file,
       code: "dataset-empty",
-      action: "Add lines, or raise max_prompt if they were all filtered.",
+      action:
+        measured > 0
+          ? "All of its lines are rollouts that were written to be measured (`use: evaluate` or `estimate`), and none of these trains: name a log with rollouts that trained."
+          : "Add lines, or raise max_prompt if they were all filtered.",
     });
-  return entries;
+  return { entries, measured };
 }
 
 function entryOf(chosen: Params, source: string, prompt: string, row: Row): Entry {
@@ -136,6 +152,8 @@ class Dataset implements TaskSource {
   private readonly cursors = new Map<string, Cursor>();
   private readonly byId: Map<string, string | undefined>;
   private made: string | undefined;
+  /** Prompts that are held out. */
+  private askedOnly: ReadonlySet<string> | undefined;
   private readonly orders = new Map<string, { readonly epoch: number; readonly order: readonly Entry[] }>();
 
   constructor(
@@ -143,6 +161,7 @@ class Dataset implements TaskSource {
     private readonly entries: readonly Entry[],
     private readonly chosen: Params,
     private readonly random: Random,
+    readonly omitted?: string,
   ) {
     this.values = [...new Set(entries.flatMap(({ value }) => (value === undefined ? [] : [value])))];
     this.byId = new Map(entries.map(({ task, value }) => [task.id, value]));
@@ -176,6 +195,14 @@ class Dataset implements TaskSource {
 
   valueOf(task: Task): string | undefined {
     return this.byId.get(task.id);
+  }
+
+  holdsOut({ id, prompt }: RecordedTask): boolean {
+    if (id !== undefined && this.byId.has(id)) return splitOf(id) === "evaluate";
+    this.askedOnly ??= new Set(
+      this.lane(JSON.stringify(["evaluate", null]), "evaluate", undefined).map(({ task }) => task.prompt),
+    );
+    return prompt !== undefined && this.askedOnly.has(prompt);
   }
 
   save(): Saved {
@@ -221,11 +248,11 @@ export const dataset = taskSource({
   params,
   create: (chosen, context) => {
     const name = context.name ?? "dataset";
-    return new Dataset(
-      name,
-      load(chosen, context, name, resolve(context.folder, chosen.dataset)),
-      chosen,
-      context.random,
-    );
+    const { entries, measured } = load(chosen, context, name, resolve(context.folder, chosen.dataset));
+    const omitted =
+      measured === 0
+        ? undefined
+        : `${measured} ${measured === 1 ? "line" : "lines"} of ${chosen.dataset} left out: rollouts that were written to be measured (\`use: evaluate\` or \`estimate\`) never train`;
+    return new Dataset(name, entries, chosen, context.random, omitted);
   },
 });

@@ -8,6 +8,8 @@ const tries = 2_000;
 
 export interface Generator {
   readonly name: string;
+  /** What its tasks' ids begin with. */
+  readonly env: string;
   /** The difficulties, as written in arm names. */
   readonly values: readonly string[];
   /** null: this draw gave no valid task; another may. */
@@ -33,7 +35,7 @@ export function generated(generator: Generator): TaskSource {
     }
     return null;
   };
-  const { read } = generator;
+  const { read, env } = generator;
   return {
     name: generator.name,
     values: generator.values,
@@ -43,6 +45,12 @@ export function generated(generator: Generator): TaskSource {
     ...(read === undefined ? {} : { read: (prompt) => read(prompt, randomStream("read", prompt)) }),
     pool: (size, random) => pooled(draw, generator.values, size, random),
     valueOf: (task) => generator.valueOf(task),
+    holdsOut: ({ id, prompt }) => {
+      const known = id?.startsWith(`${env}:`) === true ? id : undefined;
+      const asked =
+        known ?? (prompt === undefined ? undefined : read?.(prompt, randomStream("read", prompt))?.id);
+      return asked !== undefined && splitOf(asked) === "evaluate";
+    },
     ...(generator.box === undefined ? {} : { box: generator.box }),
     drawAt: (at, split, random) => {
       for (let i = 0; i < tries; i++) {

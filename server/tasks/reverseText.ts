@@ -42,6 +42,7 @@ export const reverseText = taskSource({
     const make = (length: number, from: readonly string[], random: Random): Task =>
       taskOf(Array.from({ length }, () => from[random.integer(from.length)]!));
     return generated({
+      env: "reverse_text",
       name,
       values: [...new Set(chosen.lengths)].map(String),
       make: (value, random) => make(Number(value), letters, random),

@@ -40,6 +40,10 @@ export interface TaskSource extends Stateful {
   vary?(task: Task, by: number, random: Random): Task | null;
   /** The task that a prompt of this source asks; null: it asks none that can be solved. */
   read?(prompt: string): Task | null;
+  /** Whether this source asks a recorded task only to measure the policy; absent: it cannot tell. */
+  holdsOut?(asked: RecordedTask): boolean;
+  /** Lines of its file that it never asks, in words. */
+  readonly omitted?: string | undefined;
   /** Of the tasks that a file gave: a resumed run compares, for the file may have changed. Absent: they are always the same. */
   readonly stamp?: string;
   /** More tasks appear in its pool while the run goes on. */
@@ -52,6 +56,13 @@ export interface TaskSource extends Stateful {
   readonly box?: readonly Knob[];
   /** Draws one task made from these numbers, by name; null when it finds none of that split. */
   drawAt?(at: Readonly<Record<string, number>>, split: "train" | "evaluate", random: Random): Task | null;
+}
+
+/** What a log knows of a task. */
+export interface RecordedTask {
+  /** Canonical, where the log has it. */
+  readonly id?: string;
+  readonly prompt?: string;
 }
 
 /** A number that tasks are made from. */

@@ -15,7 +15,9 @@ import {
   stageSteps,
 } from "../../shared/protocol.ts";
 import { exportRun } from "../../server/cli/exportRun.ts";
+import { loadConfig } from "../../server/config/index.ts";
 import { readHistory } from "../../server/history/read.ts";
+import { replay } from "../../server/history/replay.ts";
 import { Sandbox } from "./daemon.ts";
 
 let box: Sandbox;
@@ -69,6 +71,19 @@ test("groups and tokens are those of the run; a stage that is not in the config 
   );
 });
 
+/** The run's own export goes through its config: each step with what was recorded of its curriculum. */
+async function assertReplayed(config: string, file: string): Promise<void> {
+  const history = await readHistory(file);
+  const steps = new Set(history.map(({ step }) => step));
+  const told = history.flatMap(({ curriculum }) => curriculum ?? []);
+  assert.equal(told.length, steps.size, "each step says what its curriculum learned beside the groups");
+  assert.ok(told.some((one) => one.told.some(({ kind }) => kind === "tried")));
+  assert.ok(history.every(({ successes }) => successes !== undefined));
+  const { config: resolved } = loadConfig(config);
+  assert.ok(resolved);
+  assert.equal([...replay(resolved, history)].length, steps.size);
+}
+
 const points = `extends: again
 name: points
 model: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 64 }
@@ -114,6 +129,9 @@ test("a run follows what an earlier one exported, though that is deleted meanwhi
     [past.run, past.mixtures.length, past.knowledge.length, past.knowledge[0].points.length],
     [first, 4, 3, 4],
   );
+  const told = join(folder, "history.jsonl");
+  await exportRun(connection, await ask(connection, runsShow, { run: first }), { to: "history", out: told });
+  await assertReplayed(config, told);
   await ask(connection, runsDelete, { run: first });
   const second = await finished(["curriculum.sampler.from=[past.jsonl]", "seed=2"]);
   const { events } = await ask(connection, eventsQuery, { run: second });

@@ -39,6 +39,7 @@ import { auxiliaryBlock } from "./auxiliaryBlock.ts";
 import { replayBlock } from "./replayBlock.ts";
 import { pastCurriculum } from "./pastCurriculum.ts";
 import { replayFile } from "./replayFile.ts";
+import { replayTerms } from "./replayTerms.ts";
 import { unreachableStage } from "./unreachableStage.ts";
 import { untilRange } from "./untilRange.ts";
 import { untilWindow } from "./untilWindow.ts";
@@ -127,6 +128,7 @@ export const rules: readonly Rule[] = [
   rewardFile,
   pythonReward,
   replayFile,
+  replayTerms,
   pastCurriculum,
   methodFile,
   replayBlock,

@@ -28,6 +28,17 @@ class PointArms implements ArmSet {
   point(arm: number): readonly number[] {
     return this.points[arm]!;
   }
+  /** The point that a name tells; undefined: it names none of this box. */
+  read(name: Arm): number[] | undefined {
+    const prefix = `${this.source}/`;
+    const parts = name.startsWith(prefix) ? name.slice(prefix.length).split(",") : [];
+    const point = this.box.map((knob, i) => {
+      const [key, text] = parts[i]?.split("=") ?? [];
+      const value = text === undefined || text === "" ? Number.NaN : Number(text);
+      return key === knob.name && value >= knob.low && value <= knob.high ? value : Number.NaN;
+    });
+    return parts.length === this.box.length && point.every(Number.isFinite) ? point : undefined;
+  }
   /** The point's arm, brought into the box, whole where it must be, and to six places: a name says all of it. */
   place(point: readonly number[]): number {
     const inside = this.box.map(({ low, high, whole }, i) => {
@@ -68,6 +79,10 @@ class BoxDivision implements Division {
   }
   place(point: readonly number[]): number {
     return this.arms.place(point);
+  }
+  named(name: Arm): number {
+    const point = this.arms.read(name);
+    return point === undefined ? -1 : this.place(point);
   }
   draw(arm: number, random: Random): Task | null {
     const point = this.arms.point(arm);

@@ -120,13 +120,16 @@ class PromptDivision implements Division {
   save(): Saved {
     return { json: this.arms.appeared.map((task) => ({ ...task })) };
   }
-  /** Arms are numbers: those that appeared must come back in their order, whatever their sources still keep. */
-  load({ json }: Saved): void {
-    this.arms.reset();
-    for (const task of z.array(taskSchema).safeParse(json).data ?? []) {
+  appear(tasks: readonly Task[]): void {
+    for (const task of tasks) {
       const part = this.parts.find(({ source }) => source.name === task.source);
       if (part !== undefined) this.arms.append(part, [task]);
     }
+  }
+  /** Arms are numbers: those that appeared must come back in their order, whatever their sources still keep. */
+  load({ json }: Saved): void {
+    this.arms.reset();
+    this.appear(z.array(taskSchema).safeParse(json).data ?? []);
   }
   familyOf(task: Task): Arm {
     const part = this.parts.find(({ source }) => source.name === task.source);

@@ -3,7 +3,7 @@ import { UserError } from "../../../shared/errors.ts";
 import { estimator, type MethodContext } from "../../config/declaration.ts";
 import type { Clock, Policy, Saved, Task } from "../../seams.ts";
 import { Column } from "../column.ts";
-import type { ArmSet, Candidate, Estimator } from "../types.ts";
+import type { ArmSet, Candidate, Estimator, Looked } from "../types.ts";
 import { questionIn } from "./question.ts";
 
 /** Prompts that are tokenised, and held, at a time. */
@@ -48,6 +48,15 @@ class AngleConcentration implements Estimator {
     if (drawn.length === 0) return;
     const angles = await this.look(drawn.map(({ task }) => task));
     drawn.forEach(({ arm }, i) => this.now.set(arm, angles[i]!));
+  }
+  recall({ arms, values, now }: Looked, { step }: Clock): void {
+    if (now && step !== this.step) this.now.clear();
+    if (now) this.step = step;
+    arms.forEach((arm, i) => {
+      if (now) this.now.set(arm, values[i]!);
+      else this.values.set(arm, values[i]!);
+    });
+    if (!now) this.known = Math.max(this.known, ...arms.map((arm) => arm + 1));
   }
   private async look(tasks: readonly Task[]): Promise<Float64Array> {
     const { asking, weight } = this.setup;

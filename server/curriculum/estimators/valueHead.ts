@@ -5,7 +5,7 @@ import { estimator } from "../../config/declaration.ts";
 import { refers } from "../../config/references.ts";
 import type { Batch, Channel, Clock, Group, Models, Saved, Task, Tokenizer, Weighed } from "../../seams.ts";
 import { Column } from "../column.ts";
-import type { Estimator, Observation } from "../types.ts";
+import type { Estimator, Looked, Observation } from "../types.ts";
 import { promptFeatures } from "./features.ts";
 import { mean } from "../../../shared/mean.ts";
 
@@ -127,6 +127,11 @@ class ValueHead implements Estimator {
   async foresee(candidates: readonly { readonly arm: number; readonly task: Task }[]): Promise<void> {
     const values = await this.model.values(candidates.map(({ task }) => task));
     candidates.forEach(({ arm }, i) => {
+      this.values.set(arm, values[i]!);
+    });
+  }
+  recall({ arms, values }: Looked): void {
+    arms.forEach((arm, i) => {
       this.values.set(arm, values[i]!);
     });
   }

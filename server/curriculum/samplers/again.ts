@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import type { Json } from "../../../shared/json.ts";
 import { sampler } from "../../config/declaration.ts";
 import { refers } from "../../config/references.ts";
 import type { Clock, Group, Random, Saved } from "../../seams.ts";
@@ -14,7 +15,7 @@ import {
 } from "../pastCurriculum.ts";
 import type { Known, Notice, Probe, Sampler } from "../types.ts";
 import { candidatePasts } from "./candidatePasts.ts";
-import { FittedMixtures, fitParams, type FitOptions, type Origin } from "./fittedMixtures.ts";
+import { FittedMixtures, fitParams, originSchema, type FitOptions, type Origin } from "./fittedMixtures.ts";
 import type { Mixture } from "./gaussianMixture.ts";
 import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
 import { nearestPast } from "./nearestPast.ts";
@@ -79,8 +80,22 @@ export class Again implements Sampler {
   probabilities(known: Known): Float64Array {
     return densities(known, this.mixtures.all, this.uniform);
   }
+  notes(): readonly Json[] {
+    return this.origins.last.map(({ own, past }) => ({
+      own: own === undefined ? null : { ...own },
+      past: past === undefined ? null : { ...past },
+    }));
+  }
+  drew(arms: readonly number[], notes: readonly Json[] = []): void {
+    arms.forEach((arm, i) => {
+      const source = sourceSchema.safeParse(notes[i]).data;
+      if (source !== undefined)
+        this.origins.note(arm, { own: source.own ?? undefined, past: source.past ?? undefined });
+    });
+  }
   draw(known: Known, n: number, random: Random): number[] {
     this.prepare(known);
+    this.origins.begin();
     const { past, all } = this.mixtures;
     const stage = this.followed?.replay.stage ?? 0;
     return drawPlaces(known, n, all, this.uniform, random).map(({ arm, component }) => {
@@ -204,6 +219,11 @@ export class Again implements Sampler {
     this.origins.clear();
   }
 }
+
+const sourceSchema = z.object({
+  own: originSchema.nullable(),
+  past: z.object({ stage: z.number(), component: z.number() }).nullable(),
+});
 
 const saved = z.object({
   fitted: z.unknown(),

@@ -25,11 +25,9 @@ export const fitParams = {
     .describe("Numbers of components that are tried."),
 };
 
+export const originSchema = z.object({ fit: z.number(), component: z.number() });
 /** Which of the mixtures so far, from 1, and which of its components. */
-export interface Origin {
-  readonly fit: number;
-  readonly component: number;
-}
+export type Origin = Readonly<z.output<typeof originSchema>>;
 
 /** What came of a group at a point. */
 export interface Outcome {

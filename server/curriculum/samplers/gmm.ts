@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { Json } from "../../../shared/json.ts";
 import { sampler } from "../../config/declaration.ts";
 import type { Clock, Group, Random, Saved } from "../../seams.ts";
 import { fittedNotice, measuredNotice } from "../pastCurriculum.ts";
 import type { Known, Notice, Probe, Sampler } from "../types.ts";
-import { FittedMixtures, fitParams, type FitOptions, type Origin } from "./fittedMixtures.ts";
+import { FittedMixtures, fitParams, originSchema, type FitOptions, type Origin } from "./fittedMixtures.ts";
 import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
 import { earned, Origins } from "./origins.ts";
 import { densities, drawPlaces } from "./places.ts";
@@ -26,12 +27,22 @@ class GmmBandit implements Sampler {
     return densities(known, this.fitted.mixture, this.options.uniform);
   }
   draw(known: Known, n: number, random: Random): number[] {
+    this.origins.begin();
     return drawPlaces(known, n, this.fitted.mixture, this.options.uniform, random).map(
       ({ arm, component }) => {
         this.origins.note(arm, this.fitted.originOf(component));
         return arm;
       },
     );
+  }
+  notes(): readonly Json[] {
+    return this.origins.last.map(({ fit, component }) => ({ fit, component }));
+  }
+  drew(arms: readonly number[], notes: readonly Json[] = []): void {
+    arms.forEach((arm, i) => {
+      const origin = originSchema.safeParse(notes[i]).data;
+      if (origin !== undefined) this.origins.note(arm, origin);
+    });
   }
 
   learn(groups: readonly Group[], arms: readonly number[], known: Known, _clock: Clock): void {

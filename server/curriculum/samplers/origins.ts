@@ -6,8 +6,15 @@ import type { Known } from "../types.ts";
 /** Which draw a group came of, where an arm may be drawn more than once a step. */
 export class Origins<Origin> {
   private readonly waiting = new Map<number, Origin[]>();
+  /** Of the last draw, in its order. */
+  last: Origin[] = [];
 
+  /** A draw begins. */
+  begin(): void {
+    this.last = [];
+  }
   note(arm: number, origin: Origin): void {
+    this.last.push(origin);
     const own = this.waiting.get(arm);
     if (own === undefined) this.waiting.set(arm, [origin]);
     else own.push(origin);

@@ -44,8 +44,11 @@ class Sorted implements Sampler {
   draw(known: Known, n: number): number[] {
     const ordered = known.inOrder?.();
     const drawn = ordered === undefined ? this.byPass(known, n) : firstOf(ordered, n);
-    if (known.once) for (const arm of drawn) this.passes.add(arm, 1);
+    if (known.once) this.drew(drawn);
     return drawn;
+  }
+  drew(arms: readonly number[]): void {
+    for (const arm of arms) this.passes.add(arm, 1);
   }
 
   private byPass(known: Known, n: number): number[] {
@@ -57,7 +60,7 @@ class Sorted implements Sampler {
       drawn.push(...arms);
       // What comes once is not in the next pass that this draw goes on to; else the same pass may have begun anew.
       if (known.once) after = pass;
-      else for (const arm of arms) this.passes.add(arm, 1);
+      else this.drew(arms);
     }
     return drawn;
   }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { guidanceSource } from "../../config/declaration.ts";
 import { refers, template } from "../../config/references.ts";
 import type { HelpContext, HelpRequest, Help, Lack } from "../types.ts";
-import { fill, firstText, textField, textsByTask, units } from "../../helpTexts.ts";
+import { fill, firstText, textField, textsByTask, units, type TextsByTask } from "../../helpTexts.ts";
 
 const lacks = {
   field: "the task has no such field",
@@ -40,9 +40,8 @@ export const hint = guidanceSource({
       .describe("The prompt with its hint: `{prompt}` and `{help}`."),
   }),
   create: ({ field, file, model, ask, max_tokens, by, template }, { folder }) => {
-    let inFile: ((task: HelpRequest["task"]) => readonly string[]) | undefined;
-    const read = (): NonNullable<typeof inFile> =>
-      (inFile ??= textsByTask(resolve(folder, file ?? ""), ["hint", "help"]));
+    let inFile: TextsByTask | undefined;
+    const read = (): TextsByTask => (inFile ??= textsByTask(resolve(folder, file ?? ""), ["hint", "help"]));
     const hints = async (
       requests: readonly HelpRequest[],
       context: HelpContext,
@@ -64,7 +63,7 @@ export const hint = guidanceSource({
         ).map(({ text }) => (text === "" ? undefined : text));
       if (file === undefined) return requests.map(({ task }) => textField(task, field));
       return requests.map(({ task, random }) => {
-        const own = read()(task);
+        const own = read().of(task);
         return own[own.length === 0 ? 0 : random.fork("file").integer(own.length)];
       });
     };
@@ -72,9 +71,7 @@ export const hint = guidanceSource({
     return {
       reads: "task",
       models: model === undefined ? [] : [model],
-      prepare: () => {
-        if (file !== undefined) read();
-      },
+      prepare: () => [file === undefined ? [] : (read().omitted ?? [])].flat(),
       help: async (requests, context) =>
         (await hints(requests, context)).map((text, i): Help | Lack => {
           if (text === undefined) return { lack: lacks[from] };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { guidanceSource } from "../../config/declaration.ts";
 import { refers, template } from "../../config/references.ts";
 import type { Task } from "../../seams.ts";
-import { fill, textsByTask } from "../../helpTexts.ts";
+import { fill, textsByTask, type TextsByTask } from "../../helpTexts.ts";
 import { comprehension } from "./comprehension.ts";
 import type { Help, HelpContext, HelpRequest, Lack } from "../types.ts";
 
@@ -65,7 +65,7 @@ export const teacher = guidanceSource({
     ask: template("prompt").default("{prompt}").describe("What the models are asked: `{prompt}`."),
   }),
   create: ({ models, files, select, answer_at, tags, ask }, { folder }) => {
-    let known: ((task: Task) => readonly string[])[] | undefined;
+    let known: TextsByTask[] | undefined;
     const read = (): NonNullable<typeof known> =>
       (known ??= files.map((file) => textsByTask(resolve(folder, file), ["response", "solution", "answer"])));
     /** Every teacher's answer to the tasks of some requests, request by request. */
@@ -86,8 +86,8 @@ export const teacher = guidanceSource({
             ? []
             : [{ by, tokens: one.tokens, ...(one.logp && { logp: one.logp }) }];
         }),
-        ...read().flatMap((textsOf, j): Answer[] => {
-          const texts = textsOf(task);
+        ...read().flatMap(({ of }, j): Answer[] => {
+          const texts = of(task);
           if (texts.length === 0) return [];
           const text = texts[random.fork("file", j).integer(texts.length)]!;
           const { encode, eos } = context.tokenizer;
@@ -119,7 +119,7 @@ export const teacher = guidanceSource({
     return {
       reads: "task",
       models,
-      prepare: () => void read(),
+      prepare: () => read().flatMap(({ omitted }) => omitted ?? []),
       help: async (requests, context) => {
         const groups = [...byTask(requests).values()];
         const firsts = groups.map(([first]) => requests[first!]!);

@@ -328,3 +328,66 @@ test("a run's rollouts tell its history: groups that trained or were rejected, b
     { ...common, task: "task of a", rewards: [1], admitted: false, lengths: [2] },
   ]);
 });
+
+test("`sampler: sorted` goes on through a pass by the groups that the history has", () => {
+  const text = `tasks: [{ env: countdown, numbers: [2, 3, 4] }]
+reward: { terms: { right: equation } }
+curriculum: { estimator: last, signal: success_rate, sampler: { use: sorted, order: descending } }
+`;
+  const steps = played(text, [
+    group(0, "countdown/2", [1, 1]),
+    group(1, "countdown/3", [1, 0]),
+    group(2, "countdown/4", [0, 0]),
+  ]);
+  assert.deepEqual(
+    steps.map(({ probabilities }) => Object.keys(probabilities).find((arm) => probabilities[arm] === 1)),
+    // Arms of which nothing is known come last, by their numbers; then the pass begins again with the easiest.
+    ["countdown/3", "countdown/4", "countdown/2"],
+  );
+});
+
+test("points that a history names are arms, whatever points the config begins with; others are refused", () => {
+  const text = `extends: alp-gmm
+tasks: [{ env: reverse_text }]
+reward: { terms: { right: exact_match } }
+curriculum: { arms: { box: { length: [1, 24], letters: [2, 26] }, start: 2 } }
+`;
+  const name = "reverse_text/length=3,letters=6";
+  const [step] = played(text, [group(0, name, [1, 0])]);
+  assert.equal(Object.keys(step!.estimates).length, 3);
+  assert.ok(Object.hasOwn(step!.probabilities, name));
+  for (const other of [
+    "reverse_text/length=30,letters=6",
+    "reverse_text/length=3",
+    "other/length=3,letters=6",
+  ])
+    assert.throws(() => played(text, [group(0, other, [1, 0])]), /the config has no arm/);
+});
+
+test("replayed and measured rollouts are no groups of a history; what a run recorded stands with its step", () => {
+  const row = (more: Partial<RolloutRow>): RolloutRow => ({
+    step: 3,
+    group: "g",
+    index: 0,
+    task: { id: "t", arm: "a", data: { level: 2, text: "x".repeat(99) } },
+    reward: 1,
+    ...more,
+  });
+  const curriculum = {
+    stage: "only",
+    clock: { step: 1, stage_step: 1 },
+    seed: 5,
+    told: [],
+    successes: { g: 1 },
+  };
+  const lines = historyOf([
+    row({ curriculum }),
+    row({ group: "replay/1", source: "replay", use: "train" }),
+    row({ group: "e", use: "evaluate" }),
+    row({ group: "s", use: "estimate" }),
+  ]);
+  assert.equal(lines.length, 1);
+  const { successes, data, curriculum: told } = lines[0]!;
+  assert.deepEqual([successes, data], [1, { level: 2 }]);
+  assert.deepEqual(told, { stage: "only", clock: { step: 1, stage_step: 1 }, seed: 5, told: [] });
+});
