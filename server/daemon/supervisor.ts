@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { readLock } from "../../shared/daemon/lock.ts";
 import { isAlive } from "../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
@@ -117,6 +117,7 @@ export class Supervisor {
     const content: RunFile = {
       id,
       file,
+      relative: relative(this.folder(id), file),
       name,
       set,
       createdAt,

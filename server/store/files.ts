@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { ControlLine, RunFile } from "../../shared/run.ts";
+import { configPlace } from "../../shared/runPlace.ts";
 
 export const databasePath = (store: string): string => join(store, "store.sqlite");
 export const runsFolder = (store: string): string => join(store, "runs");
@@ -30,6 +31,7 @@ export function runIds(store: string): string[] {
 const runSchema = z.object({
   id: z.string(),
   file: z.string(),
+  relative: z.string().optional(),
   name: z.string(),
   set: z.array(z.string()).default([]),
   steps: z.number().int().optional(),
@@ -40,8 +42,15 @@ const runSchema = z.object({
 /** null: a run that something other than the daemon made, known by its log alone. */
 export function readRunFile(folder: string): RunFile | null {
   try {
-    const { steps, seed, ...rest } = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    return { ...rest, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+    const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
+    const { relative, steps, seed, ...rest } = run;
+    return {
+      ...rest,
+      file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
+      ...(relative === undefined ? {} : { relative }),
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same
   }
