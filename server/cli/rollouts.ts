@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
+import { rolloutsQuery, runsShow, type InputOf } from "../../shared/protocol.ts";
 import { criterionText, metCount } from "../../shared/criteria.ts";
 import { branchText } from "../../shared/branchText.ts";
 import { helpText } from "../../shared/helpText.ts";
@@ -75,6 +75,7 @@ async function list(
     total = answer.total;
     after = answer.next ?? undefined;
   } while (after !== undefined && told < most);
+  for (const text of (await ask(connection, runsShow, { run })).damaged ?? []) complain(`warning: ${text}`);
   if (json !== true) complain(told < total ? `${told} of ${total} rollouts` : `${total} rollouts`);
 }
 

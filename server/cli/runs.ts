@@ -202,6 +202,7 @@ function describe(run: RunDetail): string[] {
   return [
     `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
     ...(run.message === null ? [] : [run.message]),
+    ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
     `config      ${run.file}`,
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,

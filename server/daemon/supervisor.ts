@@ -9,6 +9,7 @@ import { join, relative } from "node:path";
 import { readLock } from "../../shared/daemon/lock.ts";
 import { isAlive } from "../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
+import { isSettled } from "../../shared/runStatus.ts";
 import { leasePath, readWorker, workerIsAlive } from "../../shared/lease.ts";
 import { attemptsOf } from "../../shared/log/reader.ts";
 import {
@@ -163,7 +164,10 @@ export class Supervisor {
           code: "refused",
           action: "Put the folder back, or delete what the store still lists.",
         });
-      if (summary.status === "finished")
+      // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
+      await this.remote.call("drain", run);
+      const { status } = await this.known(run);
+      if (status === "finished")
         throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
           code: "refused",
           action: "Start a new run of its config: gradus run.",
@@ -177,8 +181,6 @@ export class Supervisor {
         });
       const attempt =
         Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
-      // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
-      await this.remote.call("drain", run);
       await this.remote.call("setStatus", run, "starting", null, attempt);
       this.launch(run, file, attempt);
       this.log(`run ${run} resumed as attempt ${attempt}`);
@@ -271,7 +273,7 @@ export class Supervisor {
       const folder = this.folder(run);
       if (workerIsAlive(folder)) return;
       await this.remote.call("drain", run);
-      const status = (await this.remote.call("summary", run))?.status;
+      const status = await this.remote.call("recordedStatus", run);
       if (status === "stopping")
         await this.remote.call(
           "setStatus",
@@ -279,8 +281,10 @@ export class Supervisor {
           "stopped",
           "Stopped at once: the step in flight was dropped.",
         );
-      else if (status !== undefined && isLive(status))
-        await this.remote.call("setStatus", run, "interrupted", ended(run, folder));
+      else if (status !== undefined && isLive(status)) {
+        const damage = await this.remote.call("damage", run);
+        await this.remote.call("setStatus", run, "interrupted", damage ?? ended(run, folder));
+      }
       this.live.delete(run);
       this.unsettled.delete(run);
     } catch (error) {
@@ -296,7 +300,7 @@ export class Supervisor {
   /** As the store tells it, but for a run that has ended and whose end the store could not take in. */
   seen<Run extends RunSummary>(run: Run): Run {
     const message = this.unsettled.get(run.id);
-    return message === undefined || !isLive(run.status) ? run : { ...run, status: "interrupted", message };
+    return message === undefined || isSettled(run.status) ? run : { ...run, status: "interrupted", message };
   }
 
   // ───────────────────────────────────────────── small things

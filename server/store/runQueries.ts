@@ -12,6 +12,8 @@ import type {
   RunSummary,
   runsList,
 } from "../../shared/protocol.ts";
+import { isLive } from "../../shared/runStatus.ts";
+import { readWorker, workerIsAlive } from "../../shared/lease.ts";
 import { runFolder } from "./files.ts";
 import { asRun, type RunState } from "./runState.ts";
 import { row, rows, type Statements } from "./statements.ts";
@@ -31,8 +33,7 @@ export class RunQueries {
       runs: this.statements
         .of("SELECT * FROM run ORDER BY created_at DESC, id DESC LIMIT ?")
         .all(limit)
-        .map(asRun)
-        .map(summaryOf),
+        .map((found) => this.summaryOf(asRun(found))),
     };
   }
 
@@ -45,9 +46,10 @@ export class RunQueries {
       last_step: number;
     }>(this.statements.of("SELECT * FROM attempt WHERE run = ? ORDER BY attempt").all(id));
     const folder = runFolder(this.store, id);
+    const damaged = this.damage(id);
     const best = readBest(folder);
     return {
-      ...summaryOf(run),
+      ...this.summaryOf(run),
       folder,
       ...(best === undefined
         ? {}
@@ -76,12 +78,24 @@ export class RunQueries {
           .all(id),
       ),
       backendReason: run.backend_reason,
+      ...(damaged.length === 0 ? {} : { damaged }),
     };
+  }
+
+  /** By attempt, where a log stops being readable, what is missing for it, and what to do. */
+  damage(id: string): string[] {
+    return rows<{ message: string; action: string | null }>(
+      this.statements
+        .of(
+          "SELECT message, action FROM event WHERE run = ? AND severity = 'error' AND name IN ('log/checksum', 'log/format') ORDER BY attempt, step, ordinal",
+        )
+        .all(id),
+    ).map(({ message, action }) => (action === null ? message : `${message} ${action}`));
   }
 
   summary(id: string): RunSummary | null {
     const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
-    return found === undefined ? null : summaryOf(asRun(found));
+    return found === undefined ? null : this.summaryOf(asRun(found));
   }
 
   byStartKey(key: string): string | null {
@@ -94,7 +108,7 @@ export class RunQueries {
     const found = this.statements
       .of("SELECT * FROM run WHERE file = ? ORDER BY created_at DESC LIMIT 1")
       .get(file);
-    return { lastRun: found === undefined ? null : summaryOf(asRun(found)) };
+    return { lastRun: found === undefined ? null : this.summaryOf(asRun(found)) };
   }
 
   /** @throws UserError when there is no such run */
@@ -107,14 +121,25 @@ export class RunQueries {
       });
     return asRun(found);
   }
+
+  /** The log tells that a run is live until it tells its end: that may lie further on than has been read. */
+  private summaryOf(run: RunState): RunSummary {
+    const ended = isLive(run.status) && hasEnded(runFolder(this.store, run.id), run.attempt);
+    return summaryOf(run, ended ? "reading" : run.status);
+  }
+}
+
+/** The attempt's process is gone. One that is about to start has no process yet. */
+function hasEnded(folder: string, attempt: number): boolean {
+  const worker = readWorker(folder);
+  return worker !== null && worker.attempt >= attempt && !workerIsAlive(folder);
 }
 
 const parse = <Value>(text: string): Value => JSON.parse(text);
 
-function summaryOf(run: RunState): RunSummary {
+function summaryOf(run: RunState, status: RunStatus): RunSummary {
   const numbers = (text: string | null): Record<string, number> | null =>
     text === null ? null : parse<Record<string, number>>(text);
-  const status: RunStatus = run.status;
   return {
     id: run.id,
     name: run.name,

@@ -15,6 +15,7 @@ const words: Readonly<Record<RunStatus, string>> = {
   stopped: "Stopped",
   failed: "Failed",
   interrupted: "Interrupted",
+  reading: "Being Read",
 };
 const actionsOf: Readonly<Record<RunStatus, readonly PanelAction[]>> = {
   starting: ["stop"],
@@ -25,6 +26,7 @@ const actionsOf: Readonly<Record<RunStatus, readonly PanelAction[]>> = {
   stopped: ["resume"],
   failed: ["resume", "openLog"],
   interrupted: ["resume", "openLog"],
+  reading: [],
 };
 const labels: Readonly<Partial<Record<PanelAction, string>>> = {
   stop: "Stop",

@@ -72,6 +72,7 @@ export const warming = ({ run, series }: RunView): boolean =>
 export function awaited(view: RunView, what: string): string {
   const { run, series } = view;
   const { status, message, step } = run.summary;
+  if (status === "reading") return `The run's log is being read: the ${what} appears with it.`;
   if (!isLive(status)) {
     const why = message === null || message === "" ? "" : ` ${message}`;
     return `No ${what} was recorded: the run ${status === "finished" ? "finished" : `was ${status}`} before its first training step.${why}`;

@@ -1,6 +1,6 @@
 /** What this window knows of a store's runs, kept up by the daemon's feed: pure. */
 import type { Change, RunSummary } from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
+import { isLive, isSettled } from "../../../shared/runStatus.ts";
 import { Emitter } from "../connection/emitter.ts";
 
 export interface RunsChange {
@@ -13,6 +13,8 @@ export class RunsModel {
   readonly ended = new Emitter<RunSummary>();
   #runs = new Map<string, RunSummary>();
   #loaded = false;
+  /** Runs that were seen live: their end is news, that of one which is only read now is not. */
+  readonly #wereLive = new Set<string>();
 
   get loaded(): boolean {
     return this.#loaded;
@@ -69,6 +71,7 @@ export class RunsModel {
   }
 
   #noteEnd(before: RunSummary | undefined, after: RunSummary): void {
-    if (before !== undefined && isLive(before.status) && !isLive(after.status)) this.ended.fire(after);
+    if (before !== undefined && isLive(before.status)) this.#wereLive.add(after.id);
+    if (isSettled(after.status) && this.#wereLive.delete(after.id)) this.ended.fire(after);
   }
 }

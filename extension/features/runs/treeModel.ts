@@ -57,6 +57,7 @@ const icons: Readonly<
   stopped: { icon: "circle-slash", color: "descriptionForeground", word: "stopped" },
   failed: { icon: "error", color: "testing.iconFailed", word: "failed" },
   interrupted: { icon: "warning", color: "charts.orange", word: "interrupted" },
+  reading: { icon: "loading~spin", color: "descriptionForeground", word: "being read" },
 };
 
 /** How a run stands in a few words: "step 85 of 420 · r̄ 0.41", "pass@1 20.4 % → 38.8 %", "failed · 3 h ago". */
