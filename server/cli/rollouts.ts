@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { rolloutsQuery, runsShow, type InputOf } from "../../shared/protocol.ts";
 import { criterionText, metCount } from "../../shared/criteria.ts";
 import { branchText } from "../../shared/branchText.ts";
@@ -42,7 +41,7 @@ export const command: Command = {
 };
 
 async function list(
-  connection: MessageConnection,
+  connection: Requester,
   run: string,
   { json, step, where, criteria, limit: most = Number.POSITIVE_INFINITY }: Options,
 ): Promise<void> {

@@ -4,11 +4,11 @@ import { resolve } from "node:path";
 import { connectExisting, connectOrStart } from "../../shared/daemon/connect.ts";
 import { findStore, storeName } from "../../shared/daemon/findStore.ts";
 import type { DaemonLink } from "../../shared/daemon/handshake.ts";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import { runsList, type RunSummary } from "../../shared/protocol.ts";
-import type { MessageConnection } from "vscode-jsonrpc/node";
 import { recordedNode } from "../natives.ts";
+import { isReadOnly, readOnly } from "./readOnly.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -45,10 +45,10 @@ export function presentDaemon(store: string): Promise<DaemonLink | null> {
   return connectExisting({ store, role: "command", version: GRADUS_VERSION });
 }
 
-/** Runs `act` over a connection to the store's daemon and closes it. */
+/** Runs `act` over a connection to the store's daemon and closes it. Where nobody may write, this process answers. */
 export async function withDaemon<Result>(
   named: string | undefined,
-  act: (connection: MessageConnection, link: DaemonLink) => Promise<Result>,
+  act: (connection: Requester) => Promise<Result>,
 ): Promise<Result> {
   const store = storeOf(named);
   if (!existsSync(store))
@@ -57,18 +57,28 @@ export async function withDaemon<Result>(
       code: "no-store",
       action: "Start a run (gradus run FILE), go to its folder, or name the store with --store.",
     });
+  if (isReadOnly(store)) return look(store, act);
   const link = await openDaemon(store);
   const connection = link.connection();
   try {
-    return await act(connection, link);
+    return await act(connection);
   } finally {
     connection.dispose();
     link.close();
   }
 }
 
+async function look<Result>(store: string, act: (connection: Requester) => Promise<Result>): Promise<Result> {
+  const reader = readOnly(store);
+  try {
+    return await act(reader);
+  } finally {
+    reader.close();
+  }
+}
+
 /** The run a person means: its id, a beginning of it that only one run has, `last`, or the name of its latest run. */
-export async function findRun(connection: MessageConnection, words: string): Promise<RunSummary> {
+export async function findRun(connection: Requester, words: string): Promise<RunSummary> {
   const { runs } = await ask(connection, runsList, { limit: 100_000 });
   const exact =
     runs.find(({ id }) => id === words) ??

@@ -3,7 +3,7 @@
  * that no part takes up is an error that says what has changed.
  */
 import { UserError } from "../../shared/errors.ts";
-import type { Json, JsonObject } from "../../shared/json.ts";
+import type { Json } from "../../shared/json.ts";
 import type { Saved } from "../seams.ts";
 import { differences, slots, unshared, type Difference, type Identity, type Slot } from "./identity.ts";
 
@@ -141,7 +141,7 @@ function isEmpty({ json, arrays = {} }: Saved): boolean {
     value === null ||
     value === 0 ||
     value === false ||
-    (typeof value === "object" && Object.values(value as JsonObject).every(bare));
+    (typeof value === "object" && Object.values(value).every(bare));
   return bare(json) && Object.values(arrays).every((array) => array.every((one) => one === 0));
 }
 

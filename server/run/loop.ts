@@ -17,7 +17,7 @@ const stateSchema = z.object({
   /** Whether the present stage has begun: its snapshot taken, its record written. */
   entered: z.boolean(),
   /** Stages whose records stand at the step that is next: a run that resumes here writes them again. */
-  marked: z.array(z.number().int()).optional(),
+  marked: z.array(z.number().int()).nullable().default(null),
   /** What `until` has seen of its metrics in this stage. */
   history: z.record(z.string(), z.array(z.number()).readonly()),
   /** Steps that counted at the last evaluation; −1: none yet. */
@@ -158,15 +158,15 @@ export class Loop {
 
   private async enter(): Promise<void> {
     await this.driver.enter(this.state.stage, this.state);
-    const { stage, marked = [] } = this.state;
-    this.state = { ...this.state, entered: true, marked: [...marked, stage] };
+    const { stage, marked } = this.state;
+    this.state = { ...this.state, entered: true, marked: [...(marked ?? []), stage] };
     this.tell(stage);
     this.session.recorder.commit(lastStep(this.state));
   }
 
   /** What a resumed attempt begins with replaces what the one before wrote of the same step. */
   private markAgain(): void {
-    const { marked = [] } = this.state;
+    const marked = this.state.marked ?? [];
     for (const stage of marked) this.tell(stage);
     if (marked.length > 0) this.session.recorder.commit(lastStep(this.state));
   }

@@ -20,14 +20,19 @@ export class Store {
 
   /**
    * @param folder the `.gradus` folder; made when absent
-   * @param options owned: this process serves the store, and no other may meanwhile
+   * @param options owned: this process serves the store, and no other may meanwhile; inMemory: nothing is written
    */
   constructor(
     private readonly folder: string,
-    private readonly options: { readonly anyThread?: boolean; readonly owned?: boolean } = {},
+    private readonly options: {
+      readonly anyThread?: boolean;
+      readonly owned?: boolean;
+      readonly inMemory?: boolean;
+    } = {},
   ) {
-    mkdirSync(runsFolder(folder), { recursive: true });
-    const opened = openDatabase(databasePath(folder), options);
+    const inMemory = options.inMemory === true;
+    if (!inMemory) mkdirSync(runsFolder(folder), { recursive: true });
+    const opened = openDatabase(inMemory ? ":memory:" : databasePath(folder), options);
     this.database = opened.database;
     this.driver = opened.driver;
     try {

@@ -254,7 +254,7 @@ test("a run whose process has ended is being read until its end is known; one th
   } as const;
   write(folder, "a", 1, [
     [[start(1, 1)], -1],
-    [[end], 0],
+    [[end(1)], 1],
   ]);
   store.ingestAll("a");
   assert.equal(status(), "finished");
