@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -78,8 +79,12 @@ class Project {
     if (what !== "daemon") end(readWorker(this.run(id))?.pid ?? 0);
     if (what === "daemon" || what === "both") end(this.daemon);
   }
-  endAll(id: string): void {
-    this.kill("both", id);
+  /** The daemon, and the processes of its runs. */
+  end(): void {
+    const runs = join(this.folder, ".gradus", "runs");
+    for (const id of existsSync(runs) ? readdirSync(runs) : []) this.kill("worker", id);
+    end(this.daemon);
+    projects.delete(this);
   }
 }
 /** Only pids that were read of this project's own files reach this. */
@@ -128,6 +133,7 @@ async function play(
   detail: RunDetail;
 }> {
   const project = new Project(name, config);
+  projects.add(project);
   const { run: id } = await ask(await project.connect(), runsStart, { file: project.file });
   const killed: Record<string, number> = {};
   let detail: RunDetail | undefined;
@@ -172,6 +178,7 @@ const earlier = (): Round[] =>
 const killsOf = (rounds: readonly Round[]): number =>
   rounds.flatMap(({ kills }) => Object.values(kills)).reduce((sum, one) => sum + one, 0);
 
+const projects = new Set<Project>();
 const rounds = earlier();
 const references = new Map<string, string>();
 try {
@@ -181,7 +188,7 @@ try {
     let reference = references.get(config.name);
     if (reference === undefined) {
       const { project, id } = await play(`${config.name}-whole`, config, 0, Math.random);
-      project.endAll(id);
+      project.end();
       reference = project.run(id);
       references.set(config.name, reference);
     }
@@ -193,7 +200,7 @@ try {
       stream(number + 1),
     );
     const { total } = await ask(await project.connect(), rolloutsQuery, { run: id, limit: 1 });
-    project.endAll(id);
+    project.end();
     const logged = effective(project.run(id)).filter(({ kind }) => kind === "rollout").length;
     const round: Round = {
       config: config.name,
@@ -209,7 +216,8 @@ try {
     rmSync(project.folder, { recursive: true, force: true });
   }
 } finally {
-  rmSync(base, { recursive: true, force: true });
+  for (const project of projects) project.end();
+  rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 
 const sum = (of: (round: Round) => number): number => rounds.reduce((all, round) => all + of(round), 0);

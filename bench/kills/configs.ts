@@ -74,11 +74,10 @@ ${steps}`,
   {
     name: "stages",
     text: `${base}${brief}advantage: { baseline: moving_average, scale: none }
-models: { average: { ema: { of: policy, decay: 0.9 } } }
 stages:
   - { name: warm-up, kind: sft, steps: 9, batch: 8 }
   - { name: first, steps: 12, on_enter: { snapshot: taught } }
-  - { name: second, steps: 12, curriculum: { sampler: uniform }, on_enter: { refresh_reference: true, reset_optimizer: true } }
+  - { name: second, steps: 12, curriculum: { sampler: uniform }, on_enter: { reference: refresh, optimizer: reset } }
   - { name: short, rollout: { max_tokens: 5 } }
   - { name: long, rollout: { max_tokens: 9 } }
   - { name: turns, steps: 20, alternate: [{ stage: short, steps: 3 }, { stage: long, steps: 2 }] }

@@ -244,14 +244,6 @@ test("a run whose process has ended is being read until its end is known; one th
   assert.equal(status(), "starting");
   worker(1);
   assert.equal(status(), "reading");
-  const end = {
-    kind: "end",
-    step: 0,
-    status: "finished",
-    message: "",
-    seconds: 1,
-    ended_at: "2026",
-  } as const;
   write(folder, "a", 1, [
     [[start(1, 1)], -1],
     [[end(1)], 1],
