@@ -40,7 +40,6 @@ export interface Claims {
 const slotOf = (name: string): Slot | undefined => slots.find((slot) => name.startsWith(`${slot}/`));
 
 export function claims(saved: SavedParts, live: LiveParts): Claims {
-  const others = Object.entries(saved.parts).filter(([name]) => slotOf(name) === undefined);
   const taken = new Map(
     saved.identities === undefined ? byOrder(saved, live) : byMeaning(saved, saved.identities, live),
   );
@@ -56,8 +55,13 @@ export function claims(saved: SavedParts, live: LiveParts): Claims {
     if (identity !== undefined && identity.last < saved.stage) return [];
     return [{ name, slot, stages: identity?.stages ?? [], changes: changesOf(slot, identity, live) }];
   });
-  const parts = [...taken].map(([part, name]): [string, Saved] => [part, saved.parts[name]!]);
-  return { parts: Object.fromEntries([...others, ...parts]), unclaimed };
+  // In the order of the checkpoint: the next one is then the same, byte for byte, as without the resume.
+  const parts = Object.entries(saved.parts).flatMap(([name, state]): [string, Saved][] =>
+    slotOf(name) === undefined
+      ? [[name, state]]
+      : [...taken].flatMap(([part, from]): [string, Saved][] => (from === name ? [[part, state]] : [])),
+  );
+  return { parts: Object.fromEntries(parts), unclaimed };
 }
 
 /** By part of the run, the state that it takes up: its own by name, else the nearest of what means the same. */

@@ -100,6 +100,13 @@ const editState = (folder: string, step: number, edit: (state: State) => State):
   const state: State = JSON.parse(readFileSync(file, "utf8"));
   writeFileSync(file, JSON.stringify(edit(state)));
 };
+/** What a checkpoint remembers, in its order; names hold hashes of folders. */
+function remembered(folder: string, step: number): unknown {
+  const state: State = JSON.parse(
+    readFileSync(join(folder, "checkpoints", String(step), "state.json"), "utf8"),
+  );
+  return Object.entries(state.parts).map(([name, part]) => [name.split("/")[0], part]);
+}
 /** Every part under another hash, as another version or place would compute it. */
 const rehashed = (state: State): State => {
   const renamed = (name: string): string => (/\/[0-9a-f]{12}$/.test(name) ? `${name.slice(0, -3)}xyz` : name);
@@ -163,6 +170,7 @@ test("state is known by what was chosen: not by the order of keys, nor by defaul
   });
   assert.equal(await attempt(other.folder, 1), 0, ending(other.folder, 1));
   assert.deepEqual(essence(readLog(other.folder, 1), 9), numbers);
+  assert.deepEqual(remembered(other.folder, last), remembered(still.folder, last));
 });
 
 test("state that nothing takes up any more is an error that names it, its checkpoint, what changed and what to do", async () => {
