@@ -9,6 +9,7 @@ import { tests } from "../esbuild.mjs";
 
 /** Left out of a run of all: asked for by name. */
 const long = {
+  kills: "two hundred kills take an hour or more: npm run bench -- kills",
   curriculum: "some hundred runs take hours: npm run bench -- curriculum",
   fuzz: "100,000 messages take minutes: npm run bench -- fuzz",
   learning: "ten runs of the example take most of an hour: npm run bench -- learning",

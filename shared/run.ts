@@ -8,6 +8,8 @@ export interface RunFile {
   readonly id: string;
   /** Absolute path of the config. */
   readonly file: string;
+  /** The same from the run's folder on: found again where both are moved together. Absent in runs of earlier versions. */
+  readonly relative?: string;
   readonly name: string;
   readonly set: readonly string[];
   readonly steps?: number;

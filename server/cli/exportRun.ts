@@ -1,8 +1,7 @@
 /** `gradus runs export`: a run in formats that other programs read. */
 import { once } from "node:events";
 import { open, type FileHandle } from "node:fs/promises";
-import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import {
   evaluationsQuery,
@@ -41,7 +40,7 @@ type Emit = (text: string) => Promise<void>;
  * rollouts. `report`: a page to read.
  */
 export async function exportRun(
-  connection: MessageConnection,
+  connection: Requester,
   run: RunSummary,
   { to, out, format, output = out, json }: ExportOptions,
 ): Promise<void> {
@@ -94,7 +93,7 @@ const notWritten = (file: string, error: unknown): UserError =>
   });
 
 /** All of a run's rollouts, by step. */
-async function* rollouts(connection: MessageConnection, run: string): AsyncGenerator<RolloutRow> {
+async function* rollouts(connection: Requester, run: string): AsyncGenerator<RolloutRow> {
   let after: string | undefined;
   do {
     const page = await ask(connection, rolloutsQuery, {
@@ -108,11 +107,11 @@ async function* rollouts(connection: MessageConnection, run: string): AsyncGener
   } while (after !== undefined);
 }
 
-async function exportRollouts(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+async function exportRollouts(connection: Requester, run: string, emit: Emit): Promise<void> {
   for await (const row of rollouts(connection, run)) await emit(`${JSON.stringify(row)}\n`);
 }
 
-async function exportHistory(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+async function exportHistory(connection: Requester, run: string, emit: Emit): Promise<void> {
   let rows: RolloutRow[] = [];
   const tell = async (): Promise<void> => {
     for (const line of historyOf(rows)) await emit(`${JSON.stringify(line)}\n`);
@@ -126,7 +125,7 @@ async function exportHistory(connection: MessageConnection, run: string, emit: E
 }
 
 /** Events that hold: those of steps that no later attempt has trained again. */
-async function standingEvents(connection: MessageConnection, run: string): Promise<EventRow[]> {
+async function standingEvents(connection: Requester, run: string): Promise<EventRow[]> {
   const { attempts } = await ask(connection, runsShow, { run });
   const { events } = await ask(connection, eventsQuery, { run, limit: 1_000_000 });
   return events.filter(({ attempt: own, step }) =>
@@ -134,7 +133,7 @@ async function standingEvents(connection: MessageConnection, run: string): Promi
   );
 }
 
-async function exportCurriculum(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+async function exportCurriculum(connection: Requester, run: string, emit: Emit): Promise<void> {
   const past = pastCurriculumOf(run, await standingEvents(connection, run));
   if (past.mixtures.length === 0)
     throw new UserError(`The run ${run} has recorded no curriculum that another run could follow.`, {
@@ -147,7 +146,7 @@ async function exportCurriculum(connection: MessageConnection, run: string, emit
 
 /** Every point of every metric: page by page, so that none is reduced away. */
 async function* steps(
-  connection: MessageConnection,
+  connection: Requester,
   run: string,
   names: readonly string[],
 ): AsyncGenerator<readonly [number, ReadonlyMap<string, number | null>]> {
@@ -171,7 +170,7 @@ async function* steps(
   }
 }
 
-async function exportCsv(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+async function exportCsv(connection: Requester, run: string, emit: Emit): Promise<void> {
   const { names } = await ask(connection, metricsNames, { run });
   await emit(`${["step", ...names].map(quoted).join(",")}\n`);
   for await (const [step, values] of steps(connection, run, names))
@@ -180,11 +179,11 @@ async function exportCsv(connection: MessageConnection, run: string, emit: Emit)
 
 const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-async function exportReport(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+async function exportReport(connection: Requester, run: string, emit: Emit): Promise<void> {
   await emit(reportText(await readReport(connection, run)));
 }
 
-async function exportJson(connection: MessageConnection, run: string, emit: Emit): Promise<void> {
+async function exportJson(connection: Requester, run: string, emit: Emit): Promise<void> {
   const detail = await ask(connection, runsShow, { run });
   const { events } = await ask(connection, eventsQuery, { run, limit: 1_000_000 });
   const { evaluations } = await ask(connection, evaluationsQuery, { run });

@@ -6,7 +6,6 @@ import { ask, type Requester } from "../../shared/daemon/request.ts";
 import {
   evaluationsQuery,
   eventsQuery,
-  liveStatuses,
   metricsNames,
   metricsSeries,
   runsShow,
@@ -16,6 +15,7 @@ import {
 } from "../../shared/protocol.ts";
 import type { FeedListener } from "../../shared/daemon/client.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { isSettled } from "../../shared/runStatus.ts";
 import { stageKind } from "../../shared/stageKinds.ts";
 import type { PlannedStage, RunLine } from "./runLines.ts";
 
@@ -185,9 +185,9 @@ export class RunFollower implements FeedListener {
   }
 
   private async settle({ status }: RunSummary): Promise<void> {
-    if (liveStatuses.includes(status)) return;
+    if (!isSettled(status)) return;
     const detail = await this.detail();
-    if (liveStatuses.includes(detail.status)) return;
+    if (!isSettled(detail.status)) return;
     await this.others(detail);
     await this.steps(detail);
     this.flush();

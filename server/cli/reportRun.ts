@@ -1,6 +1,5 @@
 /** `gradus runs export RUN --to report`: what a run did, as one Markdown page. */
-import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { metricNamed } from "../../shared/metrics.ts";
 import {
   evaluationsQuery,
@@ -35,7 +34,7 @@ const shownAnswers = 5;
 const shownEvents = 20;
 const sparkWidth = 40;
 
-export async function readReport(connection: MessageConnection, id: string): Promise<Report> {
+export async function readReport(connection: Requester, id: string): Promise<Report> {
   const run = await ask(connection, runsShow, { run: id });
   const { evaluations } = await ask(connection, evaluationsQuery, { run: id });
   const { names } = await ask(connection, metricsNames, { run: id });

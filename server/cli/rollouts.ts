@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, type InputOf } from "../../shared/protocol.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
+import { rolloutsQuery, runsShow, type InputOf } from "../../shared/protocol.ts";
 import { criterionText, metCount } from "../../shared/criteria.ts";
 import { branchText } from "../../shared/branchText.ts";
 import { helpText } from "../../shared/helpText.ts";
@@ -43,7 +42,7 @@ export const command: Command = {
 };
 
 async function list(
-  connection: MessageConnection,
+  connection: Requester,
   run: string,
   { json, step, where, criteria, limit: most = Number.POSITIVE_INFINITY }: Options,
 ): Promise<void> {
@@ -76,6 +75,7 @@ async function list(
     total = answer.total;
     after = answer.next ?? undefined;
   } while (after !== undefined && told < most);
+  for (const text of (await ask(connection, runsShow, { run })).damaged ?? []) complain(`warning: ${text}`);
   if (json !== true) complain(told < total ? `${told} of ${total} rollouts` : `${total} rollouts`);
 }
 

@@ -11,10 +11,9 @@ import {
   type RunDetail,
   type RunSummary,
 } from "../../shared/protocol.ts";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { taskTree } from "../../shared/taskTree.ts";
 import { UserError } from "../../shared/errors.ts";
-import type { MessageConnection } from "vscode-jsonrpc/node";
 import { print, printJson, type Command } from "./command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
@@ -31,7 +30,7 @@ interface Options {
   readonly store?: string;
   readonly json?: boolean;
 }
-type Act<Own> = (connection: MessageConnection, run: RunSummary, options: Options & Own) => Promise<void>;
+type Act<Own> = (connection: Requester, run: RunSummary, options: Options & Own) => Promise<void>;
 
 export const command: Command = {
   name: "runs",
@@ -172,7 +171,7 @@ const headline = ({ headline: values }: RunSummary): string =>
     .join("  ");
 
 async function show(
-  connection: MessageConnection,
+  connection: Requester,
   { id }: RunSummary,
   { json, tasks }: Options & { readonly tasks?: boolean },
 ): Promise<void> {
@@ -183,11 +182,7 @@ async function show(
   print([...describe(run), ...matrixText(ends)].join("\n"));
 }
 
-async function showTasks(
-  connection: MessageConnection,
-  run: string,
-  json: boolean | undefined,
-): Promise<void> {
+async function showTasks(connection: Requester, run: string, json: boolean | undefined): Promise<void> {
   const { tasks } = await ask(connection, tasksQuery, { run, limit: 100_000 });
   if (json === true) return printJson({ run, tasks });
   print(tasks.length === 0 ? "This run has made no tasks." : taskTree(tasks).join("\n"));
@@ -207,6 +202,7 @@ function describe(run: RunDetail): string[] {
     `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
     ...(run.message === null ? [] : [run.message]),
     ...warningLines(run.warnings),
+    ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
     `config      ${run.file}`,
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
@@ -232,7 +228,7 @@ function describe(run: RunDetail): string[] {
 }
 
 async function control(
-  connection: MessageConnection,
+  connection: Requester,
   { id }: RunSummary,
   action: "stop" | "pause" | "continue" | "checkpoint",
   json: boolean | undefined,
@@ -247,13 +243,13 @@ async function control(
   );
 }
 
-async function resume(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
+async function resume(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {
   const answer = await ask(connection, runsResume, { run: id });
   if (json === true) return printJson(answer);
   print(`${id} goes on as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
 }
 
-async function remove(connection: MessageConnection, { id }: RunSummary, { json }: Options): Promise<void> {
+async function remove(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {
   const answer = await ask(connection, runsDelete, { run: id });
   if (json === true) return printJson({ run: id, ...answer });
   print(`${id} is deleted.`);

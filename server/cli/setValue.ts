@@ -1,7 +1,6 @@
 /** `gradus runs set`: values of a run that lives. */
 import { setTimeout as wait } from "node:timers/promises";
-import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { Json } from "../../shared/json.ts";
 import { eventsQuery, runsControl, type EventRow, type RunSummary } from "../../shared/protocol.ts";
@@ -33,7 +32,7 @@ function parse(text: string): Asked {
 
 /** The event by which the run answered; undefined where it has not yet. */
 async function answerTo(
-  connection: MessageConnection,
+  connection: Requester,
   run: string,
   id: string,
   seconds: number,
@@ -51,7 +50,7 @@ const idOf = (data: Json): Json | undefined =>
 
 /** Asks for each value in order and waits for the run's answers. A refusal is a failure of the command. */
 export async function setValues(
-  connection: MessageConnection,
+  connection: Requester,
   { id: run }: RunSummary,
   assignments: readonly string[],
   { json, wait: seconds }: SetOptions,

@@ -5,11 +5,11 @@ import { connectOrStart } from "../../shared/daemon/connect.ts";
 import { findStore, storeName } from "../../shared/daemon/findStore.ts";
 import type { DaemonLink } from "../../shared/daemon/handshake.ts";
 import { lookForDaemon, type DaemonState } from "../../shared/daemon/state.ts";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import { runsList, type RunSummary } from "../../shared/protocol.ts";
-import type { MessageConnection } from "vscode-jsonrpc/node";
 import { recordedNode } from "../natives.ts";
+import { isReadOnly, readOnly } from "./readOnly.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -48,10 +48,10 @@ export async function daemonState(store: string): Promise<DaemonState> {
     : { state: "none" };
 }
 
-/** Runs `act` over a connection to the store's daemon and closes it. */
+/** Runs `act` over a connection to the store's daemon and closes it. Where nobody may write, this process answers. */
 export async function withDaemon<Result>(
   named: string | undefined,
-  act: (connection: MessageConnection, link: DaemonLink) => Promise<Result>,
+  act: (connection: Requester) => Promise<Result>,
 ): Promise<Result> {
   const store = storeOf(named);
   if (!existsSync(store))
@@ -60,18 +60,28 @@ export async function withDaemon<Result>(
       code: "no-store",
       action: "Start a run (gradus run FILE), go to its folder, or name the store with --store.",
     });
+  if (isReadOnly(store)) return look(store, act);
   const link = await openDaemon(store);
   const connection = link.connection();
   try {
-    return await act(connection, link);
+    return await act(connection);
   } finally {
     connection.dispose();
     link.close();
   }
 }
 
+async function look<Result>(store: string, act: (connection: Requester) => Promise<Result>): Promise<Result> {
+  const reader = readOnly(store);
+  try {
+    return await act(reader);
+  } finally {
+    reader.close();
+  }
+}
+
 /** The run a person means: its id, a beginning of it that only one run has, `last`, or the name of its latest run. */
-export async function findRun(connection: MessageConnection, words: string): Promise<RunSummary> {
+export async function findRun(connection: Requester, words: string): Promise<RunSummary> {
   const { runs } = await ask(connection, runsList, { limit: 100_000 });
   const exact =
     runs.find(({ id }) => id === words) ??

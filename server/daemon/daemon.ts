@@ -110,6 +110,7 @@ class StoreDaemon {
         this.fileRuns.grown();
       },
       onProblem: (text) => log(text),
+      onRebuilt: () => void this.supervisor.adopt().catch((error: unknown) => log(messageOf(error))),
       onExit: (error) => this.fail(`the store's thread ended: ${messageOf(error)}`),
     });
     this.fileRuns = new OpenFileRuns(this.remote, log);
@@ -144,7 +145,10 @@ class StoreDaemon {
       (run) => void this.supervisor.touched(run).catch((error: unknown) => log(messageOf(error))),
       (error) => log(`watching: ${messageOf(error)}`),
     );
-    await this.supervisor.adopt();
+    // Where the tables turn out to be damaged they are built again, and adopted then.
+    await this.supervisor.adopt().catch((error: unknown) => {
+      if (!(error instanceof UserError) || error.detail.code !== "store-rebuilt") throw error;
+    });
     await this.listen();
     writeDiscovery(this.paths.discovery, this.discovery);
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => this.end());

@@ -2,36 +2,22 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as protocol from "../../shared/protocol.ts";
-import type { ParamsOf, ResultOf } from "../../shared/protocol.ts";
+import type { ResultOf } from "../../shared/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
+import { answers, type Handlers } from "./answers.ts";
 import { explain } from "./explain.ts";
-import { checked } from "./failure.ts";
 import { rescoreOnce, sweepOnce } from "./rescoreOnce.ts";
 import type { Rescorer } from "./rescorer.ts";
 import { stageSteps } from "./stageSteps.ts";
 import type { Supervisor } from "./supervisor.ts";
-import type { z } from "zod";
 
-export type Handlers = Readonly<Record<string, (parameters: unknown) => Promise<unknown>>>;
+export type { Handlers } from "./answers.ts";
 
 export interface Daemon {
   status(): Promise<ResultOf<typeof protocol.daemonStatus>>;
   /** Ends the daemon once the answer is out. */
   shutdown(): void;
 }
-
-interface Descriptor {
-  readonly method: string;
-  readonly params: z.ZodType;
-}
-
-const answers = <R extends Descriptor>(
-  request: R,
-  answer: (parameters: ParamsOf<R>) => Promise<ResultOf<R>>,
-): Handlers => ({
-  [request.method]: async (value) =>
-    answer(checked<ParamsOf<R>>(request.params as unknown as z.ZodType<ParamsOf<R>>, request.method, value)),
-});
 
 export function handlersOf(
   remote: RemoteStore,

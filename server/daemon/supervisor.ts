@@ -4,9 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import { placeText } from "../../shared/daemon/place.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { busyElsewhere, holderOf, isWorkerOf, readWorker, workerIsAlive } from "../../shared/lease.ts";
+import { isSettled } from "../../shared/runStatus.ts";
 import { attemptsOf } from "../../shared/log/reader.ts";
 import {
   liveStatuses,
@@ -109,6 +111,7 @@ export class Supervisor {
     const content: RunFile = {
       id,
       file,
+      relative: relative(this.folder(id), file),
       name,
       set,
       createdAt,
@@ -154,7 +157,10 @@ export class Supervisor {
           code: "refused",
           action: "Put the folder back, or delete what the store still lists.",
         });
-      if (summary.status === "finished")
+      // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
+      await this.remote.call("drain", run);
+      const { status } = await this.known(run);
+      if (status === "finished")
         throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
           code: "refused",
           action: "Start a new run of its config: gradus run.",
@@ -168,8 +174,6 @@ export class Supervisor {
         });
       const attempt =
         Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
-      // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
-      await this.remote.call("drain", run);
       await this.remote.call("setStatus", run, "starting", null, attempt);
       this.launch(run, file, attempt);
       this.log(`run ${run} resumed as attempt ${attempt}`);
@@ -279,7 +283,7 @@ export class Supervisor {
       const folder = this.folder(run);
       if (workerIsAlive(folder)) return;
       await this.remote.call("drain", run);
-      const status = (await this.remote.call("summary", run))?.status;
+      const status = await this.remote.call("recordedStatus", run);
       if (status === "stopping")
         await this.remote.call(
           "setStatus",
@@ -287,8 +291,10 @@ export class Supervisor {
           "stopped",
           "Stopped at once: the step in flight was dropped.",
         );
-      else if (status !== undefined && isLive(status))
-        await this.remote.call("setStatus", run, "interrupted", ended(run, folder));
+      else if (status !== undefined && isLive(status)) {
+        const damage = await this.remote.call("damage", run);
+        await this.remote.call("setStatus", run, "interrupted", damage ?? ended(run, folder));
+      }
       this.live.delete(run);
       this.unsettled.delete(run);
     } catch (error) {
@@ -304,7 +310,7 @@ export class Supervisor {
   /** As the store tells it, but for a run that has ended and whose end the store could not take in. */
   seen<Run extends RunSummary>(run: Run): Run {
     const message = this.unsettled.get(run.id);
-    return message === undefined || !isLive(run.status) ? run : { ...run, status: "interrupted", message };
+    return message === undefined || isSettled(run.status) ? run : { ...run, status: "interrupted", message };
   }
 
   // ───────────────────────────────────────────── small things

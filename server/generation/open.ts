@@ -36,16 +36,25 @@ export function openAll(
 }
 
 /** What a made task is like: stages that differ in it share nothing. */
-const likeness = (
+function likenessOf(
   name: string,
   { from, selector, transform, author, keep, depth }: GenerateConfig,
   tasks: readonly TaskConfig[],
-): string =>
-  fingerprint([
+): readonly [string, unknown, readonly (readonly [string, TaskConfig["source"]])[]] {
+  return [
     name,
     { from, selector, transform, author, keep, depth },
-    tasks.flatMap((task) => (task.generate === undefined ? [[task.name, task.source]] : [])),
-  ]);
+    tasks.flatMap((task) => (task.generate === undefined ? [[task.name, task.source] as const] : [])),
+  ];
+}
+
+/** The tasks that are made in the run, with all that sharing them depends on. */
+export const madeTasks = (
+  tasks: readonly TaskConfig[],
+): { readonly name: string; readonly likeness: ReturnType<typeof likenessOf> }[] =>
+  tasks.flatMap(({ name, generate }) =>
+    generate === undefined ? [] : [{ name, likeness: likenessOf(name, generate, tasks) }],
+  );
 
 function making(
   name: string,
@@ -67,5 +76,5 @@ function making(
       keep: generate.keep,
       depth: generate.depth,
     });
-  return sharing === undefined ? make() : sharing(likeness(name, generate, tasks), make);
+  return sharing === undefined ? make() : sharing(fingerprint(likenessOf(name, generate, tasks)), make);
 }

@@ -5,7 +5,7 @@
  * written beside its place and renamed, so a folder of that name is whole.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
@@ -68,7 +68,11 @@ function writeModel(folder: string, checkpoint: NewCheckpoint): void {
   writePeft(folder, { shape, ...checkpoint.adapter, base: at });
   writeJson(join(folder, "config.json"), {
     ...configOf(shape, tokenizer),
-    gradus: { format: 1, base: { path: at, sha256 } },
+    // A folder that is moved with its base finds it from where it lies itself.
+    gradus: {
+      format: 1,
+      base: { path: at, ...(typeof base === "string" && { relative: relative(folder, at) }), sha256 },
+    },
   });
   writeTokenizer(folder, tokenizer);
 }

@@ -22,14 +22,17 @@ import { readBest, writeBest, type BestCheckpoint } from "../../shared/bestCheck
 import { UserError, messageOf } from "../../shared/errors.ts";
 import type { Json } from "../../shared/json.ts";
 import type { Saved } from "../seams.ts";
+import { slots, type Identity } from "./identity.ts";
 
 /** What is saved of the run besides the policy. */
 export interface RunState {
   /** Last step that the checkpoint covers. */
   readonly step: number;
   readonly loop: Json;
-  /** By name: `task/countdown`, `estimator`, … */
+  /** By name: `curriculum/<hash>`, `replay/<hash>`, `reference`, … */
   readonly parts: Readonly<Record<string, Saved>>;
+  /** Which part of the config each is of; undefined in checkpoints of versions that knew parts by their hashes alone. */
+  readonly identities?: Readonly<Record<string, Identity>> | undefined;
 }
 
 const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkpoints");
@@ -49,6 +52,7 @@ interface StateFile {
   readonly loop: Json;
   readonly parts: Readonly<Record<string, Json>>;
   readonly arrays: readonly ArrayEntry[];
+  readonly identities?: Readonly<Record<string, Identity>> | undefined;
 }
 
 function typeOf(array: Float64Array | Float32Array | Int32Array): TypeName {
@@ -73,6 +77,7 @@ function writeState(folder: string, state: RunState): void {
       type: typeOf(array),
       length: array.length,
     })),
+    identities: state.identities,
   };
   writeFileSync(join(folder, "state.json"), JSON.stringify(file));
   writeFileSync(
@@ -81,6 +86,12 @@ function writeState(folder: string, state: RunState): void {
   );
 }
 
+const identitySchema: z.ZodType<Identity> = z.object({
+  slot: z.enum(slots),
+  about: z.record(z.string(), z.json()),
+  stages: z.array(z.string()),
+  last: z.number().int(),
+});
 const stateSchema: z.ZodType<StateFile> = z.object({
   step: z.number().int(),
   loop: z.json(),
@@ -93,6 +104,7 @@ const stateSchema: z.ZodType<StateFile> = z.object({
       length: z.number().int().nonnegative(),
     }),
   ),
+  identities: z.record(z.string(), identitySchema).optional(),
 });
 
 function stateFile(path: string): StateFile {
@@ -148,6 +160,7 @@ export function readState(folder: string): RunState {
     step: file.step,
     loop: file.loop,
     parts: Object.fromEntries(Object.keys(file.parts).map((name) => [name, part(name)])),
+    identities: file.identities,
   };
 }
 

@@ -7,12 +7,16 @@ import { UserError, messageOf } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { runIdSchema } from "../../shared/runId.ts";
 import type { RunFile } from "../../shared/run.ts";
+import { configPlace } from "../../shared/runPlace.ts";
 import type { LoadedConfig } from "../config/index.ts";
+import type { RunConfig } from "../config/resolved.ts";
+import { differences, type Difference } from "./identity.ts";
 import { loadWith, readSettings, type Setting } from "./settings.ts";
 
 const runSchema = z.object({
   id: runIdSchema,
   file: z.string(),
+  relative: z.string().optional(),
   name: z.string(),
   set: z.array(z.string()),
   steps: z.number().int().optional(),
@@ -21,14 +25,21 @@ const runSchema = z.object({
 });
 
 const runFilePath = (folder: string): string => join(folder, "run.json");
-const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
+export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
 const resolvedPath = (folder: string): string => join(folder, "resolved.json");
 
 /** @throws UserError when the folder is not that of a run */
 export function readRunFile(folder: string): RunFile {
   try {
-    const { steps, seed, ...rest } = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    return { ...rest, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+    const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
+    const { relative, steps, seed, ...rest } = run;
+    return {
+      ...rest,
+      file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
+      ...(relative === undefined ? {} : { relative }),
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    };
   } catch (error) {
     throw new UserError(`This is not the folder of a run: ${messageOf(error)}.`, {
       file: runFilePath(folder),
@@ -103,4 +114,14 @@ function differs(path: string, tree: JsonObject): boolean {
   if (!existsSync(path)) return false;
   const before: unknown = JSON.parse(readFileSync(path, "utf8"));
   return !isDeepStrictEqual(before, JSON.parse(JSON.stringify(tree)));
+}
+
+/** In what a config differs from the one that the run began with. */
+export function changesSince(folder: string, { tree, file }: Pick<RunConfig, "tree" | "file">): Difference[] {
+  const path = resolvedPath(folder);
+  if (!existsSync(path)) return [];
+  const before: JsonObject = JSON.parse(readFileSync(path, "utf8"));
+  const now: JsonObject = JSON.parse(JSON.stringify(tree));
+  const began = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8"))).file;
+  return differences(before, now, [[dirname(began), dirname(file)]]);
 }

@@ -16,6 +16,8 @@ const stateSchema = z.object({
   stageStep: z.number().int(),
   /** Whether the present stage has begun: its snapshot taken, its record written. */
   entered: z.boolean(),
+  /** Stages whose records stand at the step that is next: a run that resumes here writes them again. */
+  marked: z.array(z.number().int()).nullable().default(null),
   /** What `until` has seen of its metrics in this stage. */
   history: z.record(z.string(), z.array(z.number()).readonly()),
   /** Steps that counted at the last evaluation; −1: none yet. */
@@ -33,12 +35,18 @@ export const beginning: LoopState = {
   stage: 0,
   stageStep: 0,
   entered: false,
+  marked: [],
   history: {},
   evaluated: -1,
   best: null,
   seconds: 0,
 };
-export const readLoopState = (value: unknown): LoopState => stateSchema.parse(value);
+/** Of versions that did not note what they marked: the present stage, where none of its steps is done. */
+export function readLoopState(value: unknown): LoopState {
+  const state = stateSchema.parse(value);
+  const begins = state.entered && state.stageStep === 0;
+  return { ...state, marked: state.marked ?? (begins ? [state.stage] : []) };
+}
 
 export type StepMetrics = Readonly<Record<string, number>>;
 
@@ -81,6 +89,7 @@ export class Loop {
 
   /** Runs to the end, or to where it is told to stop. */
   async run(): Promise<"finished" | "stopped"> {
+    this.markAgain();
     for (;;) {
       if ((await this.driver.obey(() => this.checkpoint())) === "stop") return this.end("stopped");
       this.session.signal.throwIfAborted();
@@ -149,9 +158,17 @@ export class Loop {
 
   private async enter(): Promise<void> {
     await this.driver.enter(this.state.stage, this.state);
-    this.state = { ...this.state, entered: true };
-    this.tell(this.state.stage);
+    const { stage, marked } = this.state;
+    this.state = { ...this.state, entered: true, marked: [...(marked ?? []), stage] };
+    this.tell(stage);
     this.session.recorder.commit(lastStep(this.state));
+  }
+
+  /** What a resumed attempt begins with replaces what the one before wrote of the same step. */
+  private markAgain(): void {
+    const marked = this.state.marked ?? [];
+    for (const stage of marked) this.tell(stage);
+    if (marked.length > 0) this.session.recorder.commit(lastStep(this.state));
   }
 
   private async leave(): Promise<void> {
@@ -252,6 +269,7 @@ export class Loop {
       done: number + 1,
       rl: this.state.rl + (stage.kind === "rl" ? 1 : 0),
       stageStep: this.state.stageStep + 1,
+      marked: [],
       history: this.seen(metrics),
     };
   }

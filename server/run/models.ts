@@ -149,8 +149,12 @@ export class RunModels implements Models {
       }
     }
   }
-  /** Takes up what `save` wrote. A model that the config has gained since begins as its base. */
+  /**
+   * Takes up what `save` wrote. A model that the config has gained since begins as its base.
+   * @throws UserError where the config has lost one
+   */
   async restore(folder: string): Promise<void> {
+    this.checkAllKnown(folder);
     for (const { name, engine, trains } of this.opened) {
       const own = join(folder, "models", name);
       if (trains && name !== "policy" && existsSync(own)) await engine.load(own);
@@ -161,6 +165,22 @@ export class RunModels implements Models {
           file.slice(0, -snapshotSuffix.length),
         );
     }
+  }
+
+  private checkAllKnown(folder: string): void {
+    const kept = join(folder, "models");
+    const trained = this.opened.filter(({ trains }) => trains).map(({ name }): string => name);
+    const lost = (existsSync(kept) ? readdirSync(kept) : []).filter((name) => !trained.includes(name));
+    if (lost.length === 0) return;
+    const names = lost.join(", ");
+    throw new UserError(
+      `The checkpoint ${folder} holds the trained ${lost.length === 1 ? "model" : "models"} ${names}, which the config no longer trains: what was learned would be lost.`,
+      {
+        file: kept,
+        code: "checkpoint-unclaimed",
+        action: `Put models.${lost[0]!} back as it was, with trains: true, then resume; or start a new run with model.base: ${folder}.`,
+      },
+    );
   }
 
   /** The policy last: the others use its device. */

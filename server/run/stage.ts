@@ -17,6 +17,7 @@ import { capacities, Ledger, sourcesOf } from "./stages/ledger.ts";
 import { AuxiliaryLosses } from "./auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
 import { Guide } from "./guide.ts";
+import { partNames } from "./identity.ts";
 import { memoryOf, Replay } from "./replay.ts";
 import type { StartNote } from "./trainable.ts";
 
@@ -121,7 +122,7 @@ export class Parts {
 
   /** A stage or a setting that changes nothing of the advantage goes on with what its baseline remembers. */
   private algorithm(body: StageBody): Algorithm {
-    const name = `algorithm/${fingerprint([body.advantage])}`;
+    const name = partNames.algorithm(body);
     const made = new Algorithm(body, this.context(body));
     const saved = this.algorithms.get(name)?.save() ?? this.waiting.get(name);
     if (saved !== undefined) made.load(saved);
@@ -130,20 +131,16 @@ export class Parts {
   }
 
   /** Stages whose rollouts come from the same place and are kept by the same rule share what they keep. */
-  replay({ replay, ...body }: StageBody): Replay {
-    const context = this.context({ replay, ...body });
-    const memory = this.lasting(
-      this.memories,
-      `replay/${fingerprint([replay.source, replay.admission])}`,
-      () => memoryOf(replay, context),
-    );
+  replay(body: StageBody): Replay {
+    const { replay } = body;
+    const context = this.context(body);
+    const memory = this.lasting(this.memories, partNames.replay(body), () => memoryOf(replay, context));
     return new Replay(replay, memory, context);
   }
   auxiliary(body: StageBody): AuxiliaryLosses {
     return this.lasting(
       this.auxiliaries,
-      // A loss's weight is read of the stage: another one forgets nothing.
-      `auxiliary/${fingerprint(body.auxiliary.map((one) => ({ ...one, weight: 1 })))}`,
+      partNames.auxiliary(body),
       () => new AuxiliaryLosses(body.auxiliary, this.context(body)),
     );
   }
@@ -186,7 +183,7 @@ export class Parts {
   }
 
   curriculum(body: StageBody): Curriculum {
-    const name = `curriculum/${fingerprint([body.tasks, body.curriculum])}`;
+    const name = partNames.curriculum(body);
     const known = this.curricula.get(name);
     if (known !== undefined) return known;
     const context = this.context(body);
@@ -212,7 +209,7 @@ export class Parts {
 
   /** Stages that are helped alike go on with what their guidance knows. */
   private guide(body: StageBody): Guide | undefined {
-    const name = `guidance/${fingerprint(body.guidance)}`;
+    const name = partNames.guidance(body);
     if (this.guides.has(name)) return this.guides.get(name);
     const made = Guide.of(body, this.context(body));
     const saved = this.waiting.get(name);
@@ -228,7 +225,7 @@ export class Parts {
 
   /** Stages that draw alike from the same tasks go on with what their start states know. */
   private start(body: StageBody): Start {
-    const name = `start/${fingerprint([body.tasks, body.curriculum.arms, body.curriculum.start])}`;
+    const name = partNames.start(body);
     const known = this.starts.get(name);
     if (known !== undefined) return known;
     const made = create(body.curriculum.start, this.context(body));

@@ -8,15 +8,17 @@ import type { RunConfig } from "../config/resolved.ts";
 import type { MergeSource } from "../config/stageConfig.ts";
 import { randomStream } from "../random.ts";
 import type { Clock, Saved } from "../seams.ts";
-import { writeCheckpoint } from "./checkpoint.ts";
+import { writeCheckpoint, type RunState } from "./checkpoint.ts";
+import { claims, unclaimedError } from "./claims.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate, type Answered } from "./evaluate.ts";
-import { readRunFile, storedConfig } from "./files.ts";
+import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.ts";
+import { identitiesOf } from "./identity.ts";
 import { loadOptimizers, saveOptimizers } from "./optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "./learners.ts";
-import { lastStep, type Driver, type LoopState } from "./loop.ts";
+import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "./record.ts";
 import type { Session } from "./session.ts";
 import { heldOut, Parts, type Stage } from "./stage.ts";
@@ -118,8 +120,9 @@ export class Trainer implements Driver {
   }
 
   /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
-  async restore(folder: string, saved: Readonly<Record<string, Saved>>): Promise<void> {
+  async restore(folder: string, state: RunState): Promise<void> {
     const { policy, models } = this.session;
+    const saved = this.claimed(folder, state);
     const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
     if (reference !== null && this.folder !== undefined) {
       await policy.load(referenceFolder(this.folder, reference));
@@ -131,6 +134,24 @@ export class Trainer implements Driver {
     this.parts.load(saved);
     if (saved["optimizers"] !== undefined)
       loadOptimizers(policy, this.parts.optimizers(), saved["optimizers"]);
+  }
+
+  /** The state in a checkpoint by the names that the parts have now. @throws UserError where no part takes some of it up */
+  private claimed(
+    checkpoint: string,
+    { parts, identities, loop }: RunState,
+  ): Readonly<Record<string, Saved>> {
+    const { folder } = this;
+    const { parts: saved, unclaimed } = claims(
+      { parts, identities, stage: readLoopState(loop).stage },
+      {
+        identities: identitiesOf(this.session.config),
+        stateful: Object.keys(this.parts.save()),
+        changes: () => (folder === undefined ? [] : changesSince(folder, this.session.config)),
+      },
+    );
+    if (unclaimed.length > 0) throw unclaimedError(checkpoint, authoredPath(folder ?? checkpoint), unclaimed);
+    return saved;
   }
 
   /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */
@@ -227,9 +248,10 @@ export class Trainer implements Driver {
       optimizers: saveOptimizers(policy, this.parts.optimizers().keys()),
       reference: { json: this.reference },
     };
+    const identities = Object.fromEntries([...identitiesOf(config)].filter(([name]) => name in parts));
     const { path, bytes } = await writeCheckpoint(
       this.folder,
-      { step: lastStep(state), loop: state, parts },
+      { step: lastStep(state), loop: state, parts, identities },
       async (folder) => {
         await policy.save(join(folder, policyFolder));
         await models.save(folder);

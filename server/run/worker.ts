@@ -216,7 +216,7 @@ async function assembled(
   let loop = new Loop(session, trainer, beginning);
   if (resumed === undefined) return loop;
   const state = await whole(options.folder, resumed.step, async () => {
-    await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed.parts);
+    await trainer.restore(checkpointFolder(options.folder, resumed.step), resumed);
     return readLoopState(resumed.loop);
   });
   if (state.entered) await trainer.enter(state.stage, state);
@@ -249,6 +249,7 @@ async function whole<Part>(folder: string, step: number, read: () => Promise<Par
   try {
     return await read();
   } catch (error) {
+    if (error instanceof UserError && error.detail.code === "checkpoint-unclaimed") throw error;
     const path = checkpointFolder(folder, step);
     const before = checkpointSteps(folder).at(-2);
     throw new UserError(`The checkpoint of step ${step} cannot be read: ${messageOf(error)}`, {

@@ -9,7 +9,7 @@ import { controlAction } from "./files.ts";
 import { Ids } from "./ids.ts";
 import { RecordRows } from "./recordRows.ts";
 import type { RunState } from "./runState.ts";
-import { Statements } from "./statements.ts";
+import { row, Statements } from "./statements.ts";
 
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
@@ -172,15 +172,27 @@ export class Apply {
   }
 
   /** Damage in the log, as an event of the run. */
-  problem(run: string, attempt: number, step: number, { name, severity, message, file }: LogProblem): void {
-    this.rows.event(run, attempt, {
+  problem(run: Pick<RunState, "id" | "step">, attempt: number, problem: LogProblem): void {
+    const { name, severity, message, file, missing } = problem;
+    const told =
+      missing === undefined
+        ? undefined
+        : damageText(problem, missing, attempt, this.lastStep(run.id, attempt));
+    this.rows.event(run.id, attempt, {
       kind: "event",
-      step,
+      step: run.step,
       time: Date.now() / 1000,
       severity,
       name,
-      message: `${file}: ${message}`,
+      message: told?.message ?? `${file}: ${message}`,
+      ...(told && { action: told.action }),
     });
+  }
+  private lastStep(run: string, attempt: number): number {
+    const found = this.statements
+      .of("SELECT last_step FROM attempt WHERE run = ? AND attempt = ?")
+      .get(run, attempt);
+    return row<{ last_step: number }>(found)?.last_step ?? -1;
   }
 
   /** A run was deleted, or a transaction rolled back: ids found before may mean nothing any more. */
@@ -188,6 +200,21 @@ export class Apply {
     this.ids.forget();
     this.rows.forget();
   }
+}
+
+/** What a person has lost, and what can be done. */
+function damageText(
+  { file, message }: LogProblem,
+  missing: number,
+  attempt: number,
+  last: number,
+): { readonly message: string; readonly action: string } {
+  const from = last < 0 ? "from its beginning on" : `after step ${last}`;
+  return {
+    message: `${file}: ${message} What attempt ${attempt} logged ${from} is missing: ${missing} bytes of this file.`,
+    action:
+      "Put a whole copy of the file back if there is one, end the daemon (gradus daemon stop) and remove store.sqlite: it is rebuilt from the logs. The checkpoints are not touched by this.",
+  };
 }
 
 const metricsOf = (record: MetricsRecord): Record<string, number | null> =>

@@ -18,6 +18,9 @@ export interface Opened {
   readonly driver: string;
 }
 
+/** SQLite's own limit, with what it adds for its journal. */
+const longestPath = 500;
+
 // NORMAL under WAL loses at most the last transactions in a power cut; their log is still there to be read again.
 const pragmas = [
   "busy_timeout = 5000",
@@ -45,6 +48,17 @@ export function openDatabase(
     for (const pragma of pragmas) if (!readonly || !pragma.startsWith("journal")) database.pragma(pragma);
     return { database, driver };
   } catch (error) {
+    const length = Buffer.byteLength(path);
+    if (length > longestPath)
+      throw new UserError(
+        `The store's path has ${length} bytes, and SQLite opens no file whose path is longer than about ${longestPath}.`,
+        {
+          file: path,
+          code: "store-failed",
+          cause: error,
+          action: "Keep the store in a folder with a shorter path: --store FOLDER, or move the project.",
+        },
+      );
     throw new UserError(`The store cannot be opened: ${messageOf(error)}.`, {
       file: path,
       code: "store-failed",

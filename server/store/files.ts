@@ -5,6 +5,7 @@ import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
 import { isRunId, runIdSchema } from "../../shared/runId.ts";
 import type { ControlLine, RunFile } from "../../shared/run.ts";
+import { configPlace } from "../../shared/runPlace.ts";
 
 export const databasePath = (store: string): string => join(store, "store.sqlite");
 export const runsFolder = (store: string): string => join(store, "runs");
@@ -54,6 +55,7 @@ export function runIds(store: string): string[] {
 const runSchema = z.object({
   id: runIdSchema,
   file: z.string(),
+  relative: z.string().optional(),
   name: z.string(),
   set: z.array(z.string()).default([]),
   steps: z.number().int().optional(),
@@ -64,8 +66,15 @@ const runSchema = z.object({
 /** null: a run that something other than the daemon made, known by its log alone. */
 export function readRunFile(folder: string): RunFile | null {
   try {
-    const { steps, seed, ...rest } = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    return { ...rest, ...(steps === undefined ? {} : { steps }), ...(seed === undefined ? {} : { seed }) };
+    const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
+    const { relative, steps, seed, ...rest } = run;
+    return {
+      ...rest,
+      file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
+      ...(relative === undefined ? {} : { relative }),
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same
   }

@@ -61,6 +61,10 @@ export class Ingest {
     return this.runs.read(id) ?? run;
   }
 
+  recordedStatus(id: string): RunState["status"] | undefined {
+    return this.runs.read(id)?.status;
+  }
+
   /** One slice of one run; true while there is more to read. Attempts are read in order: a resumed one comes after what it resumes. */
   slice(id: string): boolean {
     this.register(id);
@@ -94,7 +98,7 @@ export class Ingest {
       const run = this.runs.read(id) ?? emptyRun(id, new Date().toISOString());
       if (isNew) this.addAttempt.run(id, attempt);
       for (const step of read.steps) this.apply.step(run, runFolder(this.store, id), attempt, step);
-      for (const problem of read.problems) this.apply.problem(run.id, attempt, run.step, problem);
+      for (const problem of read.problems) this.apply.problem(run, attempt, problem);
       const { changes } = this.advance.run({
         run: id,
         attempt,

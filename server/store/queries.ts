@@ -31,6 +31,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     list: runs.list.bind(runs),
     show: runs.show.bind(runs),
     summary: runs.summary.bind(runs),
+    damage: runs.damage.bind(runs),
     byStartKey: runs.byStartKey.bind(runs),
     lens: runs.lens.bind(runs),
     names: metrics.names.bind(metrics),

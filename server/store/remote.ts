@@ -13,6 +13,8 @@ type Result_<K extends CallName> = StoreCalls[K] extends (...parameters: never) 
 export interface RemoteStoreOptions {
   readonly onChanged: (cursor: number) => void;
   readonly onProblem: (text: string) => void;
+  /** The tables are built again out of the logs. */
+  readonly onRebuilt?: () => void;
   /** The thread ended by itself: the store can no longer be used. */
   readonly onExit: (error: Error | undefined) => void;
 }
@@ -75,6 +77,10 @@ export class RemoteStore {
 
   private receive(message: ThreadMessage): void {
     if ("changed" in message) return this.options.onChanged(message.changed);
+    if ("rebuilt" in message) {
+      this.options.onRebuilt?.();
+      return this.options.onChanged(message.rebuilt);
+    }
     if ("problem" in message) return this.options.onProblem(message.problem);
     const waiting = this.waiting.get(message.id);
     this.waiting.delete(message.id);

@@ -13,6 +13,8 @@ import type {
   RunSummary,
   runsList,
 } from "../../shared/protocol.ts";
+import { isLive } from "../../shared/runStatus.ts";
+import { readWorker, workerIsAlive } from "../../shared/lease.ts";
 import { runFolder } from "./files.ts";
 import { asRun, type RunState } from "./runState.ts";
 import { isRunIdSql, row, rows, type Statements } from "./statements.ts";
@@ -33,8 +35,7 @@ export class RunQueries {
       runs: this.statements
         .of(`SELECT * FROM run WHERE ${isRunIdSql("id")} ORDER BY created_at DESC, id DESC LIMIT ?`)
         .all(limit)
-        .map(asRun)
-        .map((run) => this.summaryOf(run)),
+        .map((found) => this.summaryOf(asRun(found))),
     };
   }
 
@@ -47,6 +48,7 @@ export class RunQueries {
       last_step: number;
     }>(this.statements.of("SELECT * FROM attempt WHERE run = ? ORDER BY attempt").all(id));
     const folder = runFolder(this.store, id);
+    const damaged = this.damage(id);
     const best = readBest(folder);
     return {
       ...this.summaryOf(run),
@@ -78,7 +80,19 @@ export class RunQueries {
           .all(id),
       ),
       backendReason: run.backend_reason,
+      ...(damaged.length === 0 ? {} : { damaged }),
     };
+  }
+
+  /** By attempt, where a log stops being readable, what is missing for it, and what to do. */
+  damage(id: string): string[] {
+    return rows<{ message: string; action: string | null }>(
+      this.statements
+        .of(
+          "SELECT message, action FROM event WHERE run = ? AND severity = 'error' AND name IN ('log/checksum', 'log/format') ORDER BY attempt, step, ordinal",
+        )
+        .all(id),
+    ).map(({ message, action }) => (action === null ? message : `${message} ${action}`));
   }
 
   summary(id: string): RunSummary | null {
@@ -111,30 +125,41 @@ export class RunQueries {
     return asRun(found);
   }
 
+  /** The log tells that a run is live until it tells its end: that may lie further on than has been read. */
   private summaryOf(run: RunState): RunSummary {
-    const warnings = this.warningsOf(run);
-    const numbers = (text: string | null): Record<string, number> | null =>
-      text === null ? null : parse<Record<string, number>>(text);
-    const status: RunStatus = run.status;
-    return {
-      id: run.id,
-      name: run.name,
-      file: run.file,
-      status,
-      message: run.message,
-      attempt: run.attempt,
-      step: run.step,
-      steps: run.steps,
-      stage: run.stage,
-      startedAt: run.started_at ?? run.created_at,
-      endedAt: run.ended_at,
-      backend: run.backend,
-      headline: numbers(run.headline) ?? {},
-      first: numbers(run.first),
-      last: numbers(run.last),
-      ...(warnings.length === 0 ? {} : { warnings }),
-    };
+    const ended = isLive(run.status) && hasEnded(runFolder(this.store, run.id), run.attempt);
+    if (ended) return summaryOf(run, "reading", []);
+    return summaryOf(run, run.status, this.warningsOf(run));
   }
 }
 
+/** The attempt's process is gone. One that is about to start has no process yet. */
+function hasEnded(folder: string, attempt: number): boolean {
+  const worker = readWorker(folder);
+  return worker !== null && worker.attempt >= attempt && !workerIsAlive(folder);
+}
+
 const parse = <Value>(text: string): Value => JSON.parse(text);
+
+function summaryOf(run: RunState, status: RunStatus, warnings: readonly RunWarning[]): RunSummary {
+  const numbers = (text: string | null): Record<string, number> | null =>
+    text === null ? null : parse<Record<string, number>>(text);
+  return {
+    id: run.id,
+    name: run.name,
+    file: run.file,
+    status,
+    message: run.message,
+    attempt: run.attempt,
+    step: run.step,
+    steps: run.steps,
+    stage: run.stage,
+    startedAt: run.started_at ?? run.created_at,
+    endedAt: run.ended_at,
+    backend: run.backend,
+    headline: numbers(run.headline) ?? {},
+    first: numbers(run.first),
+    last: numbers(run.last),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}

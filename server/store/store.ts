@@ -21,20 +21,30 @@ export class Store {
 
   /**
    * @param folder the `.gradus` folder; made when absent
-   * @param options owned: this process serves the store, and no other may meanwhile
+   * @param options owned: this process serves the store, and no other may meanwhile; inMemory: nothing is written
    */
   constructor(
     private readonly folder: string,
-    private readonly options: { readonly anyThread?: boolean; readonly owned?: boolean } = {},
+    private readonly options: {
+      readonly anyThread?: boolean;
+      readonly owned?: boolean;
+      readonly inMemory?: boolean;
+    } = {},
   ) {
-    mkdirSync(runsFolder(folder), { recursive: true });
-    const opened = openDatabase(databasePath(folder), options);
+    const inMemory = options.inMemory === true;
+    if (!inMemory) mkdirSync(runsFolder(folder), { recursive: true });
+    const opened = openDatabase(inMemory ? ":memory:" : databasePath(folder), options);
     this.database = opened.database;
     this.driver = opened.driver;
-    migrate(this.database, databasePath(folder));
-    if (options.owned === true) claim(this.database, databasePath(folder));
-    this.ingest = new Ingest(this.database, folder);
-    this.queries = queriesOf(this.database, folder, this.ingest.rollouts);
+    try {
+      migrate(this.database, databasePath(folder));
+      if (options.owned === true) claim(this.database, databasePath(folder));
+      this.ingest = new Ingest(this.database, folder);
+      this.queries = queriesOf(this.database, folder, this.ingest.rollouts);
+    } catch (error) {
+      this.database.close();
+      throw error;
+    }
   }
 
   /** Runs whose folders are there; those not known yet become known. */
@@ -90,6 +100,11 @@ export class Store {
       "DELETE FROM point WHERE (series, attempt, step) IN (SELECT p.series, p.attempt, p.step FROM series s JOIN point p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
       "DELETE FROM packed WHERE rowid IN (SELECT p.rowid FROM series s JOIN packed p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
     ].some((sql) => this.database.prepare(sql).run(run, purgeRows).changes > 0);
+  }
+
+  /** Lets go of a database that cannot be asked any more. */
+  abandon(): void {
+    this.database.close();
   }
 
   close(): void {

@@ -6,12 +6,13 @@ import { setImmediate as immediately } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { UserError, messageOf } from "../../shared/errors.ts";
-import { isLive } from "../../shared/runStatus.ts";
+import { isSettled } from "../../shared/runStatus.ts";
 import type { Queries } from "./queries.ts";
+import { isDamage, rebuilding, setAside } from "./damaged.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 
-type OwnName = Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts" | "series";
+type OwnName = Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts" | "series" | "damage";
 type OwnCalls = {
   readonly [Name in OwnName]: (
     ...parameters: Parameters<StoreCalls[Name]>
@@ -36,17 +37,37 @@ class StoreThread {
   private announced: number;
 
   constructor(
-    private readonly store: Store,
+    private readonly folder: string,
+    private store: Store,
     private readonly post: (message: ThreadMessage) => void,
   ) {
     this.announced = store.queries.head();
+  }
+
+  /**
+   * Where the database is damaged: sets it aside and begins another, which the logs fill again.
+   * @returns the error to answer with
+   */
+  private recovered(error: unknown): unknown {
+    if (!isDamage(error)) return error;
+    this.store.abandon();
+    const told = rebuilding(this.folder, setAside(this.folder), error);
+    this.store = new Store(this.folder, { owned: true });
+    this.announced = this.store.queries.head();
+    for (const waiting of [this.reading, this.purging, this.indexing]) waiting.clear();
+    for (const { failed } of this.draining.splice(0)) failed(told);
+    for (const { run } of this.store.scan()) this.read(run);
+    this.post({ problem: told.message });
+    this.post({ rebuilt: this.store.queries.head() });
+    return told;
   }
 
   async answer({ id, name, parameters }: CallMessage): Promise<void> {
     try {
       this.post({ id, result: await this.calls(name, parameters) });
       this.announce();
-    } catch (error) {
+    } catch (given) {
+      const error = this.recovered(given);
       const detail = error instanceof UserError ? error.detail : null;
       const { action, file, code } = detail ?? {};
       const plain = {
@@ -72,6 +93,8 @@ class StoreThread {
         ingest.setStatus(run, status, message, attempt);
         this.read(run);
       },
+      recordedStatus: (run) => ingest.recordedStatus(run),
+      damage: (run) => queries.damage(run).at(-1) ?? null,
       forgetRun: (run) => this.forget(run),
       driver: () => this.store.driver,
       close: () => this.store.close(),
@@ -133,6 +156,15 @@ class StoreThread {
 
   /** One slice of one run, then the next: a long log does not keep a short one waiting. */
   private slice(): void {
+    this.attempt(
+      "reading",
+      () => this.next(),
+      () => undefined,
+    );
+    if (this.reading.size > 0 || this.purging.size > 0 || this.indexing.size > 0) this.schedule();
+  }
+
+  private next(): void {
     const run = this.reading.values().next();
     if (run.done !== true)
       this.attempt(
@@ -142,7 +174,6 @@ class StoreThread {
       );
     else this.tidy();
     this.announce();
-    if (this.reading.size > 0 || this.purging.size > 0 || this.indexing.size > 0) this.schedule();
   }
 
   /** What can wait while there is something to read. */
@@ -166,6 +197,7 @@ class StoreThread {
     try {
       work();
     } catch (error) {
+      if (this.recovered(error) !== error) return;
       failed(error);
       this.post({ problem: `${what}: ${messageOf(error)}` });
     }
@@ -181,7 +213,7 @@ class StoreThread {
   private finished(run: string, error?: unknown): void {
     this.reading.delete(run);
     const summary = this.store.queries.summary(run);
-    if (error === undefined && summary !== null && !isLive(summary.status)) this.indexing.add(run);
+    if (error === undefined && summary !== null && isSettled(summary.status)) this.indexing.add(run);
     const waiting = this.draining.filter((item) => item.run === run);
     for (const item of waiting) {
       this.draining.splice(this.draining.indexOf(item), 1);
@@ -203,9 +235,9 @@ export interface ThreadData {
 }
 
 /** An error that ends a thread reaches the other side as its message alone. */
-function opened(folder: string): Store {
+function opened(folder: string, told: (problem: string) => void): Store {
   try {
-    return new Store(folder, { owned: true });
+    return whole(folder, told);
   } catch (error) {
     const action =
       error instanceof UserError ? ` ${error.detail.file ?? ""} ${error.detail.action ?? ""}` : "";
@@ -213,10 +245,25 @@ function opened(folder: string): Store {
   }
 }
 
+function whole(folder: string, told: (problem: string) => void): Store {
+  try {
+    return new Store(folder, { owned: true });
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    told(rebuilding(folder, setAside(folder), error).message);
+    return new Store(folder, { owned: true });
+  }
+}
+
 if (parentPort !== null) {
   const port = parentPort;
   const { store }: ThreadData = workerData;
-  const thread = new StoreThread(opened(store), (message) => port.postMessage(message));
+  const post = (message: ThreadMessage): void => port.postMessage(message);
+  const thread = new StoreThread(
+    store,
+    opened(store, (problem) => post({ problem })),
+    post,
+  );
   port.on("message", (message: CallMessage) => {
     void thread.answer(message).then(() => {
       if (message.name === "close") port.close();

@@ -53,7 +53,7 @@ export class UnreadRollouts {
             this.apply.rows.rollout(run, place, record, families.get(record.row.group));
         });
         this.apply.rows.groupTokens(run, attempt, step.step);
-        for (const problem of problems) this.apply.problem(run, attempt, step.step, problem);
+        for (const problem of problems) this.apply.problem({ id: run, step: step.step }, attempt, problem);
         this.done.run(run, attempt, segment, offset);
       });
     } catch (error) {

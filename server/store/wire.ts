@@ -34,6 +34,10 @@ export interface StoreCalls extends Pick<Queries, QueryName> {
   /** Answers when everything that is in the run's log now has been read; fails where it cannot be. */
   drain(run: string): void;
   setStatus(run: string, status: RunStatus, message: string | null, attempt?: number): void;
+  /** As the run's log and the daemon left it, whether its process lives or not. */
+  recordedStatus(run: string): RunStatus | undefined;
+  /** Where the log of the run's last attempt stops being readable, and what to do; null: it is whole. */
+  damage(run: string): string | null;
   forgetRun(run: string): void;
   driver(): string;
   close(): void;
@@ -56,4 +60,6 @@ export type ThreadMessage =
     }
   /** The feed has grown, or a run's log could not be read. */
   | { readonly changed: number }
+  /** The database was damaged and is built again out of the logs: what it knew of live runs has to be found again. */
+  | { readonly rebuilt: number }
   | { readonly problem: string };

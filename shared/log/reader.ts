@@ -50,6 +50,8 @@ export interface LogProblem {
   readonly file: string;
   readonly offset: number;
   readonly message: string;
+  /** Bytes of the segment that are not read for it; absent where only one record is left out. */
+  readonly missing?: number;
 }
 
 export interface ReadResult<Item = LogRecord> {
@@ -118,7 +120,8 @@ function read<Item extends AnyRecord>(
     const scan = scanSegment(descriptor, file, from, size, budget, decode);
     if (scan.damage !== undefined) {
       const position = { ...scan.position, stopped: true };
-      return { ...scan, problems: [...scan.problems, scan.damage], position, more: hasNext };
+      const damage = { ...scan.damage, missing: size - scan.position.offset };
+      return { ...scan, problems: [...scan.problems, damage], position, more: hasNext };
     }
     if (scan.more) return scan;
     if (!hasNext) return scan;

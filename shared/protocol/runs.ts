@@ -49,6 +49,8 @@ export interface RunDetail extends RunSummary {
   }[];
   readonly stages: readonly { readonly step: number; readonly name: string; readonly kind: string }[];
   readonly backendReason: string | null;
+  /** Where its log is damaged, what is missing for it, what to do; absent where it is whole. */
+  readonly damaged?: readonly string[];
 }
 
 export const runsStart = request<{ readonly run: string; readonly folder: string }>()(

@@ -194,7 +194,7 @@ test("a runtime folder that is open to others, or a link, is refused with what t
 });
 
 test("a daemon that cannot start says why at once", async () => {
-  writeFileSync(join(box.store, "store.sqlite"), "no database at all, but of some length ".repeat(100));
+  mkdirSync(join(box.store, "store.sqlite"));
   await assert.rejects(
     box.link(),
     (error: UserError) =>

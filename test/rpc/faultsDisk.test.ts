@@ -65,7 +65,9 @@ test("a store that cannot be written is named, with what to do, and nothing star
     assert.deepEqual(lines, []);
     assert.ok(stderr.includes(workspace.store), stderr);
     assert.match(stderr, /cannot be written[^]*--store/);
-    assert.deepEqual(readdirSync(workspace.store), []);
+    const looked = await workspace.finish("runs", "list", "--json", "--store", workspace.store);
+    assert.equal(looked.code, 0, looked.stderr);
+    assert.deepEqual(readdirSync(workspace.store), [], "looking at it writes nothing");
     const below = join(workspace.store, "project");
     const { stderr: said } = await workspace.finish(
       "run",

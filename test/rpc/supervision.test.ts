@@ -71,7 +71,8 @@ test("the daemon is killed in the middle of a run: the run goes on, nothing is l
   assert.notEqual(box.discovery()?.pid, pid);
   assert.equal(box.workerOf(run), worker);
   const { status } = await box.reach(second, run, ({ step }) => step >= 10);
-  assert.ok(status === "running" || status === "finished");
+  // It may have ended while there was no daemon.
+  assert.ok(["running", "reading", "finished"].includes(status), status);
   await box.reach(second, run, (detail) => detail.status === "finished");
   const [reward] = await curve(second, run);
   assert.deepEqual([reward?.steps, reward?.values], [upTo(60), upTo(60)]);

@@ -70,7 +70,9 @@ const unopenable = (path: string, what: string): UserError =>
   });
 
 const baseSchema = z.looseObject({
-  gradus: z.object({ base: z.object({ path: z.string(), sha256: z.string() }) }),
+  gradus: z.object({
+    base: z.object({ path: z.string(), relative: z.string().optional(), sha256: z.string() }),
+  }),
 });
 /**
  * The model that an adapter's checkpoint stands on; undefined for one that stands alone.
@@ -89,8 +91,10 @@ export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | un
       action: "Put the base model back where it was, or export the adapter merged before it is moved.",
     });
   if (parsed === undefined) throw problem("its config.json does not name");
-  const path = resolve(folder, parsed.path);
-  if (!existsSync(path)) throw problem("is not there any more");
+  const path = [parsed.path, parsed.relative ?? parsed.path]
+    .map((one) => resolve(folder, one))
+    .find((one) => existsSync(one));
+  if (path === undefined) throw problem("is not there any more");
   if (fingerprint(path) !== parsed.sha256) throw problem("has changed since");
   return { ...openBase(path), shape };
 }

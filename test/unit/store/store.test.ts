@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { groupsQuery } from "../../../shared/protocol.ts";
@@ -213,7 +214,55 @@ test("a damaged segment becomes an event, once; a torn one is waited for", () =>
     events.map(({ name, severity }) => [name, severity]),
     [["log/checksum", "error"]],
   );
-  assert.ok(events[0]?.message.includes(path));
+  const { message, action } = events[0]!;
+  assert.ok(message.includes(path));
+  assert.match(
+    message,
+    /damaged at byte \d+.*What attempt 0 logged after step 2 is missing: \d+ bytes of this file\./,
+  );
+  assert.match(action ?? "", /Put a whole copy of the file back/);
+  const [damaged] = store.queries.show({ run: "a" }).damaged ?? [];
+  assert.equal(damaged, `${message} ${action ?? ""}`);
+});
+
+test("a run whose process has ended is being read until its end is known; one that starts is starting", () => {
+  const { folder, store } = newStore();
+  const dead = { pid: 2 ** 22 + 1, processStart: "1", startedAt: "", version: "0" };
+  const worker = (attempt: number): void =>
+    writeFileSync(join(runFolder(folder, "a"), "worker.json"), JSON.stringify({ ...dead, attempt }));
+  const status = (): string => store.queries.show({ run: "a" }).status;
+  write(folder, "a", 0, [[[start()], -1], ...plain(0, 1)]);
+  worker(0);
+  store.ingestAll("a");
+  assert.equal(status(), "reading");
+  assert.equal(store.queries.list({ limit: 9 }).runs[0]?.status, "reading");
+  assert.equal(store.queries.summary("a")?.status, "reading");
+  store.ingest.setStatus("a", "interrupted", "it ended", 0);
+  assert.equal(status(), "interrupted");
+  // Resumed: what the folder names is still the process of the attempt before.
+  store.ingest.setStatus("a", "starting", null, 1);
+  assert.equal(status(), "starting");
+  worker(1);
+  assert.equal(status(), "reading");
+  write(folder, "a", 1, [
+    [[start(1, 1)], -1],
+    [[end(1)], 1],
+  ]);
+  store.ingestAll("a");
+  assert.equal(status(), "finished");
+});
+
+test("a path that SQLite cannot open is said to be too long", () => {
+  const base = mkdtempSync(join(tmpdir(), "gradus-long-"));
+  try {
+    const folder = join(base, ...Array.from({ length: 9 }, () => "a".repeat(100)));
+    assert.throws(
+      () => new Store(folder, { anyThread: true }),
+      /path has \d+ bytes, and SQLite opens no file/,
+    );
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
 });
 
 test("acknowledged control lines move the status", () => {

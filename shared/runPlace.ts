@@ -1,0 +1,28 @@
+/** Where a run's config lies now: a project may have been moved or copied with its store since the run began. */
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
+import type { RunFile } from "./run.ts";
+
+/**
+ * The config's path. Beside a store that was moved or copied it is the config that went with it.
+ * @param folder of the run
+ */
+export function configPlace(folder: string, { file, relative }: Pick<RunFile, "file" | "relative">): string {
+  if (relative === undefined) return existsSync(file) ? file : (withStore(folder, file) ?? file);
+  const beside = resolve(folder, relative);
+  if (beside === file || isSame(beside, file)) return file;
+  if (existsSync(beside)) return beside;
+  // The run has a copy of the text: what counts is where the paths in it begin.
+  return !existsSync(dirname(file)) && existsSync(dirname(beside)) ? beside : file;
+}
+
+function isSame(a: string, b: string): boolean {
+  return existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
+}
+
+/** Of runs that do not know where their config was beside the store: the longest ending of its path that is there. */
+function withStore(folder: string, file: string): string | undefined {
+  const project = resolve(folder, "..", "..", "..");
+  const parts = file.split(sep).slice(1);
+  return parts.map((_, at) => join(project, ...parts.slice(at))).find((path) => existsSync(path));
+}
