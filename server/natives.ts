@@ -7,7 +7,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
-import { dirname, join, parse } from "node:path";
+import { delimiter, dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as esbuild from "esbuild";
 import { z } from "zod";
@@ -66,7 +66,12 @@ export const requireCarried = <T>(name: Carried): T =>
 
 /** esbuild with its own binary where it is installed, else in WebAssembly: the same version, so the same output. */
 export function requireEsbuild(): typeof esbuild {
-  return isInstalled("esbuild") ? nativeRequire()("esbuild") : requireCarried("esbuild-wasm");
+  if (isInstalled("esbuild")) return nativeRequire()("esbuild");
+  // It starts `node` by name, and this one may be none that the PATH has.
+  const path = process.env["PATH"] ?? "";
+  const own = dirname(process.execPath);
+  if (!path.split(delimiter).includes(own)) process.env["PATH"] = `${path}${delimiter}${own}`;
+  return requireCarried("esbuild-wasm");
 }
 
 const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });

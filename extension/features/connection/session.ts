@@ -173,16 +173,11 @@ function session(
 }
 
 /** Refuses early and clearly what a daemon could not do. */
-export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
+export function requireNode(node: FoundNode | undefined): FoundNode {
   if (node === undefined)
     throw new UserError("No Node was found to run the daemon.", {
       code: "set-up",
       action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
-    });
-  if (!setUp)
-    throw new UserError("Compute is not set up for this version.", {
-      code: "set-up",
-      action: "Set it up once: it takes a few minutes.",
     });
   return node;
 }

@@ -31,7 +31,8 @@ function using<Result>(driver: SqliteDriver, act: () => Result): Result {
     delete process.env["GRADUS_SQLITE"];
   }
 }
-const open = (driver: SqliteDriver, path: string) => using(driver, () => openDatabase(path, { anyThread: true }));
+const open = (driver: SqliteDriver, path: string) =>
+  using(driver, () => openDatabase(path, { anyThread: true }));
 
 /** A process of another program, as the holder of a file. */
 function holder(path: string, kind: Kind): ChildProcess {
@@ -127,13 +128,4 @@ test("the two kinds never have a file together", async () => {
     assert.ok(!existsSync(holdPath(path)) || allowed);
     rmSync(holdPath(path), { force: true });
   }
-});
-
-test("statements that are made one after the other do not fill the memory of SQLite in WebAssembly", () => {
-  const { database } = open("node-sqlite3-wasm", join(base, "many.sqlite"));
-  database.exec("CREATE TABLE t(x)");
-  for (let index = 0; index < 30_000; index++)
-    database.prepare(`INSERT INTO t VALUES (${index % 7})`).run();
-  assert.deepEqual(database.prepare("SELECT count(*) AS n FROM t").get(), { n: 30_000 });
-  database.close();
 });
