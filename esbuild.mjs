@@ -122,6 +122,8 @@ if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbui
   if (argv.includes("--watch"))
     for (const entry of entries) await (await context({ ...entry, logLevel: "info" })).watch();
   else {
+    // Else the command would print what an earlier build has written.
+    rmSync(`${dist}/gradus.schema.json`, { force: true });
     await Promise.all(entries.map((entry) => build(entry)));
     if (production) carry();
     writeFileSync(`${dist}/gradus.schema.json`, schema());

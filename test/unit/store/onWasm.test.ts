@@ -6,3 +6,5 @@ await import("./driver.test.ts");
 await import("./points.test.ts");
 await import("./whereAndSeries.test.ts");
 await import("./tasks.test.ts");
+
+export {};
