@@ -1,7 +1,8 @@
 // One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
@@ -50,12 +51,13 @@ export const entries = [
   },
   {
     ...shared,
-    entryPoints: { extension: "extension/extension.ts" },
+    // What the editor loads is small; it loads the rest when there is something to do.
+    entryPoints: { extension: "extension/wake/index.ts", workbench: "extension/extension.ts" },
     outdir: dist,
     platform: "node",
     target: "node20",
     format: "cjs",
-    external: ["vscode"],
+    external: ["vscode", "./workbench.js"],
   },
   {
     ...shared,
@@ -93,12 +95,37 @@ export const workbenchTests = (patterns) => ({
 const schema = () =>
   execFileSync(process.execPath, [`${dist}/cli.mjs`, "schema", "--json"], { maxBuffer: 1 << 26 });
 
+/** What a package brings along so that it works before any set-up; a checkout finds it in node_modules. */
+const carried = {
+  "node-sqlite3-wasm": ["package.json", "LICENSE", "dist"],
+  "esbuild-wasm": [
+    "package.json",
+    "LICENSE.md",
+    "lib/main.js",
+    "bin/esbuild",
+    "esbuild.wasm",
+    "wasm_exec.js",
+    "wasm_exec_node.js",
+  ],
+};
+function carry() {
+  for (const [name, files] of Object.entries(carried))
+    for (const file of files)
+      cpSync(join("node_modules", name, file), join(dist, "carried", name, file), {
+        recursive: true,
+        dereference: true,
+      });
+}
+
 if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbuild.mjs")) {
   if (production) rmSync(dist, { recursive: true, force: true });
   if (argv.includes("--watch"))
     for (const entry of entries) await (await context({ ...entry, logLevel: "info" })).watch();
   else {
+    // Else the command would print what an earlier build has written.
+    rmSync(`${dist}/gradus.schema.json`, { force: true });
     await Promise.all(entries.map((entry) => build(entry)));
+    if (production) carry();
     writeFileSync(`${dist}/gradus.schema.json`, schema());
   }
 }

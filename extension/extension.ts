@@ -25,6 +25,7 @@ import { RunLog } from "./features/runs/log.ts";
 import { RunsTree } from "./features/runs/tree.ts";
 import { SetUp } from "./features/setUp/setUp.ts";
 import { registerDaemonCommands } from "./features/status/daemonCommands.ts";
+import { registerTrainerCommands } from "./features/trainers/commands.ts";
 import { Status } from "./features/status/statusBar.ts";
 import { register, tell } from "./vscode/commands.ts";
 import { coalesce } from "./vscode/coalesce.ts";
@@ -52,14 +53,14 @@ export async function activate(context: ExtensionContext): Promise<Api> {
 function build(context: ExtensionContext): Api {
   const places: Places = { home: context.extensionPath, version: GRADUS_VERSION, environment: process.env };
   const stores = new Stores(places);
-  const setUp = new SetUp(places);
+  const setUp = new SetUp(places, () => stores.renew());
   const panels = new RunPanels(context.extensionUri, stores);
   const status = new Status(stores, (run) => panels.sees(run));
   panels.looked.on(() => status.update());
   const lenses = new ConfigLenses(stores);
   const log = new RunLog(stores);
   const commandLine = () => ({
-    node: requireNode(findNode(places, setting("nodePath", "")), true).path,
+    node: requireNode(findNode(places, setting("nodePath", ""))).path,
     cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
   });
   context.subscriptions.push(
@@ -76,6 +77,7 @@ function build(context: ExtensionContext): Api {
     setUp.register(),
     ...registerRunCommands({ stores, panels, ensureSetUp: () => setUp.ensure() }),
     ...registerConfigCommands(commandLine),
+    ...registerTrainerCommands(commandLine),
     ...registerDaemonCommands(stores),
     register("walkthroughOpen", () =>
       editor.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#firstRun`, false),
@@ -83,10 +85,6 @@ function build(context: ExtensionContext): Api {
   );
   showViews(context, stores, setUp, lenses, status, log);
   announceEnds(stores, panels);
-  setUp.done.on(() => {
-    for (const store of stores.all)
-      stores.restart(store).catch((error: unknown) => output().warn(String(error)));
-  });
   stores.start();
   return { stores };
 }
@@ -150,7 +148,7 @@ function showViews(
   stores.changed.on(() => void update());
   setUp.progress.on((line) => {
     building = line !== undefined;
-    say(building ? `Setting up compute: ${line}` : messageFor(stores));
+    say(line === undefined ? messageFor(stores) : `Setting up compute. ${line}`);
   });
   void update();
   void configs.getChildren();

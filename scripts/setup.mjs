@@ -10,7 +10,7 @@ import { couldBuildEngine, setUpEngine } from "./setup/engine.mjs";
 import { withLock } from "./setup/lock.mjs";
 import { checkNode, thisNode } from "./setup/node.mjs";
 import { dataFolder, home, isCheckout, nativeRoot, recordFile, sha256, writeFile } from "./setup/places.mjs";
-import { SetupError, say } from "./setup/process.mjs";
+import { SetupError, endSteps, say, startSteps, step } from "./setup/process.mjs";
 import { currentRecord, lockHash } from "./setup/stamp.mjs";
 import { setUpSqlite } from "./setup/sqlite.mjs";
 import { setUpTests } from "./setup/tests.mjs";
@@ -31,11 +31,14 @@ async function buildNatives(engine) {
   return withLock(
     lock("natives"),
     async () => {
+      step(2, "SQLite");
+      const sqlite = await setUpSqlite(root);
+      step(3, "the engine");
       const record = {
         format: 1,
         node: thisNode(),
         lock: lockHash(home),
-        sqlite: await setUpSqlite(root),
+        sqlite,
         engine: await setUpEngine(root, engine),
         at: new Date().toISOString(),
       };
@@ -59,8 +62,13 @@ export async function setUp({ tests = false, again = false, engine = {} } = {}) 
       const started = Date.now();
       let record = settled(again);
       if (record === undefined) {
+        startSteps(4);
+        step(1, "packages");
         await installPackages();
         record = await buildNatives(engine);
+        step(4, isCheckout ? "the bundle" : "checking");
+        await bundle();
+        endSteps();
         say(
           `ready in ${Math.round((Date.now() - started) / 1000)} s: SQLite by ${record.sqlite.driver}, ${record.engine.backend === "native" ? record.engine.reason : "WebAssembly (slow)"}`,
         );

@@ -3,63 +3,37 @@ import { Command as Program, CommanderError, Help, type Option } from "commander
 import { UserError, messageOf } from "../shared/errors.ts";
 import { visibleText } from "../shared/visibleText.ts";
 import { complain, exit, type Command } from "./cli/command.ts";
+import summaries from "./cli/summaries.json" with { type: "json" };
 
 declare const GRADUS_VERSION: string;
 
 /** Loaded when called: `gradus validate` reads neither the store nor the engine. */
-const commands: Readonly<
-  Record<string, { summary: string; hidden?: boolean; load: () => Promise<{ command: Command }> }>
-> = {
-  init: {
-    summary: "write a commented starter config with a reward and its test",
-    load: () => import("./cli/init.ts"),
-  },
-  run: { summary: "start a run and follow it", load: () => import("./cli/run.ts") },
-  validate: { summary: "check configs before anything runs", load: () => import("./cli/validate/index.ts") },
-  resolve: {
-    summary: "print the resolved config, each value with where it came from",
-    load: () => import("./cli/resolve.ts"),
-  },
-  convert: {
-    summary: "a verl, TRL or OpenRLHF configuration as a Gradus config",
-    load: () => import("./cli/convert.ts"),
-  },
-  explain: {
-    summary: "rewards → advantages → loss and gradients on recorded rollouts",
-    load: () => import("./cli/explain.ts"),
-  },
-  reward: { summary: "re-score recorded rollouts", load: () => import("./cli/reward.ts") },
-  runs: {
-    summary: "list, show, follow, stop, pause, resume, export, delete runs",
-    load: () => import("./cli/runs.ts"),
-  },
-  rollouts: { summary: "print a run's rollouts", load: () => import("./cli/rollouts.ts") },
-  sample: { summary: "talk to a checkpoint", load: () => import("./cli/sample.ts") },
-  evaluate: { summary: "measure a checkpoint", load: () => import("./cli/evaluate.ts") },
-  methods: { summary: "every method of every slot", load: () => import("./cli/methods.ts") },
-  presets: { summary: "published methods as choices of options", load: () => import("./cli/presets.ts") },
-  rules: { summary: "every kind of finding; with an id, its page", load: () => import("./cli/rules.ts") },
-  schema: { summary: "the JSON Schema of a config", load: () => import("./cli/schema.ts") },
-  daemon: {
-    summary: "status, stop or logs of the daemon of this store",
-    load: () => import("./cli/daemon.ts"),
-  },
-  doctor: {
-    summary: "what compute was found, what is missing and the command that mends it",
-    load: () => import("./cli/doctor.ts"),
-  },
-  engine: {
-    summary: "which library computes; install another one",
-    load: () => import("./cli/engine.ts"),
-  },
-  curriculum: {
-    summary: "what the curriculum draws: of recorded outcomes, or of simulated learners",
-    load: () => import("./cli/curriculum.ts"),
-  },
-  lsp: { summary: "the language server on stdio, for any editor", load: () => import("./cli/lsp.ts") },
-  serve: { summary: "the daemon's process", hidden: true, load: () => import("./cli/serve.ts") },
-  worker: { summary: "a run's process", hidden: true, load: () => import("./cli/worker.ts") },
+const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+  init: () => import("./cli/init.ts"),
+  run: () => import("./cli/run.ts"),
+  validate: () => import("./cli/validate/index.ts"),
+  resolve: () => import("./cli/resolve.ts"),
+  convert: () => import("./cli/convert.ts"),
+  explain: () => import("./cli/explain.ts"),
+  reward: () => import("./cli/reward.ts"),
+  runs: () => import("./cli/runs.ts"),
+  rollouts: () => import("./cli/rollouts.ts"),
+  sample: () => import("./cli/sample.ts"),
+  evaluate: () => import("./cli/evaluate.ts"),
+  methods: () => import("./cli/methods.ts"),
+  presets: () => import("./cli/presets.ts"),
+  rules: () => import("./cli/rules.ts"),
+  schema: () => import("./cli/schema.ts"),
+  daemon: () => import("./cli/daemon.ts"),
+  doctor: () => import("./cli/doctor.ts"),
+  engine: () => import("./cli/engine.ts"),
+  curriculum: () => import("./cli/curriculum.ts"),
+  lsp: () => import("./cli/lsp.ts"),
+  serve: () => import("./cli/serve.ts"),
+  worker: () => import("./cli/worker.ts"),
 };
+/** Those that a person calls; `serve` and `worker` are started by others. bin/gradus reads them before there is a bundle. */
+const summary: Readonly<Record<string, string>> = summaries;
 
 /** An option that may be given many times starts from an empty list: nothing to tell. */
 const described = (option: Option): string =>
@@ -85,10 +59,10 @@ async function main(argv: readonly string[]): Promise<void> {
   const [first, second] = argv.filter((word) => !word.startsWith("-"));
   const wanted = first === "help" ? second : first;
   leaveQuietly(wanted);
-  for (const [name, { summary, hidden, load }] of Object.entries(commands)) {
+  for (const [name, load] of Object.entries(commands)) {
     const sub = program
-      .command(name, { hidden: hidden ?? false })
-      .description(summary)
+      .command(name, { hidden: summary[name] === undefined })
+      .description(summary[name] ?? "started by the daemon or by another command")
       .exitOverride();
     if (name === wanted) (await load()).command.configure(sub);
   }

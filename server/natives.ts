@@ -7,9 +7,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
-import { dirname, join, parse } from "node:path";
+import { delimiter, dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
+import type * as esbuild from "esbuild";
 import { z } from "zod";
+import { UserError } from "../shared/errors.ts";
 
 /** The same place as `dataFolder` in scripts/setup/places.mjs. */
 export function dataFolder(): string {
@@ -32,10 +34,44 @@ export function nativeRequire(): NodeJS.Require {
   return createRequire(join(nativeRoot(), "package.json"));
 }
 
+const versionIn = (folder: string): string =>
+  z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
+    .version;
+const nativeFolder = (name: string): string => join(nativeRoot(), "node_modules", name);
+const isInstalled = (name: string): boolean => existsSync(join(nativeFolder(name), "package.json"));
+
 /** Version of an installed native package; also of one that does not export its package.json. */
-export function nativeVersion(name: string): string {
-  const file = join(nativeRoot(), "node_modules", name, "package.json");
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, "utf8"))).version;
+export const nativeVersion = (name: string): string => versionIn(nativeFolder(name));
+
+/** What works without any set-up, slower: SQLite and esbuild in WebAssembly. */
+type Carried = "node-sqlite3-wasm" | "esbuild-wasm";
+
+/** In a package they lie beside the bundle (`dist/carried`, put there by esbuild.mjs), in a checkout in node_modules. */
+function carriedFolder(name: Carried): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; ; folder = dirname(folder)) {
+    for (const place of ["carried", "node_modules"])
+      if (existsSync(join(folder, place, name, "package.json"))) return join(folder, place, name);
+    if (folder === parse(folder).root)
+      throw new UserError(`${name} is missing: this package is incomplete.`, {
+        file: here,
+        code: "incomplete",
+        action: "Install Gradus again.",
+      });
+  }
+}
+export const carriedVersion = (name: Carried): string => versionIn(carriedFolder(name));
+export const requireCarried = <T>(name: Carried): T =>
+  createRequire(join(carriedFolder(name), "package.json"))(carriedFolder(name));
+
+/** esbuild with its own binary where it is installed, else in WebAssembly: the same version, so the same output. */
+export function requireEsbuild(): typeof esbuild {
+  if (isInstalled("esbuild")) return nativeRequire()("esbuild");
+  // It starts `node` by name, and this one may be none that the PATH has.
+  const path = process.env["PATH"] ?? "";
+  const own = dirname(process.execPath);
+  if (!path.split(delimiter).includes(own)) process.env["PATH"] = `${path}${delimiter}${own}`;
+  return requireCarried("esbuild-wasm");
 }
 
 const nodeRecord = z.object({ path: z.string(), version: z.string(), abi: z.string() });
@@ -82,6 +118,7 @@ const sqliteCacheName = (version: string): string =>
  * Undefined: none was built; better-sqlite3 then looks inside its own package, else `sqliteDriver()` names libsql.
  */
 export function sqliteBinding(): string | undefined {
+  if (!isInstalled("better-sqlite3")) return undefined;
   const file = join(
     dataFolder(),
     "native",
@@ -91,14 +128,19 @@ export function sqliteBinding(): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
+const sqliteDrivers = ["better-sqlite3", "libsql", "node-sqlite3-wasm"] as const;
+export type SqliteDriver = (typeof sqliteDrivers)[number];
+
 /**
- * Which SQLite package to open a store with: better-sqlite3, or libsql where set-up found no way to build it.
- * GRADUS_SQLITE names one whatever set-up found: for tests, and to try the other one.
+ * Which SQLite package to open a store with: better-sqlite3 where it is built for the running Node, libsql where set-up
+ * found no way to build it, else the one that needs no set-up. GRADUS_SQLITE names one whatever there is: for tests,
+ * and to try another.
  */
-export function sqliteDriver(): "better-sqlite3" | "libsql" {
-  const named = process.env["GRADUS_SQLITE"];
-  if (named === "better-sqlite3" || named === "libsql") return named;
-  return sqliteBinding() === undefined && setupRecord()?.sqlite.driver === "libsql"
-    ? "libsql"
-    : "better-sqlite3";
+export function sqliteDriver(): SqliteDriver {
+  const named = sqliteDrivers.find((name) => name === process.env["GRADUS_SQLITE"]);
+  if (named !== undefined) return named;
+  const builtInPlace = (): boolean =>
+    existsSync(join(nativeFolder("better-sqlite3"), "build", "Release", "better_sqlite3.node"));
+  if (sqliteBinding() !== undefined || builtInPlace()) return "better-sqlite3";
+  return setupRecord()?.sqlite.driver === "libsql" && isInstalled("libsql") ? "libsql" : "node-sqlite3-wasm";
 }

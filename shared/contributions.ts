@@ -24,6 +24,8 @@ export const commands = {
   daemonRestart: "gradus.daemon.restart",
   daemonLog: "gradus.daemon.openLog",
   outputShow: "gradus.output.show",
+  trainerValidate: "gradus.trainer.validate",
+  trainerConvert: "gradus.trainer.convert",
   engineSetUp: "gradus.engine.setUp",
   walkthroughOpen: "gradus.walkthrough.open",
 } as const;
@@ -50,4 +52,6 @@ export const contextKeys = {
   daemonState: "gradus.daemonState",
   hasConfigs: "gradus.hasConfigs",
   hasRuns: "gradus.hasRuns",
+  /** The name of the trainer that a file seen here starts; unset: none does. */
+  trainer: "gradus.trainer",
 } as const;

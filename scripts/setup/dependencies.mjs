@@ -22,12 +22,12 @@ async function intoCheckout() {
   const reason = whyInstall(home);
   if (reason === undefined) return;
   say(`installing packages (${reason})`);
-  await must("npm", ["ci", ...quiet], { what: "npm ci", mend, cwd: home });
+  await must("npm", ["ci", "--include=dev", ...quiet], { what: "npm ci", mend, cwd: home });
 }
 
 async function intoDataFolder() {
   const root = nativeRoot();
-  const wanted = Object.fromEntries(unbundled.map((name) => [name, manifest.dependencies[name]]));
+  const wanted = Object.fromEntries(unbundled.map((name) => [name, manifest.devDependencies[name]]));
   const versionOf = (name) => {
     const file = join(modulesOf(root), name, "package.json");
     return existsSync(file) ? readJson(file).version : undefined;

@@ -26,7 +26,7 @@ export const recordFile = (root) => join(modulesOf(root), ".gradus", "setup.json
 
 /** Versions of what is fetched outside package.json. */
 export const versions = {
-  addon: manifest.dependencies["@tensorflow/tfjs-node-gpu"],
+  addon: manifest.devDependencies["@tensorflow/tfjs-node-gpu"],
   tensorflow: "2.21.0",
   libsql: "0.5.29",
   codeServer: "4.100.3",
@@ -47,7 +47,7 @@ export const sqliteFolder = (node = process) =>
   join(
     dataFolder(),
     "native",
-    `better-sqlite3-${manifest.dependencies["better-sqlite3"]}-abi${node.versions.modules}-${node.platform}-${node.arch}`,
+    `better-sqlite3-${manifest.devDependencies["better-sqlite3"]}-abi${node.versions.modules}-${node.platform}-${node.arch}`,
   );
 
 export const sha256 = (text) => createHash("sha256").update(text).digest("hex");

@@ -24,7 +24,23 @@ function ended(child) {
   if (running.size === 0) for (const [signal, end] of endings) process.removeListener(signal, end);
 }
 
-export const say = (text) => void process.stderr.write(`gradus set-up: ${text}\n`);
+/** Where a set-up that does everything stands: said in front of each of its lines. */
+let steps;
+export const startSteps = (count) => void (steps = { count, at: 0, since: Date.now() });
+export const step = (at, what) => {
+  if (steps !== undefined) steps.at = at;
+  say(what);
+};
+export const endSteps = () => void (steps = undefined);
+
+const clock = (milliseconds) => {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+};
+const standing = () =>
+  steps === undefined ? "" : `step ${steps.at} of ${steps.count}, ${clock(Date.now() - steps.since)}: `;
+
+export const say = (text) => void process.stderr.write(`gradus set-up: ${standing()}${text}\n`);
 
 /** A step failed for a reason the person can act on: `mend` is the command or sentence that does. */
 export class SetupError extends Error {

@@ -1,10 +1,9 @@
 /** The names a reward's file offers, found without running it. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import type * as esbuild from "esbuild";
 import { messageOf } from "../../shared/errors.ts";
 import { limits, readText } from "../inputFile.ts";
-import { nativeRequire } from "../natives.ts";
+import { requireEsbuild } from "../natives.ts";
 import { pythonNames } from "./pythonNames.ts";
 
 export type Exports =
@@ -29,16 +28,11 @@ const pythonExports = (file: string): Exports => {
   return { kind: "names", names, open };
 };
 
-const isBuild = (value: unknown): value is typeof esbuild =>
-  typeof value === "object" && value !== null && "buildSync" in value;
-
 function scriptExports(file: string): Exports {
   const text = readText(file, limits.source);
   const open = /\bmodule\.exports\b|\bexports\.[\w$]+\s*=|\bexport\s*\*\s*from\b/.test(text);
   try {
-    const loaded: unknown = nativeRequire()("esbuild");
-    if (!isBuild(loaded)) return { kind: "names", names: [], open: true };
-    const { metafile } = loaded.buildSync({
+    const { metafile } = requireEsbuild().buildSync({
       stdin: {
         contents: text,
         sourcefile: file,

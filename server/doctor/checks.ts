@@ -6,11 +6,14 @@ import { execFile, type ExecFileException } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join, parse, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import type { WasmConstructor } from "../store/wasmDriver.ts";
 import {
+  carriedVersion,
   dataFolder,
   nativeRoot,
   nativeVersion,
   recordedNode,
+  requireCarried,
   setupRecord,
   sqliteBinding,
   sqliteDriver,
@@ -46,7 +49,7 @@ function run(command: string, args: readonly string[], timeout = 60_000): Promis
   });
 }
 
-const setUpAgain = "npm run setup";
+const setUpAgain = "gradus engine install";
 const root = process.getuid?.() === 0;
 const apt = (packages: string): string => `${root ? "" : "sudo "}apt-get install -y ${packages}`;
 /** How a package is installed here; Debian's names where the system is unknown. */
@@ -75,8 +78,8 @@ export function checkNode(): Check {
   if (recorded === undefined)
     return {
       name: "Node",
-      status: "missing",
-      detail: `${here}; set-up has not recorded which Node it built for`,
+      status: "optional",
+      detail: `${here}; nothing is built for it yet: the first run does that`,
       mend: setUpAgain,
     };
   return {
@@ -147,8 +150,25 @@ function whyLibsql(): string {
   return `${reason}; with it a NUL character ends a group's, task's or metric's name in answers; the logs keep it`;
 }
 
+/** In this process: WebAssembly that fails throws. */
+function checkCarriedSqlite(): Check {
+  const name = "node-sqlite3-wasm";
+  try {
+    const { Database }: { readonly Database: WasmConstructor } = requireCarried(name);
+    const database = new Database(":memory:");
+    database.exec("SELECT 1");
+    database.close();
+    const detail = `${name} ${carriedVersion(name)}, carried by the package; set-up builds a faster one`;
+    return { name: "SQLite", status: "ok", detail };
+  } catch (error) {
+    const detail = `${name} does not open a database: ${messageOf(error)}`;
+    return { name: "SQLite", status: "missing", detail, mend: setUpAgain };
+  }
+}
+
 export async function checkSqlite(): Promise<Check> {
   const driver = sqliteDriver();
+  if (driver === "node-sqlite3-wasm") return checkCarriedSqlite();
   const binding = driver === "better-sqlite3" ? sqliteBinding() : undefined;
   const { status, stdout, stderr } = await run(process.execPath, [
     "-e",

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
 import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
 import { regularFile } from "../inputFile.ts";
-import { nativeRequire } from "../natives.ts";
+import { requireEsbuild } from "../natives.ts";
 
 export interface Bundle {
   readonly text: string;
@@ -30,9 +30,8 @@ function refusal(file: string, term: string, error: unknown): UserError {
 }
 
 async function build(file: string, term: string, text: string | undefined): Promise<string> {
-  const { build: bundle }: typeof esbuild = nativeRequire()("esbuild");
   try {
-    const { outputFiles } = await bundle({
+    const { outputFiles } = await requireEsbuild().build({
       ...(text === undefined
         ? { entryPoints: [file] }
         : {

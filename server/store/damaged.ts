@@ -20,7 +20,7 @@ export function setAside(store: string): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   let aside = `${path}.damaged-${stamp}`;
   for (let n = 2; existsSync(aside); n++) aside = `${path}.damaged-${stamp}-${n}`;
-  for (const end of ["", "-wal", "-shm"])
+  for (const end of ["", "-wal", "-shm", "-journal"])
     if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${aside}${end}`);
   return aside;
 }

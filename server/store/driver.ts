@@ -1,13 +1,23 @@
 /**
- * Opens SQLite: better-sqlite3 with the binding that set-up built for this Node, or libsql, which comes prebuilt, where
- * set-up found no compiler. Refuses the main thread: a daemon that waits for a disk answers nobody.
+ * Opens SQLite: better-sqlite3 with the binding that set-up built for this Node, libsql, which comes prebuilt, where
+ * set-up found no compiler, and before any set-up the one in WebAssembly that the package carries. Refuses the main
+ * thread: a daemon that waits for a disk answers no request.
  */
 import type BetterSqlite from "better-sqlite3";
 import { isMainThread } from "node:worker_threads";
 import { UserError, messageOf } from "../../shared/errors.ts";
-import { nativeRequire, nativeVersion, sqliteBinding, sqliteDriver } from "../natives.ts";
+import {
+  carriedVersion,
+  nativeRequire,
+  nativeVersion,
+  requireCarried,
+  sqliteBinding,
+  sqliteDriver,
+} from "../natives.ts";
 import type { Database } from "./database.ts";
+import { holdStore, type Hold, type Kind } from "./hold.ts";
 import { openLibsql, type LibsqlConstructor } from "./libsqlDriver.ts";
+import { openWasm, type WasmConstructor } from "./wasmDriver.ts";
 
 type BetterConstructor = new (path: string, options?: BetterSqlite.Options) => BetterSqlite.Database;
 type Open = (path: string, readonly: boolean) => Database;
@@ -21,15 +31,18 @@ export interface Opened {
 /** SQLite's own limit, with what it adds for its journal. */
 const longestPath = 500;
 
-// NORMAL under WAL loses at most the last transactions in a power cut; their log is still there to be read again.
-const pragmas = [
+const common = [
   "busy_timeout = 5000",
-  "journal_mode = WAL",
-  "synchronous = NORMAL",
   "temp_store = MEMORY",
   "cache_size = -32000",
   "journal_size_limit = 67108864",
 ];
+/** The WebAssembly driver has settled how it writes (`openWasm`); its journal must be on the disk before the file is. */
+const pragmas: Readonly<Record<Kind, readonly string[]>> = {
+  // NORMAL under WAL loses at most the last transactions in a power cut; their log is still there to be read again.
+  native: ["journal_mode = WAL", "synchronous = NORMAL", ...common],
+  wasm: ["synchronous = FULL", ...common],
+};
 
 /**
  * @param options.anyThread for tests and tools that have no one to keep waiting
@@ -42,12 +55,15 @@ export function openDatabase(
   if (isMainThread && options.anyThread !== true)
     throw new Error("SQLite belongs to the store's thread, never to the main thread.");
   const readonly = options.readonly ?? false;
-  const { open, driver } = load();
+  const { open, driver, kind } = load();
+  const hold = readonly ? undefined : holdStore(path, kind);
   try {
     const database = open(path, readonly);
-    for (const pragma of pragmas) if (!readonly || !pragma.startsWith("journal")) database.pragma(pragma);
-    return { database, driver };
+    for (const pragma of pragmas[kind])
+      if (!readonly || !pragma.startsWith("journal")) database.pragma(pragma);
+    return { database: closing(database, hold), driver };
   } catch (error) {
+    hold?.release();
     const length = Buffer.byteLength(path);
     if (length > longestPath)
       throw new UserError(
@@ -68,18 +84,37 @@ export function openDatabase(
   }
 }
 
-function load(): { open: Open; driver: string } {
+/** The file may be opened by another kind of SQLite once it is closed. */
+const closing = (database: Database, hold: Hold | undefined): Database => ({
+  exec: (sql) => database.exec(sql),
+  prepare: (sql) => database.prepare(sql),
+  transaction: (work) => database.transaction(work),
+  pragma: (text) => database.pragma(text),
+  close: () => {
+    database.close();
+    hold?.release();
+  },
+});
+
+function load(): { open: Open; driver: string; kind: Kind } {
   const name = sqliteDriver();
   try {
+    if (name === "node-sqlite3-wasm")
+      return { open: withWasm(), driver: `${name} ${carriedVersion(name)}`, kind: "wasm" };
     const open = name === "libsql" ? withLibsql() : withBetterSqlite();
-    return { open, driver: `${name} ${nativeVersion(name)}` };
+    return { open, driver: `${name} ${nativeVersion(name)}`, kind: "native" };
   } catch (error) {
     throw new UserError(`SQLite (${name}) cannot be loaded: ${messageOf(error)}.`, {
       code: "store-failed",
       cause: error,
-      action: "Run set-up again: npm start. `gradus doctor` says what is missing.",
+      action: "Build it again: gradus engine install. `gradus doctor` says what is missing.",
     });
   }
+}
+
+function withWasm(): Open {
+  const { Database: construct }: { readonly Database: WasmConstructor } = requireCarried("node-sqlite3-wasm");
+  return (path, readonly) => openWasm(construct, path, readonly);
 }
 
 function withLibsql(): Open {

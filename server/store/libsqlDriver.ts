@@ -13,6 +13,7 @@
  */
 import { existsSync } from "node:fs";
 import type { Database, SqlValues, Statement } from "./database.ts";
+import { placeholdersOf, valuesFor } from "./placeholders.ts";
 
 interface LibsqlStatement {
   run(values: unknown): { readonly changes: number; readonly lastInsertRowid: number | bigint };
@@ -42,14 +43,14 @@ class LibsqlAdapter implements Database {
     const wanted = placeholdersOf(sql);
     const all = (values: SqlValues): Record<string, unknown>[] => {
       this.mustBeOpen();
-      const rows = statement.all(bindable(values, wanted));
+      const rows = statement.all(valuesFor(values, wanted).values);
       rows.forEach(blobsToBuffers);
       return rows;
     };
     return {
       run: (...values) => {
         this.mustBeOpen();
-        const { changes, lastInsertRowid } = statement.run(bindable(values, wanted));
+        const { changes, lastInsertRowid } = statement.run(valuesFor(values, wanted).values);
         return { changes, lastInsertRowid };
       },
       get: (...values) => all(values)[0],
@@ -91,45 +92,6 @@ export function openLibsql(construct: LibsqlConstructor, path: string, readonly:
   const database = new LibsqlAdapter(new construct(path));
   if (readonly) database.exec("PRAGMA query_only = ON");
   return database;
-}
-
-interface Placeholders {
-  readonly count: number;
-  readonly names: readonly string[];
-}
-
-function placeholdersOf(sql: string): Placeholders {
-  const bare = sql.replace(/'[^']*'|"[^"]*"|--.*/g, "");
-  return {
-    count: bare.split("?").length - 1,
-    names: [...bare.matchAll(/@(\w+)/g)].map(([, name]) => name ?? ""),
-  };
-}
-
-/** One array or one object: a lone null or Buffer would be taken for named values. */
-function bindable(values: SqlValues, { count, names }: Placeholders): unknown {
-  const [first] = values;
-  if (values.length === 1 && isNamed(first) && names.length > 0 && count === 0) {
-    for (const name of names) {
-      if (!(name in first)) throw new RangeError(`Missing named parameter "${name}"`);
-      check(first[name], `@${name}`);
-    }
-    return Object.fromEntries(names.map((name) => [name, first[name]]));
-  }
-  if (values.length !== count || names.length > 0)
-    throw new RangeError(`The statement takes ${count + names.length} values, not ${values.length}`);
-  values.forEach((value, index) => check(value, `value ${index + 1}`));
-  return values;
-}
-
-const isNamed = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-
-function check(value: unknown, which: string): void {
-  if (value === null || value === undefined || typeof value === "number" || typeof value === "string") return;
-  if (value instanceof Uint8Array) return;
-  if (typeof value === "bigint" && BigInt.asIntN(64, value) === value) return;
-  throw new TypeError(`SQLite cannot store ${which}, a ${typeof value}`);
 }
 
 function blobsToBuffers(row: Record<string, unknown>): void {

@@ -85,7 +85,7 @@ export function languageNode(places: Places, setting: string): FoundNode | undef
 }
 
 /** Refuses early and clearly what a daemon could not do. */
-export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundNode {
+export function requireNode(node: FoundNode | undefined): FoundNode {
   if (node === undefined)
     throw new UserError("No Node was found to run the daemon.", {
       code: "set-up",
@@ -99,10 +99,5 @@ export function requireNode(node: FoundNode | undefined, setUp: boolean): FoundN
         action: "Correct the setting, or clear it: then the Node that set-up used is taken.",
       },
     );
-  if (!setUp)
-    throw new UserError("Compute is not set up for this version.", {
-      code: "set-up",
-      action: "Set it up once: it takes a few minutes.",
-    });
   return node;
 }

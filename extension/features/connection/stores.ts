@@ -5,7 +5,7 @@ import { Uri, window, workspace, type Disposable, type WorkspaceFolder } from "v
 import type { LanguageClient } from "vscode-languageclient/node";
 import { findStore } from "../../../shared/daemon/findStore.ts";
 import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
+import { daemonShutdown, type RunSummary } from "../../../shared/protocol.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
@@ -15,7 +15,6 @@ import {
   findNode,
   languageNode,
   nativeRoot,
-  recordedNode,
   requireNode,
   type FoundNode,
   type Places,
@@ -134,10 +133,22 @@ export class Stores implements Disposable {
     await store.machine.start();
   }
 
+  /** Daemons with nothing to lose make room for ones that use what set-up has built. */
+  async renew(): Promise<void> {
+    for (const store of this.#stores) {
+      try {
+        await store.machine.session?.ask(daemonShutdown, { force: false });
+        await this.restart(store);
+      } catch (error) {
+        output().warn(`${store.path}: ${messageOf(error)}`);
+      }
+    }
+  }
+
   /** @param found undefined: whatever the daemon runs under */
   #launch(folders: readonly WorkspaceFolder[], found?: FoundNode): Launch {
     return {
-      node: found ?? requireNode(findNode(this.places, setting("nodePath", "")), true),
+      node: found ?? requireNode(findNode(this.places, setting("nodePath", ""))),
       cli: Uri.joinPath(Uri.file(this.places.home), "dist", "cli.mjs").fsPath,
       version: this.places.version,
       environment: {
@@ -169,7 +180,8 @@ export class Stores implements Disposable {
     const feed = new RunFeed(runs);
     const machine = new ConnectionMachine<DaemonSession>({
       open: async (shaking) => {
-        requireNode(findNode(this.places, setting("nodePath", "")), recordedNode(this.places) !== undefined);
+        // Before set-up, too: only a run needs the engine, and the package carries a SQLite.
+        requireNode(findNode(this.places, setting("nodePath", "")));
         const session = await openSession(path, this.#launch(folders), shaking);
         await feed.follow(session);
         return session;

@@ -8,14 +8,18 @@ import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { Emitter } from "../connection/emitter.ts";
 import { findNode, nativeRoot, recordedNode, requireNode, type Places } from "../connection/node.ts";
+import { progressText } from "./progressText.ts";
 
 export class SetUp {
   /** What is being done; undefined when nothing is. */
   readonly progress = new Emitter<string | undefined>();
-  readonly done = new Emitter<void>();
   #running: Promise<void> | undefined;
 
-  constructor(private readonly places: Places) {}
+  /** @param settled called when it is done, before whoever waits for it goes on */
+  constructor(
+    private readonly places: Places,
+    private readonly settled: () => Promise<void>,
+  ) {}
 
   get needed(): boolean {
     return recordedNode(this.places) === undefined;
@@ -47,7 +51,7 @@ export class SetUp {
   }
 
   async #build(): Promise<void> {
-    const node = requireNode(findNode(this.places, setting("nodePath", "")), true);
+    const node = requireNode(findNode(this.places, setting("nodePath", "")));
     const options = {
       location: ProgressLocation.Notification,
       title: "Setting up compute",
@@ -61,7 +65,7 @@ export class SetUp {
         };
         return this.#spawn(node.path, say, (stop) => cancel.onCancellationRequested(stop));
       });
-      this.done.fire();
+      await this.settled();
     } finally {
       this.progress.fire(undefined);
     }
@@ -79,7 +83,8 @@ export class SetUp {
       createInterface({ input: child.stderr }).on("line", (line) => {
         output().info(`set-up: ${line}`);
         tail.push(line);
-        say(line);
+        const told = progressText(line);
+        if (told !== undefined) say(told);
       });
       onCancel(() => child.kill());
       child.once("error", reject);

@@ -44,15 +44,18 @@ test("a data folder that cannot be made is missing and says what to do", () => {
   assert.match(check.mend ?? "", /GRADUS_DATA/);
 });
 
-test("without native packages engine, SQLite and the recorded Node are missing, each with its command", async () => {
+test("without native packages the engine is missing, with its command, and SQLite is the carried one", async () => {
   mkdirSync(join(folder, "node_modules"));
   process.env["GRADUS_NATIVE_ROOT"] = folder;
   const engine = await checkEngine();
   assert.equal(engine.status, "missing");
   assert.equal(engine.backend, "wasm");
   assert.match(engine.detail, /WebAssembly.*Cannot find module '@tensorflow\/tfjs-node-gpu'/);
-  assert.equal(engine.mend, "npm run setup");
-  assert.equal(checkNode().status, "missing");
+  assert.equal(engine.mend, "gradus engine install");
+  assert.equal(checkNode().status, "optional");
+  const sqlite = await checkSqlite();
+  assert.equal(sqlite.status, "ok");
+  assert.match(sqlite.detail, /^node-sqlite3-wasm \d/);
 });
 
 const record = (change: object): void => {
@@ -86,7 +89,11 @@ test("libsql is taken only where it was recorded and no binding was built", () =
   writeFileSync(manifest, JSON.stringify({ version: "9.9.9" }));
   process.env["GRADUS_NATIVE_ROOT"] = folder;
   process.env["GRADUS_DATA"] = folder;
+  assert.equal(sqliteDriver(), "node-sqlite3-wasm");
   record({});
+  assert.equal(sqliteDriver(), "node-sqlite3-wasm", "recorded, and gone since");
+  mkdirSync(join(folder, "node_modules", "libsql"));
+  writeFileSync(join(folder, "node_modules", "libsql", "package.json"), JSON.stringify({ version: "1.0.0" }));
   assert.equal(sqliteDriver(), "libsql");
   const built = join(
     folder,

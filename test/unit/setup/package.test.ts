@@ -26,7 +26,7 @@ test("the extension ships what it needs and nothing else", () => {
   assert.equal(
     `${own.sort().join("\n")}\n`,
     snapshot,
-    "a new file is shipped, or one is missing: change .vscodeignore or test/fixtures/package/files.txt on purpose",
+    "a new file is shipped, or one is missing: change `files` in package.json or test/fixtures/package/files.txt on purpose",
   );
 });
 

@@ -1,0 +1,64 @@
+/** What can be done with a file that starts verl, TRL or OpenRLHF: check it, and make a config of it to rehearse. */
+import { execFile } from "node:child_process";
+import { commands as editor, window, workspace, type Disposable, type TextDocument } from "vscode";
+import { language } from "../../../shared/contributions.ts";
+import { UserError } from "../../../shared/errors.ts";
+import { trainerIn, trainerNames } from "../../../shared/trainers.ts";
+import { register } from "../../vscode/commands.ts";
+import type { CommandLine } from "../configs/commands.ts";
+
+export function registerTrainerCommands(commandLine: () => CommandLine): readonly Disposable[] {
+  return [
+    register("trainerValidate", () => validate()),
+    register("trainerConvert", () => convert(commandLine())),
+  ];
+}
+
+const trainerOf = (document: TextDocument): string | undefined => {
+  const trainer = trainerIn(document.getText(), document.languageId);
+  return trainer === undefined ? undefined : trainerNames[trainer];
+};
+
+/** The active one, else one of those that are open. */
+async function pickLaunch(title: string): Promise<TextDocument | undefined> {
+  const active = window.activeTextEditor?.document;
+  if (active !== undefined && trainerOf(active) !== undefined) return active;
+  const open = workspace.textDocuments.filter((document) => trainerOf(document) !== undefined);
+  if (open.length === 0)
+    throw new UserError("No open file starts verl, TRL or OpenRLHF.", {
+      action: "Open the launch script, the YAML or the Python file first.",
+    });
+  if (open.length === 1) return open[0];
+  const items = open.map((document) => ({
+    label: workspace.asRelativePath(document.uri),
+    description: trainerOf(document) ?? "",
+    document,
+  }));
+  return (await window.showQuickPick(items, { title }))?.document;
+}
+
+async function validate(): Promise<void> {
+  const document = await pickLaunch("Validate Trainer Configuration");
+  if (document === undefined) return;
+  await window.showTextDocument(document, { preview: true });
+  await editor.executeCommand("workbench.actions.view.problems");
+}
+
+/** Opened, not written: the person decides where it goes. */
+async function convert(commandLine: CommandLine): Promise<void> {
+  const document = await pickLaunch("Create Config of Trainer Configuration");
+  if (document === undefined) return;
+  if (document.isDirty && !(await document.save()))
+    throw new UserError("The file could not be saved, so nothing was made of it.");
+  const content = await converted(commandLine, document.uri.fsPath);
+  await window.showTextDocument(await workspace.openTextDocument({ language: language.id, content }));
+}
+
+function converted({ node, cli }: CommandLine, file: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(node, [cli, "convert", file], (error, text, complaints) => {
+      if (error === null || text !== "") return resolve(text);
+      reject(new UserError(complaints.trim() === "" ? error.message : complaints.trim(), { cause: error }));
+    });
+  });
+}

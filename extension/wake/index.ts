@@ -1,0 +1,116 @@
+/**
+ * What the editor loads: small, and silent until there is something of ours in the workspace. Files by name, a document
+ * whose content starts a known trainer, a command of ours or a look at our view wake the rest (`extension.ts`, a bundle
+ * of its own). Until then there is no daemon, no language server and no status item.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import {
+  EventEmitter,
+  commands as editor,
+  window,
+  workspace,
+  type Disposable,
+  type ExtensionContext,
+  type TextDocument,
+  type TreeDataProvider,
+} from "vscode";
+import { commands, language, views } from "../../shared/contributions.ts";
+import { trainerIn, trainerLanguages, trainerNames } from "../../shared/trainers.ts";
+import type * as Whole from "../extension.ts";
+import { setContext } from "../vscode/context.ts";
+
+export type Api = Whole.Api;
+
+/** The rest of the extension, from its own bundle (esbuild.mjs): loading it takes longer than looking at a file. */
+const load = (): Promise<typeof Whole> => import("./workbench.js");
+
+/** Files that are ours by name; what tests and dependencies carry is not the person's. */
+const ownFiles = "**/*.gradus.{yaml,yml}";
+const notTheirs = "**/node_modules/**";
+
+class Sleeper {
+  #whole: Promise<Api> | undefined;
+  #listening: Disposable[] = [];
+
+  constructor(private readonly context: ExtensionContext) {}
+
+  /** Loads the rest, once. */
+  wake(): Promise<Api> {
+    this.#whole ??= this.#start();
+    return this.#whole;
+  }
+
+  listen(): void {
+    const watcher = workspace.createFileSystemWatcher(ownFiles, false, true, true);
+    // Also of an extension that is awake: a file that is opened later may be the first that starts a trainer.
+    this.context.subscriptions.push(
+      workspace.onDidOpenTextDocument((document) => this.look(document)),
+      workspace.onDidSaveTextDocument((document) => this.look(document)),
+    );
+    this.#listening = [
+      watcher,
+      watcher.onDidCreate(() => void this.wake()),
+      ...Object.values(commands).map((id) =>
+        editor.registerCommand(id, async (...words: unknown[]) => {
+          await this.wake();
+          return editor.executeCommand(id, ...words);
+        }),
+      ),
+      ...[views.runs, views.configs].map((id) => window.registerTreeDataProvider(id, this.#viewer())),
+    ];
+  }
+
+  look(document: TextDocument): void {
+    if (isOurs(document)) void this.wake();
+  }
+
+  async #start(): Promise<Api> {
+    for (const one of this.#listening) one.dispose();
+    this.#listening = [];
+    return (await load()).activate(this.context);
+  }
+
+  /** A person who opens the view wants what is in it. */
+  #viewer(): TreeDataProvider<never> {
+    return {
+      onDidChangeTreeData: new EventEmitter<undefined>().event,
+      getTreeItem: (item) => item,
+      getChildren: () => {
+        void this.wake();
+        return [];
+      },
+    };
+  }
+}
+
+const isOurs = (document: TextDocument): boolean =>
+  document.languageId === language.id || startsTrainer(document);
+
+function startsTrainer(document: TextDocument): boolean {
+  if (!trainerLanguages.includes(document.languageId)) return false;
+  const trainer = trainerIn(document.getText(), document.languageId);
+  if (trainer === undefined) return false;
+  void setContext("trainer", trainerNames[trainer]);
+  return true;
+}
+
+/** What is there by name: a store, or a config anywhere in the workspace. */
+async function hasOwnFiles(): Promise<boolean> {
+  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+  if (folders.some(({ uri }) => existsSync(join(uri.fsPath, ".gradus")))) return true;
+  return (await workspace.findFiles(ownFiles, notTheirs, 1)).length > 0;
+}
+
+export async function activate(context: ExtensionContext): Promise<Api | undefined> {
+  const sleeper = new Sleeper(context);
+  sleeper.listen();
+  // All of them: each may say which trainer it starts.
+  const ours = workspace.textDocuments.filter(isOurs).length > 0;
+  if (ours || (await hasOwnFiles())) return sleeper.wake();
+  return undefined;
+}
+
+export function deactivate(): void {
+  // Disposables close the connection; the daemon and its runs go on.
+}

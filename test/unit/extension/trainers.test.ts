@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { test } from "node:test";
+import { trainerIn, type Trainer } from "../../../shared/trainers.ts";
+
+const cases: readonly (readonly [string, string, Trainer | undefined])[] = [
+  ["shellscript", "set -x\npython3 -m verl.trainer.main_ppo \\\n  data.train_batch_size=8\n", "verl"],
+  ["shellscript", "torchrun --nproc 8 \\\n  -m verl.trainer.fsdp_sft_trainer a=1", "verl"],
+  ["shellscript", "python verl/trainer/main_ppo.py", "verl"],
+  ["shellscript", "ray job submit -- python3 -m openrlhf.cli.train_ppo_ray --actor.x 1", "openrlhf"],
+  ["shellscript", "CUDA_VISIBLE_DEVICES=0 uv run trl grpo --config a.yaml", "trl"],
+  ["shellscript", "accelerate launch trl/scripts/dpo.py", "trl"],
+  ["shellscript", "# python3 -m verl.trainer.main_ppo\necho no", undefined],
+  ["shellscript", "pip install trl verl openrlhf", undefined],
+  ["shellscript", "accelerate launch open_instruct/grpo_fast.py --num_generations 8 # trl grpo", undefined],
+  ["python", "from trl import GRPOConfig, GRPOTrainer\n", "trl"],
+  ["python", "from trl import (\n    SFTTrainer,\n    ModelConfig,\n)\n", "trl"],
+  ["python", "import trl\ntrainer = trl.DPOTrainer(model)\n", "trl"],
+  ["python", "from verl.trainer.main_ppo import run_ppo", "verl"],
+  ["python", "from openrlhf.cli.train_sft import train", "openrlhf"],
+  ["python", "# from trl import GRPOTrainer\nimport os\n", undefined],
+  ["python", "from control import trl\nfrom trl.extras import profiling\n", undefined],
+  ["python", "from verl.utils import hdfs_io", undefined],
+  ["yaml", "actor_rollout_ref:\n  rollout: {n: 8}\nalgorithm:\n  adv_estimator: grpo\n", "verl"],
+  ["yaml", "# trl grpo --config this.yaml\nlearning_rate: 1e-6\n", "trl"],
+  ["yaml", "run: |\n  python3 -m verl.trainer.main_ppo x=1\n", "verl"],
+  ["yaml", "grpo:\n  num_generations: 8\npolicy: {model_name: a}\n", undefined],
+  ["yaml", "algorithm: ppo\nnum_generations: 4\n", undefined],
+  ["json", "trl grpo", undefined],
+];
+
+test("a text is told by what it starts or imports, never by one key", () => {
+  for (const [language, text, expected] of cases) assert.equal(trainerIn(text, language), expected, text);
+});
+
+test("a text is told within 50 ms, whatever it holds and however long it is", () => {
+  const texts = [
+    `verl ${"a".repeat(5_000_000)}`,
+    `trl\n${"from trl import (\n".repeat(20_000)}`,
+    `openrlhf\n${" ".repeat(200_000)}`,
+    `trl\n${"\n# ".repeat(100_000)}`,
+    `verl\n${"-m ".repeat(100_000)}`,
+    `verl ${"/".repeat(200_000)}`,
+    `trl${" \\\n".repeat(60_000)}`,
+  ];
+  for (const language of ["python", "shellscript", "yaml"])
+    for (const text of texts) {
+      const times = [1, 2, 3].map(() => {
+        const began = process.cpuUsage();
+        trainerIn(text, language);
+        const { user, system } = process.cpuUsage(began);
+        return (user + system) / 1000;
+      });
+      assert.ok(
+        Math.min(...times) < 50,
+        `${language} ${JSON.stringify(text.slice(0, 40))}: ${times.join()} ms`,
+      );
+    }
+});
+
+test("what the editor loads first is small", () => {
+  const size = statSync("dist/extension.js").size;
+  assert.ok(size < 40_000, `${size} bytes`);
+  assert.doesNotMatch(readFileSync("dist/extension.js", "utf8"), /vscode-languageclient|vscode-jsonrpc/);
+});
