@@ -14,5 +14,9 @@ test("a step's rewards are told with their extremes, which rollouts without a re
     [metrics["reward/total"], metrics["reward/total/min"], metrics["reward/total/max"]],
     [0.5, -1, 2],
   );
-  assert.deepEqual(describeRewards(scored([1], [0])), { "reward/total": 1 });
+  assert.deepEqual(describeRewards(scored([1], [0])), {
+    "rollout/count": 1,
+    "rollout/scored": 1,
+    "reward/total": 1,
+  });
 });
