@@ -31,9 +31,11 @@ function opened(file: string, text: string): { open: OpenConfig; index: ConfigFi
   return { open, index: new ConfigFiles({ configs: () => [open], wishes: () => wishes }) };
 }
 
+/** But of recorded logs: no rename reaches the names of terms in them. */
 const said = (file: string, text: string): string[] =>
   loadConfig(file, { text })
-    .diagnostics.map(({ severity, rule, range }) => `${severity} ${rule} ${range.start.line}`)
+    .diagnostics.filter(({ rule }) => rule !== "replay-terms")
+    .map(({ severity, rule, range }) => `${severity} ${rule} ${range.start.line}`)
     .sort();
 
 describe("a rename", () => {
