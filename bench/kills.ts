@@ -13,7 +13,7 @@ import { join, resolve } from "node:path";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart } from "../shared/daemon/connect.ts";
-import { isAlive } from "../shared/daemon/process.ts";
+import { isAlive, isRunning } from "../shared/daemon/process.ts";
 import { ask } from "../shared/daemon/request.ts";
 import { readWorker } from "../shared/lease.ts";
 import { rolloutsQuery, runsResume, runsShow, runsStart, type RunDetail } from "../shared/protocol.ts";
@@ -89,7 +89,7 @@ class Project {
 }
 /** Only pids that were read of this project's own files reach this. */
 function end(pid: number): void {
-  if (pid > 0 && isAlive({ pid, processStart: "" })) process.kill(pid, "SIGKILL");
+  if (pid > 0 && isRunning(pid)) process.kill(pid, "SIGKILL");
 }
 
 const over = (detail: RunDetail): boolean =>

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { isAlive } from "../../shared/daemon/process.ts";
+import { isRunning } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
 import { rolloutsQuery, runsList } from "../../shared/protocol.ts";
 import { Sandbox, kill, until } from "./daemon.ts";
@@ -23,7 +23,7 @@ const finished = async (connection: MessageConnection, run: string): Promise<unk
 async function endDaemon(): Promise<void> {
   const pid = box.discovery()?.pid ?? 0;
   kill(pid, "SIGTERM");
-  await until(async () => (isAlive({ pid, processStart: "" }) ? null : true), "the daemon to end");
+  await until(async () => (isRunning(pid) ? null : true), "the daemon to end");
 }
 function removeStore(): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(join(box.store, `store.sqlite${end}`), { force: true });
