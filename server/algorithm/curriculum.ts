@@ -395,7 +395,7 @@ export class Curriculum implements Stateful {
     if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");
     for (const source of this.own) source.load(partOf(sources, source.name));
-    this.division.grow?.();
-    this.estimator.grow?.(this.arms);
+    // Tasks that another stage made meanwhile appear now: a replay must know them, too.
+    this.grow();
   }
 }
