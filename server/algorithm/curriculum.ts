@@ -313,6 +313,7 @@ export class Curriculum implements Stateful {
       if (!this.unmeasured.includes(group)) this.signal.remember?.(group, arms[i]!, this.arms);
       this.beliefs.count(arms[i]!, 0, 1);
     });
+    this.signal.advance?.();
     for (const seen of observations) {
       this.beliefs.count(seen.arm, seen.rollouts, 0);
       this.estimator.observe(seen, clock.step);

@@ -82,6 +82,8 @@ export interface Signal extends Partial<Stateful> {
   measure(group: Group, arm: number, arms: ArmSet, earlier: readonly GroupOf[]): ArrayLike<number>;
   /** Called once for each group of a step, in order, after all of them were measured. */
   remember?(group: Group, arm: number, arms: ArmSet): void;
+  /** Called once a step, after all of its groups were remembered. */
+  advance?(): void;
   /** What a sampler compares, of what is believed of `measure`'s mean; default: that itself. */
   score?(estimate: number): number;
 }

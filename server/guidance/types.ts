@@ -52,6 +52,8 @@ export interface AmountQuestion {
   /** Plain rollouts of the group first, where there are any, then each round. */
   readonly earlier: readonly HelpedRound[];
   readonly clock: Clock;
+  /** Of the stage. */
+  readonly steps: number;
   readonly random: Random;
   /** The same for all rollouts of the group. */
   readonly shared: Random;

@@ -14,7 +14,7 @@ const names = (usual: readonly string[], what: string) =>
     .array(refers({ to: "head" }).min(1))
     .min(1)
     .default([...usual])
-    .describe(`Heads of ${what}; several are trained alike, and the least of them is the target.`);
+    .describe(`Heads of ${what}; \`twins\` says what each of several is fitted to.`);
 /** Targets that are the policy's own values. */
 const words: readonly string[] = ["now", "before"];
 
@@ -22,6 +22,12 @@ const params = z
   .object({
     q: names(["q1", "q2"], "Q(s, turn), read at the turn's last trained token"),
     v: names(["v1", "v2"], "V(s), read at the turn's first trained token"),
+    twins: z
+      .enum(["own", "least"])
+      .default("own")
+      .describe(
+        "What several heads are fitted to: each to its own twin, the first Q to the first V and so on (a head without a twin: to the least of the others), or all to the least.",
+      ),
     gamma: z.number().min(0).max(1).default(0.9).describe("Discount γ from turn to turn."),
     level: z
       .enum(["turn", "step"])
@@ -60,6 +66,13 @@ function headsOf({ now, old }: ObjectiveInput, heads: readonly string[], target:
     channels.map((name) => column(stats, name, "the turn critic"));
   return { names, now: read(now, names), target: read(target === "now" ? now : old, others) };
 }
+/** Of several heads the one that an estimate is fitted to. */
+const valueFor = (
+  twins: Params["twins"],
+  columns: readonly Float64Array[],
+  head: number,
+  t: number,
+): number => (twins === "own" ? columns[head]?.[t] : undefined) ?? least(columns, t);
 const least = (columns: readonly Float64Array[], t: number): number =>
   columns.reduce((low, values) => Math.min(low, values[t]!), Number.POSITIVE_INFINITY);
 
@@ -94,17 +107,22 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
     [...q.names, ...v.names].map((name): [string, Float64Array] => [name, new Float64Array(weights.length)]),
   );
   let total = 0;
-  const regress = (heads: Heads, at: number, target: number, mass: number): void =>
+  const regress = (heads: Heads, at: number, target: (head: number) => number, mass: number): void =>
     heads.names.forEach((name, i) => {
-      const error = heads.now[i]![at]! - target;
+      const error = heads.now[i]![at]! - target(i);
       total += (mass * error * error) / heads.names.length;
       gradients[name]![at]! += (2 * mass * error) / heads.names.length;
     });
   for (const { first, last, start, end, mass, next } of actions(input, options.level)) {
-    let paid = 0;
-    for (let t = start; t < end; t++) paid += rewards[t]!;
-    regress(q, last, paid + (next < 0 ? 0 : options.gamma * least(v.target, next)), mass);
-    regress(v, first, drawn === undefined ? least(q.target, last) : least(drawn, first), mass);
+    const paid = rewards.subarray(start, end).reduce((sum, value) => sum + value, 0);
+    regress(
+      q,
+      last,
+      (i) => paid + (next < 0 ? 0 : options.gamma * valueFor(options.twins, v.target, i, next)),
+      mass,
+    );
+    const [taken, at] = drawn === undefined ? [q.target, last] : [drawn, first];
+    regress(v, first, (i) => valueFor(options.twins, taken, i, at), mass);
   }
   if (!Number.isFinite(total))
     for (const heads of [q, v])
@@ -116,9 +134,9 @@ export const turnCritic = objective({
   name: "turn_critic",
   aliases: ["archer"],
   summary:
-    "Fits twin Q and V heads from turn to turn, each to the least of the others: the utterance critic of ArCHer.",
+    "Fits twin Q and V heads from turn to turn, each Q to the V of its own twin and each V to its Q: the utterance critic of ArCHer.",
   formula:
-    "ℓ = (Q(s,a) − [r + γ V̄(s′)])² + (V(s) − Q̄(s,a))², targets held constant, a recorded or drawn anew; the mean over turns",
+    "ℓ = (Q(s,a) − [r + γ V̄(s′)])² + (V(s) − Q̄(s,a))² for each twin, targets held constant, a recorded or drawn now; the mean over turns",
   sources: ["ArCHer: Training Language Model Agents via Hierarchical Multi-Turn RL"],
   params,
   create: (options): Objective => {

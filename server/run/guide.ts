@@ -166,6 +166,7 @@ export class GuidedRound {
         round,
         earlier: group.earlier,
         clock,
+        steps: this.place.stage.config.steps,
         random: random.fork("amount"),
         shared: shared(),
       });

@@ -90,6 +90,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "snapshot-rl": { set: ["model.context=256"] },
   "step-tiers": { text: prompts },
   stepcoder: {},
+  tscl: {},
   sws: {
     ...own,
     text: "stages: { initial: { steps: 3, rollout: { group: 4 }, curriculum: { arms: { pool: 12 } } }, augmented: { steps: 3, rollout: { group: 4 }, curriculum: { arms: { pool: 12 } } } }\n",

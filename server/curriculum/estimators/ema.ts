@@ -6,7 +6,7 @@ import type { Estimator, Observation } from "../types.ts";
 
 class Ema implements Estimator {
   /** As they were when the arm was last observed, and the steps that had gone by then. */
-  private readonly values = new Column(0);
+  private readonly values: Column;
   private readonly since = new Column(0);
   private steps = 0;
   readonly alike: readonly Column[] | undefined;
@@ -14,12 +14,15 @@ class Ema implements Estimator {
   constructor(
     private readonly alpha: number,
     private readonly decays: boolean,
+    initial: number | null,
   ) {
+    this.values = new Column(initial ?? Number.NaN);
     this.alike = decays ? [this.values, this.since] : undefined;
   }
 
   observe({ arm, mean }: Observation): void {
-    this.values.set(arm, (1 - this.alpha) * this.estimate(arm) + this.alpha * mean);
+    const before = this.estimate(arm);
+    this.values.set(arm, Number.isNaN(before) ? mean : (1 - this.alpha) * before + this.alpha * mean);
     // The step itself does not pull what it has shown.
     if (this.decays) this.since.set(arm, this.steps + 1);
   }
@@ -48,7 +51,7 @@ class Ema implements Estimator {
 
 export const ema = estimator({
   name: "ema",
-  summary: "Exponential moving average that starts at 0; arms that are not drawn keep their value.",
+  summary: "Exponential moving average that starts at `initial`; arms that are not drawn keep their value.",
   formula: "Q ← (1 − α) Q + α s, once per arm and step, s the mean over all the arm's rollouts of that step",
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   gives: ["estimate"],
@@ -60,6 +63,13 @@ export const ema = estimator({
       .describe(
         "Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not.",
       ),
+    initial: z
+      .number()
+      .nullable()
+      .default(0)
+      .describe(
+        "What is believed of an arm before its first observation; null: nothing is known then, and the first observation stands as it is.",
+      ),
   }),
-  create: ({ alpha, decay_unsampled }) => new Ema(alpha, decay_unsampled),
+  create: ({ alpha, decay_unsampled, initial }) => new Ema(alpha, decay_unsampled, initial),
 });

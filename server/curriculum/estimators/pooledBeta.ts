@@ -110,7 +110,7 @@ export const pooledBeta = estimator({
   summary:
     "A Beta posterior of each arm's success rate under a prior that all arms share and teach: an arm that was hardly drawn is believed to be like the others.",
   formula:
-    "estimate (mκ + successes)/(κ + rollouts); m the mean of the arms' rates, κ = 1/γ − 1, γ = (V/(m(1 − m)) − h)/(1 − h), V the rates' variance, h the mean of 1/rollouts",
+    "estimate (mκ + successes)/(κ + rollouts); m = (Σ p̂ + ½)/(J + 1) over the rates p̂ of the J arms observed; κ = 1/γ − 1, at least 1 and at most 1000, and 1000 where γ ≤ 0; γ = (V/(p̄(1 − p̄)) − h)/(1 − h), p̄ the mean of the rates, V their variance (J − 1), h the mean of 1/rollouts; κ = 2 while J < 3, or where p̄ is 0 or 1, or h is 1 or more",
   sources: [
     "A Hierarchical Bayesian Model for Deep Few-Shot Meta Learning",
     "Kleinman, Proportions with Extraneous Variance",

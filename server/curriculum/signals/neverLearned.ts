@@ -47,7 +47,8 @@ class NeverLearned implements Signal {
 export const neverLearned = signal({
   name: "never_learned",
   summary: "1 where an arm's success rate has stayed low and does not rise, else 0.",
-  formula: "s = 1 if max_k p̂_k < below and the slope of p̂_k over the visits k is not positive",
+  formula:
+    "s = 1 if max_k p̂_k < below and the slope of p̂_k over the visits k is not positive (in the source's formula: negative, by which an arm that was never solved would not count)",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   params: z.object({
     below: z.number().gt(0).max(1).default(0.5).describe("A rate that counts as learned."),

@@ -6,7 +6,7 @@ export const groupGradient = guidanceAmount({
   summary:
     "The first rollout of a group gets all of the help and the last one none; over the run it fades for all of them.",
   formula:
-    "share = (G − i)/(G − 1) · 1/(1 + exp(slope (t − middle))), i = 1 … G, t = step / (over − 1), at most 1",
+    "share = (G − i)/(G − 1) · 1/(1 + exp(slope (t − middle))), i = 1 … G, t = step / (over − 1), at most 1; where over is 1, nothing fades",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
   ],
@@ -20,15 +20,20 @@ export const groupGradient = guidanceAmount({
       .number()
       .int()
       .positive()
-      .default(100)
-      .describe("Steps that t counts as the whole run: 0 in the first of them, 1 in the last."),
+      .nullable()
+      .default(null)
+      .describe(
+        "Steps of the run that t counts as the whole: 0 in the first of them, 1 in the last; null: the steps of the stage.",
+      ),
   }),
   create: ({ slope, middle, over }) => ({
     rounds: 1,
     spread: "retries",
-    share: ({ member, members, clock }) => {
+    share: ({ member, members, clock, steps }) => {
       const within = members === 1 ? 1 : (members - 1 - member) / (members - 1);
-      const t = over === 1 ? 1 : Math.min(1, clock.step / (over - 1));
+      const [step, whole] = over === null ? [clock.stageStep, steps] : [clock.step, over];
+      if (whole <= 1) return { share: within };
+      const t = Math.min(1, step / (whole - 1));
       return { share: within / (1 + Math.exp(slope * (t - middle))) };
     },
   }),

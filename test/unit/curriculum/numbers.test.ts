@@ -157,6 +157,7 @@ presetsHave({
   rlcs: {
     rows: ["0-23"],
     values: {
+      "curriculum.estimator.initial": null,
       "curriculum.sampler.quotas": [1, 4, 1],
       "curriculum.admission.use": "balanced",
       "curriculum.budget.use": "oversample",

@@ -74,11 +74,21 @@ test("never learned: low and not rising", () => {
   assert.equal(course([0.5, 0, 0]), 0, "it was learned once");
 });
 
-test("learning progress is the change since the arm's last group; the first says nothing", () => {
+test("learning progress is the change of the step's mean since the arm's last step; the first says nothing", () => {
   const signal = made(learningProgress, {});
-  assert.equal(says(signal, [1, 0]), Number.NaN);
-  assert.equal(says(signal, [0, 0]), 0.5);
-  assert.equal(says(made(learningProgress, { absolute: false }), [1]), Number.NaN);
+  const step = (...groups: readonly (readonly number[])[]): number[] => {
+    const said = groups.map((rewards) => Array.from(signal.measure(group(rewards), 0, arms, []))[0]!);
+    for (const rewards of groups) signal.remember?.(group(rewards), 0, arms);
+    signal.advance?.();
+    return said;
+  };
+  assert.deepEqual(step([1, 0], [1, 1]), [undefined, undefined]);
+  assert.deepEqual(step([0, 0], [1, 1]), [-0.75, 0.25], "against 3/4, and not against the last group");
+  assert.deepEqual(step([1, 1]), [0.5]);
+  assert.equal(signal.score?.(-0.5), 0.5);
+  assert.equal(made(learningProgress, { absolute: false }).score, undefined);
+  const zero = made(learningProgress, { start: 0 });
+  assert.deepEqual(Array.from(zero.measure(group([1, 0]), 0, arms, [])), [0.5]);
 });
 
 test("progress against the nearest past task, once there are more than five, distances within the box", () => {

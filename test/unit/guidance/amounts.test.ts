@@ -39,6 +39,7 @@ const ask = (amount: GuidanceAmount, more: Partial<AmountQuestion> = {}): number
     round: 0,
     earlier: [],
     clock: at(0),
+    steps: 100,
     random: randomStream(7),
     shared: randomStream(8),
     ...more,

@@ -31,6 +31,7 @@ const question: AmountQuestion = {
   round: 0,
   earlier: [],
   clock: at(0),
+  steps: 100,
   random: randomStream(1),
   shared: randomStream(2),
 };

@@ -23,7 +23,7 @@ const choices: Readonly<Record<string, string>> = {
   guide: "all_fail hint fixed strip true_behaviour append",
   egsr: "all_fail reformulate fixed strip recomputed replace",
   seele: "always solution irt keep imitation replace",
-  ruscarl: "always rubric group_gradient keep same_context replace",
+  ruscarl: "always rubric group_gradient strip recomputed replace",
   ampo: "all_fail teacher fixed keep shaped replace",
   luffy: "always demonstration fixed keep shaped replace",
   "rl-plus": "always demonstration fixed keep multiple_importance replace",

@@ -329,7 +329,7 @@ test("DPG: weights P/(Zπ) have mean 1, so the baseline centres them", () => {
   close(weigh(dpg, {}, input).gradients.logp, [-(e / mean - 1) / 2, -(one / mean - 1) / 2]);
 });
 
-test("ArCHer's critic: Q to r + γV of the next turn, V to the least Q", () => {
+test("ArCHer's critic: Q to r + γV of the next turn, V to Q, each twin to its own or all to the least", () => {
   const input = inputOf([
     {
       ratios: [0, 0, 0],
@@ -347,11 +347,16 @@ test("ArCHer's critic: Q to r + γV of the next turn, V to the least Q", () => {
     "head:v1": column(0.2, 9, 0.1),
     "head:v2": column(0.3, 9, 0.3),
   };
-  const { loss, gradients } = weigh(turnCritic, { gamma: 0.9 }, { ...input, now });
-  const q = [(0.5 - 0.09) ** 2 + (0.7 - 0.09) ** 2, (0.4 - 1) ** 2 + (0.6 - 1) ** 2];
-  const v = [(0.2 - 0.5) ** 2 + (0.3 - 0.5) ** 2, (0.1 - 0.4) ** 2 + (0.3 - 0.4) ** 2];
-  assert.ok(near(loss, (q[0]! + q[1]! + v[0]! + v[1]!) / 2 / 2));
-  close(gradients["head:q1"], [0, (0.5 - 0.09) / 2, (0.4 - 1) / 2]);
+  const own = weigh(turnCritic, { gamma: 0.9 }, { ...input, now });
+  const square = (...gaps: number[]): number => gaps.reduce((sum, gap) => sum + gap * gap, 0);
+  const q = square(0.5 - 0.09, 0.7 - 0.27, 0.4 - 1, 0.6 - 1);
+  assert.ok(near(own.loss, (q + square(0.2 - 0.5, 0.3 - 0.7, 0.1 - 0.4, 0.3 - 0.6)) / 2 / 2));
+  close(own.gradients["head:q2"], [0, (0.7 - 0.27) / 2, (0.6 - 1) / 2]);
+  close(own.gradients["head:v2"], [(0.3 - 0.7) / 2, 0, (0.3 - 0.6) / 2]);
+  const least = weigh(turnCritic, { gamma: 0.9, twins: "least" }, { ...input, now });
+  const least4 = square(0.5 - 0.09, 0.7 - 0.09, 0.4 - 1, 0.6 - 1);
+  assert.ok(near(least.loss, (least4 + square(0.2 - 0.5, 0.3 - 0.5, 0.1 - 0.4, 0.3 - 0.4)) / 2 / 2));
+  close(least.gradients["head:q1"], [0, (0.5 - 0.09) / 2, (0.4 - 1) / 2]);
 });
 
 test("a group of one, and no pair at all: nothing to learn from, and no error", () => {

@@ -156,28 +156,43 @@ const tokenQAt: LossAt = (moved, here) => {
 };
 
 /** Turns of `randomInput` are the halves of a row; one-token rows are one turn. */
+const headAt = (columns: Stats, kind: string, twin: number, t: number, of = ""): number =>
+  columns[`head:${kind}${twin}${of}`]![t]!;
 const leastOf = (columns: Stats, kind: string, t: number, of = ""): number =>
-  Math.min(columns[`head:${kind}1${of}`]![t]!, columns[`head:${kind}2${of}`]![t]!);
+  Math.min(headAt(columns, kind, 1, t, of), headAt(columns, kind, 2, t, of));
 interface Targets {
-  readonly v: (here: ObjectiveInput, first: number) => number;
+  readonly v: (here: ObjectiveInput, twin: number, first: number) => number;
   /** Of a turn with its first and last trained token. */
-  readonly q: (here: ObjectiveInput, first: number, last: number) => number;
+  readonly q: (here: ObjectiveInput, twin: number, first: number, last: number) => number;
 }
 const present: Targets = {
-  v: ({ now }, first) => leastOf(now, "v", first),
-  q: ({ now }, _, last) => leastOf(now, "q", last),
+  v: ({ now }, _, first) => leastOf(now, "v", first),
+  q: ({ now }, _, __, last) => leastOf(now, "q", last),
 };
 const slow: Targets = {
-  v: ({ old }, first) => leastOf(old, "v", first, "@slow"),
-  q: ({ old }, _, last) => leastOf(old, "q", last, "@slow"),
+  v: ({ old }, _, first) => leastOf(old, "v", first, "@slow"),
+  q: ({ old }, _, __, last) => leastOf(old, "q", last, "@slow"),
 };
-const drawn: Targets = { v: slow.v, q: ({ old }, first) => leastOf(old, "q", first, "@slow~drawn") };
+const drawn: Targets = { v: slow.v, q: ({ old }, _, first) => leastOf(old, "q", first, "@slow~drawn") };
+/** The released trainer: Q of each twin on that twin's V, V on that twin's Q. */
+const ownPresent: Targets = {
+  v: ({ now }, twin, first) => headAt(now, "v", twin, first),
+  q: ({ now }, twin, _, last) => headAt(now, "q", twin, last),
+};
+const ownSlow: Targets = {
+  v: ({ old }, twin, first) => headAt(old, "v", twin, first, "@slow"),
+  q: ({ old }, twin, _, last) => headAt(old, "q", twin, last, "@slow"),
+};
+const ownDrawn: Targets = {
+  v: ownSlow.v,
+  q: ({ old }, twin, first) => headAt(old, "q", twin, first, "@slow~drawn"),
+};
 
 const turnCriticAt =
   (targets: Targets): LossAt =>
   (moved, here) => {
-    const twice = (kind: "q" | "v", t: number, goal: number): number =>
-      sum([1, 2].map((i) => (at(moved, `head:${kind}${i}`, t) - goal) ** 2)) / 2;
+    const twice = (kind: "q" | "v", t: number, goal: (twin: number) => number): number =>
+      sum([1, 2].map((twin) => (at(moved, `head:${kind}${twin}`, t) - goal(twin)) ** 2)) / 2;
     return sum(
       rows(here).map((row) => {
         const [start, end] = [here.batch.offsets[row]!, here.batch.offsets[row + 1]!];
@@ -192,11 +207,11 @@ const turnCriticAt =
           sum(
             turns.map((tokens, k) => {
               const following = turns[k + 1]?.[0];
-              const goal =
-                following === undefined ? here.rewards!.total[row]! : 0.9 * targets.v(here, following);
+              const goal = (twin: number): number =>
+                following === undefined ? here.rewards!.total[row]! : 0.9 * targets.v(here, twin, following);
               return (
                 twice("q", tokens.at(-1)!, goal) +
-                twice("v", tokens[0]!, targets.q(here, tokens[0]!, tokens.at(-1)!))
+                twice("v", tokens[0]!, (twin) => targets.q(here, twin, tokens[0]!, tokens.at(-1)!))
               );
             }),
           )
@@ -292,9 +307,12 @@ export const familyCases: Readonly<Record<string, readonly Case[]>> = {
   ],
   token_q: [{ lossAt: tokenQAt }],
   turn_critic: [
-    { lossAt: turnCriticAt(present) },
-    { params: { target: "slow" }, lossAt: turnCriticAt(slow) },
-    { params: { target: "slow", actions: "drawn" }, lossAt: turnCriticAt(drawn) },
+    { lossAt: turnCriticAt(ownPresent) },
+    { params: { target: "slow" }, lossAt: turnCriticAt(ownSlow) },
+    { params: { target: "slow", actions: "drawn" }, lossAt: turnCriticAt(ownDrawn) },
+    { params: { twins: "least" }, lossAt: turnCriticAt(present) },
+    { params: { twins: "least", target: "slow" }, lossAt: turnCriticAt(slow) },
+    { params: { twins: "least", target: "slow", actions: "drawn" }, lossAt: turnCriticAt(drawn) },
   ],
   brain: [{}, { params: { gamma: 0.3 } }],
   dpg: [{}, { params: { over: "batch", baseline: false, beta: 0.3 } }],

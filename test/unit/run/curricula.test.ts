@@ -31,6 +31,7 @@ const presets: Readonly<Record<string, readonly string[]>> = {
   ],
   self: [],
   rlcs: [prompts],
+  tscl: [],
   "rif-rft": [],
   "rlpr-filter": [],
   "codev-r1": [],
