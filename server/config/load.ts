@@ -183,7 +183,9 @@ class Loader {
     report: Report,
   ): ConfigModel {
     const capped = this.options.steps !== undefined;
-    return { config, root: top.node, stages, file: this.file, capped, report, edits: this.edits };
+    const { edits, file } = this;
+    const { inherited, mixed } = this.extender;
+    return { config, root: top.node, inherited, mixed, stages, file, capped, report, edits };
   }
 
   /** Once the file has been read. */

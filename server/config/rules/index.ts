@@ -75,6 +75,7 @@ import { routes } from "./routes.ts";
 import { idleReplay } from "./idleReplay.ts";
 import { loneArm } from "./loneArm.ts";
 import { repeatedTask } from "./repeatedTask.ts";
+import { replacedList } from "./replacedList.ts";
 import { repeatedStage } from "./repeatedStage.ts";
 import { adapterRank } from "./adapterRank.ts";
 import { longPenalty } from "./longPenalty.ts";
@@ -190,6 +191,7 @@ export const rules: readonly Rule[] = [
   loneArm,
   generateParts,
   repeatedTask,
+  replacedList,
   repeatedStage,
   adapterRank,
   longPenalty,
