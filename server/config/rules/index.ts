@@ -61,6 +61,7 @@ import { curriculumGap } from "./curriculumGap.ts";
 import { evalOverlap } from "./evalOverlap.ts";
 import { offPolicy } from "./offPolicy.ts";
 import { untrainedReference } from "./untrainedReference.ts";
+import { idleChoice } from "./idleChoice.ts";
 import { idleClip } from "./idleClip.ts";
 import { learningRateBand } from "./learningRateBand.ts";
 import { untrainedHead } from "./untrainedHead.ts";
@@ -188,6 +189,7 @@ export const rules: readonly Rule[] = [
   idleEnter,
   routes,
   idleReplay,
+  idleChoice,
   loneArm,
   generateParts,
   repeatedTask,
