@@ -65,6 +65,7 @@ export const treeSiblings = baseline({
       .default("parent")
       .describe("The state before, or the mean over the leaves of the other ways from there."),
   }),
+  actsOn: () => ["branches"],
   create: ({ against }) => ({
     level: "token",
     returns: "own",

@@ -144,6 +144,13 @@ export type Capability =
 /** siblings: other rollouts of the group; a group of one gives nothing. */
 export type Need = "siblings";
 
+/**
+ * What a method acts on, where a run need not have it:
+ *   branches — rollouts that share a beginning; given — tokens that the policy did not write; logged — recorded or given
+ *   answers; replayed — rollouts of earlier weights; selected — the better of the rollouts.
+ */
+export type Matter = "branches" | "given" | "logged" | "replayed" | "selected";
+
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
   readonly slot: Slot;
   readonly name: string;
@@ -155,6 +162,8 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   readonly status?: "exact" | "approximate";
   /** What the method reads that a config or a rollout may lack. */
   readonly needs?: readonly Need[];
+  /** It does what it is for only where there is one of these; undefined: it acts on any rollout. */
+  actsOn?(params: z.output<Params>): readonly Matter[] | undefined;
   /** Of a curriculum's part: what it gives the other parts, and what it takes that one of them must give. */
   readonly gives?: readonly Capability[];
   readonly takes?: readonly Capability[];

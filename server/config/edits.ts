@@ -59,6 +59,20 @@ export class SourceEdits {
     return entry && { title, edits: [{ range: entry.key.range, newText: name }], preferred };
   }
 
+  /** Writes the list at a path anew. */
+  rewriteList(
+    path: Path,
+    rewrite: (list: ListNode, lines: readonly string[], flow: boolean) => TextEdit | undefined,
+    title: string,
+  ): Fix | undefined {
+    const list = this.at(path);
+    const entry = this.entryAt(path);
+    if (list?.kind !== "list" || entry === undefined || !this.ownsValue(path, entry)) return undefined;
+    if (list.items.some(({ origin }) => !isInside(origin.range, list.origin.range))) return undefined;
+    const edit = rewrite(list, this.lines, this.isFlow(list));
+    return edit && { title, edits: [edit], preferred: true };
+  }
+
   /** The text of a value that stands on one line. */
   text(path: Path): string | undefined {
     const node = this.at(path);
@@ -270,7 +284,7 @@ function lastLine({ key, value }: MapEntry): number {
   return Math.max(key.range.end.line, bottomOf(value));
 }
 
-function bottomOf(node: SourceNode): number {
+export function bottomOf(node: SourceNode): number {
   const { start, end } = lastLeaf(node).origin.range;
   // A block of text ends where the next line begins.
   return end.character === 0 && end.line > start.line ? end.line - 1 : end.line;

@@ -43,6 +43,10 @@ export class Extender {
   readonly parents = new Map<string, Origin>();
   /** The main file's own values. */
   source: SourceNode | undefined;
+  /** What the main file extends, merged: the file's own values lie over it. */
+  inherited: MapNode | undefined;
+  /** Where the main file extends several: each but the first, with what lies below it. */
+  readonly mixed: { readonly below: MapNode; readonly over: MapNode; readonly at: Origin }[] = [];
   /** A syntax error anywhere: what follows from the half-read tree would be its echo. */
   broken = false;
   /** Files that were read, by layer and real path: what two of them extend is read once. */
@@ -91,6 +95,7 @@ export class Extender {
     }
     const own = withoutEntry(layer === "preset" ? withoutEntry(root, "preset") : root, "extends");
     const base = this.parentsOf(frame, entry(root, "extends")?.value);
+    if (via.length === 0) this.inherited = base;
     return mergeBlocks(base, own, grammar, ({ message, entry: at, path, allowed, name }) => {
       const { hint, fixes } = unknownName(name, allowed, at.key);
       this.report({ rule: "unknown-name", message: `${message}. ${hint}`, key: path, at: at.key, fixes });
@@ -126,6 +131,8 @@ export class Extender {
       const key = node.kind === "list" ? join("extends", index) : "extends";
       const parent = this.parent(frame, item, key);
       if (parent === undefined) return;
+      if (frame.via.length === 0 && merged !== undefined)
+        this.mixed.push({ below: merged, over: parent, at: item.origin });
       merged = mergeBlocks(merged, parent, grammar, () => undefined);
     });
     return merged;

@@ -4,6 +4,7 @@ import { UserError, readFailure } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { limits, readText } from "../inputFile.ts";
 import { parseAssignment } from "./address.ts";
+import { capSteps } from "./capSteps.ts";
 import type { Diagnostic, Range } from "./diagnostic.ts";
 import { SourceEdits } from "./edits.ts";
 import { assemble, examine, originsOf, type Examined } from "./examine.ts";
@@ -21,7 +22,7 @@ import { checkRules } from "./rules/index.ts";
 import type { ConfigModel, StageView } from "./rules/rule.ts";
 import { isTooLong, tooLongWords } from "./tooLong.ts";
 import { salvage } from "./salvage.ts";
-import { capSteps, withDefaults } from "./stages.ts";
+import { withDefaults } from "./stages.ts";
 import { Watch, watchedConfig, watchedStage } from "./watched.ts";
 
 export interface LoadOptions {
@@ -183,7 +184,9 @@ class Loader {
     report: Report,
   ): ConfigModel {
     const capped = this.options.steps !== undefined;
-    return { config, root: top.node, stages, file: this.file, capped, report, edits: this.edits };
+    const { edits, file } = this;
+    const { inherited, mixed } = this.extender;
+    return { config, root: top.node, inherited, mixed, stages, file, capped, report, edits };
   }
 
   /** Once the file has been read. */

@@ -181,7 +181,9 @@ function mergeNamed(
     let index = names.indexOf(name);
     if (index < 0 && /^\d+$/.test(name) && Number(name) < items.length) index = Number(name);
     const known = names.filter((known) => known !== undefined);
-    if (index < 0)
+    const added = index < 0 && shape.what === "task" ? newTask(name, entry) : undefined;
+    if (added !== undefined) items.push(added);
+    else if (index < 0)
       report({
         message: `there is no ${shape.what} named \`${name}\``,
         entry,
@@ -195,6 +197,14 @@ function mergeNamed(
         : merge(items[index], entry.value, shape.item, report, join(path, name));
   }
   return { ...base, items: items.filter((item) => item !== undefined) };
+}
+
+/** An entry that says where its tasks come from needs no task to lie over: it is one of its own. */
+function newTask(name: string, { key, value }: MapEntry): MapNode | undefined {
+  const task = longForm(value, "task");
+  if (task.kind !== "map" || chosenOf(task, "task") === undefined) return undefined;
+  const named: MapEntry = { key, value: { kind: "scalar", value: name, origin: key } };
+  return task.entries.has("name") ? task : mapNode(task.origin, [["name", named], ...task.entries]);
 }
 
 function mergeIndexed(

@@ -9,7 +9,7 @@ import { merge, mergeBlocks, type MergeProblem } from "./merge.ts";
 import { fileReference, taskFileKeys } from "./method.ts";
 import { keptStage, type KeptTop } from "./kept.ts";
 import { decidedBy, refreshedBy, underKind } from "./stageKindBlocks.ts";
-import { numberOf, planned, turnsTaken, type StagePlan } from "./stagePlan.ts";
+import { numberOf, planned } from "./stagePlan.ts";
 import type { Turn } from "./stageConfig.ts";
 import {
   changed,
@@ -20,10 +20,8 @@ import {
   mapOrigins,
   textOf,
   toJson,
-  withEntry,
   type MapEntry,
   type MapNode,
-  type Origin,
   type SourceNode,
 } from "./node.ts";
 
@@ -121,7 +119,7 @@ function stageBody(
   return merged.kind === "map" ? inheriting(top, merged, own) : top;
 }
 
-const itemsOf = (root: MapNode): MapNode[] => {
+export const itemsOf = (root: MapNode): MapNode[] => {
   const list = child(root, "stages");
   return list?.kind === "list" ? list.items.filter((item) => item.kind === "map") : [];
 };
@@ -145,46 +143,6 @@ function entriesAmong(node: SourceNode, keys: ReadonlySet<string>): MapNode {
     if (found !== undefined) entries.push([key, found]);
   }
   return mapNode(node.origin, entries);
-}
-
-/** `--steps`: at most so many rl steps over all stages, in their order; a stage with none left is dropped. */
-export function capSteps(root: MapNode, steps: number): MapNode {
-  const origin: Origin = { ...defaultOrigin, file: `steps=${steps}`, layer: "set" };
-  const scalar = (value: number): SourceNode => ({ kind: "scalar", value, origin });
-  const list = child(root, "stages");
-  const fallback = numberOf(child(root, "steps")) ?? defaultSteps;
-  if (list?.kind !== "list" || list.items.length === 0)
-    return withEntry(root, "steps", scalar(Math.min(fallback, steps)));
-  const plans = planned(itemsOf(root), fallback);
-  let [left, index] = [steps, 0];
-  const items = list.items.flatMap((item): SourceNode[] => {
-    if (item.kind !== "map") return [item];
-    const plan = plans[index++]!;
-    const turns = rlTurns(plan, plans);
-    if (plan.part || (plan.kind !== "rl" && !turns.includes(true))) return [item];
-    const own = cappedAt(plan, turns, left);
-    left -= own.rl;
-    return own.steps === 0 ? [] : [withEntry(item, "steps", scalar(own.steps))];
-  });
-  return withEntry(root, "stages", { ...list, items }, entry(root, "stages")?.key);
-}
-
-/** Whether each turn is one of an rl stage. */
-const rlTurns = ({ turns }: StagePlan, plans: readonly StagePlan[]): boolean[] =>
-  turns.map(({ stage }) => plans[stage]?.kind === "rl");
-
-/** As many of a stage's steps as hold so many rl steps. */
-function cappedAt(
-  { kind, steps, turns }: StagePlan,
-  rl: readonly boolean[],
-  left: number,
-): { steps: number; rl: number } {
-  if (kind !== "alternate") return { steps: Math.min(steps, left), rl: Math.min(steps, left) };
-  const count = (upTo: number): number =>
-    turnsTaken(turns, upTo).reduce((sum, taken, turn) => sum + (rl[turn] === true ? taken : 0), 0);
-  let own = 0;
-  while (own < steps && count(own + 1) <= left) own += 1;
-  return { steps: left === 0 ? 0 : own, rl: count(own) };
 }
 
 /** A stage's overrides as plain data, files of the user's made absolute. */

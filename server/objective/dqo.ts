@@ -66,6 +66,7 @@ export const dqo = objective({
   ],
   status: "approximate",
   params,
+  actsOn: () => ["logged", "replayed"],
   create: (options): Objective => ({
     channels: ["logp", headChannel(options.head)],
     models: anchorModels(options.anchor),

@@ -134,6 +134,7 @@ export const oreo = objective({
     "ℓ = (V(s_t) − R_t + β Σ_{i≥t} log π/π_ref)²; the policy trains on the present action, V on the whole",
   sources: ["Offline Reinforcement Learning for LLM Multi-Step Reasoning"],
   params,
+  actsOn: () => ["logged", "replayed"],
   create: (options) =>
     inParts(
       {

@@ -72,6 +72,7 @@ export const pear = objective({
   formula: "ℓ_t = −w_t log π_t, w_t = γ^{T−t} exp(Σ_{j>t} δ_j), δ = clip(log π − log π_data, −0.08, 0.3)",
   sources: ["Good SFT Optimizes for SFT, Better SFT Prepares for Reinforcement Learning"],
   params,
+  actsOn: () => ["logged"],
   create: (options): Objective => ({
     channels: ["logp"],
     unit: "sequence",

@@ -53,6 +53,7 @@ export const weightedLikelihood = objective({
     "Rewards-in-Context: Multi-objective Alignment of Foundation Models with Dynamic Preference Adjustment",
   ],
   params,
+  actsOn: ({ weight }) => (weight === "one" ? ["logged", "selected"] : undefined),
   create: (options): Objective => ({
     channels: ["logp"],
     unit: "sequence",

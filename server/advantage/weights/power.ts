@@ -19,6 +19,12 @@ export const power = tokenWeight({
       .default(["guided", "teacher", "dataset"])
       .describe("Rollouts it acts on, by their source."),
   }),
+  actsOn: ({ on }) =>
+    on === "all" || on.includes("self")
+      ? undefined
+      : on.includes("replay")
+        ? ["given", "logged", "replayed"]
+        : ["given", "logged"],
   create:
     ({ gamma, on }) =>
     (batch, stats, _advantages, clock) => {

@@ -61,6 +61,7 @@ import { curriculumGap } from "./curriculumGap.ts";
 import { evalOverlap } from "./evalOverlap.ts";
 import { offPolicy } from "./offPolicy.ts";
 import { untrainedReference } from "./untrainedReference.ts";
+import { idleChoice } from "./idleChoice.ts";
 import { idleClip } from "./idleClip.ts";
 import { learningRateBand } from "./learningRateBand.ts";
 import { untrainedHead } from "./untrainedHead.ts";
@@ -75,6 +76,7 @@ import { routes } from "./routes.ts";
 import { idleReplay } from "./idleReplay.ts";
 import { loneArm } from "./loneArm.ts";
 import { repeatedTask } from "./repeatedTask.ts";
+import { replacedList } from "./replacedList.ts";
 import { repeatedStage } from "./repeatedStage.ts";
 import { adapterRank } from "./adapterRank.ts";
 import { longPenalty } from "./longPenalty.ts";
@@ -187,9 +189,11 @@ export const rules: readonly Rule[] = [
   idleEnter,
   routes,
   idleReplay,
+  idleChoice,
   loneArm,
   generateParts,
   repeatedTask,
+  replacedList,
   repeatedStage,
   adapterRank,
   longPenalty,

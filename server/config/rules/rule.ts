@@ -17,6 +17,10 @@ export interface StageView {
 export interface ConfigModel {
   readonly config: RunConfig;
   readonly root: MapNode;
+  /** What the file extends, before its own values; undefined where it extends nothing. */
+  readonly inherited?: MapNode | undefined;
+  /** Where it extends several: each but the first, with what lies below it. */
+  readonly mixed?: readonly { readonly below: MapNode; readonly over: MapNode; readonly at: Origin }[];
   readonly stages: readonly StageView[];
   readonly file: string;
   /** `--steps` cut the run short: what then lies past its end was not meant to. */

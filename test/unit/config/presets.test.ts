@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { createMethod, listPresets, loadConfig } from "../../../server/config/index.ts";
@@ -10,6 +10,31 @@ const rest = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation 
 
 const pilots = "curriculum: { estimator: { pilots: test/fixtures/config/few.jsonl } }\n";
 
+/** A list would replace the tasks that these make of others. */
+const making = (id: string): boolean =>
+  /^ {4}generate:/m.test(readFileSync(join("presets", `${id}.yaml`), "utf8"));
+const mapped = rest.replace("[{ env: countdown }]", "{ countdown: { env: countdown } }");
+
+const log = "replay: { use: file, path: test/fixtures/config/few.jsonl }\n";
+const branch = "rollout: { branch: { use: top_entropy, k: 4, children: 3 } }\n";
+
+/** What makes these pieces act, and what is said where it is missing. */
+const pieces: Readonly<Record<string, { readonly add: string; readonly without: readonly string[] }>> = {
+  pear: { add: log, without: ["warning idle-choice"] },
+  ric: { add: log, without: ["warning idle-choice"] },
+  oreo: { add: log, without: ["warning idle-choice"] },
+  dro: { add: log, without: ["warning idle-choice"] },
+  dqo: { add: log, without: ["warning idle-choice"] },
+  "human-in-the-loop": { add: log, without: ["warning idle-choice"] },
+  "arpo-prefix": { add: branch, without: ["info idle-choice"] },
+  "deepsearch-advantage": { add: branch, without: ["info idle-choice"] },
+  "areal-interpolated": { add: "replay: { use: window, share: 0.5 }\n", without: ["info idle-choice"] },
+  "rl-plus-advantage": {
+    add: "guidance: { trigger: always, source: solution, trains: all }\n",
+    without: ["info idle-choice"],
+  },
+};
+
 /** What only a person can say: the file that is learned from. */
 const own: Readonly<Record<string, string>> = {
   "a-lol": "replay: { use: file, path: test/fixtures/config/few.jsonl }\n",
@@ -19,14 +44,30 @@ const own: Readonly<Record<string, string>> = {
 
 describe("presets", () => {
   for (const { id } of listPresets()) {
-    it(`${id} resolves without a finding`, () => {
+    it(`${id} resolves without a finding, or with that of a piece`, () => {
       const { diagnostics, config } = loadConfig(resolve("any.gradus.yaml"), {
-        text: `extends: ${id}\n${rest}${own[id] ?? ""}`,
+        text: `extends: ${id}\n${making(id) ? mapped : rest}${own[id] ?? ""}`,
       });
-      assert.deepEqual(diagnostics, []);
+      const expected = pieces[id]?.without ?? [];
+      assert.deepEqual(
+        diagnostics.map(({ severity, rule }) => `${severity} ${rule}`),
+        expected,
+      );
+      for (const { message } of diagnostics) assert.match(message, /Add `(replay|rollout\.branch|guidance)/);
       assert.ok(config);
     });
   }
+
+  for (const [id, { add }] of Object.entries(pieces))
+    it(`${id} with what it acts on has no such finding`, () => {
+      const { diagnostics } = loadConfig(resolve("any.gradus.yaml"), {
+        text: `extends: ${id}\n${rest}${add}`,
+      });
+      assert.deepEqual(
+        diagnostics.filter(({ rule }) => rule === "idle-choice").map(({ message }) => message),
+        [],
+      );
+    });
 
   it("creates every method a resolved config has chosen", () => {
     const { config } = loadConfig(resolve("any.gradus.yaml"), { text: `extends: [sec, dapo]\n${rest}` });
