@@ -93,9 +93,10 @@ async function trainAll(): Promise<string[]> {
 
 if (!values.real) await simulateAll();
 const failed = values.simulated ? [] : await trainAll();
-const results = latest(readResults(file));
+const all = readResults(file);
+const results = latest(all);
 for (const claim of wanted)
-  for (const found of findingsOf(claim, results)) {
+  for (const found of findingsOf(claim, results, all)) {
     const what = `${claim.id}, ${found.kind}: ${found.what}`;
     if (found.interval === undefined) {
       console.log(`${what}: not run`);

@@ -23,7 +23,12 @@ interface Measure {
 export type Asked = Measure &
   (
     | { /** In the scale of `effect`. */ readonly claimed: number }
-    | { /** The paper gives no number for this. */ readonly direction: "more" | "less" }
+    | {
+        /** The paper gives no number for this. */
+        readonly direction: "more" | "less";
+        /** In the scale of `effect`, above 0: what is less than this is as good as nothing. */
+        readonly margin: number;
+      }
     | { /** No claim: what has to be known beside one. */ readonly direction: "beside" }
   );
 
@@ -38,10 +43,30 @@ export interface Claim {
   readonly simulated: readonly Asked[];
   /** What stands between the paper's experiment and this one. */
   readonly differs: string;
+  /**
+   * At how many seeds of real runs it is decided, fixed before the first of them; all looks share the 5 % of an error.
+   * Who looks again later adds the number here, and so widens the interval.
+   */
+  readonly looks: readonly number[];
+  /** What is simulated in the place of the method, where that is another one: it says nothing of the claim. */
+  readonly standIn?: string;
 }
 
-/** Sign and size of what is claimed; of a direction alone infinite; undefined: nothing is. */
-export function claimedOf(asked: Asked): number | undefined {
-  if ("claimed" in asked) return asked.claimed;
-  return asked.direction === "beside" ? undefined : asked.direction === "more" ? Infinity : -Infinity;
+/** What a result is held against; undefined: nothing is claimed. */
+export interface Bar {
+  /** 1: more is claimed; −1: less. */
+  readonly sign: 1 | -1;
+  /** What the paper claims, in size; undefined: it gives no number. */
+  readonly claimed?: number;
+  /** What is less is as good as nothing: half of what is claimed, where that is a number. */
+  readonly margin: number;
+}
+
+export function barOf(asked: Asked): Bar | undefined {
+  if ("claimed" in asked) {
+    const claimed = Math.abs(asked.claimed);
+    return { sign: asked.claimed > 0 ? 1 : -1, claimed, margin: claimed / 2 };
+  }
+  if (asked.direction === "beside") return undefined;
+  return { sign: asked.direction === "more" ? 1 : -1, margin: asked.margin };
 }

@@ -1,6 +1,6 @@
 /** Results as evidence for and against the claims. */
-import { claimedOf, type Asked, type Claim } from "./claim.ts";
-import type { Result } from "./result.ts";
+import { barOf, type Asked, type Claim } from "./claim.ts";
+import { superseded, type Result } from "./result.ts";
 import { interval, verdictOf, type Interval, type Verdict } from "./statistics.ts";
 
 export interface Finding {
@@ -10,31 +10,127 @@ export interface Finding {
   readonly scale: Asked["scale"];
   /** In the scale of the effect; undefined: fewer than two seeds. */
   readonly interval: Interval | undefined;
-  readonly verdict: Verdict | undefined;
+  /** Undefined: nothing is claimed of it, or something stands in for the method. */
+  readonly verdict: Verdict | "too early" | undefined;
+  /** Seeds that both sides have and of which the effect cannot be told: a success of 0 has no ratio. */
+  readonly dropped: readonly number[];
+  /** How many times the results were looked at, or will be. */
+  readonly looks: number;
+  /** Seeds at which it is decided next. */
+  readonly planned: number;
 }
 
+export interface Earlier {
+  readonly kind: Result["kind"];
+  readonly what: string;
+  /** Why it does not count. */
+  readonly why: string;
+  readonly scale: Asked["scale"];
+  readonly interval: Interval | undefined;
+}
+
+interface Effects {
+  readonly found: readonly number[];
+  readonly dropped: readonly number[];
+}
+
+const bySeed = (results: readonly Result[], side: string): ReadonlyMap<number, Result> =>
+  new Map(results.filter((one) => one.side === side).map((one) => [one.seed, one]));
+
 /** One effect a seed that both sides have. */
-function effects({ own, other }: Claim, asked: Asked, results: readonly Result[]): number[] {
-  const of = (side: string): Map<number, Result> =>
-    new Map(results.filter((one) => one.side === side).map((one) => [one.seed, one]));
-  const [ours, theirs] = [of(own.name), of(other.name)];
-  return [...ours].flatMap(([seed, one]) => {
+function effectsOf(
+  asked: Asked,
+  ours: ReadonlyMap<number, Result>,
+  theirs: ReadonlyMap<number, Result>,
+): Effects {
+  const [found, dropped]: [number[], number[]] = [[], []];
+  for (const [seed, one] of ours) {
     const beside = theirs.get(seed);
-    const effect = beside === undefined ? Number.NaN : asked.effect(one, beside);
-    return Number.isFinite(effect) ? [effect] : [];
+    if (beside === undefined) continue;
+    const effect = asked.effect(one, beside);
+    if (Number.isFinite(effect)) found.push(effect);
+    else dropped.push(seed);
+  }
+  return { found, dropped };
+}
+
+const simulatedSeeds = 20;
+
+const kinds = ["simulated", "real"] as const;
+const of = (kind: Result["kind"], results: readonly Result[]): Result[] =>
+  results.filter((one) => one.kind === kind);
+
+/** Numbers of seeds at which results are decided. */
+const looksAt = (claim: Claim, kind: Result["kind"]): readonly number[] =>
+  kind === "real" ? claim.looks : [simulatedSeeds];
+
+/** Settings of the method's own side that were measured before the present ones: each was a look, too. */
+const triedBefore = ({ own, other }: Claim, kind: Result["kind"], all: readonly Result[]): Result[][] =>
+  superseded(of(kind, all)).filter((runs) => [own.name, other.name].includes(runs[0]!.side));
+
+/** @param all every result there is, those of earlier settings included: they widen the intervals */
+export function findingsOf(claim: Claim, results: readonly Result[], all = results): Finding[] {
+  return kinds.flatMap((kind) => {
+    const [ours, theirs] = [claim.own, claim.other].map(({ name }) => bySeed(of(kind, results), name));
+    const planned = looksAt(claim, kind);
+    return claim[kind].map((asked): Finding => {
+      const { found, dropped } = effectsOf(asked, ours!, theirs!);
+      const seeds = found.length + dropped.length;
+      const next = planned.find((look) => look >= seeds);
+      // More seeds than were planned are a look of their own.
+      const looks = planned.length + Number(next === undefined) + triedBefore(claim, kind, all).length;
+      const measured = interval(found, looks);
+      const { what, paper, scale } = asked;
+      const verdict = verdictFor(claim, kind, asked, measured, next === undefined || next === seeds);
+      return {
+        kind,
+        what,
+        paper,
+        scale,
+        interval: measured,
+        verdict,
+        dropped,
+        looks,
+        planned: next ?? seeds,
+      };
+    });
   });
 }
 
-export function findingsOf(claim: Claim, results: readonly Result[]): Finding[] {
-  return (["simulated", "real"] as const).flatMap((kind) => {
-    const own = results.filter((one) => one.kind === kind);
-    return claim[kind].map((asked): Finding => {
-      const found = interval(effects(claim, asked, own));
-      const { what, paper, scale } = asked;
-      const claimed = claimedOf(asked);
-      const verdict = claimed === undefined ? undefined : found && verdictOf(found, claimed);
-      return { kind, what, paper, scale, interval: found, verdict };
-    });
+function verdictFor(
+  { standIn }: Claim,
+  kind: Result["kind"],
+  asked: Asked,
+  measured: Interval | undefined,
+  isDue: boolean,
+): Finding["verdict"] {
+  const bar = barOf(asked);
+  if (bar === undefined || measured === undefined || (kind === "simulated" && standIn !== undefined))
+    return undefined;
+  return isDue ? verdictOf(measured, bar) : "too early";
+}
+
+/** What earlier looks and earlier settings had measured. */
+export function earlierOf(claim: Claim, results: readonly Result[], all: readonly Result[]): Earlier[] {
+  return kinds.flatMap((kind) => {
+    const present = of(kind, results);
+    const [ours, theirs] = [claim.own, claim.other].map(({ name }) => bySeed(present, name));
+    const measured = (why: string, own: typeof ours, other: typeof theirs, seeds = Infinity): Earlier[] =>
+      claim[kind].map((asked) => {
+        const till = new Map([...own!].filter(([seed]) => seed <= seeds));
+        const { what, scale } = asked;
+        return { kind, what, why, scale, interval: interval(effectsOf(asked, till, other!).found) };
+      });
+    const before = looksAt(claim, kind).filter((look) => look < ours!.size);
+    return [
+      ...before.flatMap((look) => measured(`look at ${look} seeds`, ours, theirs, look)),
+      ...triedBefore(claim, kind, all).flatMap((runs) => {
+        const [{ side, fingerprint }] = [runs[0]!];
+        const old = bySeed(runs, side);
+        const why = `settings ${fingerprint} of ${side}`;
+        return side === claim.own.name ? measured(why, old, theirs) : measured(why, ours, old);
+      }),
+    ];
   });
 }
 
@@ -44,18 +140,40 @@ const number = (value: number, scale: Finding["scale"]): string =>
     : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** The effect with its interval, in words of the page. */
-export function measuredText({ interval: found, scale }: Finding): string {
+export function measuredText({ interval: found, scale }: Pick<Finding, "interval" | "scale">): string {
   if (found === undefined) return "not run";
   const [mean, low, high] = [found.mean, found.low, found.high].map((value) => number(value, scale));
   return `${mean}${scale === "ratio" ? " ×" : ""} (${low} to ${high})`;
 }
 
+/** Simulations show how a method behaves; only training shows what a paper claims. */
+const simulatedWords: Readonly<Record<Verdict, string>> = {
+  shows: "behaves as claimed in simulation",
+  "shows, but less": "behaves so in simulation, but less",
+  "does not show": "does not behave so in simulation",
+  "the opposite shows": "behaves the opposite way in simulation",
+  undecided: "undecided in simulation",
+};
+
 /** What it says, and of a null by how much. */
-export function verdictText({ verdict, interval: found, scale }: Finding): string {
+export function verdictText({ kind, verdict, interval: found, scale, planned }: Finding): string {
   if (verdict === undefined || found === undefined) return "–";
+  if (verdict === "too early") return `too early: decided at ${planned} seeds`;
+  const by = verdict === "does not show" ? `: ${number(found.mean, scale)}` : "";
+  if (kind === "simulated") return `${simulatedWords[verdict]}${by}`;
   if (verdict === "undecided") return "undecided: interval too wide";
-  return verdict === "does not show" ? `does not show here: ${number(found.mean, scale)}` : verdict;
+  return verdict === "does not show" ? `does not show here${by}` : verdict;
+}
+
+/** How many seeds, which of them say nothing, and among how many looks the 5 % are divided. */
+export function seedsText({ kind, interval: found, dropped, looks }: Finding): string {
+  const seeds = found?.seeds ?? 0;
+  const without =
+    dropped.length === 0
+      ? ""
+      : ` of ${seeds + dropped.length} (without seed ${dropped.join(", ")}: a success of 0 has no ratio)`;
+  return `${kind}, ${seeds}${without}${looks > 1 ? `; ${looks} looks` : ""}`;
 }
 
 export const shown = (finding: Finding): string =>
-  `${measuredText(finding)}, ${finding.interval?.seeds ?? 0} seeds: ${verdictText(finding)}`;
+  `${measuredText(finding)}, ${seedsText(finding)}: ${verdictText(finding)}`;

@@ -59,3 +59,16 @@ export function latest(results: readonly Result[]): Result[] {
   const own = results.filter((one) => present.get(`${one.kind} ${one.side}`) === one.fingerprint);
   return [...new Map(own.map((one) => [`${one.kind} ${one.side} ${one.seed}`, one])).values()];
 }
+
+/** Runs with earlier settings than a side's last, one list for each settings. */
+export function superseded(results: readonly Result[]): Result[][] {
+  const present = new Set(
+    latest(results).map(({ kind, side, fingerprint }) => `${kind} ${side} ${fingerprint}`),
+  );
+  const earlier = new Map<string, Result[]>();
+  for (const one of results) {
+    const key = `${one.kind} ${one.side} ${one.fingerprint}`;
+    if (!present.has(key)) earlier.set(key, [...(earlier.get(key) ?? []), one]);
+  }
+  return [...earlier.values()];
+}

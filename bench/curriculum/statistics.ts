@@ -1,6 +1,7 @@
 /** Intervals of paired effects, and what they say of a claim. */
 import { standardError } from "../../server/simulate/statistics.ts";
 import { mean } from "../../shared/mean.ts";
+import type { Bar } from "./claim.ts";
 
 /** ln Γ(x) for x > 0, by Stirling's series from x ≥ 10 on and Γ(x + 1) = x Γ(x) below; error under 1e-12. */
 function logGamma(x: number): number {
@@ -40,26 +41,24 @@ export interface Interval {
   readonly seeds: number;
 }
 
-/** The mean of paired effects with its 95 % t interval; undefined of fewer than two. */
-export function interval(effects: readonly number[]): Interval | undefined {
+/**
+ * The mean of paired effects with its t interval; undefined of fewer than two.
+ * @param looks at how many times results were or will be looked at: the 5 % are divided among them (Bonferroni)
+ */
+export function interval(effects: readonly number[], looks = 1): Interval | undefined {
   const seeds = effects.length;
   if (seeds < 2) return undefined;
-  const [centre, half] = [mean(effects), studentT(0.95, seeds - 1) * standardError(effects)];
+  const t = studentT(1 - 0.05 / looks, seeds - 1);
+  const [centre, half] = [mean(effects), t * standardError(effects)];
   return { mean: centre, low: centre - half, high: centre + half, seeds };
 }
 
 export type Verdict = "shows" | "shows, but less" | "does not show" | "the opposite shows" | "undecided";
 
-/**
- * @param effects an interval in a scale whose 0 is no effect
- * @param claimed in the same scale; without a number, ±Infinity for its direction. A null counts only where the
- *   interval is narrower than half of it.
- */
-export function verdictOf({ low, high }: Interval, claimed: number): Verdict {
-  const numbered = Number.isFinite(claimed);
-  if (low <= 0 && high >= 0)
-    return numbered && high - low < Math.abs(claimed) / 2 ? "does not show" : "undecided";
-  if (low > 0 !== claimed > 0) return "the opposite shows";
-  const most = claimed > 0 ? high : -low;
-  return numbered && most < Math.abs(claimed) ? "shows, but less" : "shows";
+/** @param effects an interval in a scale whose 0 is no effect */
+export function verdictOf({ low, high }: Interval, { sign, claimed = Infinity, margin }: Bar): Verdict {
+  const [least, most] = sign > 0 ? [low, high] : [-high, -low];
+  if (most < 0) return "the opposite shows";
+  if (least <= 0) return most < margin ? "does not show" : "undecided";
+  return most < claimed && claimed < Infinity ? "shows, but less" : "shows";
 }

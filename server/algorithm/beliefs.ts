@@ -142,7 +142,7 @@ export class Beliefs {
   }
 
   /** What only some estimators and divisions can tell. */
-  private special(): Pick<Known, "spread" | "present" | "posterior" | "box" | "place"> {
+  private special(): Pick<Known, "spread" | "present" | "posterior" | "shapes" | "box" | "place"> {
     const { division, estimator } = this.parts;
     return {
       ...(estimator.spread === undefined ? {} : { spread: estimator.spread.bind(estimator) }),
@@ -155,6 +155,7 @@ export class Beliefs {
             },
           }),
       ...(estimator.posterior === undefined ? {} : { posterior: estimator.posterior.bind(estimator) }),
+      ...(estimator.shapes === undefined ? {} : { shapes: estimator.shapes.bind(estimator) }),
       ...(division.box === undefined ? {} : { box: division.box }),
       ...(division.place === undefined ? {} : { place: division.place.bind(division) }),
     };

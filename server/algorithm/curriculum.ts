@@ -195,6 +195,11 @@ export class Curriculum implements Stateful {
     return this.sampler.probabilities(this.known(clock), clock);
   }
 
+  /** Of how many simulated draws what `probabilities` last gave is counted; 0: it is computed. */
+  get simulatedDraws(): number {
+    return this.sampler.simulated?.() ?? 0;
+  }
+
   /** What is believed of an arm's signal; NaN: nothing yet. */
   estimate(arm: number): number {
     return this.estimator.estimate(arm);

@@ -38,7 +38,19 @@ export function curriculumLines(steps: readonly ReplayedStep[]): string[] {
     ...rows,
     ...(arms.length > most ? [colours.dim(`… and ${arms.length - most} arms more (--json has all)`)] : []),
     ...stageLines(steps),
+    ...simulatedLines(last),
     `${steps.reduce((sum, { admitted }) => sum + admitted.length, 0)} groups admitted in ${steps.length} steps`,
+  ];
+}
+
+/** How sure the chances are, where they have no closed form. */
+function simulatedLines({ simulated }: ReplayedStep): string[] {
+  if (simulated === undefined) return [];
+  const { draws, standard_error } = simulated;
+  return [
+    colours.dim(
+      `chances are counted of ${draws.toLocaleString("en")} simulated draws: standard error up to ${(100 * standard_error).toFixed(1)} points`,
+    ),
   ];
 }
 

@@ -150,6 +150,8 @@ export interface Estimator extends Stateful {
   spread?(arm: number): number;
   /** A draw from that belief. */
   posterior?(arm: number, random: Random): number;
+  /** Where `posterior` draws from a Beta distribution: its two shapes. */
+  shapes?(arm: number): readonly [number, number];
   /** Called once a step after its observations. @returns the arms beside those observed of which it believes otherwise now */
   advance?(size: number, step: number): readonly number[] | "all";
   /** What is to be tried before the next draw. */
@@ -211,6 +213,8 @@ export interface Known {
   /** Of estimators that have them: the standard deviation of a belief, and a draw from it (of the estimate, not its score). */
   spread?(arm: number): number;
   posterior?(arm: number, random: Random): number;
+  /** Where `posterior` draws from a Beta distribution: its two shapes. */
+  shapes?(arm: number): readonly [number, number];
   /** Where arms are points. */
   readonly box?: readonly Knob[];
   place?(point: readonly number[]): number;
@@ -225,6 +229,8 @@ export interface Sampler extends Partial<Stateful> {
   own?(arm: number): number;
   /** Of the next draw; sums to 1 over the arms that are open. */
   probabilities(known: Known, clock: Clock): Float64Array;
+  /** Of how many simulated draws what `probabilities` last gave is counted; 0 or absent: it is computed. */
+  simulated?(): number;
   /** Arms that are about to be compared, so that the estimator can look at them first. */
   candidates?(known: Known, n: number, random: Random, clock: Clock): readonly number[];
   /**

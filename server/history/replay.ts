@@ -23,6 +23,8 @@ export interface ReplayedStep {
   /** Tasks of the groups that admission lets train. */
   readonly admitted: readonly string[];
   readonly stage: string;
+  /** Where `probabilities` is counted of simulated draws: of how many, and the largest standard error of one. */
+  readonly simulated?: { readonly draws: number; readonly standard_error: number };
 }
 
 /**
@@ -112,9 +114,13 @@ function lacking(lack: Lack, { curriculum }: StageBody, { step, place }: History
 /** Where rewards train, rollouts without one have no advantage. */
 const rewarded = ({ rewards }: Group): boolean => rewards.length > 0;
 
-function standing(curriculum: Curriculum, next: Clock): Pick<ReplayedStep, "estimates" | "probabilities"> {
+function standing(
+  curriculum: Curriculum,
+  next: Clock,
+): Pick<ReplayedStep, "estimates" | "probabilities" | "simulated"> {
   const { arms } = curriculum;
   const p = curriculum.probabilities(next);
+  const draws = curriculum.simulatedDraws;
   const numbers = Array.from({ length: arms.size }, (_, arm) => arm);
   return {
     estimates: Object.fromEntries(
@@ -124,8 +130,13 @@ function standing(curriculum: Curriculum, next: Clock): Pick<ReplayedStep, "esti
       }),
     ),
     probabilities: Object.fromEntries(numbers.map((arm) => [arms.name(arm), p[arm]!])),
+    ...(draws === 0 ? {} : { simulated: { draws, standard_error: largestError(p, draws) } }),
   };
 }
+
+/** Of shares that are counted of so many draws. */
+const largestError = (shares: Float64Array, draws: number): number =>
+  Math.sqrt(shares.reduce((most, p) => Math.max(most, p * (1 - p)), 0) / draws);
 
 function byStep(history: readonly HistoryGroup[]): HistoryGroup[][] {
   const steps = new Map<number, HistoryGroup[]>();

@@ -10,7 +10,10 @@ import { mean } from "../../shared/mean.ts";
 
 export interface Spread {
   readonly mean: number;
-  /** Standard error over the seeds; null of one seed. */
+  /**
+   * Standard error over the learners; null of one. They differ in what they are asked and what they answer by chance, and
+   * where a scenario draws its world also in that: it says nothing of other worlds or of models.
+   */
   readonly error: number | null;
 }
 
@@ -79,9 +82,10 @@ export async function compare(
 ): Promise<Comparison> {
   const own: SimulatedStep[][] = [];
   const uniform: SimulatedStep[][] = [];
+  // By both numbers: the learners of another seed are others, all of them.
   for (let one = 0; one < seeds; one++) {
-    own.push(await simulate(body, scenario, seed + one, steps));
-    uniform.push(await simulate(uniformly(body), scenario, seed + one, steps));
+    own.push(await simulate(body, scenario, [seed, one], steps));
+    uniform.push(await simulate(uniformly(body), scenario, [seed, one], steps));
   }
   const last = (runs: readonly SimulatedStep[][]): SimulatedStep[] => runs.map((run) => run.at(-1)!);
   const rollouts = Math.min(...[...last(own), ...last(uniform)].map((step) => step.rollouts));

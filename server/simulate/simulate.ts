@@ -242,17 +242,19 @@ async function pastRuns(
 }
 
 /**
+ * @param seed of all that chance decides; with the number of a learner, of this one alone
  * @param signal ends it before its time
  * @throws UserError where the curriculum asks a language model, which a simulation has not
  */
 export async function simulate(
   body: StageBody,
   scenario: Scenario,
-  seed: number,
+  seed: number | readonly [seed: number, learner: number],
   steps: number,
   signal?: AbortSignal,
 ): Promise<SimulatedStep[]> {
-  const random = randomStream(seed, "simulation", scenario.name);
+  const [run, ...learnerOf] = typeof seed === "number" ? [seed] : seed;
+  const random = randomStream(run, "simulation", scenario.name, ...learnerOf);
   const world = scenario.world(random.fork("world"));
   const levels = world.difficulty.length;
   const learner = new Learner(world);

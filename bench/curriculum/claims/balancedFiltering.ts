@@ -26,4 +26,5 @@ export const balancedFiltering: Claim = {
   simulated: [spent("updates", ({ step }) => step), spent("rollouts", ({ rollouts }) => rollouts)],
   differs:
     "time is counted in tokens: here one that is written costs what one in an update costs. Groups without a gradient cost plain GRPO nothing in an update here; elsewhere they do.",
+  looks: [5],
 };

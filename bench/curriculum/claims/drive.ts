@@ -5,6 +5,7 @@ const asked = {
   paper: "higher (no number for this part alone)",
   scale: "difference",
   direction: "more",
+  margin: 0.02,
 } as const;
 
 export const drive: Claim = {
@@ -29,4 +30,5 @@ export const drive: Claim = {
     },
   ],
   differs: "no supervised stage before; phases of 12 updates, 256 prompts of which 64 stay.",
+  looks: [5],
 };

@@ -14,6 +14,7 @@ export const dump: Claim = {
       paper: "fewer (curves, no number)",
       scale: "ratio",
       direction: "less",
+      margin: Math.log(1.1),
       effect: (own, other) => logSpentRatio(own, other, ({ step }) => step, trainedArms),
     },
     {
@@ -21,6 +22,7 @@ export const dump: Claim = {
       paper: "higher (curves, no number)",
       scale: "difference",
       direction: "more",
+      margin: 0.02,
       effect: (own, other) => finalScore(own, trainedArms) - finalScore(other, trainedArms),
     },
   ],
@@ -30,9 +32,11 @@ export const dump: Claim = {
       paper: "higher (curves, no number)",
       scale: "difference",
       direction: "more",
+      margin: 0.02,
       effect: (own, other) => finalScore(own) - finalScore(other),
     },
   ],
   differs:
     "four sources of one kind, as the paper's puzzles with 3 to 14 characters are, over a far shorter run.",
+  looks: [10, 14],
 };

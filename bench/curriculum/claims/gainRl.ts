@@ -18,5 +18,7 @@ export const gainRl: Claim = {
   real: [{ ...faster, effect: (own, other) => logSpentRatio(own, other, ({ step }) => step, trainedArms) }],
   simulated: [{ ...faster, effect: (own, other) => logSpentRatio(own, other, ({ step }) => step) }],
   differs:
-    "nothing stands before a question, so that its angles are those of its own tokens, and the window is as much smaller as the pool is. Simulated, a prompt's level stands for its angle: the best order there could be.",
+    "nothing stands before a question, so that its angles are those of its own tokens, and the window is as much smaller as the pool is. The order's second term is on in the real runs (n = 12). Simulated, there are no angles: a prompt's level is known, the best order there could be, the second term is off and n = 50, so that nothing is said of GAIN-RL itself.",
+  looks: [5],
+  standIn: "a window over known levels (not GAIN-RL: no angles, no second term)",
 };

@@ -20,4 +20,5 @@ export const ghpo: Claim = {
   ],
   differs:
     "what is given begins the response and does not train, since a model of this size reads no hint in its prompt; a pool of such tasks alone.",
+  looks: [9],
 };

@@ -69,5 +69,7 @@ export const pcl: Claim = {
     quality,
   ],
   differs:
-    "a response here is as short as its prompt, where the paper's is hundreds of times longer: a rollout costs little more than a look. Simulated, what is remembered of each prompt stands for the value model.",
+    "a response here is as short as its prompt, where the paper's is hundreds of times longer: a rollout costs little more than a look. Simulated, there is no value model: what is remembered of each of ten levels is compared, so that nothing is said of PCL itself.",
+  looks: [5],
+  standIn: "an average of each level's success, chosen near ½ (not PCL: no value model)",
 };

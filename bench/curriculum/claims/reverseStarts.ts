@@ -19,4 +19,5 @@ export const reverseStarts: Claim = {
     { ...asked, effect: (own, other) => finalScore(own, ["whole"]) - finalScore(other, ["whole"]) },
   ],
   differs: "GRPO in the place of PPO, solutions of twelve tokens, no executed lines to mask.",
+  looks: [5],
 };

@@ -7,6 +7,7 @@ const success = {
   paper: "higher",
   scale: "difference",
   direction: "more",
+  margin: 0.02,
 } as const;
 
 export const sec: Claim = {
@@ -33,4 +34,5 @@ export const sec: Claim = {
     },
   ],
   differs: "four lengths of text in the place of four difficulties of a puzzle; 150 updates of 256 rollouts.",
+  looks: [10, 20],
 };

@@ -60,7 +60,10 @@ class Beta implements Estimator {
     return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
   }
   posterior(arm: number, random: Random): number {
-    return drawBeta(this.alpha(arm), this.beta(arm), random);
+    return drawBeta(...this.shapes(arm), random);
+  }
+  shapes(arm: number): readonly [number, number] {
+    return [this.alpha(arm), this.beta(arm)];
   }
 
   save(): Saved {

@@ -50,20 +50,20 @@ class BetaRestart implements Estimator {
     this.forecasters.set(arm, kept.length > this.most ? [kept[0]!, ...kept.slice(1 - this.most)] : kept);
   }
 
-  private counts(arm: number): readonly [number, number] {
+  shapes(arm: number): readonly [number, number] {
     const [s, f] = this.forecasters.get(arm)?.[0] ?? [0, 0];
     return [s + 1, f + 1];
   }
   estimate(arm: number): number {
-    const [a, b] = this.counts(arm);
+    const [a, b] = this.shapes(arm);
     return a / (a + b);
   }
   spread(arm: number): number {
-    const [a, b] = this.counts(arm);
+    const [a, b] = this.shapes(arm);
     return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
   }
   posterior(arm: number, random: Random): number {
-    return drawBeta(...this.counts(arm), random);
+    return drawBeta(...this.shapes(arm), random);
   }
 
   save(): Saved {

@@ -76,7 +76,7 @@ class PooledBeta implements Estimator {
     return "all";
   }
 
-  private shapes(arm: number): readonly [number, number] {
+  shapes(arm: number): readonly [number, number] {
     const { mean, worth } = this.prior;
     return [mean * worth + this.successes.get(arm), (1 - mean) * worth + this.failures.get(arm)];
   }

@@ -3,7 +3,8 @@ import { UserError } from "../../../shared/errors.ts";
 import { sampler } from "../../config/declaration.ts";
 import type { Random } from "../../seams.ts";
 import type { Known, Sampler } from "../types.ts";
-import { cheapest, simulatedShares, someOpen } from "./candidates.ts";
+import { cheapest, someOpen } from "./candidates.ts";
+import { candidateShares } from "./candidateShares.ts";
 import { valueOf } from "./columns.ts";
 
 export const bandSampler = sampler({
@@ -44,6 +45,7 @@ export const bandSampler = sampler({
       });
       return cheapest(among, cost, n);
     };
-    return { candidates, draw, probabilities: (known, clock) => simulatedShares(draw, known, clock) };
+    const shares = candidateShares({ draw, pool, band: () => ({ low, high }), unknown: 0, imagined });
+    return { candidates, draw, ...shares };
   },
 });

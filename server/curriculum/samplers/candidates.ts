@@ -1,8 +1,7 @@
-/** Arms that are compared before some of them are drawn, and what such a sampler's shares come to. */
-import { randomStream } from "../../random.ts";
-import type { Clock, Random } from "../../seams.ts";
+/** Arms that are compared before some of them are drawn. */
+import type { Random } from "../../seams.ts";
 import { smallest } from "../order.ts";
-import type { Known, Sampler } from "../types.ts";
+import type { Known } from "../types.ts";
 
 /**
  * `count` open arms, each alike likely: all different where an arm is drawn at most once a step (then fewer where
@@ -46,14 +45,3 @@ export function someOpen({ size, open, once, only }: Known, count: number, rando
 /** The `n` candidates of least cost, in that order; equal ones as they stand. */
 export const cheapest = (candidates: readonly number[], cost: Float64Array, n: number): number[] =>
   smallest(candidates.length, n, (at) => cost[at]!).map((at) => candidates[at]!);
-
-const draws = 1000;
-
-/** Shares that have no closed form, by drawing one arm a thousand times from a stream of its own. */
-export function simulatedShares(draw: Sampler["draw"], known: Known, clock: Clock): Float64Array {
-  const shares = new Float64Array(known.size);
-  for (let i = 0; i < draws; i++)
-    for (const arm of draw(known, 1, randomStream("shares", clock.step, i), clock, []))
-      shares[arm]! += 1 / draws;
-  return shares;
-}

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { sampler, schedulable, valueAt } from "../../config/declaration.ts";
-import type { Random } from "../../seams.ts";
+import type { Clock, Random } from "../../seams.ts";
 import type { Known, Sampler } from "../types.ts";
-import { cheapest, simulatedShares, someOpen } from "./candidates.ts";
+import { cheapest, someOpen } from "./candidates.ts";
+import { candidateShares, type Band } from "./candidateShares.ts";
 import { valueOf } from "./columns.ts";
 
 export const nearest = sampler({
@@ -28,6 +29,7 @@ export const nearest = sampler({
       });
       return cheapest(among, cost, n);
     };
-    return { candidates, draw, probabilities: (known, clock) => simulatedShares(draw, known, clock) };
+    const band = (clock: Clock): Band => ({ low: valueAt(target, clock), high: valueAt(target, clock) });
+    return { candidates, draw, ...candidateShares({ draw, pool, band, unknown: 0, imagined: false }) };
   },
 });

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { sampler, schedulable, valueAt } from "../../config/declaration.ts";
+import type { Clock } from "../../seams.ts";
 import type { Known, Sampler } from "../types.ts";
-import { cheapest, simulatedShares, someOpen } from "./candidates.ts";
+import { cheapest, someOpen } from "./candidates.ts";
+import { candidateShares, type Band } from "./candidateShares.ts";
 import { valueOf } from "./columns.ts";
 
 export const thompson = sampler({
@@ -31,7 +33,8 @@ export const thompson = sampler({
       );
       return cheapest(candidates, cost, n);
     };
-    return { draw, probabilities: (known, clock) => simulatedShares(draw, known, clock) };
+    const band = (clock: Clock): Band => ({ low: valueAt(target, clock), high: valueAt(target, clock) });
+    return { draw, ...candidateShares({ draw, pool, band }) };
   },
 });
 

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { claims } from "../../../bench/curriculum/claims/index.ts";
-import { findingsOf } from "../../../bench/curriculum/findings.ts";
+import {
+  earlierOf,
+  findingsOf,
+  seedsText,
+  verdictText,
+  type Finding,
+} from "../../../bench/curriculum/findings.ts";
 import { page } from "../../../bench/curriculum/page.ts";
 import { latest, readResults, type Result } from "../../../bench/curriculum/result.ts";
 import { sideFile, sideFingerprint } from "../../../bench/curriculum/settings.ts";
@@ -57,18 +63,64 @@ const made = (side: string, seed: number, fingerprint: string, twelve: number): 
   points: [0, 1].map((step) => ({ step, rollouts: 0, written: 0, trained: 0, arms: { twelve } })),
 });
 
+const ghpo = claims.find(({ id }) => id === "ghpo")!;
+const realOf = (...[claim, now, all]: Parameters<typeof findingsOf>): Finding =>
+  findingsOf(claim, now, all).find(({ kind }) => kind === "real")!;
+/** So many seeds of GHPO, whose effect is about 0.2, beside as many without. */
+const seedsOf = (count: number, fingerprint = "g"): Result[] =>
+  Array.from({ length: count }, (_, i) => [
+    made("hard", i + 1, "new", 0.1 * (i + 1)),
+    made("ghpo", i + 1, fingerprint, 0.1 * (i + 1) + 0.2 + 0.01 * (i % 3)),
+  ]).flat();
+
 test("results of other settings count no more, and seeds that one side lacks do not either", () => {
-  const all = [
-    made("hard", 1, "old", 0.9),
-    made("hard", 1, "new", 0.1),
-    made("hard", 2, "new", 0.2),
-    made("hard", 3, "new", 0.3),
-    made("ghpo", 1, "g", 0.3),
-    made("ghpo", 2, "g", 0.4),
-  ];
-  const ghpo = claims.find(({ id }) => id === "ghpo")!;
-  const [found] = findingsOf(ghpo, latest(all)).filter(({ kind }) => kind === "real");
-  assert.equal(found?.interval?.seeds, 2);
-  assert.ok(Math.abs((found?.interval?.mean ?? 0) - 0.2) < 1e-12);
-  assert.equal(found?.verdict, "shows");
+  const all = [made("hard", 1, "old", 0.9), ...seedsOf(9).slice(0, -1)];
+  const found = realOf(ghpo, latest(all), all);
+  assert.equal(found.interval?.seeds, 8);
+  assert.ok(Math.abs((found.interval?.mean ?? 0) - 0.20875) < 1e-12);
+});
+
+test("a claim is decided at the seeds that its source names, not before", () => {
+  const verdict = (count: number): string => verdictText(realOf(ghpo, seedsOf(count)));
+  assert.deepEqual(ghpo.looks, [9]);
+  assert.equal(verdict(8), "too early: decided at 9 seeds");
+  assert.equal(verdict(9), "shows");
+  assert.equal(realOf(ghpo, seedsOf(9)).looks, 1);
+});
+
+test("more seeds than planned, and settings that were tried before, widen the interval and are listed", () => {
+  assert.equal(realOf(ghpo, seedsOf(10)).looks, 2);
+  const all = [...seedsOf(9, "first"), ...seedsOf(9)];
+  const [now, alone] = [realOf(ghpo, latest(all), all), realOf(ghpo, latest(all))];
+  assert.equal(now.looks, 2);
+  assert.ok(now.interval!.low < alone.interval!.low);
+  const earlier = earlierOf(ghpo, latest(all), all);
+  assert.deepEqual(
+    earlier.map(({ kind, why, interval }) => [kind, why, interval?.seeds]),
+    [["real", "settings first of ghpo", 9]],
+  );
+});
+
+test("a seed without a ratio is named", () => {
+  const sec = claims.find(({ id }) => id === "sec")!;
+  const all = [1, 2, 3].flatMap((seed) => [
+    made("sec", seed, "s", 0.2),
+    made("uniform", seed, "u", seed === 2 ? 0 : 0.1),
+  ]);
+  const found = realOf(sec, all);
+  assert.deepEqual(found.dropped, [2]);
+  assert.match(seedsText(found), /real, 2 of 3 \(without seed 2/);
+});
+
+test("only real runs show, and what stands in for a method has no verdict", () => {
+  for (const claim of claims)
+    for (const found of findingsOf(claim, latest(results), results))
+      if (found.kind === "simulated") {
+        assert.doesNotMatch(verdictText(found), /shows/);
+        if (claim.standIn !== undefined) assert.equal(found.verdict, undefined);
+      }
+  assert.deepEqual(
+    claims.filter(({ standIn }) => standIn !== undefined).map(({ id }) => id),
+    ["pcl", "gain-rl"],
+  );
 });

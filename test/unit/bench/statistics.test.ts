@@ -25,23 +25,39 @@ test("an interval is the mean ± t · s/√n of paired effects; one seed has non
   assert.equal(interval([1]), undefined);
 });
 
-test("a null counts only where the interval is narrower than half of what is claimed", () => {
+test("looks share the 5 %: two have intervals of 97.5 %", () => {
+  const [once, twice] = [interval([1, 2, 3, 4, 5], 1), interval([1, 2, 3, 4, 5], 2)];
+  assert.ok(near(once?.high, 4.963243, 1e-5));
+  // t of 0.9875 with 4 degrees of freedom is 3.495406.
+  assert.ok(near(twice?.high, 3 + 3.495406 * Math.sqrt(0.5), 1e-5), String(twice?.high));
+});
+
+test("a null counts only where the interval stays below half of what is claimed, or below a margin", () => {
   const of = (low: number, high: number): Parameters<typeof verdictOf>[0] => ({
     mean: (low + high) / 2,
     low,
     high,
     seeds: 5,
   });
-  assert.equal(verdictOf(of(0.01, 0.3), 0.2), "shows");
-  assert.equal(verdictOf(of(0.01, 0.19), 0.2), "shows, but less");
-  assert.equal(verdictOf(of(-0.19, -0.01), -0.2), "shows, but less");
-  assert.equal(verdictOf(of(0.01, 0.19), Infinity), "shows");
-  assert.equal(verdictOf(of(-0.3, -0.01), 0.2), "the opposite shows");
-  assert.equal(verdictOf(of(-0.3, -0.01), -0.2), "shows");
-  assert.equal(verdictOf(of(-0.04, 0.05), 0.2), "does not show");
-  assert.equal(verdictOf(of(-0.06, 0.05), 0.2), "undecided");
-  assert.equal(verdictOf(of(-0.001, 0.001), Infinity), "undecided", "a direction alone has no half");
-  assert.equal(verdictOf(of(0.001, 0.002), -Infinity), "the opposite shows");
+  const more = (claimed: number): Parameters<typeof verdictOf>[1] => ({
+    sign: 1,
+    claimed,
+    margin: claimed / 2,
+  });
+  const less = { ...more(0.2), sign: -1 } as const;
+  assert.equal(verdictOf(of(0.01, 0.3), more(0.2)), "shows");
+  assert.equal(verdictOf(of(0.01, 0.19), more(0.2)), "shows, but less");
+  assert.equal(verdictOf(of(-0.19, -0.01), less), "shows, but less");
+  assert.equal(verdictOf(of(-0.3, -0.01), more(0.2)), "the opposite shows");
+  assert.equal(verdictOf(of(-0.3, -0.01), less), "shows");
+  assert.equal(verdictOf(of(-0.04, 0.05), more(0.2)), "does not show");
+  assert.equal(verdictOf(of(-0.06, 0.11), more(0.2)), "undecided");
+  const bare = { sign: 1, margin: 0.02 } as const;
+  assert.equal(verdictOf(of(0.01, 0.19), bare), "shows");
+  assert.equal(verdictOf(of(-0.001, 0.001), bare), "does not show", "a direction alone has a margin");
+  assert.equal(verdictOf(of(-0.03, 0.01), bare), "does not show", "what would matter is ruled out");
+  assert.equal(verdictOf(of(-0.001, 0.03), bare), "undecided");
+  assert.equal(verdictOf(of(0.001, 0.002), { ...bare, sign: -1 }), "the opposite shows");
 });
 
 test("falling neighbours are pooled into their mean", () => {

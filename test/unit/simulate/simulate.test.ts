@@ -92,3 +92,25 @@ test("standard error and the sign-flip test", () => {
   const p = signFlipTest(new Array<number>(12).fill(1), randomStream(1), 100_000);
   assert.ok(Math.abs(p - 2 / 4096) < 3e-4, String(p));
 });
+
+test("the learners of a seed are others than those of the next one, and both sides of a pair have the same world", async () => {
+  const worlds = async (seed: number): Promise<number[]> => {
+    const drawn: number[] = [];
+    const scenario = {
+      ...named("ladder"),
+      world: (random: Parameters<(typeof scenarios)[number]["world"]>[0]): World => {
+        drawn.push(random.next());
+        return named("ladder").world(random);
+      },
+    };
+    await compare(bodyOf("extends: sec\nrollout: { prompts: 4 }\n"), scenario, { seeds: 4, steps: 2, seed });
+    return drawn;
+  };
+  const [first, second] = [await worlds(1), await worlds(2)];
+  for (const drawn of [first, second])
+    assert.deepEqual(
+      drawn.filter((_, i) => i % 2 === 0),
+      drawn.filter((_, i) => i % 2 === 1),
+    );
+  assert.equal(new Set([...first, ...second]).size, 8, "of four and four learners none is in both");
+});
