@@ -36,6 +36,7 @@ export class LongSolutions {
   private readonly record: Progress;
   private readonly whole: number;
   private rollouts = 0;
+  private steps = 0;
 
   constructor(
     private readonly body: StageBody,
@@ -53,6 +54,7 @@ export class LongSolutions {
   }
 
   async study(steps: number): Promise<Progress> {
+    this.steps = steps;
     for (let step = 0; step < steps; step++) await this.step({ step, stageStep: step });
     return this.record;
   }
@@ -119,6 +121,7 @@ export class LongSolutions {
         round,
         earlier,
         clock,
+        steps: this.steps,
         random,
         shared: random.fork("shared"),
       };
