@@ -1,53 +1,14 @@
 import { z } from "zod";
 import { refers } from "../config/references.ts";
 import { rewardTerm } from "../config/declaration.ts";
-import { raggedOf } from "../batch.ts";
 import { failure, none, value } from "../reward/perRow.ts";
-import { origin, type Batch, type Models, type Policy, type RewardTerm, type TermValue } from "../seams.ts";
-import { scoreBy } from "./lesson.ts";
+import type { Batch, Models, Policy, RewardTerm, TermValue } from "../seams.ts";
+import { askedOf, tokenLikelihoods, type Reading } from "./readings.ts";
 import { hasEnded } from "../ends.ts";
 
-/** Texts to be read behind what stands in front of them: what a likelihood is asked of. */
-interface Reading {
-  readonly row: number;
-  readonly context: readonly number[];
-  readonly text: Int32Array;
-}
-
-/** The readings as a batch: every token of the texts counts. */
-function readingBatch(readings: readonly Reading[], { records }: Batch): Batch {
-  const { offsets, values } = raggedOf(readings.map(({ text }) => text));
-  return {
-    rows: readings.length,
-    offsets,
-    tokens: values,
-    columns: {},
-    origin: new Uint8Array(values.length).fill(origin.written),
-    mask: new Uint8Array(values.length).fill(1),
-    context: raggedOf(readings.map(({ context }) => context)),
-    group: Int32Array.from(readings.keys()),
-    groups: readings.length,
-    records: readings.map(({ row }) => records[row]!),
-  };
-}
-
 /** Σ_t log p(text_t | context, text_<t) of each reading. */
-async function likelihoods(
-  readings: readonly Reading[],
-  of: Batch,
-  models: Models,
-  model: string,
-): Promise<Float64Array> {
-  if (readings.length === 0) return new Float64Array(0);
-  const batch = readingBatch(readings, of);
-  const { logp } = await scoreBy(models, model, batch, ["logp"]);
-  return Float64Array.from(readings, (_, row) =>
-    logp!.subarray(batch.offsets[row]!, batch.offsets[row + 1]!).reduce((sum, one) => sum + one, 0),
-  );
-}
-
-const slice = ({ offsets, values }: Batch["context"], row: number): Int32Array =>
-  values.subarray(offsets[row], offsets[row + 1]);
+const likelihoods = async (...asked: Parameters<typeof tokenLikelihoods>): Promise<number[]> =>
+  (await tokenLikelihoods(...asked)).map((logp) => logp.reduce((sum, one) => sum + one, 0));
 
 /** The thought of a row, without the token that ended it. */
 function thoughtOf(batch: Batch, row: number, { tokenizer }: Pick<Policy, "tokenizer">): Int32Array {
@@ -88,7 +49,7 @@ async function score(
       return;
     }
     const text = tokenizer.encode(task.answer);
-    const asked = slice(batch.context, row);
+    const asked = askedOf(batch, row);
     const context = [...asked, ...thoughtOf(batch, row, policy), ...bridge];
     if (context.length + text.length > room) {
       results[row] = failure(

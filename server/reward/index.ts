@@ -9,6 +9,7 @@ import { product } from "./product.ts";
 import { progress } from "./progress.ts";
 import { python } from "./python.ts";
 import { informationGain } from "../learners/informationGain.ts";
+import { referenceProbability } from "../learners/referenceProbability.ts";
 import { rewardModel } from "../learners/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
@@ -26,6 +27,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   length,
   rewardModel,
   informationGain,
+  referenceProbability,
   segmentMatch,
   rubric,
   verdict,
