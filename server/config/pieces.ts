@@ -150,7 +150,8 @@ class PieceParser {
   /** undefined where the piece alone is not right. */
   private node({ text, line }: Piece): SourceNode | undefined {
     const known = this.met.get(text) ?? this.before?.pieces.get(text);
-    const { node, aliased } = (known === undefined ? this.parsed(text, line) : this.placed(known, text, line)) ?? {};
+    const { node, aliased } =
+      (known === undefined ? this.parsed(text, line) : this.placed(known, text, line)) ?? {};
     if (node === undefined) return undefined;
     this.aliased += aliased ?? 0;
     this.first ??= node.origin;
@@ -161,9 +162,11 @@ class PieceParser {
   private parsed(text: string, line: number): Parsed | undefined {
     // A slice would keep the whole text alive for as long as the piece is remembered.
     const own = Buffer.from(text, "utf16le").toString("utf16le");
-    const { root: node, diagnostics, aliased } = parseSource(this.file, own, this.base, (rangeOf) =>
-      lowered(rangeOf, line),
-    );
+    const {
+      root: node,
+      diagnostics,
+      aliased,
+    } = parseSource(this.file, own, this.base, (rangeOf) => lowered(rangeOf, line));
     if (node === undefined || diagnostics.length > 0) return undefined;
     const parsed = { line, node, aliased };
     this.met.set(own, parsed);

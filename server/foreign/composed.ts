@@ -17,7 +17,9 @@ export const aliasesBeyond = (text: string): boolean =>
 
 /** undefined where they cannot be: a merge (`<<`) of what is no map, an alias of nothing, too many of them. */
 export function composed(document: Document | Document.Parsed): unknown {
-  return standsForTooMuch(document) ? undefined : unlessRefused(() => document.toJS({ maxAliasCount: aliases }));
+  return standsForTooMuch(document)
+    ? undefined
+    : unlessRefused(() => document.toJS({ maxAliasCount: aliases }));
 }
 
 /** Of one node, which knows its anchors only through the document. */

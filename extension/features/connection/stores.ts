@@ -11,14 +11,7 @@ import { setting } from "../../vscode/settings.ts";
 import { RunFeed } from "../runs/feed.ts";
 import { RunsModel } from "../runs/model.ts";
 import { Emitter } from "./emitter.ts";
-import {
-  findNode,
-  languageNode,
-  nativeRoot,
-  requireNode,
-  type FoundNode,
-  type Places,
-} from "./node.ts";
+import { findNode, languageNode, nativeRoot, requireNode, type FoundNode, type Places } from "./node.ts";
 import { openSession, stdioClient, type DaemonSession, type Launch } from "./session.ts";
 import { ConnectionMachine, type ConnectionState, type Remedy } from "./state.ts";
 
