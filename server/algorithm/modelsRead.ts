@@ -42,10 +42,21 @@ const named = z.object({ reference: z.string() });
 const corrects = z.object({ model: z.string() });
 const judged = z.object({ judge: z.object({ of: z.string() }) });
 
+/** Rewards that compare how likely a text is by the policy and by another model, and the key that names it. */
+const comparing: ReadonlyMap<string, string> = new Map([
+  ["information_gain", "model"],
+  ["reference_probability", "without"],
+]);
+
 /** Models that a reward term names as what it compares with, or as its judge. */
-function modelsOfTerm({ params }: StageBody["reward"]["terms"][number]["term"]): Model[] {
+function modelsOfTerm({ declaration, params }: StageBody["reward"]["terms"][number]["term"]): Model[] {
   const [read, asked] = [named.safeParse(params), judged.safeParse(params)];
-  return [...(read.success ? [read.data.reference] : []), ...(asked.success ? [asked.data.judge.of] : [])];
+  const other = params[comparing.get(declaration.name) ?? ""];
+  return [
+    ...(read.success ? [read.data.reference] : []),
+    ...(asked.success ? [asked.data.judge.of] : []),
+    ...(typeof other === "string" && other !== "none" && other !== "policy" ? [other] : []),
+  ];
 }
 
 const written = z.object({ model: z.string() });

@@ -15,6 +15,7 @@ const words: Readonly<Record<Wanted, string>> = {
 const reads: ReadonlyMap<string, Wanted> = new Map([
   ["exact_match", "answer"],
   ["numeric", "answer"],
+  ["reference_probability", "answer"],
   ["equation", "equation"],
 ]);
 
@@ -58,7 +59,7 @@ function hasFields(source: Source, fields: readonly string[]): boolean {
 export const missingAnswer: Rule = {
   id: "missing-answer",
   title: "Reward that reads what its tasks do not have",
-  why: "`exact_match` and `numeric` compare with the task's answer: a dataset has one where `answer` is set, `countdown` has none. `equation` reads `numbers` and `target` of the task. Where they are missing the term is an error on every rollout: never a reward of 0, and no such rollout trains.\n\nSet `answer` on the dataset, choose another reward, or restrict the term to the tasks it is for (`tasks: [name]`).",
+  why: "`exact_match`, `numeric` and `reference_probability` read the task's answer: a dataset has one where `answer` is set, `countdown` has none. `equation` reads `numbers` and `target` of the task. Where they are missing the term is an error on every rollout: never a reward of 0, and no such rollout trains.\n\nSet `answer` on the dataset, choose another reward, or restrict the term to the tasks it is for (`tasks: [name]`).",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;

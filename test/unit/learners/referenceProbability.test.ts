@@ -1,11 +1,15 @@
 /** RLPR's reward against its released formula, on the very texts that it reads. */
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { referenceProbability } from "../../../server/learners/referenceProbability.ts";
 import { keyedRandom } from "../../../server/config/keyedRandom.ts";
 import type { TermValue } from "../../../server/seams.ts";
 import { batchOf, task } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
+import { ofKind, testRun } from "../../support/runFolder.ts";
 
 const encode = (text: string): number[] => [...fakeTokenizer.encode(text)];
 const prompt = "ask";
@@ -87,4 +91,34 @@ describe("reference_probability", () => {
     const { values } = await scored({}, responses.slice(0, 1), " ");
     assert.equal(values[0]?.kind, "error");
   });
+
+  for (const term of ["{ use: reference_probability }", "{ use: information_gain, model: reference }"])
+    it(`${term} runs, with the policy as it began for its reference`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "gradus-probability-"));
+      const file = join(folder, "a.gradus.yaml");
+      writeFileSync(
+        file,
+        `model: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 96 }
+tasks: [{ dataset: d.jsonl, answer: answer }]
+rollout: { prompts: 2, group: 2, max_tokens: 6 }
+reward: { terms: { p: ${term} } }
+evaluation: { every: 1000, prompts: 1, pass_at: [1], record: 0 }
+steps: 1
+`,
+      );
+      const lines = [1, 2, 3, 4].map((n) => JSON.stringify({ prompt: `${n}+1=`, answer: String(n + 1) }));
+      writeFileSync(join(folder, "d.jsonl"), `${lines.join("\n")}\n`);
+      const run = testRun([], file);
+      try {
+        assert.equal(await run.work(), 0, run.ending());
+        const rows = ofKind(run.records(), "rollout").map(({ row }) => row.rewards?.["p"]);
+        assert.ok(
+          rows.length > 0 && rows.every((reward) => typeof reward === "number"),
+          JSON.stringify(rows),
+        );
+      } finally {
+        run.remove();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
 });
