@@ -18,16 +18,13 @@ import {
 import { commands, language, views } from "../../shared/contributions.ts";
 import { trainerIn, trainerLanguages, trainerNames } from "../../shared/trainers.ts";
 import type * as Whole from "../extension.ts";
+import { findConfigs } from "../features/configs/find.ts";
 import { setContext } from "../vscode/context.ts";
 
 export type Api = Whole.Api;
 
 /** The rest of the extension, from its own bundle (esbuild.mjs): loading it takes longer than looking at a file. */
 const load = (): Promise<typeof Whole> => import("./workbench.js");
-
-/** Files that are ours by name; what tests and dependencies carry is not the person's. */
-const ownFiles = "**/*.gradus.{yaml,yml}";
-const notTheirs = "**/node_modules/**";
 
 class Sleeper {
   #whole: Promise<Api> | undefined;
@@ -42,7 +39,7 @@ class Sleeper {
   }
 
   listen(): void {
-    const watcher = workspace.createFileSystemWatcher(ownFiles, false, true, true);
+    const watcher = workspace.createFileSystemWatcher(language.pattern, false, true, true);
     // Also of an extension that is awake: a file that is opened later may be the first that starts a trainer.
     this.context.subscriptions.push(
       workspace.onDidOpenTextDocument((document) => this.look(document)),
@@ -99,7 +96,7 @@ function startsTrainer(document: TextDocument): boolean {
 async function hasOwnFiles(): Promise<boolean> {
   const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
   if (folders.some(({ uri }) => existsSync(join(uri.fsPath, ".gradus")))) return true;
-  return (await workspace.findFiles(ownFiles, notTheirs, 1)).length > 0;
+  return (await findConfigs(1)).length > 0;
 }
 
 export async function activate(context: ExtensionContext): Promise<Api | undefined> {

@@ -10,20 +10,30 @@ const mostConfigs = 500;
 const deepest = 6;
 const mostFolders = 5_000;
 
-/** The editor's own search where it works; some installations come without the program that it calls. */
-export async function findConfigs(): Promise<Uri[]> {
+/**
+ * The editor's own search where it works; some installations come without the program that it calls.
+ * @param most how many to look for
+ */
+export async function findConfigs(most = mostConfigs): Promise<Uri[]> {
   try {
-    return await workspace.findFiles(language.pattern, `**/{${[...excluded].join(",")}}/**`, mostConfigs);
+    return await workspace.findFiles(language.pattern, `**/{${[...excluded].join(",")}}/**`, most);
   } catch (error) {
     output().debug(`searching without the editor's search: ${messageOf(error)}`);
-    return walk((workspace.workspaceFolders ?? []).map((folder) => folder.uri));
+    return walk(
+      (workspace.workspaceFolders ?? []).map((folder) => folder.uri),
+      most,
+    );
   }
 }
 
-async function walk(folders: readonly Uri[]): Promise<Uri[]> {
+async function walk(folders: readonly Uri[], most: number): Promise<Uri[]> {
   const found: Uri[] = [];
   let [level, seen] = [folders, 0];
-  for (let depth = 0; depth <= deepest && level.length > 0 && seen < mostFolders; depth++) {
+  for (
+    let depth = 0;
+    depth <= deepest && level.length > 0 && seen < mostFolders && found.length < most;
+    depth++
+  ) {
     const below: Uri[] = [];
     for (const folder of level) {
       seen++;
@@ -35,7 +45,7 @@ async function walk(folders: readonly Uri[]): Promise<Uri[]> {
     }
     level = below;
   }
-  return found.slice(0, mostConfigs);
+  return found.slice(0, most);
 }
 
 async function entriesOf(folder: Uri): Promise<readonly [string, FileType][]> {
