@@ -1,5 +1,4 @@
 /** A store in a folder that nobody may write to: its logs are read into tables in memory, and questions answered from there. */
-import { accessSync, constants } from "node:fs";
 import type { Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import { workerIsAlive } from "../../shared/lease.ts";
@@ -8,15 +7,6 @@ import { isLive } from "../../shared/runStatus.ts";
 import { answers, type Handlers } from "../daemon/answers.ts";
 import { runFolder } from "../store/files.ts";
 import { Store } from "../store/store.ts";
-
-export function isReadOnly(store: string): boolean {
-  try {
-    accessSync(store, constants.W_OK);
-    return false;
-  } catch {
-    return true; // another medium, another owner: whatever the reason
-  }
-}
 
 export interface Reader extends Requester {
   close(): void;

@@ -1,5 +1,5 @@
 /** What commands that need the store share: finding it, the daemon, and the run a person means. */
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { connectOrStart } from "../../shared/daemon/connect.ts";
 import { findStore, storeName } from "../../shared/daemon/findStore.ts";
@@ -9,7 +9,6 @@ import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/errors.ts";
 import { runsList, type RunSummary } from "../../shared/protocol.ts";
 import { recordedNode } from "../natives.ts";
-import { isReadOnly, readOnly } from "./readOnly.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -71,7 +70,18 @@ export async function withDaemon<Result>(
   }
 }
 
+function isReadOnly(store: string): boolean {
+  try {
+    accessSync(store, constants.W_OK);
+    return false;
+  } catch {
+    return true; // another medium, another owner: whatever the reason
+  }
+}
+
+/** Loaded only here: no other way leads from a command to SQLite. */
 async function look<Result>(store: string, act: (connection: Requester) => Promise<Result>): Promise<Result> {
+  const { readOnly } = await import("./readOnly.ts");
   const reader = readOnly(store);
   try {
     return await act(reader);

@@ -101,7 +101,7 @@ function rewardTile(view: RunView): Tile {
   const change = now.value - start.value;
   const since =
     begins > 0 && run.stages.filter(({ kind }) => kind === "rl").length > 1 ? "the stage began" : "start";
-  const note = `${formatChange(change)} since ${since}`;
+  const note = `mean of last ${plural(now.steps.length, "step")}, ${formatChange(change)} since ${since}`;
   // What is paid went up, what is asked for went down: no green arrow over that.
   return change > 0 && heldOutFell(view)
     ? { label: "Reward", value, note: `${note}, while held-out fell` }

@@ -47,14 +47,17 @@ describe("the reward's tile", () => {
     assert.deepEqual(reward([rising]), {
       label: "Reward",
       value: "0.345",
-      note: "+0.300 since start",
+      note: "mean of last 10 steps, +0.300 since start",
       tone: "good",
     });
   });
 
   it("has no colour for a gain while held-out answers get worse", () => {
     const fell = reward([rising], { passes: [0.023, 0] });
-    assert.deepEqual([fell.tone, fell.note], [undefined, "+0.300 since start, while held-out fell"]);
+    assert.deepEqual(
+      [fell.tone, fell.note],
+      [undefined, "mean of last 10 steps, +0.300 since start, while held-out fell"],
+    );
     const warned = reward([rising], {
       summary: { warnings: [{ reason: "held-out-worse", label: "held-out got worse", message: "…" }] },
     });
@@ -82,7 +85,7 @@ describe("the reward's tile", () => {
       { step: 0, name: "a", kind: "rl" },
       { step: 20, name: "b", kind: "rl" },
     ];
-    assert.equal(reward([rising], { stages }).note, "+0.100 since the stage began");
+    assert.equal(reward([rising], { stages }).note, "mean of last 10 steps, +0.100 since the stage began");
     const late = [
       { step: 0, name: "a", kind: "rl" },
       { step: 35, name: "b", kind: "rl" },

@@ -100,7 +100,7 @@ describe("what a run has shown, in the editor", function () {
       vscode.workspace.textDocuments.filter((document) => document.uri.scheme === "gradus-rescore");
     await until(() => both().length === 2, "both sides");
     const [before, now] = both().map((document) => document.getText());
-    assert.match(before ?? "", /^tiny, step/);
+    assert.match(before ?? "", /^tiny, run \S+, steps? /);
     assert.notEqual(before, now);
     await vscode.window.showTextDocument(uri);
     await replace("use: length", "use: exact_match");
