@@ -63,7 +63,8 @@ class Sleeper {
   }
 
   async #start(): Promise<Api> {
-    for (const one of this.#listening) one.dispose();
+    // A view gives its name back only once the editor has answered: before that it would take the next one's along.
+    await Promise.all(this.#listening.map((one): unknown => one.dispose()));
     this.#listening = [];
     return (await load()).activate(this.context);
   }
