@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart } from "../shared/daemon/connect.ts";
@@ -126,6 +126,8 @@ async function play(
   config: KillConfig,
   kills: number,
   random: () => number,
+  /** A kill comes within this time of the run's beginning, or of its last resume. */
+  within = 0,
 ): Promise<{
   project: Project;
   id: string;
@@ -139,7 +141,7 @@ async function play(
   let detail: RunDetail | undefined;
   for (let left = kills; left > 0;) {
     const kind = kinds[Math.floor(random() * kinds.length)]!;
-    const met = await moment(project, id, kind, 0.3 + 5 * random());
+    const met = await moment(project, id, kind, 0.3 + within * random());
     if (met) {
       project.kill(kind, id);
       killed[kind] = (killed[kind] ?? 0) + 1;
@@ -179,17 +181,24 @@ const killsOf = (rounds: readonly Round[]): number =>
   rounds.flatMap(({ kills }) => Object.values(kills)).reduce((sum, one) => sum + one, 0);
 
 const projects = new Set<Project>();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    for (const project of projects) project.end();
+    process.exit(1);
+  });
+const kept: string[] = [];
 const rounds = earlier();
-const references = new Map<string, string>();
+const references = new Map<string, { readonly folder: string; readonly seconds: number }>();
 try {
   while (killsOf(rounds) < wanted && Date.now() < until) {
     const number = rounds.length;
     const config = configs[number % configs.length]!;
     let reference = references.get(config.name);
     if (reference === undefined) {
+      const began = Date.now();
       const { project, id } = await play(`${config.name}-whole`, config, 0, Math.random);
       project.end();
-      reference = project.run(id);
+      reference = { folder: project.run(id), seconds: (Date.now() - began) / 1_000 };
       references.set(config.name, reference);
     }
     const count = Math.min(perRound, wanted - killsOf(rounds));
@@ -198,6 +207,8 @@ try {
       config,
       count,
       stream(number + 1),
+      // A third of the whole run: each resume loses some of it, and a round is to hold several kills.
+      reference.seconds / 3,
     );
     const { total } = await ask(await project.connect(), rolloutsQuery, { run: id, limit: 1 });
     project.end();
@@ -206,18 +217,21 @@ try {
       config: config.name,
       kills: killed,
       attempts: detail.attempts.length,
-      ...compare(reference, project.run(id)),
+      ...compare(reference.folder, project.run(id)),
       stored: total,
       logged,
     };
     rounds.push(round);
     if (progressFile !== undefined) appendFileSync(progressFile, `${JSON.stringify(round)}\n`);
     console.log(JSON.stringify(round));
-    rmSync(project.folder, { recursive: true, force: true });
+    if (round.lost + round.doubled + round.state.length === 0)
+      rmSync(project.folder, { recursive: true, force: true });
+    else kept.push(project.folder, dirname(dirname(dirname(reference.folder))));
   }
 } finally {
   for (const project of projects) project.end();
-  rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  if (kept.length === 0) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  else console.log(`What differs is kept:\n  ${kept.join("\n  ")}`);
 }
 
 const sum = (of: (round: Round) => number): number => rounds.reduce((all, round) => all + of(round), 0);

@@ -10,7 +10,11 @@ import { essence, ofKind, readLog } from "../../test/support/runFolder.ts";
 /** Records of all attempts, each up to where a later one began again. */
 export function effective(folder: string): LogRecord[] {
   const attempts = attemptsOf(folder).map((attempt) => readLog(folder, attempt));
-  const begins = attempts.map((records) => ofKind(records, "start")[0]?.resumed_at ?? -1);
+  // An attempt that was killed before its first record replaces nothing.
+  const begins = attempts.map((records) => {
+    const start = ofKind(records, "start")[0];
+    return start === undefined ? Number.POSITIVE_INFINITY : (start.resumed_at ?? -1);
+  });
   return attempts.flatMap((records, at) => {
     const until = Math.min(...begins.slice(at + 1), Number.POSITIVE_INFINITY);
     return records.filter((record) => !("step" in record) || record.step < until);
@@ -30,6 +34,17 @@ const count = (rows: readonly string[]): Map<string, number> => {
   return counts;
 };
 
+/** Where two JSON values differ first. */
+function differs(one: unknown, other: unknown, path = ""): string {
+  const plain = (value: unknown): value is Record<string, unknown> =>
+    value !== null && typeof value === "object";
+  if (!plain(one) || !plain(other))
+    return `${path}: ${JSON.stringify(one)?.slice(0, 120)} and ${JSON.stringify(other)?.slice(0, 120)}`;
+  const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  const key = keys.find((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));
+  return key === undefined ? `${path}: the order of keys` : differs(one[key], other[key], `${path}/${key}`);
+}
+
 /** Hashes of what the last checkpoint holds, but for clocks. */
 function state(folder: string): Map<string, string> {
   const last = checkpointSteps(folder).at(-1);
@@ -43,20 +58,22 @@ function state(folder: string): Map<string, string> {
     files.set(
       name,
       createHash("sha256")
-        .update(name === "state.json" ? timeless(path) : readFileSync(path))
+        .update(name === "state.json" ? JSON.stringify(timeless(path)) : readFileSync(path))
         .digest("hex"),
     );
   }
   return files;
 }
 /** Seconds differ, and so do the names of parts and the folders they were made in. */
-function timeless(path: string): string {
+function timeless(path: string): unknown {
   const { loop, parts }: { loop: object; parts: Record<string, unknown> } = JSON.parse(
     readFileSync(path, "utf8"),
   );
   const named = Object.entries(parts).map(([name, part]) => [name.split("/")[0], part]);
-  return JSON.stringify([{ ...loop, seconds: 0 }, named]);
+  return [{ ...loop, seconds: 0 }, named];
 }
+const lastState = (folder: string): unknown =>
+  timeless(join(folder, "checkpoints", String(checkpointSteps(folder).at(-1)), "state.json"));
 
 export interface Comparison {
   readonly rows: number;
@@ -64,7 +81,7 @@ export interface Comparison {
   readonly doubled: number;
   /** Files of the last checkpoint that differ. */
   readonly state: readonly string[];
-  /** The first row that is missing, for whoever looks into it. */
+  /** The first row that is missing, or the first value of the state that differs. */
   readonly example?: string;
 }
 
@@ -74,12 +91,16 @@ export function compare(reference: string, killed: string): Comparison {
   const doubled = [...found].filter(([row, times]) => times > (wanted.get(row) ?? 0));
   const [one, other] = [state(reference), state(killed)];
   const names = new Set([...one.keys(), ...other.keys()]);
-  const example = lost[0]?.[0] ?? doubled[0]?.[0];
+  const changed = [...names].filter((name) => one.get(name) !== other.get(name));
+  const example =
+    lost[0]?.[0] ??
+    doubled[0]?.[0] ??
+    (changed.includes("state.json") ? differs(lastState(reference), lastState(killed)) : undefined);
   return {
     rows: [...wanted.values()].reduce((sum, times) => sum + times, 0),
     lost: lost.length,
     doubled: doubled.length,
-    state: [...names].filter((name) => one.get(name) !== other.get(name)),
+    state: changed,
     ...(example !== undefined && { example: example.slice(0, 300) }),
   };
 }
