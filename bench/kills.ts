@@ -24,6 +24,9 @@ import { measured, option } from "./report.ts";
 /** `--kills=200`; a round is one run with up to `--round=8` of them; nothing new begins after `--minutes=60`. */
 const wanted = option("kills", 200);
 const perRound = option("round", 8);
+/** `--config=NAME`: one of the configs only. */
+const only = process.argv.find((word) => word.startsWith("--config="))?.slice(9);
+const played = configs.filter(({ name }) => only === undefined || name === only);
 const until = Date.now() + option("minutes", 60) * 60_000;
 /** `--progress=FILE`: a line a round. With the file of an earlier start, only what is missing is done. */
 const progressFile = process.argv.find((word) => word.startsWith("--progress="))?.slice(11);
@@ -192,7 +195,7 @@ const references = new Map<string, { readonly folder: string; readonly seconds: 
 try {
   while (killsOf(rounds) < wanted && Date.now() < until) {
     const number = rounds.length;
-    const config = configs[number % configs.length]!;
+    const config = played[number % played.length]!;
     let reference = references.get(config.name);
     if (reference === undefined) {
       const began = Date.now();
