@@ -1,9 +1,10 @@
 /** Presets beside the losses of released code, written out here in plain arithmetic. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { valueAt } from "../../../server/config/declaration.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { explained, close } from "../explain/support.ts";
-import { row } from "../support.ts";
+import { configOf, row } from "../support.ts";
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;
@@ -235,3 +236,38 @@ test("Step-APO: every better and worse sibling, apart by the difference of their
     });
     return sum(slopes) / apart.length;
   }));
+
+test("REFUEL as its code has it: (Δ − Δ′ − η (r − r′))², the mean over pairs", () =>
+  gradients("extends: refuel\nobjective: { form: released, eta: 0.7, pairs: all }", (i) => {
+    const slopes = pairs.map(([a, b]) => {
+      if (i !== a && i !== b) return 0;
+      const residual = overOld(a) - overOld(b) - 0.7 * (rewards[a]! - rewards[b]!);
+      return (i === a ? 2 : -2) * residual;
+    });
+    return sum(slopes) / pairs.length;
+  }));
+
+test("QAE: of eight the baseline is 0 where at most 1 − K = 0.6 are right, else 1", async () => {
+  for (let right = 1; right < 8; right++) {
+    const paid = Array.from({ length: 8 }, (_, i) => (i < right ? 1 : 0));
+    const { rollouts } = await explained(
+      "extends: qae",
+      paid.map((reward, i) => row("g", i, { reward, logp_old: [-1], logp_new: [-1] })),
+    );
+    const std = Math.sqrt(sum(paid.map((reward) => (reward - right / 8) ** 2)) / 7);
+    const baseline = right / 8 <= 0.6 ? 0 : 1;
+    rollouts.forEach(({ advantages }, i) => {
+      close(advantages ?? [], [(paid[i]! - baseline) / (std + 1e-4)], 1e-9);
+    });
+  }
+});
+
+test("SPEAR: the replayed loss counts (1 − cos(π step/200))/2, and whole from step 200 on", () => {
+  const { replay } = configOf(
+    "extends: spear\ntasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\n",
+  ).top;
+  for (const step of [0, 1, 50, 100, 199, 200, 250]) {
+    const wanted = step <= 200 ? (1 - Math.cos((step / 200) * Math.PI)) / 2 : 1;
+    close([valueAt(replay.weight, { step, stageStep: step })], [wanted], 1e-12);
+  }
+});
