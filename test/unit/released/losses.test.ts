@@ -15,7 +15,8 @@ const wave = (i: number, t: number, size: number): number => size * Math.sin(5 *
 const tokens = (at: (i: number, t: number) => number): number[][] =>
   lengths.map((n, i) => Array.from({ length: n }, (_, t) => at(i, t)));
 const old = tokens((i, t) => -1.2 + wave(i, t, 0.5));
-const moved = tokens((i, t) => wave(t, i, 0.8));
+/** Some between two usual clips above, and some beyond a dual clip. */
+const moved = tokens((i, t) => (t === 0 && i % 3 === 0 ? Math.log(1.25) : wave(t, i, 1.6)));
 const toReference = tokens((i, t) => wave(i + 3, t, 0.3));
 const plus = (a: readonly number[][], b: readonly number[][]): number[][] =>
   a.map((list, i) => list.map((value, t) => value + b[i]![t]!));
