@@ -14,8 +14,8 @@ import { applies, columnOf } from "./algorithm/rewards.ts";
 import { scoredByAttempts } from "./attempts.ts";
 import { selectRows } from "./batch.ts";
 
-const waits = ({ learners }: RewardTerm): boolean =>
-  learners?.some(({ when }) => when === "before_advantage") === true;
+/** What a term with a learner pays depends on the whole step: it waits until the step's rollouts are known. */
+const waits = ({ learners }: RewardTerm): boolean => learners !== undefined && learners.length > 0;
 
 export class Scorer {
   private readonly terms: readonly { readonly config: RewardTermConfig; readonly term: RewardTerm }[];
@@ -43,7 +43,7 @@ export class Scorer {
   get learners(): readonly Learner[] {
     return [...new Set(this.terms.flatMap(({ term }) => term.learners ?? []))];
   }
-  /** Whether a term is paid only after its learners have seen the batch. */
+  /** Whether a term is paid only once the step's batch is known, after learners that train before the advantages. */
   get waits(): boolean {
     return this.terms.some(({ term }) => waits(term));
   }

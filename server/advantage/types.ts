@@ -25,6 +25,8 @@ export interface AdvantageInput {
   readonly units: Units;
   /** Per unit: what it earned, or with `returns: before` what it and those after it did. NaN: the row has no reward. */
   readonly rewards: Float64Array;
+  /** A row's units are summed once they are centred (`returns: after`): a response's one reference is taken off once. */
+  readonly summed?: boolean;
   /** Those of a row's units from the beginning of an array, which the next call may overwrite: no column is made. */
   readonly rewardsOf?: (row: number) => Float64Array;
   /** Where all values that a baseline finds are to be summed: it may do so while they are near. */

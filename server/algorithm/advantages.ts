@@ -194,7 +194,8 @@ export class AdvantageChain implements Stateful {
   ): AdvantageInput {
     const { observations } = this.config;
     const groups = groupsWithRewards(totals, step.batch);
-    const more = { ...(moments && { moments }) };
+    const summed = this.config.returns === "after";
+    const more = { summed, ...(moments && { moments }) };
     if (rewards instanceof Float64Array)
       return { ...step, ...more, units, rewards, totals, observations, groups };
     return {

@@ -24,23 +24,49 @@ const params = z.object({
     .enum(["token", "response"])
     .default("token")
     .describe("Pays every token its own ratio, or the response their sum."),
+  scale: z
+    .enum(["none", "largest_return"])
+    .default("none")
+    .describe(
+      "largest_return: over the step's largest |Σ of the log-ratios from a token on|, so that none exceeds 1, whatever β is (PRIME's released code).",
+    ),
 });
 type Params = z.output<typeof params>;
 
+/** What log-ratios are multiplied by. */
+function factorOf(ratios: readonly (readonly number[])[], { beta, scale }: Params): number {
+  if (scale === "none") return beta;
+  let largest = 0;
+  for (const own of ratios) {
+    let later = 0;
+    for (let t = own.length - 1; t >= 0; t--) {
+      later += own[t]!;
+      largest = Math.max(largest, Math.abs(later));
+    }
+  }
+  return 1 / (largest + 1e-6);
+}
+
 /** β log π/π_ref of the tokens that train, 0 elsewhere. */
 async function paid(
-  { model, reference, beta, level }: Params,
+  options: Params,
   batch: Batch,
   models: Parameters<RewardTerm["score"]>[1]["models"],
 ): Promise<TermValue[]> {
+  const { model, reference, level } = options;
   const [{ logp: own }, { logp: other }] = [
     await scoreBy(models, model, batch, ["logp"]),
     await scoreBy(models, reference, batch, ["logp"]),
   ];
-  return batch.records.map((_, row): TermValue => {
+  const ratios = batch.records.map((_, row) => {
     const values: number[] = [];
     for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++)
-      values.push(batch.mask[t] === 1 ? beta * (own![t]! - other![t]!) : 0);
+      values.push(batch.mask[t] === 1 ? own![t]! - other![t]! : 0);
+    return values;
+  });
+  const factor = factorOf(ratios, options);
+  return ratios.map((ratio): TermValue => {
+    const values = ratio.map((value) => factor * value);
     return level === "token"
       ? { kind: "values", level, values }
       : { kind: "value", value: values.reduce((sum, value) => sum + value, 0) };

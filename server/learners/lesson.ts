@@ -31,7 +31,8 @@ export const scoreBy = (
 function labelsOf({ terms }: Rewards, name: string | undefined, who: string): RewardColumn {
   const found =
     name === undefined
-      ? terms.find((term) => term.status.includes(status.value))
+      ? // A term that pays before it learns has values of its own by then.
+        terms.find((term) => term.name !== who && term.status.includes(status.value))
       : terms.find((term) => term.name === name);
   if (found !== undefined) return found;
   throw new UserError(
@@ -93,16 +94,21 @@ export interface Lesson {
   readonly who: string;
 }
 
-/** Whether the model of a term learns. @param does what it then does before it pays */
-export const update = (usual: "online" | "frozen", does: string) =>
-  z.enum(["online", "frozen"]).default(usual).describe(`online: before it pays, ${does}.`);
+const updates = z.enum(["online", "after", "frozen"]);
+type Update = z.output<typeof updates>;
 
-/** The part of a term that makes its model learn, before the advantages of each step. */
-export function learning(mode: "online" | "frozen", lesson: Lesson): Pick<RewardTerm, "learners"> {
+/** Whether and when the model of a term learns. @param does what it then does */
+export const update = (usual: Update, does: string) =>
+  updates
+    .default(usual)
+    .describe(`online: before it pays, ${does}; after: once it has paid the step, so does it.`);
+
+/** The part of a term that makes its model learn, around the advantages of each step. */
+export function learning(mode: Update, lesson: Lesson): Pick<RewardTerm, "learners"> {
   if (mode === "frozen") return {};
   const learner: Learner = {
     model: lesson.model,
-    when: "before_advantage",
+    when: mode === "online" ? "before_advantage" : "after_advantage",
     train: (models, batch, rewards, clock) => learnFrom(lesson, models, batch, rewards, clock),
   };
   return { learners: [learner] };

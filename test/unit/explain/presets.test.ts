@@ -133,16 +133,6 @@ it("pear: each token by what its successors say, γ 0.999, log-ratios within [�
     return -Math.exp(log) / (old[i]!.length * rewards.length);
   }));
 
-it("step-apo: the best against the worst of a group, apart by half their advantages' difference", () =>
-  gradients("step-apo", (i) => {
-    // Of equals the first is the best, and the last the worst.
-    const [best, worst] = i < 3 ? [0, 2] : [3, 5];
-    const ratio = (k: number): number => sum(moved[k]!.map((delta, t) => delta - referenceOff[k]![t]!));
-    const logit = 0.3 * (ratio(best) - ratio(worst)) - 0.5 * (rewards[best]! - rewards[worst]!);
-    const slope = -0.3 / (1 + Math.exp(logit)) / 2;
-    return i === best ? slope : i === worst ? -slope : 0;
-  }));
-
 it("prime: three answers, process and outcome each against the others, before whitening", async () => {
   const process = [
     [0.1, -0.2, 0.3],
@@ -269,27 +259,6 @@ it("digirl: turns ahead by 0.05 or more, of the tenth that did best beyond its t
     close(
       grad_logp ?? [],
       old[i]!.map(() => wanted),
-      1e-9,
-    );
-  });
-});
-
-it("awr: likelihood weighted by the exponential of λ-advantages, at most 20", async () => {
-  const values = old.map((list, i) => list.map((_, t) => 0.4 - 0.1 * t - 2 * i));
-  const { rollouts } = await explained(
-    "extends: awr",
-    rows.map((one, i) => ({ ...one, values: values[i]! })),
-  );
-  rollouts.forEach(({ grad_logp }, i) => {
-    let next = 0;
-    const weights = [...old[i]!.keys()].reverse().map((t) => {
-      const later = values[i]![t + 1];
-      next = (later ?? rewards[i]!) - values[i]![t]! + (later === undefined ? 0 : 0.95 * next);
-      return Math.min(Math.exp(next), 20);
-    });
-    close(
-      grad_logp ?? [],
-      weights.reverse().map((weight) => -weight / tokens),
       1e-9,
     );
   });
