@@ -3,9 +3,10 @@
  * daemon that is killed costs nothing, the next one adopts what it finds.
  */
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { placeText } from "../../shared/daemon/place.ts";
+import { appendControl } from "../../shared/controlFile.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { busyElsewhere, holderOf, isWorkerOf, readWorker, workerIsAlive } from "../../shared/lease.ts";
 import { isSettled } from "../../shared/runStatus.ts";
@@ -23,7 +24,7 @@ import {
 } from "../../shared/protocol.ts";
 import { isRunId } from "../../shared/runId.ts";
 import type { RunFile } from "../../shared/run.ts";
-import { authoredPath, controlPath, readRunFile, runFilePath, runFolder } from "../store/files.ts";
+import { authoredPath, readRunFile, runFilePath, runFolder } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
 import { removeTrash, toTrash } from "./trash.ts";
@@ -214,8 +215,8 @@ export class Supervisor {
       );
     const id = randomBytes(6).toString("hex");
     const said = action === "set" ? { path, value } : {};
-    appendFileSync(
-      controlPath(this.folder(run)),
+    appendControl(
+      this.folder(run),
       `${JSON.stringify({ id, action, ...said, at: new Date().toISOString() })}\n`,
     );
     if (action === "stop") await this.remote.call("setStatus", run, "stopping", null);

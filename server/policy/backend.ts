@@ -23,7 +23,7 @@ export interface BackendProbe extends Backend {
   readonly mend: string | undefined;
 }
 
-const MEND = "npm run setup";
+const MEND = "gradus engine install";
 
 type Native =
   | { readonly usable: true; readonly binding: Binding }

@@ -16,7 +16,7 @@ export async function openWasm(): Promise<EagerRuntime> {
   } catch (error) {
     throw new UserError(`The WebAssembly backend does not start: ${messageOf(error)}.`, {
       code: "wasm-missing",
-      action: "Run: npm run setup",
+      action: "Run: gradus engine install",
       cause: error,
     });
   }

@@ -1,7 +1,6 @@
 /** `control.jsonl`: what the daemon or a command line asks of a run that lives. Read at step boundaries and between decode runs. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { join } from "node:path";
 import { z } from "zod";
+import { readControl } from "../../shared/controlFile.ts";
 import type { ControlLine } from "../../shared/run.ts";
 
 const schema: z.ZodType<ControlLine> = z.union([
@@ -33,33 +32,15 @@ function parse(text: string): ControlLine | UnreadableLine {
   }
 }
 
-/** Bytes of a file from an offset on; none where there is no file yet. */
-function tail(file: string, offset: number): Buffer {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, "r");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
-  try {
-    const bytes = Buffer.alloc(Math.max(0, fstatSync(descriptor).size - offset));
-    return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, offset));
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /**
  * Opens a run's control file.
  * @param skip pass over what is there already: those lines were meant for an attempt that has ended
  */
 export function openControl(runFolder: string, skip: boolean): Control {
-  const file = join(runFolder, "control.jsonl");
-  let offset = skip ? tail(file, 0).length : 0;
+  let offset = skip ? readControl(runFolder).length : 0;
   return {
     read() {
-      const bytes = tail(file, offset);
+      const bytes = readControl(runFolder, offset);
       const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
       offset += whole.length;
       const parsed = whole

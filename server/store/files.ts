@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readControl } from "../../shared/controlFile.ts";
 import { UserError } from "../../shared/errors.ts";
 import { isRunId, runIdSchema } from "../../shared/runId.ts";
 import type { ControlLine, RunFile } from "../../shared/run.ts";
@@ -32,7 +33,6 @@ export function runFolder(store: string, run: string): string {
 export const runFilePath = (folder: string): string => join(folder, "run.json");
 /** The config as it was when the run began: what a resumed run goes by. */
 export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
-export const controlPath = (folder: string): string => join(folder, "control.jsonl");
 export const workerLogPath = (folder: string): string => join(folder, "worker.log");
 
 /** A deleted run is renamed first, so that it is gone at once and for good, and removed afterwards. */
@@ -87,9 +87,7 @@ const controlSchema = z.looseObject({
 
 /** What the control line of this id asked for. */
 export function controlAction(folder: string, id: string): ControlLine["action"] | null {
-  const path = controlPath(folder);
-  if (!existsSync(path)) return null;
-  for (const line of readFileSync(path, "utf8").split("\n")) {
+  for (const line of readControl(folder).toString("utf8").split("\n")) {
     if (!line.includes(id)) continue;
     const parsed = controlSchema.safeParse(jsonOrNull(line));
     if (parsed.success && parsed.data.id === id) return parsed.data.action;

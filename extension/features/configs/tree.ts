@@ -2,6 +2,7 @@
 import { EventEmitter, ThemeIcon, TreeItem, workspace, type TreeDataProvider, type Uri } from "vscode";
 import { dirname } from "node:path/posix";
 import { setContext } from "../../vscode/context.ts";
+import { output } from "../../vscode/output.ts";
 import type { Stores } from "../connection/stores.ts";
 import { findConfigs } from "./find.ts";
 import { runDescription } from "../runs/treeModel.ts";
@@ -42,7 +43,7 @@ export class ConfigsTree implements TreeDataProvider<ConfigNode> {
 
   async getChildren(node?: ConfigNode): Promise<ConfigNode[]> {
     if (node !== undefined) return [];
-    const configs = await (this.#configs ??= findConfigs());
+    const configs = await (this.#configs ??= findConfigs(undefined, (message) => output().debug(message)));
     await setContext("hasConfigs", configs.length > 0);
     return configs.map((uri) => ({ uri })).sort((a, b) => a.uri.path.localeCompare(b.uri.path));
   }

@@ -1,9 +1,9 @@
-import { dirname, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { z } from "zod";
 import { referenceOf } from "../references.ts";
 import type { Choice, StageBody } from "../resolved.ts";
 import { isSchema, kindOf, unwrapped } from "../values.ts";
-import { isReadable, sibling } from "./nearFile.ts";
+import { isReadable, sibling, unusable } from "./nearFile.ts";
 import { firstTime, mine, placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
 type Reader = Choice<"estimator" | "guidance_source">;
@@ -69,7 +69,7 @@ function complain(model: ConfigModel, view: StageView, { path, absolute }: Named
   const at = mine(file, placeOf(view.body, ...path)) ?? root.origin;
   const { hint, fixes } = sibling(absolute, at);
   tell(model, view, methodFile, [path], {
-    message: `There is no file \`${relative(dirname(file), absolute)}\`: a path is relative to the file that writes it.${hint}`,
+    message: `${unusable(absolute, file)}.${hint}`,
     fixes,
   });
 }

@@ -13,7 +13,9 @@ export function sibling(
   at: Origin,
 ): { readonly hint: string; readonly fixes: readonly Fix[] } {
   const folder = dirname(missing);
-  const meant = existsSync(folder) ? nearest(basename(missing), readdirSync(folder)) : undefined;
+  // A pipe in the file's place is there: another name is not what was meant.
+  const meant =
+    existsSync(folder) && !existsSync(missing) ? nearest(basename(missing), readdirSync(folder)) : undefined;
   if (meant === undefined) return { hint: "", fixes: [] };
   const path = relative(at.folder, join(folder, meant));
   const fix = replace(at.range, yamlText(path), `Change to \`${path}\``);
@@ -32,6 +34,15 @@ export function unfitFile(path: string): string | undefined {
   } catch (error) {
     return readFailure(error);
   }
+}
+
+/** What is wrong with a named file that is not there, or is a pipe, a socket or a device. */
+export function unusable(path: string, config: string): string {
+  const shown = relative(dirname(config), path);
+  const unfit = unfitFile(path);
+  return unfit === undefined
+    ? `There is no file \`${shown}\`: a path is relative to the file that writes it`
+    : `\`${shown}\` cannot be read: ${unfit}`;
 }
 
 /** Whether there is something to be read: a file or a folder, and no pipe, socket or device. */

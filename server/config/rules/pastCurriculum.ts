@@ -1,5 +1,5 @@
-import { dirname, relative, resolve } from "node:path";
-import { isReadable, sibling } from "./nearFile.ts";
+import { resolve } from "node:path";
+import { isReadable, sibling, unusable } from "./nearFile.ts";
 import { firstTime, mine, placeOf, tell, type Rule } from "./rule.ts";
 
 /** Files of past curricula exist. A run that goes on has what it needs of them in its checkpoint: no error. */
@@ -22,7 +22,7 @@ export const pastCurriculum: Rule = {
         const { hint, fixes } = sibling(absolute, mine(file, placeOf(view.body, ...path)) ?? root.origin);
         tell(model, view, pastCurriculum, [path], {
           severity: "warning",
-          message: `There is no file \`${relative(dirname(file), absolute)}\`: a path is relative to the file that writes it, and a new run cannot begin without it.${hint}`,
+          message: `${unusable(absolute, file)}, and a new run cannot begin without it.${hint}`,
           fixes,
         });
       });

@@ -1,5 +1,5 @@
-import { isReadable, sibling } from "./nearFile.ts";
-import { dirname, relative, resolve } from "node:path";
+import { isReadable, sibling, unusable } from "./nearFile.ts";
+import { resolve } from "node:path";
 import { at as nodeAt, mine, placeOf, underneath, type Rule, type StageView } from "./rule.ts";
 
 /** Files that replay and auxiliary losses name exist. */
@@ -23,7 +23,7 @@ export const replayFile: Rule = {
         const { hint, fixes } = sibling(absolute, at);
         report({
           rule: replayFile.id,
-          message: `There is no file \`${relative(dirname(file), absolute)}\`: a path is relative to the file that writes it.${hint}`,
+          message: `${unusable(absolute, file)}.${hint}`,
           key: underneath(view, at, `${path.join(".")}.path`),
           at,
           fixes,

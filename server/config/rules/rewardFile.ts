@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
 import { exportsOf } from "../exports.ts";
 import { listed, nearest } from "../suggest.ts";
 import { replace } from "../report.ts";
 import { at as nodeAt, firstTime, mine, underneath, type Rule } from "./rule.ts";
+import { unfitFile } from "./nearFile.ts";
 import type { RewardTermConfig } from "../resolved.ts";
 import type { Finding } from "../report.ts";
 
@@ -49,7 +50,10 @@ function problemOf(path: string, term: RewardTermConfig, config: string): Proble
     const short = relative(dirname(config), name);
     return short.startsWith("..") ? short : `./${short}`;
   };
-  if (!existsSync(path) || !statSync(path).isFile()) {
+  const unfit = unfitFile(path);
+  if (unfit !== undefined)
+    return { message: `\`${shown}\` for the reward \`${term.name}\` cannot be read: ${unfit}.` };
+  if (!existsSync(path)) {
     const siblings = existsSync(dirname(path)) ? readdirSync(dirname(path)) : [];
     const meant = nearest(basename(path), siblings);
     const better = meant === undefined ? undefined : inConfig(`${dirname(path)}/${meant}`);

@@ -198,6 +198,18 @@ describe("extends", () => {
     assert.match(words, /cannot be read: it is a device/);
   });
 
+  it("names a pipe in the place of a reward and of a log as what it is", () => {
+    execFileSync("mkfifo", [join(folder, "score.ts"), join(folder, "old.jsonl")]);
+    const text = `tasks: [{ env: arithmetic }]
+reward: { terms: { mine: { use: ./score.ts } } }
+replay: { use: file, path: ./old.jsonl }
+`;
+    const { diagnostics } = loadConfig(put("named.gradus.yaml", text));
+    const of = (rule: string): string => diagnostics.find((one) => one.rule === rule)?.message ?? "";
+    assert.match(of("reward-file"), /score\.ts` for the reward `mine` cannot be read: it is a named pipe/);
+    assert.match(of("replay-file"), /old\.jsonl` cannot be read: it is a named pipe[^?]*$/);
+  });
+
   it("repeats nothing of a file that is no config", () => {
     put("shadow", "root:$6$SECRET$hash:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n");
     put("keys.env", "password: SECRET\nuser: SECRET2\n");

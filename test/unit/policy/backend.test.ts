@@ -28,19 +28,19 @@ const open = (backend: "auto" | "native") =>
 test("without the native library a run falls back to WebAssembly and says why and what mends it", async () => {
   const policy = await open("auto");
   assert.equal(policy.backend.name, "wasm");
-  assert.match(policy.backend.reason, /addon is not built.*npm run setup/);
+  assert.match(policy.backend.reason, /addon is not built.*gradus engine install/);
   policy.close();
   const probe = await probeBackend();
   assert.deepEqual(
     { name: probe.name, missing: probe.missing, mend: probe.mend },
-    { name: "wasm", missing: "the native TensorFlow addon is not built", mend: "npm run setup" },
+    { name: "wasm", missing: "the native TensorFlow addon is not built", mend: "gradus engine install" },
   );
 });
 
 test("asking for the native library where there is none is an error with the command that mends it", async () => {
   await assert.rejects(open("native"), (error: Error & { detail?: { action?: string } }) => {
     assert.match(error.message, /engine.backend is native, but the native TensorFlow addon is not built/);
-    assert.match(error.detail?.action ?? "", /npm run setup/);
+    assert.match(error.detail?.action ?? "", /gradus engine install/);
     return true;
   });
 });
