@@ -142,9 +142,11 @@ export class GeneratedTasks implements TaskSource {
   }
 
   save(): Saved {
-    const { tasks, known, round } = this;
+    const { known, round } = this;
+    // Keys in the order in which they are read: a resumed run's checkpoint is, letter for letter, the uninterrupted one's.
+    const tasks = this.tasks.map((task) => ({ ...taskSchema.parse(task) }));
     return joined({
-      made: { json: { tasks: tasks.map((task) => ({ ...task })), known: [...known], round } },
+      made: { json: { tasks, known: [...known], round } },
       memory: this.memory.save(),
       concepts: this.concepts.save(),
     });
