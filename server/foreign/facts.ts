@@ -34,7 +34,7 @@ function chosen(
   fact: KeyFact | undefined,
 ): KeyFact | undefined {
   const choices = fact?.choices === undefined ? choicesOf(framework, version, key, tree) : undefined;
-  return fact === undefined || choices === undefined ? fact : { ...fact, choices };
+  return fact === undefined || choices === undefined ? fact : { ...fact, choices, compared: true };
 }
 
 /** Of an installed release that the tables lack, its own sources say more than a neighbour's. */

@@ -6,6 +6,7 @@ import { registered } from "../facts/choices.ts";
 import { changeTo } from "../fix.ts";
 import type { Model } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
+import { unreadBecause } from "./unreadKey.ts";
 import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
 
 export const values = (model: Model): KeyFinding[] =>
@@ -78,10 +79,20 @@ function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFa
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
   const items = Array.isArray(value) ? value : [value];
+  const unread = isEnforced(model, setting, fact) ? undefined : unreadBecause(model, setting.key);
   return items
     .filter((item: Json) => typeof item === "string" && !choices.includes(item))
-    .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)));
+    .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)))
+    .map((one) =>
+      unread === undefined
+        ? one
+        : { ...one, severity: "warning", message: `${one.message} Nothing reads it here: ${unread}.` },
+    );
 }
+
+/** argparse compares every flag, and Transformers' enumerations every argument; the others are compared where they are read. */
+const isEnforced = ({ document: { framework, form } }: Model, { key }: Setting, fact: KeyFact): boolean =>
+  fact.compared !== true && (form === "script" || !key.includes(".")) && framework !== "verl";
 
 function finding(setting: Setting, value: string, choices: readonly string[], inList: boolean): KeyFinding {
   const meant = nearest(value, choices);

@@ -21,6 +21,7 @@ import { baseOfDefaults } from "./base.ts";
 import { composed, composedNode, standsForTooMuch } from "../composed.ts";
 import { aliasTargets } from "../../yamlAliases.ts";
 import { Lines } from "./lines.ts";
+import { startIn } from "./header.ts";
 import { ownerOfKeys, type Owner } from "./recognise.ts";
 import type { OwnerOf, Written } from "./written.ts";
 
@@ -44,15 +45,17 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): Written |
     .filter(({ key }) => !/^(defaults|hydra)(\.|$)/.test(key));
   const [first] = settings;
   if (first === undefined) return undefined;
+  const start = framework === "trl" ? startIn(file, text) : undefined;
   const built = framework === "verl" ? baseOfDefaults(dirname(file), composed(document)) : undefined;
   return {
     framework,
     form: "yaml",
     settings,
     base: built?.base ?? new Map<string, Json>(),
-    tree: told.tree ?? built?.tree,
+    ...(start === undefined ? {} : { program: `trl ${start.program}` }),
+    tree: start?.program ?? told.tree ?? built?.tree,
     unset: [],
-    incomplete: document.errors.length > 0 || built?.incomplete === true,
+    incomplete: document.errors.length > 0 || built?.incomplete === true || start?.alone === false,
     missing: built?.missing,
     head: first.keyRange,
   };

@@ -20,6 +20,8 @@ export interface KeyFact {
   /** As the framework writes it, interpolations included; absent where there is none. */
   readonly default?: Json;
   readonly choices?: readonly Json[];
+  /** Only code compares the choices, where it reads the key: a value of a key that nothing reads is taken. */
+  readonly compared?: true;
   /** The framework's own comment on it, cut short. */
   readonly help?: string;
   readonly owner?: Owner;

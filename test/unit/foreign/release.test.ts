@@ -32,6 +32,20 @@ describe("a release between two tables", () => {
     assert.ok(rules(kept, wrong).includes("foreign-unknown-key"));
   });
 
+  it("is not named by the tag of an image", () => {
+    const version = (comment: string): string | undefined =>
+      readForeignDocument(
+        "/nowhere/run.sh",
+        `# ${comment}\npython3 -m verl.trainer.main_ppo data.train_batch_size=8\n`,
+        {
+          environment: "",
+        },
+      )?.version.from;
+    assert.equal(version("docker pull quay.io/ascend/verl:v0.8.0-cann9"), "newest");
+    assert.equal(version("verl 0.8.0"), "file");
+    assert.equal(version("verl version: v0.8.0"), "file");
+  });
+
   it("is told of by every hover", () => {
     const at = { line: 4, character: 6 };
     assert.match(JSON.stringify(foreignHover(document("0.22.1", ""), at)), /Told as of 0\.\d+\.\d+/);
