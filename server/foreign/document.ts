@@ -25,6 +25,8 @@ export interface Setting {
   /** Where the value itself stands when that is elsewhere: the line that sets the shell variable, an anchor. */
   readonly source?: Range;
   readonly sign: Sign;
+  /** How many words a flag was given; absent elsewhere, and where an unknown variable may hold several. */
+  readonly words?: number;
   /** One of several that a single written value holds (`{a: 1, b: 2}` on a command line): `range` is all of it. */
   readonly shared?: true;
   /** Came in by a YAML merge (`<<: *base`): what is written beside it wins. */

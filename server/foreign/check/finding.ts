@@ -41,6 +41,12 @@ export const wrongValue: KeyRule = {
   title: "A value that is none of those allowed",
   why: "Most names of estimators, losses and modes are compared where they are first used: after the models were loaded, often after the first generation.",
 };
+export const wrongCount: KeyRule = {
+  id: "foreign-count",
+  severity: "error",
+  title: "A flag with more or fewer values than it takes",
+  why: "OpenRLHF's flags and those of TRL's programs are read by argparse: a switch (`store_true`) takes no value, a list as many as its `nargs` says, everything else one. A word too many is left over, and `parse_args` and Transformers' `HfArgumentParser` refuse what is left over.",
+};
 export const duplicateKey: KeyRule = {
   id: "foreign-duplicate",
   severity: "warning",
@@ -72,6 +78,7 @@ export const keyRules: readonly KeyRule[] = [
   addedKey,
   wrongType,
   wrongValue,
+  wrongCount,
   duplicateKey,
   unsetVariable,
   cutOff,

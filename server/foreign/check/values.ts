@@ -7,11 +7,14 @@ import { changeTo } from "../fix.ts";
 import type { Model } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
 import { unreadBecause } from "./unreadKey.ts";
+import { arityFinding } from "./arity.ts";
 import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
 
 export const values = (model: Model): KeyFinding[] =>
   model.document.settings.flatMap((setting) => {
     const fact = model.fact(setting.key);
+    const count = fact === undefined ? undefined : arityFinding(model, setting, fact);
+    if (count !== undefined) return [count];
     if (fact === undefined || setting.value === undefined || setting.value === null || setting.sign === "~")
       return [];
     const wrong = typeFinding(model, setting, setting.value, fact);
@@ -33,6 +36,7 @@ const called: Readonly<Record<string, string>> = {
 
 function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding | undefined {
   const type = fact.type.replace("?", "");
+  if (fact.of !== undefined && Array.isArray(value)) return itemFinding(model, setting, value, fact.of);
   const wanted = called[type];
   if (wanted === undefined || takes(model, type, value, setting.text)) return undefined;
   if (loose.test(setting.key) || eachEpoch(model, setting)) return undefined;
@@ -46,6 +50,19 @@ function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact)
     at: setting,
     message: `\`${setting.key}\` is ${wanted}, and \`${shown}\` is none.${again}`,
   };
+}
+
+/** A list of numbers with something else in it. */
+function itemFinding(
+  model: Model,
+  setting: Setting,
+  items: readonly Json[],
+  of: "int" | "float",
+): KeyFinding | undefined {
+  const wrong = items.find((item) => item !== null && !takes(model, of, item, String(item)));
+  if (wrong === undefined) return undefined;
+  const message = `\`${setting.key}\` holds ${of === "int" ? "whole numbers" : "numbers"}, and \`${String(wrong)}\` is none.`;
+  return { rule: wrongType, at: setting, message };
 }
 
 const spoken = /^(yes|true|t|y|1|no|false|f|n|0)$/i;
@@ -79,7 +96,7 @@ function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFa
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
   const items = Array.isArray(value) ? value : [value];
-  const unread = isEnforced(model, setting, fact) ? undefined : unreadBecause(model, setting.key);
+  const unread = isEnforced(model, fact) ? undefined : unreadBecause(model, setting.key);
   return items
     .filter((item: Json) => typeof item === "string" && !choices.includes(item))
     .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)))
@@ -91,8 +108,9 @@ function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFa
 }
 
 /** argparse compares every flag, and Transformers' enumerations every argument; the others are compared where they are read. */
-const isEnforced = ({ document: { framework, form } }: Model, { key }: Setting, fact: KeyFact): boolean =>
-  fact.compared !== true && (form === "script" || !key.includes(".")) && framework !== "verl";
+const isEnforced = ({ document: { framework, form } }: Model, fact: KeyFact): boolean =>
+  framework === "openrlhf" ||
+  (framework === "trl" && fact.compared !== true && (form === "script" || fact.type === "any"));
 
 function finding(setting: Setting, value: string, choices: readonly string[], inList: boolean): KeyFinding {
   const meant = nearest(value, choices);
