@@ -1,7 +1,7 @@
 /** How many values a flag takes: argparse refuses one too few, and leaves one too many over, which its programs refuse. */
 import { startsOwnProgram } from "../trl/batch.ts";
 import type { Setting } from "../document.ts";
-import { changeTo } from "../fix.ts";
+import type { changeTo } from "../fix.ts";
 import type { Model } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
 import { wrongCount, type KeyFinding } from "./finding.ts";

@@ -77,7 +77,10 @@ function generatedFacts(folder: string, tree: string, classes: ReadonlyMap<strin
 /** Which file a group takes, as an override names it: `actor@actor_rollout_ref.actor=megatron_actor`. */
 const groupFacts = (groups: ReadonlyMap<string, Group>): Facts =>
   Object.fromEntries(
-    [...groups].map(([name, { chosen, choices }]) => [name, { type: "str", default: chosen, choices }]),
+    [...groups].map(([name, { chosen, choices }]) => [
+      name,
+      { type: "str", default: chosen, choices, group: true },
+    ]),
   );
 
 function treeFacts(

@@ -31,6 +31,8 @@ export interface KeyFact {
   readonly owner?: Owner;
   /** Not in Hydra's tree, but a field of the class that the section becomes: `+key=` adds it. */
   readonly plus?: true;
+  /** A config group of Hydra's: its name chooses a file on a command line. */
+  readonly group?: true;
   /** A map of anything: what stands below it is nobody's to judge. */
   readonly open?: true;
 }
