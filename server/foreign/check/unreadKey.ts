@@ -36,15 +36,27 @@ const verl: readonly Gate[] = [
   },
 ];
 
+/** Of TRL's trainers: `trl-unread` tells of the others by itself. */
+const trl: readonly Gate[] = [
+  { keys: /^packing_strategy$/, off: off("packing") },
+  { keys: /^bnb_4bit_quant_type$/, off: off("load_in_4bit") },
+  { keys: /^lora_(r|dropout)$/, off: off("use_peft") },
+  // A value that it does not know samples at random.
+  { keys: /^train_sampling_strategy$/, off: () => "an unknown strategy is taken for `random`" },
+];
+
 export function unreadBecause(model: Model, key: string): string | undefined {
   const { framework, form } = model.document;
   const reasons =
     framework === "verl"
       ? verl.filter(({ keys }) => keys.test(key)).map((gate) => gate.off(model))
       : framework === "trl"
-        ? switches
-            .filter(({ keys, forms }) => keys.includes(key) && forms?.includes(form) !== false)
-            .map((one) => one.off(model))
+        ? [
+            ...trl.filter(({ keys }) => keys.test(key)).map((gate) => gate.off(model)),
+            ...switches
+              .filter(({ keys, forms }) => keys.includes(key) && forms?.includes(form) !== false)
+              .map((one) => one.off(model)),
+          ]
         : [];
   return reasons.find((reason) => reason !== undefined);
 }

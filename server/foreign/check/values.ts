@@ -6,6 +6,7 @@ import { registered } from "../facts/choices.ts";
 import { changeTo } from "../fix.ts";
 import type { Model } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
+import { rangeFinding } from "./ranges.ts";
 import { unreadBecause } from "./unreadKey.ts";
 import { arityFinding } from "./arity.ts";
 import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
@@ -18,7 +19,9 @@ export const values = (model: Model): KeyFinding[] =>
     if (fact === undefined || setting.value === undefined || setting.value === null || setting.sign === "~")
       return [];
     const wrong = typeFinding(model, setting, setting.value, fact);
-    return wrong === undefined ? choiceFindings(model, setting, setting.value, fact) : [wrong];
+    if (wrong !== undefined) return [wrong];
+    const beyond = rangeFinding(model, setting, setting.value);
+    return beyond === undefined ? choiceFindings(model, setting, setting.value, fact) : [beyond];
   });
 
 /** Keys of verl that take more than the type of their default says. */
@@ -96,15 +99,44 @@ function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFa
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
   const items = Array.isArray(value) ? value : [value];
+  const word = wordOfFlag(model, setting, value, fact);
+  if (word !== undefined) return [word];
   const unread = isEnforced(model, fact) ? undefined : unreadBecause(model, setting.key);
   return items
-    .filter((item: Json) => typeof item === "string" && !choices.includes(item))
+    .filter(
+      (item: Json) =>
+        typeof item === "string" && !choices.includes(item) && !isTorchName(model, setting, item),
+    )
     .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)))
     .map((one) =>
       unread === undefined
         ? one
         : { ...one, severity: "warning", message: `${one.message} Nothing reads it here: ${unread}.` },
     );
+}
+
+/** In a file no argparse compares it, and `getattr(torch, dtype)` of trl/scripts takes what PyTorch has. */
+const isTorchName = ({ document: { framework, form } }: Model, { key }: Setting, value: string): boolean =>
+  framework === "trl" &&
+  form !== "script" &&
+  /^(torch_)?dtype$/.test(key) &&
+  /^(float64|double|float|half|float8_\w+)$/.test(value);
+
+/** YAML 1.1 reads a bare `no` as false, and no enumeration of Transformers has that. */
+function wordOfFlag(
+  { document: { framework, form } }: Model,
+  setting: Setting,
+  value: Json,
+  { type, choices }: KeyFact,
+): KeyFinding | undefined {
+  if (framework !== "trl" || form === "script" || type !== "any" || typeof value !== "boolean")
+    return undefined;
+  const meant = value ? undefined : (choices ?? []).find((choice) => choice === "no" || choice === "none");
+  const hint = meant === undefined ? "" : ` Write \`"${String(meant)}"\`.`;
+  const fix = meant === undefined ? undefined : changeTo(setting, `"${String(meant)}"`);
+  const read = form === "yaml" ? `YAML reads \`${setting.text}\` as a flag` : `\`${setting.text}\` is a flag`;
+  const message = `${read}, and \`${setting.key}\` takes a name: Transformers refuses it.${hint}`;
+  return { rule: wrongValue, at: setting, message, fixes: fix === undefined ? [] : [fix] };
 }
 
 /** argparse compares every flag, and Transformers' enumerations every argument; the others are compared where they are read. */
