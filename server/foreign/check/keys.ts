@@ -5,6 +5,7 @@ import { diagnosed } from "../report.ts";
 import { cutSettings } from "./cutSettings.ts";
 import { flatKeys } from "./flat.ts";
 import { hydraKeys } from "./hydra.ts";
+import { allowLater } from "./release.ts";
 import { repeats, unsetVariables } from "./repeats.ts";
 import { values } from "./values.ts";
 
@@ -12,7 +13,7 @@ export function checkKeys(model: Model): readonly Diagnostic[] {
   const { document } = model;
   const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
   const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
-  const found = [...named, ...values(model)];
+  const found = allowLater(model, [...named, ...values(model)]);
   return [
     ...found.map((finding) => diagnosed(finding, finding.rule, document)),
     ...cutSettings(document),
