@@ -41,6 +41,11 @@ export interface UnsetVariable {
   readonly meant?: string;
 }
 
+export interface BrokenYaml {
+  readonly range: Range;
+  readonly reason: string;
+}
+
 /** Settings that a script means for its command, and that the command does not get. */
 export interface CutLaunch {
   /** A backslash is missing, a blank stands behind it, or a comment or an empty line below it. */
@@ -82,6 +87,8 @@ export interface ForeignDocument {
   /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
   readonly version: ForeignVersion;
   readonly cut?: CutLaunch | undefined;
+  /** Where a YAML file stops being one, and why. */
+  readonly broken?: BrokenYaml | undefined;
   /** Keys that stand in branches of the script of which nobody can say whether they run. */
   readonly uncertain?: ReadonlySet<string>;
   /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */

@@ -65,6 +65,12 @@ export const cutOff: KeyRule = {
   title: "Settings that the command does not get",
   why: "A command goes on below a line only where a backslash is that line's last character. A blank behind it, a comment or an empty line below it, or a backslash that was forgotten ends the command there: the program starts with the settings above, and the shell takes every setting below for a command of its own.",
 };
+export const brokenYaml: KeyRule = {
+  id: "foreign-syntax",
+  severity: "error",
+  title: "A file that is no YAML",
+  why: "Hydra reads its files with OmegaConf and TRL with PyYAML: both refuse a file that does not parse, before anything of it is looked at.",
+};
 export const neighbourTable: KeyRule = {
   id: "foreign-release",
   severity: "info",
@@ -82,5 +88,6 @@ export const keyRules: readonly KeyRule[] = [
   duplicateKey,
   unsetVariable,
   cutOff,
+  brokenYaml,
   neighbourTable,
 ];

@@ -113,7 +113,6 @@ const verl: Choices = {
   "critic.strategy": strategies,
   "actor_rollout_ref.actor.fsdp_config.model_dtype": precisions,
   "actor_rollout_ref.ref.fsdp_config.model_dtype": precisions,
-  "reward.reward_manager.source": ["register", "importlib"],
   "data.truncation": ["error", "left", "right", "middle"],
   "actor_rollout_ref.rollout.multi_turn.tokenization_sanity_check_mode": [
     "disable",

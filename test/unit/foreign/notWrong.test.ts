@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkForeign } from "../../../server/foreign/index.ts";
-import { briefly, read } from "./support.ts";
+import { briefly, isForeign, read } from "./support.ts";
 
 const heard = (name: string, text: string): string[] =>
   checkForeign(read(name, text))
@@ -108,5 +108,30 @@ describe("a configuration of TRL whose own comment starts it", () => {
     assert.deepEqual(unknown("# python train.py --config mine.yaml\n"), [
       "warning foreign-unknown-key: my_own_key",
     ]);
+  });
+});
+
+describe("a YAML file that no longer parses", () => {
+  const broken = (head: string, body: string, name = "mine.yaml"): string[] =>
+    isForeign(name, `${head}${body}`)
+      ? briefly(name, `${head}${body}`)
+          .filter((line) => line.includes("foreign-syntax"))
+          .map((line) => line.split(":")[0]!)
+      : ["unknown"];
+  const start = "# trl grpo --config mine.yaml\n";
+  it("is refused where its keys or its own comment say whose it is", () => {
+    const error = ["error foreign-syntax"];
+    assert.deepEqual(broken(start, "model_name_or_path: a/b\nnum_generations: [8\n"), error);
+    assert.deepEqual(broken(start, "model_name_or_path: a/b\n\tnum_generations: 8\n"), error);
+    assert.deepEqual(broken(start, '"model_name_or_path: a/b\n'), error);
+    assert.deepEqual(broken(start, "- a: {b\n"), error);
+    assert.deepEqual(
+      broken("", "actor_rollout_ref:\n  rollout: {n: 8\nalgorithm:\n  adv_estimator: grpo\n"),
+      error,
+    );
+  });
+  it("is nobody's otherwise, and one that parses is no error", () => {
+    assert.deepEqual(broken("", '"model_name_or_path: a/b\n'), ["unknown"]);
+    assert.deepEqual(broken(start, "model_name_or_path: a/b\nnum_generations: 8\n"), []);
   });
 });
