@@ -3,13 +3,16 @@ import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
 import { ranges, type NumberRange } from "../facts/ranges.ts";
 import type { Model } from "../model.ts";
+import { isVerlTrainer } from "../readers/recognise.ts";
 import { wrongValue, type KeyFinding } from "./finding.ts";
 import { unreadBecause } from "./unreadKey.ts";
 
 export function rangeFinding(model: Model, setting: Setting, value: Json): KeyFinding | undefined {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number !== "number" || !Number.isFinite(number)) return undefined;
-  const { framework } = model.document;
+  const { framework, program } = model.document;
+  // verl's asynchronous programs give some numbers another meaning: a batch of 0 streams.
+  if (framework === "verl" && !isVerlTrainer(program)) return undefined;
   const range = ranges.find(
     (one) =>
       one.framework === framework &&

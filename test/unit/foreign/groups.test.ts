@@ -47,6 +47,6 @@ describe("a section", () => {
       "error foreign-type: actor_rollout_ref.actor.optim",
     ]);
     assert.deepEqual(heard("actor_rollout_ref.actor.optim.lr=1e-6"), []);
-    assert.deepEqual(heard("data.custom_cls={path: null, name: null}"), []);
+    assert.deepEqual(heard("'data.custom_cls={path: null, name: null}'"), []);
   });
 });
