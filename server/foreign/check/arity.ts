@@ -10,11 +10,13 @@ interface Arity {
   readonly least: number;
   readonly most: number;
 }
+/** Asserted behind the parser: `HIGH`, or `LOW HIGH`. */
+const pairs = new Set(["algo.advantage.is_correction_threshold"]);
 const exactly = (count: number): Arity => ({ least: count, most: count });
 
 export function arityFinding(model: Model, setting: Setting, fact: KeyFact): KeyFinding | undefined {
   const { words } = setting;
-  const arity = words === undefined ? undefined : arityOf(model, fact);
+  const arity = words === undefined ? undefined : arityOf(model, setting.key, fact);
   if (words === undefined || arity === undefined || (words >= arity.least && words <= arity.most))
     return undefined;
   const flag = `\`--${setting.key}\``;
@@ -32,16 +34,21 @@ export function arityFinding(model: Model, setting: Setting, fact: KeyFact): Key
     rule: wrongCount,
     at: setting,
     onKey: words === 0,
-    message: `${flag} takes ${told(arity)}, and is given ${given}: argparse refuses it.`,
+    message: `${flag} takes ${told(arity)}, and is given ${given}: it is refused.`,
   };
 }
 
 /** undefined where it cannot be known, or a program of somebody's own reads the flags. */
-function arityOf(model: Model, { type, nargs, choices, default: fallback }: KeyFact): Arity | undefined {
+function arityOf(
+  model: Model,
+  key: string,
+  { type, nargs, choices, default: fallback }: KeyFact,
+): Arity | undefined {
   const { framework } = model.document;
   const plain = type.replace("?", "");
   if (framework === "openrlhf") {
     if (typeof nargs === "number") return exactly(nargs);
+    if (pairs.has(key)) return { least: 1, most: 2 };
     if (nargs === "?") return { least: 0, most: 1 };
     if (nargs !== undefined) return { least: nargs === "+" ? 1 : 0, most: Number.POSITIVE_INFINITY };
     // Of a list no table says more.
@@ -62,7 +69,8 @@ function arityOf(model: Model, { type, nargs, choices, default: fallback }: KeyF
 
 const told = ({ least, most }: Arity): string => {
   if (least === most) return least === 1 ? "one value" : `${least} values`;
-  return most === Number.POSITIVE_INFINITY ? "one value or more" : "at most one value";
+  if (most === Number.POSITIVE_INFINITY) return "one value or more";
+  return least === 0 ? "at most one value" : `${least} to ${most} values`;
 };
 
 const removal = (model: Model, setting: Setting): ReturnType<typeof changeTo> => {

@@ -32,6 +32,12 @@ describe("flags of OpenRLHF", () => {
     assert.deepEqual(openrlhf("--actor.adam.betas 0.9 0.95"), []);
     assert.deepEqual(openrlhf("--reward.clip_range -10 10"), []);
   });
+  it("that take one or two refuse a third", () => {
+    const flag = "--algo.advantage.is_correction_threshold";
+    assert.deepEqual(openrlhf(`${flag} 0.5 2 5`), ["error count: 0.5 2 5"]);
+    assert.deepEqual(openrlhf(`${flag} 5`), []);
+    assert.deepEqual(openrlhf(`${flag} 0.5 5`), []);
+  });
   it("say nothing of what a variable may hold", () => {
     assert.deepEqual(openrlhf('--train.colocate_all "$@"'), []);
     assert.deepEqual(openrlhf("--actor.adam.betas $BETAS"), []);
