@@ -35,6 +35,7 @@ import { rewardFunction } from "./rewardFunction.ts";
 import { rewardNames } from "./rewardNames.ts";
 import { rewardShare } from "./rewardShare.ts";
 import { rewardWeights } from "./rewardWeights.ts";
+import { routerLoss } from "./routerLoss.ts";
 import { rolloutFunction } from "./rolloutFunction.ts";
 import { rewardDefinition } from "./rewardDefinition.ts";
 import { sequenceLevel } from "./sequenceLevel.ts";
@@ -72,5 +73,5 @@ export const trlRules: readonly ForeignRule[] = [
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
   ...[cispoCeiling, rewardShare, evaluationSplit, learningRate],
   ...[trainerArgument, rewardDefinition, lossWeights],
-  ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree],
+  ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree, routerLoss],
 ];
