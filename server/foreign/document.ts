@@ -25,6 +25,8 @@ export interface Setting {
   /** Where the value itself stands when that is elsewhere: the line that sets the shell variable, an anchor. */
   readonly source?: Range;
   readonly sign: Sign;
+  /** How many words a flag was given; absent elsewhere, and where an unknown variable may hold several. */
+  readonly words?: number;
   /** One of several that a single written value holds (`{a: 1, b: 2}` on a command line): `range` is all of it. */
   readonly shared?: true;
   /** Came in by a YAML merge (`<<: *base`): what is written beside it wins. */
@@ -37,6 +39,11 @@ export interface UnsetVariable {
   readonly range: Range;
   /** One that the script does set, and that is spelt nearly so. */
   readonly meant?: string;
+}
+
+export interface BrokenYaml {
+  readonly range: Range;
+  readonly reason: string;
 }
 
 /** Settings that a script means for its command, and that the command does not get. */
@@ -80,6 +87,8 @@ export interface ForeignDocument {
   /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
   readonly version: ForeignVersion;
   readonly cut?: CutLaunch | undefined;
+  /** Where a YAML file stops being one, and why. */
+  readonly broken?: BrokenYaml | undefined;
   /** Keys that stand in branches of the script of which nobody can say whether they run. */
   readonly uncertain?: ReadonlySet<string>;
   /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */

@@ -34,7 +34,7 @@ function chosen(
   fact: KeyFact | undefined,
 ): KeyFact | undefined {
   const choices = fact?.choices === undefined ? choicesOf(framework, version, key, tree) : undefined;
-  return fact === undefined || choices === undefined ? fact : { ...fact, choices };
+  return fact === undefined || choices === undefined ? fact : { ...fact, choices, compared: true };
 }
 
 /** Of an installed release that the tables lack, its own sources say more than a neighbour's. */
@@ -62,7 +62,14 @@ function transformersTable(version: ForeignVersion): KeyTable {
   const { versions } = tableOf("transformers");
   const installed =
     version.folder === undefined ? undefined : installedVersion(version.folder, "transformers");
-  if (installed !== undefined) return keyTable("transformers", nearestVersion(installed, versions));
+  if (installed !== undefined && version.folder !== undefined) {
+    const newest = versions.at(-1) ?? installed;
+    const own =
+      compareVersions(installed, newest) > 0
+        ? installedTable("transformers", version.folder, installed)
+        : undefined;
+    return own ?? keyTable("transformers", nearestVersion(installed, versions));
+  }
   const beside =
     compareVersions(version.text, "1.0.0") < 0 ? versions.filter((one) => one.startsWith("4.")) : versions;
   return keyTable("transformers", beside.at(-1) ?? "");

@@ -19,6 +19,7 @@ export type { ForeignDocument, Framework, Setting } from "./document.ts";
 export { foreignCompletions } from "./assist/completion.ts";
 export { foreignHover } from "./assist/hover.ts";
 export { keyRules } from "./check/finding.ts";
+export { judgedBy, releaseText, type JudgedBy } from "./check/release.ts";
 export { geometryOf } from "./geometry.ts";
 export { Model } from "./model.ts";
 

@@ -17,8 +17,8 @@ const isElsewhere = (path: string): boolean => /:\/\/|[$*?[\]{}]/.test(path);
  * Where a missing file should lie; undefined where it is there, or nobody here can tell: a name of the Hub, a remote path,
  * a folder that this machine has not, a bare name, for which the command may be started anywhere.
  */
-function missingIn(configuration: string, path: string): string | undefined {
-  if (!isData(path) || isElsewhere(path) || !/[\\/]/.test(path)) return undefined;
+function missingIn(configuration: string, path: string, isMeant = isData): string | undefined {
+  if (!isMeant(path) || isElsewhere(path) || !/[\\/]/.test(path)) return undefined;
   if (placeOfFile(configuration, path) !== undefined) return undefined;
   const expanded = path.replace(/^~(?=[\\/])/, homedir());
   if (isAbsolute(expanded)) return existsSync(dirname(expanded)) ? dirname(expanded) : undefined;
@@ -33,13 +33,17 @@ const listOf = (value: Json | undefined): readonly Json[] => {
 };
 
 /** Of those of some keys that the file itself writes; each is a path, or several. */
-export const missingData = (model: ForeignModel, keys: readonly string[]): ForeignFinding[] =>
+export const missingData = (
+  model: ForeignModel,
+  keys: readonly string[],
+  isMeant = isData,
+): ForeignFinding[] =>
   keys.flatMap((key) => {
     const at = model.written(key);
     if (at === undefined) return [];
     const paths = listOf(model.value(key)).filter((path) => typeof path === "string");
     return paths.flatMap((path): ForeignFinding[] => {
-      const folder = missingIn(model.document.file, path);
+      const folder = missingIn(model.document.file, path, isMeant);
       if (folder === undefined) return [];
       const name = existsSync(folder) ? nearest(basename(path), readdirSync(folder)) : undefined;
       const better = name === undefined ? undefined : `${path.slice(0, -basename(path).length)}${name}`;
@@ -53,3 +57,9 @@ export const missingData = (model: ForeignModel, keys: readonly string[]): Forei
       ];
     });
   });
+
+/** A Python file that rewards or agents are loaded from; where a script changes its folder nobody here can tell. */
+export const missingPython = (model: ForeignModel, key: string): ForeignFinding[] =>
+  /^\s*(cd|pushd)\s/m.test(model.document.text)
+    ? []
+    : missingData(model, [key], (path) => path.endsWith(".py"));

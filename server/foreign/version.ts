@@ -49,14 +49,14 @@ const judged = (
   table: nearestVersion(text, tableOf(framework).versions),
 });
 
-/** `pip install trl==1.2`, `verl@v0.7.1` and a comment that says `OpenRLHF 0.9.4`. */
+/** `pip install trl==1.2`, `verl@v0.7.1` and a comment that says `OpenRLHF 0.9.4`; not an image's tag (`ascend/verl:v0.8.0-cann9`). */
 function namedIn(text: string, framework: Framework): string | undefined {
   const pinned = new RegExp(
     `\\b${framework}(?:\\[[\\w, ]*\\])?\\s*(?:===?|~=|@\\s*v?)\\s*(\\d+\\.\\d+(?:\\.\\d+)?)`,
     "i",
   );
   const spoken = new RegExp(
-    `^\\s*#.*\\b${framework}(?:\\s+version:?)?[ :=]+v?(\\d+\\.\\d+(?:\\.\\d+)?)\\b`,
+    `^\\s*#(?!.*/${framework}:).*\\b${framework}(?:\\s+version:?)?[ :=]+v?(\\d+\\.\\d+(?:\\.\\d+)?)\\b`,
     "im",
   );
   return pinned.exec(text)?.[1] ?? spoken.exec(text)?.[1];

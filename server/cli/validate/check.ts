@@ -7,7 +7,7 @@ import { allFindings, type Diagnostic } from "../../config/index.ts";
 import { mendAll, mendRounds } from "../../config/mendAll.ts";
 import { startOfFile } from "../../config/node.ts";
 import { aliasesBeyond } from "../../foreign/composed.ts";
-import { checkForeign, readForeignDocument } from "../../foreign/index.ts";
+import { checkForeign, judgedBy, readForeignDocument, type JudgedBy } from "../../foreign/index.ts";
 import { limits, readText } from "../../inputFile.ts";
 import { tooManyAliases } from "../../yamlAliases.ts";
 import { isConfigName, type Wanted } from "./files.ts";
@@ -17,6 +17,8 @@ export interface Checked {
   readonly file: string;
   readonly kind: ConfigKind;
   readonly diagnostics: readonly Diagnostic[];
+  /** Of another framework's: the release that it was judged by. */
+  readonly release?: JudgedBy;
   /** Its text was mended before it was checked. */
   readonly fixed: boolean;
 }
@@ -38,7 +40,13 @@ export function check({ file, found }: Wanted, options: CheckOptions): Checked |
       const mended = options.fix ? mendForeign(path, text) : text;
       const fixed = write(path, text, mended);
       const document = (fixed ? readForeignDocument(path, mended) : undefined) ?? foreign;
-      return { file, kind: foreign.framework, diagnostics: checkForeign(document), fixed };
+      return {
+        file,
+        kind: foreign.framework,
+        release: judgedBy(document),
+        diagnostics: checkForeign(document),
+        fixed,
+      };
     }
     if (!isConfigName(file) && (found || options.skipOthers)) return undefined;
     return checkOwn(file, path, text, options);

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Diagnostic, Severity } from "../../config/diagnostic.ts";
+import { releaseText } from "../../foreign/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../findings.ts";
 import { whole } from "../options.ts";
@@ -60,9 +61,10 @@ const count = (checked: readonly Checked[], severity: Severity): number =>
 const told = (n: number, severity: Severity): string =>
   `${n} ${severity}${n > 1 && severity !== "info" ? "s" : ""}`;
 
-const plainFile = ({ file, kind, diagnostics, fixed }: Checked, fix: boolean): JsonObject => ({
+const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: boolean): JsonObject => ({
   file,
   kind,
+  ...(release === undefined ? {} : { release: { ...release } }),
   ...(fix ? { fixed } : {}),
   diagnostics: diagnostics.map((finding) => plainFinding(finding)),
 });
@@ -81,5 +83,14 @@ function printText(checked: readonly Checked[]): void {
     return n === 0 ? [] : [told(n, severity)];
   });
   const files = checked.length === 1 ? (checked[0]?.file ?? "") : `${checked.length} files`;
-  print(`${files}: ${parts.length === 0 ? "nothing to complain about" : parts.join(", ")}`);
+  print(`${files}: ${parts.length === 0 ? "nothing to complain about" : parts.join(", ")}${judges(checked)}`);
+}
+
+/** ` (judged by verl 0.9.1)`: keys and rules differ from release to release. */
+function judges(checked: readonly Checked[]): string {
+  const named = checked.flatMap(({ release }) => (release === undefined ? [] : [releaseText(release)]));
+  const all = [...new Set(named)];
+  if (all.length === 0) return "";
+  const shown = all.length > 4 ? [...all.slice(0, 4), `${all.length - 4} more releases`] : all;
+  return ` (judged by ${shown.join(", ")})`;
 }

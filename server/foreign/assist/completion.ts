@@ -23,7 +23,11 @@ function keys(model: Model, site: Extract<Site, { readonly kind: "key" }>): Comp
   const { facts, document } = model;
   const written = new Set(document.settings.map(({ key }) => key));
   const below = facts.keys.filter((key) => key.startsWith(site.section) && !key.endsWith("_target_"));
-  const own = below.filter((key) => document.form !== "python" || facts.get(key)?.owner === "config");
+  const own = below.filter((key) =>
+    document.form === "python"
+      ? facts.get(key)?.owner === "config"
+      : site.style !== "yaml" || facts.get(key)?.group !== true,
+  );
   const leaves = own
     .filter((key) => !written.has(key) || key === site.current)
     .filter((key) => site.depth === "all" || !key.slice(site.section.length).includes("."));

@@ -41,6 +41,12 @@ export const wrongValue: KeyRule = {
   title: "A value that is none of those allowed",
   why: "Most names of estimators, losses and modes are compared where they are first used: after the models were loaded, often after the first generation.",
 };
+export const wrongCount: KeyRule = {
+  id: "foreign-count",
+  severity: "error",
+  title: "A flag with more or fewer values than it takes",
+  why: "OpenRLHF's flags and those of TRL's programs are read by argparse: a switch (`store_true`) takes no value, a list as many as its `nargs` says, everything else one. A word too many is left over, and `parse_args` and Transformers' `HfArgumentParser` refuse what is left over.",
+};
 export const duplicateKey: KeyRule = {
   id: "foreign-duplicate",
   severity: "warning",
@@ -59,6 +65,12 @@ export const cutOff: KeyRule = {
   title: "Settings that the command does not get",
   why: "A command goes on below a line only where a backslash is that line's last character. A blank behind it, a comment or an empty line below it, or a backslash that was forgotten ends the command there: the program starts with the settings above, and the shell takes every setting below for a command of its own.",
 };
+export const brokenYaml: KeyRule = {
+  id: "foreign-syntax",
+  severity: "error",
+  title: "A file that is no YAML",
+  why: "Hydra reads its files with OmegaConf and TRL with PyYAML: both refuse a file that does not parse, before anything of it is looked at.",
+};
 export const neighbourTable: KeyRule = {
   id: "foreign-release",
   severity: "info",
@@ -72,8 +84,10 @@ export const keyRules: readonly KeyRule[] = [
   addedKey,
   wrongType,
   wrongValue,
+  wrongCount,
   duplicateKey,
   unsetVariable,
   cutOff,
+  brokenYaml,
   neighbourTable,
 ];

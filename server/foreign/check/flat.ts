@@ -133,7 +133,10 @@ class FlatKey {
     const config = trainerOfTree(tree)?.config ?? "GRPOConfig";
     const refuser =
       form === "python" ? `\`${config}\`` : framework === "trl" ? `\`trl ${tree ?? "grpo"}\`` : "its parser";
-    const only = framework === "trl" && form === "yaml" && !near ? " A script of your own may read it." : "";
+    // A comment that starts TRL's own program leaves no script to read it.
+    const started = model.document.program?.startsWith("trl ") === true;
+    const only =
+      framework === "trl" && form === "yaml" && !near && !started ? " A script of your own may read it." : "";
     const message = `${this.name} knows no \`${this.shown}\`: ${refuser} refuses it.${near ? ` Did you mean \`${meant}\`?` : only}`;
     return [
       {

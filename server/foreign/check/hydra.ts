@@ -3,12 +3,13 @@ import type { Fix } from "../../config/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { moveOf } from "../facts/moves.ts";
 import type { Model } from "../model.ts";
+import { groupFindings, isGroupName, sectionFindings } from "./groups.ts";
 import { engineKeys } from "./engineKeys.ts";
 import { addedKey, movedKey, unknownKey, type KeyFinding } from "./finding.ts";
 import { meantKey, namesake } from "./near.ts";
 
-/** Config groups, Hydra's own settings, and what has no name of a setting. */
-const others = /^(hydra|model_engine|defaults)\b|[@/]|(^|\.)_/;
+/** Hydra's own settings, and what has no name of a setting. */
+const others = /^(hydra|defaults)\b|(^|\.)_/;
 
 /** Sections whose object verl makes whenever it trains. */
 const alwaysMade = /^(actor_rollout_ref\.(actor|rollout|model)|critic)(\.|$)/;
@@ -20,7 +21,9 @@ export function hydraKeys(model: Model): KeyFinding[] {
     const found =
       others.test(setting.key) || engine?.settings.has(setting) === true
         ? []
-        : new HydraKey(model, setting, added).findings();
+        : isGroupName(setting.key)
+          ? groupFindings(model, setting)
+          : [...new HydraKey(model, setting, added).findings(), ...sectionFindings(model, setting)];
     if (setting.sign.startsWith("+")) added.add(setting.key);
     return found;
   });

@@ -1,10 +1,13 @@
 /** Whether the framework knows the keys, and takes their values. */
 import type { Diagnostic } from "../../config/diagnostic.ts";
+import type { ForeignDocument } from "../document.ts";
 import type { Model } from "../model.ts";
 import { diagnosed } from "../report.ts";
+import { brokenYaml } from "./finding.ts";
 import { cutSettings } from "./cutSettings.ts";
 import { flatKeys } from "./flat.ts";
 import { hydraKeys } from "./hydra.ts";
+import { allowLater } from "./release.ts";
 import { repeats, unsetVariables } from "./repeats.ts";
 import { values } from "./values.ts";
 
@@ -12,13 +15,21 @@ export function checkKeys(model: Model): readonly Diagnostic[] {
   const { document } = model;
   const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
   const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
-  const found = [...named, ...values(model)];
+  const found = allowLater(model, [...named, ...values(model)]);
   return [
     ...found.map((finding) => diagnosed(finding, finding.rule, document)),
     ...cutSettings(document),
+    ...broken(document),
     ...unsetVariables(model).map(({ finding, variable: { range } }) => ({
       ...diagnosed(finding, finding.rule, document),
       range,
     })),
   ];
+}
+
+function broken(document: ForeignDocument): Diagnostic[] {
+  if (document.broken === undefined) return [];
+  const { range, reason } = document.broken;
+  const message = `This is no YAML: ${reason}. ${document.framework === "verl" ? "Hydra" : "TRL"} refuses the file.`;
+  return [{ ...diagnosed({ message, at: undefined }, brokenYaml, document), range }];
 }

@@ -6,15 +6,22 @@ import { registered } from "../facts/choices.ts";
 import { changeTo } from "../fix.ts";
 import type { Model } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
+import { rangeFinding } from "./ranges.ts";
+import { unreadBecause } from "./unreadKey.ts";
+import { arityFinding } from "./arity.ts";
 import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
 
 export const values = (model: Model): KeyFinding[] =>
   model.document.settings.flatMap((setting) => {
     const fact = model.fact(setting.key);
+    const count = fact === undefined ? undefined : arityFinding(model, setting, fact);
+    if (count !== undefined) return [count];
     if (fact === undefined || setting.value === undefined || setting.value === null || setting.sign === "~")
       return [];
     const wrong = typeFinding(model, setting, setting.value, fact);
-    return wrong === undefined ? choiceFindings(model, setting, setting.value, fact) : [wrong];
+    if (wrong !== undefined) return [wrong];
+    const beyond = rangeFinding(model, setting, setting.value);
+    return beyond === undefined ? choiceFindings(model, setting, setting.value, fact) : [beyond];
   });
 
 /** Keys of verl that take more than the type of their default says. */
@@ -32,6 +39,7 @@ const called: Readonly<Record<string, string>> = {
 
 function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding | undefined {
   const type = fact.type.replace("?", "");
+  if (fact.of !== undefined && Array.isArray(value)) return itemFinding(model, setting, value, fact.of);
   const wanted = called[type];
   if (wanted === undefined || takes(model, type, value, setting.text)) return undefined;
   if (loose.test(setting.key) || eachEpoch(model, setting)) return undefined;
@@ -45,6 +53,19 @@ function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact)
     at: setting,
     message: `\`${setting.key}\` is ${wanted}, and \`${shown}\` is none.${again}`,
   };
+}
+
+/** A list of numbers with something else in it. */
+function itemFinding(
+  model: Model,
+  setting: Setting,
+  items: readonly Json[],
+  of: "int" | "float",
+): KeyFinding | undefined {
+  const wrong = items.find((item) => item !== null && !takes(model, of, item, String(item)));
+  if (wrong === undefined) return undefined;
+  const message = `\`${setting.key}\` holds ${of === "int" ? "whole numbers" : "numbers"}, and \`${String(wrong)}\` is none.`;
+  return { rule: wrongType, at: setting, message };
 }
 
 const spoken = /^(yes|true|t|y|1|no|false|f|n|0)$/i;
@@ -78,10 +99,50 @@ function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFa
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
   const items = Array.isArray(value) ? value : [value];
+  const word = wordOfFlag(model, setting, value, fact);
+  if (word !== undefined) return [word];
+  const unread = isEnforced(model, fact) ? undefined : unreadBecause(model, setting.key);
   return items
-    .filter((item: Json) => typeof item === "string" && !choices.includes(item))
-    .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)));
+    .filter(
+      (item: Json) =>
+        typeof item === "string" && !choices.includes(item) && !isTorchName(model, setting, item),
+    )
+    .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)))
+    .map((one) =>
+      unread === undefined
+        ? one
+        : { ...one, severity: "warning", message: `${one.message} Nothing reads it here: ${unread}.` },
+    );
 }
+
+/** In a file no argparse compares it, and `getattr(torch, dtype)` of trl/scripts takes what PyTorch has. */
+const isTorchName = ({ document: { framework, form } }: Model, { key }: Setting, value: string): boolean =>
+  framework === "trl" &&
+  form !== "script" &&
+  /^(torch_)?dtype$/.test(key) &&
+  /^(float64|double|float|half|float8_\w+)$/.test(value);
+
+/** YAML 1.1 reads a bare `no` as false, and no enumeration of Transformers has that. */
+function wordOfFlag(
+  { document: { framework, form } }: Model,
+  setting: Setting,
+  value: Json,
+  { type, choices }: KeyFact,
+): KeyFinding | undefined {
+  if (framework !== "trl" || form === "script" || type !== "any" || typeof value !== "boolean")
+    return undefined;
+  const meant = value ? undefined : (choices ?? []).find((choice) => choice === "no" || choice === "none");
+  const hint = meant === undefined ? "" : ` Write \`"${String(meant)}"\`.`;
+  const fix = meant === undefined ? undefined : changeTo(setting, `"${String(meant)}"`);
+  const read = form === "yaml" ? `YAML reads \`${setting.text}\` as a flag` : `\`${setting.text}\` is a flag`;
+  const message = `${read}, and \`${setting.key}\` takes a name: Transformers refuses it.${hint}`;
+  return { rule: wrongValue, at: setting, message, fixes: fix === undefined ? [] : [fix] };
+}
+
+/** argparse compares every flag, and Transformers' enumerations every argument; the others are compared where they are read. */
+const isEnforced = ({ document: { framework, form } }: Model, fact: KeyFact): boolean =>
+  framework === "openrlhf" ||
+  (framework === "trl" && fact.compared !== true && (form === "script" || fact.type === "any"));
 
 function finding(setting: Setting, value: string, choices: readonly string[], inList: boolean): KeyFinding {
   const meant = nearest(value, choices);

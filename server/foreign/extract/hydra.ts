@@ -1,6 +1,6 @@
 /** Composes a config of Hydra's from its parts, with the comments above its keys. */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 import { isMap, isPair, isScalar, parseDocument, type YAMLMap } from "yaml";
 import type { Json } from "../../../shared/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
@@ -16,11 +16,19 @@ export function floatsIn(map: YAMLMap, prefix: string): string[] {
   });
 }
 
+/** A config group of the defaults: what stands there, and the files that may. */
+export interface Group {
+  readonly chosen: string;
+  readonly choices: readonly string[];
+}
+
 export class Composition {
   /** Leaves by dotted key, in the order in which they came. */
   readonly values = new Map<string, Json>();
   readonly floats = new Set<string>();
   readonly comments = new Map<string, string>();
+  /** By the name that an override of it has: `actor@actor_rollout_ref.actor`. */
+  readonly groups = new Map<string, Group>();
 
   /** Choices of groups; `${name}` in another choice stands for one. */
   private readonly choices: Map<string, string>;
@@ -81,8 +89,18 @@ export class Composition {
       if (prefix === "" && !this.choices.has(path) && inner === undefined) this.choices.set(path, chosen);
       const base = path.startsWith("..") ? join(dirname(file), path) : join(this.root, path);
       const below = inner === undefined || inner === "_here_" ? prefix : `${prefix}${inner}.`;
+      this.remember(base, prefix, inner, chosen);
       this.walk(join(base, `${chosen}.yaml`), below);
     }
+  }
+
+  private remember(folder: string, prefix: string, inner: string | undefined, chosen: string): void {
+    if (inner === "_here_" || !existsSync(folder)) return;
+    const group = relative(this.root, folder).split(sep).join("/");
+    const place = inner === undefined ? `${prefix}${group.split("/").at(-1)!}` : `${prefix}${inner}`;
+    const choices = readdirSync(folder).flatMap((name) => /^(.*)\.ya?ml$/.exec(name)?.[1] ?? []);
+    const name = place === group.replaceAll("/", ".") ? group : `${group}@${place}`;
+    this.groups.set(name, { chosen, choices: choices.sort() });
   }
 
   private take(own: Json, prefix: string, floats: ReadonlySet<string>): void {

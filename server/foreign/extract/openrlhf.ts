@@ -28,11 +28,14 @@ function factOf(argument: Argument): KeyFact {
     argument.value("choices"),
     argument.value("help"),
   ];
+  const nargs = argument.value("nargs");
   const short = shortened(typeof help === "string" ? help : undefined);
   return {
     type: fallback === null && !type.endsWith("?") && type !== "any" ? optional(type) : type,
     ...defaultOf(argument, fallback),
     ...(Array.isArray(choices) ? { choices } : {}),
+    ...(typeof nargs === "number" || nargs === "?" || nargs === "*" || nargs === "+" ? { nargs } : {}),
+    ...(type === "list" ? itemsOf(argument) : {}),
     ...(short === undefined ? {} : { help: short }),
   };
 }
@@ -43,6 +46,12 @@ function defaultOf(argument: Argument, written: Json | undefined): { default?: J
   if (argument.keywords.has("default")) return {};
   const action = argument.value("action");
   return { default: action === "store_true" ? false : action === "store_false" ? true : null };
+}
+
+function itemsOf(argument: Argument): { of?: "int" | "float" } {
+  const type = argument.keywords.get("type");
+  const name = type?.kind === "name" ? type.name : undefined;
+  return name === "int" || name === "float" ? { of: name } : {};
 }
 
 function typeOf(argument: Argument): KeyType {

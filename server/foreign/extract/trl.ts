@@ -58,7 +58,22 @@ export function transformersFacts(root: string): Release | undefined {
     "transformers/utils/generic.py",
   ]);
   if (!classes.has("TrainingArguments")) return undefined;
-  return { "": factsOf("TrainingArguments", classes, "config", enumsIn(root)) };
+  const facts = factsOf("TrainingArguments", classes, "config", enumsIn(root));
+  const [report, trackers] = [facts["report_to"], trackersIn(root)];
+  return {
+    "":
+      report === undefined || trackers.length === 0
+        ? facts
+        : { ...facts, report_to: { ...report, choices: ["none", "all", ...trackers] } },
+  };
+}
+
+/** `INTEGRATION_TO_CALLBACK`: `get_reporting_integration_callbacks` refuses what is no key of it. */
+function trackersIn(root: string): string[] {
+  const path = join(root, "transformers/integrations/integration_utils.py");
+  if (!existsSync(path)) return [];
+  const body = /^INTEGRATION_TO_CALLBACK = \{([^}]*)\}/m.exec(readFileSync(path, "utf8"))?.[1] ?? "";
+  return [...body.matchAll(/^\s*"(\w+)":/gm)].map(([, name = ""]) => name);
 }
 
 function read(root: string, files: readonly string[]): Map<string, PythonClass> {
@@ -104,12 +119,15 @@ function factOf(field: Field, owner: Owner, enums: ReadonlyMap<string, readonly 
   // A list of an enumeration may also be written as one text with blanks.
   const words = /\blist\b/i.test(field.annotation) ? [] : field.annotation.split(/\W+/);
   const named = words.flatMap((word) => enums.get(word) ?? []);
-  const choices = choicesOfAnnotation(field.annotation) ?? (named.length === 0 ? undefined : named);
+  const choices =
+    field.choices ?? choicesOfAnnotation(field.annotation) ?? (named.length === 0 ? undefined : named);
   const help = shortened(field.help);
+  const items = /^list \[ (\w+) \]/.exec(field.annotation)?.[1];
   return {
     type: typeOfAnnotation(field.annotation),
     ...(field.default === undefined ? {} : { default: field.default }),
     ...(choices === undefined ? {} : { choices }),
+    ...(items === "int" || items === "float" ? { of: items } : {}),
     ...(help === undefined ? {} : { help }),
     owner,
   };

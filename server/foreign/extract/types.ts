@@ -21,6 +21,8 @@ export function typeOfAnnotation(annotation: string): KeyType {
 
 /** `Literal["a", "b"]`. */
 export function choicesOfAnnotation(annotation: string): string[] | undefined {
+  // `Literal[False] | str | None` takes any text.
+  if (/(^|[|,[] )str\b/.test(annotation.replace(/Literal \[ [^\]]*\]/, ""))) return undefined;
   const inside = /Literal \[ ([^\]]*)\]/.exec(annotation)?.[1];
   const words = inside?.split(" , ").map((word) => word.trim().replaceAll('"', "").replace(/ ,$/, ""));
   return words === undefined || words.length === 0 ? undefined : words;

@@ -9,7 +9,8 @@ import type { Json } from "../../../shared/json.ts";
 import { classesOf, type PythonClass } from "../python/classes.ts";
 import type { Facts, KeyFact, Release } from "../tables/table.ts";
 import { flat, isObject, pythonic } from "../values.ts";
-import { Composition, floatsIn } from "./hydra.ts";
+import { Composition, floatsIn, type Group } from "./hydra.ts";
+import { checksIn } from "./asserts.ts";
 import { choicesOfAnnotation, shortened, typeOfAnnotation, typeOfValue } from "./types.ts";
 
 /** @param root the folder that holds the package `verl` */
@@ -27,8 +28,8 @@ export function verlFacts(root: string): Release | undefined {
 /** Of verl's other programs: their trees are composed here, as Hydra would. */
 function otherFacts(root: string, folder: string, classes: ReadonlyMap<string, PythonClass>): Release {
   const facts = (file: string, choices: Readonly<Record<string, string>> = {}): Facts => {
-    const { values, floats, comments } = new Composition(folder, choices).primary(file);
-    return treeFacts([...values], new Set(floats), comments, classes);
+    const { values, floats, comments, groups } = new Composition(folder, choices).primary(file);
+    return { ...treeFacts([...values], new Set(floats), comments, classes), ...groupFacts(groups) };
   };
   const own = ["sft_trainer", "sft_trainer_engine", "evaluation", "generation"]
     .map((tree) => [tree, join(folder, `${tree}.yaml`)] as const)
@@ -68,9 +69,19 @@ function generatedFacts(folder: string, tree: string, classes: ReadonlyMap<strin
   const engine = /^ppo_(\w+)_trainer$/.exec(tree)?.[1] ?? "dp";
   const walk = new Composition(folder, { model_engine: engine });
   const primary = join(folder, `${tree}.yaml`);
-  const { comments } = walk.primary(existsSync(primary) ? primary : join(folder, "ppo_trainer.yaml"));
-  return treeFacts(flat(composed), new Set(floatsIn(contents, "")), comments, classes);
+  const { comments, groups } = walk.primary(existsSync(primary) ? primary : join(folder, "ppo_trainer.yaml"));
+  const facts = treeFacts(flat(composed), new Set(floatsIn(contents, "")), comments, classes);
+  return { ...facts, ...groupFacts(groups) };
 }
+
+/** Which file a group takes, as an override names it: `actor@actor_rollout_ref.actor=megatron_actor`. */
+const groupFacts = (groups: ReadonlyMap<string, Group>): Facts =>
+  Object.fromEntries(
+    [...groups].map(([name, { chosen, choices }]) => [
+      name,
+      { type: "str", default: chosen, choices, group: true },
+    ]),
+  );
 
 function treeFacts(
   leaves: readonly (readonly [string, Json])[],
@@ -127,7 +138,7 @@ function addFields(
 ): void {
   for (const field of fieldsOf(className(target), classes)) {
     const help = shortened(field.help);
-    const choices = choicesOfAnnotation(field.annotation);
+    const choices = asserted(className(target), field.name, classes) ?? choicesOfAnnotation(field.annotation);
     const value = field.default;
     facts[section === "" ? field.name : `${section}.${field.name}`] = {
       type: typeOfAnnotation(field.annotation),
@@ -138,6 +149,20 @@ function addFields(
       ...(isObject(value) || /dict|any|config/i.test(field.annotation) ? { open: true } : {}),
     };
   }
+}
+
+/** What `__post_init__` of the class, or of the one that it takes the field from, allows. */
+function asserted(
+  name: string,
+  field: string,
+  classes: ReadonlyMap<string, PythonClass>,
+): readonly Json[] | undefined {
+  const own = classes.get(name);
+  if (own === undefined) return undefined;
+  const found = own.asserted?.get(field);
+  if (found !== undefined) return found;
+  const above = own.asserted === undefined || own.callsSuper === true ? own.bases : [];
+  return above.map((base) => asserted(base, field, classes)).find((choices) => choices !== undefined);
 }
 
 function fieldsOf(name: string, classes: ReadonlyMap<string, PythonClass>): PythonClass["fields"] {
@@ -161,6 +186,10 @@ function classesIn(root: string): Map<string, PythonClass> {
     .flatMap((path) => (path.endsWith(".py") ? [path] : readdirSync(path).map((name) => join(path, name))))
     .filter((path) => path.endsWith(".py"));
   return new Map(
-    files.flatMap((file) => classesOf(readFileSync(file, "utf8")).map((one) => [one.name, one] as const)),
+    files.flatMap((file) => {
+      const source = readFileSync(file, "utf8");
+      const checks = checksIn(source);
+      return classesOf(source).map((one) => [one.name, { ...one, ...checks.get(one.name) }] as const);
+    }),
   );
 }

@@ -55,6 +55,29 @@ const aggregations = [
   ...since("0.9.0", "token-sum"),
 ];
 
+/** `PrecisionType.to_dtype` of verl/utils/torch_dtypes.py. */
+const precisions = ["fp16", "float16", "fp32", "float32", "bf16", "bfloat16"];
+/** Of any release's engines: a name beside them is none of verl's. */
+const strategies = [
+  "fsdp",
+  "fsdp2",
+  "fsdp_turbo",
+  "megatron",
+  "veomni",
+  "torchtitan",
+  "automodel",
+  "mindspeed",
+];
+/** `McoreOptimizerConfig.__post_init__` of verl/workers/config/optimizer.py. */
+const optimizerPrecisions = ["fp32", "float32", "32", "bf16", "bfloat16"];
+const megatronOptimizer = (section: string): Choices =>
+  Object.fromEntries(
+    ["main_grads_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"].map((name) => [
+      `${section}.optim.${name}`,
+      optimizerPrecisions,
+    ]),
+  );
+
 /** verl/trainer/ppo/core_algos.py, verl/trainer/ppo/ray_trainer.py and verl/utils/tracking.py. */
 const verl: Choices = {
   "algorithm.adv_estimator": [
@@ -84,6 +107,18 @@ const verl: Choices = {
     ...since("0.9.0", "dro"),
   ],
   "trainer.v1.trainer_mode": since("0.9.0", "sync", "colocate_async", "separate_async"),
+  ...megatronOptimizer("actor_rollout_ref.actor"),
+  ...megatronOptimizer("critic"),
+  "actor_rollout_ref.actor.strategy": strategies,
+  "critic.strategy": strategies,
+  "actor_rollout_ref.actor.fsdp_config.model_dtype": precisions,
+  "actor_rollout_ref.ref.fsdp_config.model_dtype": precisions,
+  "data.truncation": ["error", "left", "right", "middle"],
+  "actor_rollout_ref.rollout.multi_turn.tokenization_sanity_check_mode": [
+    "disable",
+    "strict",
+    "ignore_strippable",
+  ],
   "trainer.resume_mode": ["auto", "disable", "resume_path"],
   "trainer.logger": [
     ...["console", "wandb", "mlflow", "swanlab", "vemlp_wandb", "tensorboard", "clearml", "tracking"],

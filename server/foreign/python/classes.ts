@@ -11,11 +11,16 @@ export interface Field {
   /** undefined where there is none, or none that can be known. */
   readonly default: Json | undefined;
   readonly help: string | undefined;
+  /** `metadata={"choices": […]}`, which Transformers' parser hands to argparse. */
+  readonly choices?: readonly string[];
 }
 export interface PythonClass {
   readonly name: string;
   readonly bases: readonly string[];
   readonly fields: readonly Field[];
+  /** Values that `__post_init__` allows its fields; absent where the class has no such method. */
+  readonly asserted?: ReadonlyMap<string, readonly Json[]>;
+  readonly callsSuper?: boolean;
 }
 
 /** Classes at the left margin. Statements inside methods are no fields. */
@@ -84,7 +89,7 @@ class ClassReader {
   }
 
   /** `= 3` and `= field(default=3, metadata={"help": …})`. */
-  private given(expression: Expression, at: number): Pick<Field, "default" | "help"> {
+  private given(expression: Expression, at: number): Pick<Field, "default" | "help" | "choices"> {
     if (expression.kind !== "call") return { default: evaluated(expression, this.names), help: undefined };
     const keyword = (name: string): Expression | undefined =>
       expression.keywords.find((one) => one.name === name)?.value;
@@ -93,7 +98,15 @@ class ClassReader {
       typeof metadata === "object" && metadata !== null && "help" in metadata ? metadata.help : undefined;
     const written = evaluated(keyword("default"), this.names);
     const made = written === undefined ? this.factory(keyword("default_factory"), at) : written;
-    return { default: made, help: typeof help === "string" ? help : undefined };
+    const choices =
+      typeof metadata === "object" && metadata !== null && "choices" in metadata
+        ? metadata.choices
+        : undefined;
+    return {
+      default: made,
+      help: typeof help === "string" ? help : undefined,
+      ...(Array.isArray(choices) ? { choices: choices.map(String) } : {}),
+    };
   }
 
   /** `list`, `dict`, `lambda: [1, 2]`. */

@@ -172,7 +172,9 @@ export class ExpressionReader {
     let commas = 0;
     while (this.token !== undefined && !this.is(close)) {
       if (this.is("*")) return this.closed(first, close);
+      const before = this.at;
       items.push(this.expression());
+      if (this.loopsSince(before)) return this.closed(first, close);
       if (this.is(",")) {
         this.at += 1;
         commas += 1;
@@ -195,13 +197,25 @@ export class ExpressionReader {
         const key = this.expression();
         if (!this.is(":")) return this.closed(first, "}");
         this.at += 1;
+        const before = this.at;
         entries.push({ key, value: this.expression() });
+        if (this.loopsSince(before)) return this.closed(first, "}");
       }
       if (this.is(",")) this.at += 1;
       else if (!this.is("}")) return this.closed(first, "}");
     }
     this.at += 1;
     return { kind: "dict", entries, spreads, ...this.since(first) };
+  }
+
+  /** A comprehension: how many items it makes is known only when it runs. */
+  private loopsSince(first: number): boolean {
+    let depth = 0;
+    return this.tokens.slice(first, this.at).some(({ kind, text }) => {
+      if (kind === "operator" && "([{".includes(text)) depth += 1;
+      if (kind === "operator" && ")]}".includes(text)) depth -= 1;
+      return depth === 0 && kind === "name" && text === "for";
+    });
   }
 
   /** Behind the bracket that closes what was not understood. */

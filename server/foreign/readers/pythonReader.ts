@@ -94,13 +94,28 @@ export function assignments(tokens: readonly Token[], end: number): Map<string, 
   const twice = new Set<string>();
   for (const [i, token] of tokens.entries()) {
     const start = token.kind === "name" && (tokens[i - 1]?.kind === "line" || tokens[i - 1]?.text === ";");
+    if (!start || token.start > end) continue;
+    if (isChanged(tokens, i)) twice.add(token.text);
     const assigned = assignedAt(tokens, i);
-    if (!start || assigned === undefined || token.start > end) continue;
+    if (assigned === undefined) continue;
     if (found.has(token.text)) twice.add(token.text);
     found.set(token.text, new ExpressionReader(tokens, assigned).expression());
   }
   for (const name of twice) found.delete(name);
   return found;
+}
+
+const changers = /^(append|extend|insert|pop|remove|update|setdefault|clear)$/;
+
+/** `name.append(…)`, `name += …` and `name[…] = …`: what was assigned is not all. */
+function isChanged(tokens: readonly Token[], at: number): boolean {
+  const [next, word, open] = [tokens[at + 1], tokens[at + 2], tokens[at + 3]];
+  if (next?.kind !== "operator") return false;
+  if (next.text === ".") return changers.test(word?.text ?? "") && open?.text === "(";
+  if (/^[-+*|]=$/.test(next.text)) return true;
+  if (next.text !== "[") return false;
+  const close = tokens.findIndex(({ kind, text }, i) => i > at && (kind === "line" || text === "]"));
+  return tokens[close]?.text === "]" && tokens[close + 1]?.text === "=";
 }
 
 /** `name =` and `name: type =`: the index of what is assigned. */

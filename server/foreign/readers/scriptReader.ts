@@ -229,15 +229,26 @@ class LaunchReader {
       const [, key = "", value] = match;
       const keyRange = this.lines.range(placeOf(word, 2, 2 + key.length).span);
       if (value !== undefined) {
-        found.push({ key, keyRange, sign: "", ...this.value(word, 3 + key.length) });
+        found.push({ key, keyRange, sign: "", words: 1, ...this.value(word, 3 + key.length) });
         continue;
       }
       const values: LaunchWord[] = [];
       while (values.length < most && at + 1 < words.length && !/^-{1,2}[A-Za-z]/.test(words[at + 1]!.text))
         values.push(words[++at]!);
-      found.push({ key, keyRange, sign: "", ...this.values(values, keyRange) });
+      const reading = this.values(values, keyRange);
+      // `"$@"` may be none or many.
+      const known = reading.value !== undefined && !values.some((word) => this.maySpread(word));
+      const counted = known ? { words: values.length } : {};
+      found.push({ key, keyRange, sign: "", ...counted, ...reading });
     }
     return found;
+  }
+
+  private maySpread({ text, span }: LaunchWord): boolean {
+    return (
+      /\$[\w@*{(]/.test(text) ||
+      /\$(?:[@*\d]|\{[@*\d]|\{\w+\[[@*])/.test(this.text.slice(span.start, span.end))
+    );
   }
 
   private values(words: readonly LaunchWord[], keyRange: Setting["range"]): Reading {

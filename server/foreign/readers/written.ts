@@ -1,7 +1,7 @@
 /** What the readers find, before anything is known of versions. */
 import type { Json } from "../../../shared/json.ts";
 import type { Range } from "../../config/diagnostic.ts";
-import type { CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
+import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
 
 export interface Written {
   readonly framework: Framework;
@@ -13,6 +13,7 @@ export interface Written {
   readonly processes?: Setting | undefined;
   readonly unset: readonly UnsetVariable[];
   readonly cut?: CutLaunch | undefined;
+  readonly broken?: BrokenYaml | undefined;
   /** Keys in branches whose tests cannot be told. */
   readonly uncertain?: ReadonlySet<string>;
   /** Something that decides settings could not be read. */

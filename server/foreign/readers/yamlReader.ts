@@ -15,12 +15,13 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Json } from "../../../shared/json.ts";
-import type { Framework, Setting } from "../document.ts";
+import type { BrokenYaml, Framework, Setting } from "../document.ts";
 import { isGrouped, pythonic, valueOf } from "../values.ts";
 import { baseOfDefaults } from "./base.ts";
 import { composed, composedNode, standsForTooMuch } from "../composed.ts";
 import { aliasTargets } from "../../yamlAliases.ts";
 import { Lines } from "./lines.ts";
+import { startIn } from "./header.ts";
 import { ownerOfKeys, type Owner } from "./recognise.ts";
 import type { OwnerOf, Written } from "./written.ts";
 
@@ -30,7 +31,9 @@ const deepest = 32;
 export function readYaml(file: string, text: string, owner?: OwnerOf): Written | undefined {
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   const { contents } = document;
-  if (!isMap(contents) || standsForTooMuch(document)) return undefined;
+  if (standsForTooMuch(document)) return undefined;
+  const broken = brokenAt(document, text);
+  if (!isMap(contents)) return broken === undefined ? undefined : unreadable(file, text, broken);
   const leaves = new Leaves(document, text);
   const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
   const told =
@@ -44,17 +47,46 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): Written |
     .filter(({ key }) => !/^(defaults|hydra)(\.|$)/.test(key));
   const [first] = settings;
   if (first === undefined) return undefined;
+  const start = framework === "trl" ? startIn(file, text) : undefined;
   const built = framework === "verl" ? baseOfDefaults(dirname(file), composed(document)) : undefined;
   return {
     framework,
     form: "yaml",
     settings,
     base: built?.base ?? new Map<string, Json>(),
-    tree: told.tree ?? built?.tree,
+    ...(start === undefined ? {} : { program: `trl ${start.program}` }),
+    tree: start?.program ?? told.tree ?? built?.tree,
     unset: [],
-    incomplete: document.errors.length > 0 || built?.incomplete === true,
+    broken,
+    incomplete: broken !== undefined || built?.incomplete === true || start?.alone === false,
     missing: built?.missing,
     head: first.keyRange,
+  };
+}
+
+/** PyYAML and OmegaConf refuse what this reader only gets over. */
+function brokenAt({ errors: [error] }: Document, text: string): BrokenYaml | undefined {
+  if (error === undefined) return undefined;
+  const [start, end] = error.pos;
+  const [reason = ""] = error.message.split(/ at line \d+|\n/);
+  return { range: new Lines(text).range({ start, end: Math.max(end, start) }), reason };
+}
+
+/** Nothing of it can be read: whose it is, only a comment says that starts TRL with it. */
+function unreadable(file: string, text: string, broken: BrokenYaml): Written | undefined {
+  const start = startIn(file, text);
+  if (start === undefined) return undefined;
+  return {
+    framework: "trl",
+    form: "yaml",
+    settings: [],
+    base: new Map<string, Json>(),
+    program: `trl ${start.program}`,
+    tree: start.program,
+    unset: [],
+    broken,
+    incomplete: true,
+    head: broken.range,
   };
 }
 

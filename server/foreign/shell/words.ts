@@ -21,6 +21,8 @@ export interface ScriptCommand {
 
 const blank = /[ \t\r]/;
 const operator = /[;&|()\n]/;
+/** Of a text that a person is to fill in. */
+const placeholder = /^<[A-Za-z][^<>\n]*>/;
 
 /** Where a `$( … )`, `${ … }` or `( … )` that opens at `start` ends, behind its closing bracket. */
 export function closingOf(text: string, start: number, open: string, close: string): number {
@@ -74,7 +76,8 @@ class Scanner {
         this.newline(this.at + 1);
         this.bodies();
       } else if (this.text.startsWith("<<", this.at)) this.redirect(input);
-      else if (letter === "<" || letter === ">") this.at += 1;
+      else if (letter === "<" || letter === ">") this.redirectToFile(words);
+      else if (this.text.startsWith("&>", this.at)) this.at += 1;
       else if (this.text.startsWith("&&", this.at) || this.text.startsWith("||", this.at)) {
         this.at += 2;
         end();
@@ -101,6 +104,22 @@ class Scanner {
   private endOfLine(): number {
     const end = this.text.indexOf("\n", this.at);
     return end < 0 ? this.text.length : end;
+  }
+
+  /** `2>&1`, `> file`, `< file` and `> >(command)`: no words of the command. `<your path>` is left as a word. */
+  private redirectToFile(words: Word[]): void {
+    if (placeholder.test(this.text.slice(this.at, this.at + 80))) {
+      this.at += 1;
+      return;
+    }
+    const digits = words.at(-1);
+    if (/^\d$/.test(this.text[this.at - 1] ?? "") && digits?.length === 1 && /^\d+$/.test(digits[0]!.text))
+      words.pop();
+    while (/[<>&|]/.test(this.text[this.at] ?? "")) this.at += 1;
+    while (blank.test(this.text[this.at] ?? "")) this.at += 1;
+    if (/[<>]/.test(this.text[this.at] ?? "")) this.at += 1;
+    if (this.text[this.at] === "(") this.at = closingOf(this.text, this.at, "(", ")");
+    else this.word();
   }
 
   /** `<<EOF`, `<<-'EOF'` and `<<< word`. */

@@ -20,11 +20,19 @@ export interface KeyFact {
   /** As the framework writes it, interpolations included; absent where there is none. */
   readonly default?: Json;
   readonly choices?: readonly Json[];
+  /** What a list holds, where that is numbers. */
+  readonly of?: "int" | "float";
+  /** How many values argparse wants of a flag, where that is not one, and not none of a switch. */
+  readonly nargs?: number | "?" | "*" | "+";
+  /** Only code compares the choices, where it reads the key: a value of a key that nothing reads is taken. */
+  readonly compared?: true;
   /** The framework's own comment on it, cut short. */
   readonly help?: string;
   readonly owner?: Owner;
   /** Not in Hydra's tree, but a field of the class that the section becomes: `+key=` adds it. */
   readonly plus?: true;
+  /** A config group of Hydra's: its name chooses a file on a command line. */
+  readonly group?: true;
   /** A map of anything: what stands below it is nobody's to judge. */
   readonly open?: true;
 }

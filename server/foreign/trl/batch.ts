@@ -63,6 +63,6 @@ export function equation(...factors: readonly number[]): string {
 export const remainder = (value: number, divisor: number): string =>
   `${value} = ${Math.floor(value / divisor)} × ${divisor} + ${value % divisor}`;
 
-/** Whether a script starts a program of TRL's own. */
-export const startsOwnProgram = ({ document: { form, program = "" } }: ForeignModel): boolean =>
-  form === "script" && /^trl \w+$|\btrl[./]scripts[./]/.test(program);
+/** Whether a script, or the command in a file's own comment, starts a program of TRL's own. */
+export const startsOwnProgram = ({ document: { program = "" } }: ForeignModel): boolean =>
+  /^trl \w+$|\btrl[./]scripts[./]/.test(program);

@@ -99,3 +99,7 @@ export function trainerOf({ document }: ForeignModel): Trainer | undefined {
   read.set(document, trainer ?? null);
   return trainer;
 }
+
+/** What a trainer refuses, and its class of arguments takes: an error wherever something is trained with them. */
+export const refusedByTrainer = (model: ForeignModel): "error" | "warning" =>
+  model.document.form === "python" && trainerOf(model) === undefined ? "warning" : "error";

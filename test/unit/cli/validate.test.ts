@@ -202,4 +202,21 @@ describe("gradus validate --format sarif", () => {
       assert.ok(valid(JSON.parse(stdout)), ajv.errorsText(valid.errors));
     }
   });
+
+  it("names the release that a file of another framework was judged by", async () => {
+    const { stdout } = await gradus(["validate", join(folder, "all/deep/launch.sh")]);
+    assert.match(stdout, /errors? \(judged by verl \d+\.\d+\.\d+, the newest known\)\n$/);
+    const json = await gradus([
+      "validate",
+      "--json",
+      join(folder, "all/deep/launch.sh"),
+      join(folder, "good.gradus.yaml"),
+    ]);
+    const releases = z
+      .object({ files: z.array(z.object({ release: z.record(z.string(), z.string()).optional() })) })
+      .parse(JSON.parse(json.stdout))
+      .files.map(({ release }) => release);
+    assert.deepEqual({ ...releases[0], version: "" }, { framework: "verl", version: "", from: "newest" });
+    assert.equal(releases[1], undefined);
+  });
 });

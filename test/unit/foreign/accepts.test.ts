@@ -20,6 +20,7 @@ interface Rows {
 function asYaml(settings: Readonly<Record<string, Value>>, release: string): string {
   const own = {
     model_name_or_path: "a/b",
+    dataset_name: "a/prompts",
     reward_funcs: ["accuracy_reward"],
     num_processes: 1,
     max_completion_length: 256,

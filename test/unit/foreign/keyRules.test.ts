@@ -3,7 +3,7 @@
  * them. GRADUS_GOLDEN=1 writes the markers anew, to be read before they are committed.
  */
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { rulePageFile } from "../../../server/config/rulePages.ts";
@@ -14,10 +14,15 @@ const folder = "test/fixtures/foreign/rules/keys";
 const stem = (id: string): string =>
   id.replace("foreign-", "").replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
+const fixtureOf = (name: string): string => {
+  const script = join(folder, `${name}.sh`);
+  return existsSync(script) ? script : join(folder, `${name}.yaml`);
+};
+
 describe("rules of keys and values", () => {
   for (const { id } of keyRules) {
     it(`${id} fires where its page says so`, () => {
-      const file = join(folder, `${stem(id)}.sh`);
+      const file = fixtureOf(stem(id));
       const source = readFileSync(file, "utf8");
       const text = withoutMarkers(source);
       const found = diagnosed(file, text) ?? [];
@@ -27,7 +32,7 @@ describe("rules of keys and values", () => {
       assert.ok(found.some(({ rule }) => rule === id));
     });
     it(`${id} is silent beside it`, () => {
-      const file = join(folder, `${stem(id)}.ok.sh`);
+      const file = fixtureOf(`${stem(id)}.ok`);
       assert.deepEqual(diagnosed(file, readFileSync(file, "utf8")), []);
     });
     it(`${id} has a page`, () => assert.ok(rulePageFile(id) !== undefined));

@@ -1,7 +1,13 @@
 /** A release that no table is kept of is checked by its neighbour's: that is said once, where it may matter. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkForeign, foreignHover, readForeignDocument } from "../../../server/foreign/index.ts";
+import {
+  checkForeign,
+  foreignHover,
+  judgedBy,
+  readForeignDocument,
+  releaseText,
+} from "../../../server/foreign/index.ts";
 import { scheduleText } from "../../../server/foreign/facts/scheduleWords.ts";
 import { tableOf } from "../../../server/foreign/tables/load.ts";
 
@@ -32,10 +38,55 @@ describe("a release between two tables", () => {
     assert.ok(rules(kept, wrong).includes("foreign-unknown-key"));
   });
 
+  it("is not named by the tag of an image", () => {
+    const version = (comment: string): string | undefined =>
+      readForeignDocument(
+        "/nowhere/run.sh",
+        `# ${comment}\npython3 -m verl.trainer.main_ppo data.train_batch_size=8\n`,
+        {
+          environment: "",
+        },
+      )?.version.from;
+    assert.equal(version("docker pull quay.io/ascend/verl:v0.8.0-cann9"), "newest");
+    assert.equal(version("verl 0.8.0"), "file");
+    assert.equal(version("verl version: v0.8.0"), "file");
+  });
+
   it("is told of by every hover", () => {
     const at = { line: 4, character: 6 };
     assert.match(JSON.stringify(foreignHover(document("0.22.1", ""), at)), /Told as of 0\.\d+\.\d+/);
     assert.doesNotMatch(JSON.stringify(foreignHover(document("0.22.2", ""), at)), /Told as of/);
+  });
+});
+
+describe("a release that came after the tables", () => {
+  const found = (release: string, more: string): string[] =>
+    checkForeign(document(release, more))
+      .filter(({ rule }) => rule !== "foreign-release")
+      .map(({ severity, message }) => `${severity}: ${message}`);
+  const newest = tableOf("trl").versions.at(-1) ?? "";
+
+  it("may know keys and names that no table has: they are warnings that name it", () => {
+    const [key] = found("99.1.0", "    brand_new_switch=True,\n");
+    assert.match(key ?? "", /^warning: .*brand_new_switch/);
+    assert.ok(key?.endsWith(`The newest release known here is TRL ${newest}: 99.1.0 may have it.`));
+    assert.match(
+      found("99.1.0", '    loss_type="brand_new",\n')[0] ?? "",
+      /^warning: .*99\.1\.0 may have it/,
+    );
+    assert.match(found(newest, "    brand_new_switch=True,\n")[0] ?? "", /^error: /);
+    assert.match(found(newest, '    loss_type="brand_new",\n')[0] ?? "", /^error: /);
+  });
+
+  it("still refuses a value of the wrong type", () => {
+    assert.match(found("99.1.0", '    num_generations="many",\n')[0] ?? "", /^error: /);
+  });
+
+  it("is named beside what was found", () => {
+    assert.deepEqual(judgedBy(document("0.22.2", "")), { framework: "TRL", version: "0.22.2", from: "file" });
+    const later = judgedBy(document("99.1.0", ""));
+    assert.deepEqual(later, { framework: "TRL", version: "99.1.0", from: "file", table: newest });
+    assert.equal(releaseText(later), `TRL 99.1.0, by the keys of ${newest}`);
   });
 });
 

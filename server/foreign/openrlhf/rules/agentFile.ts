@@ -1,3 +1,4 @@
+import { missingPython } from "../../missingData.ts";
 import { textBeside } from "../files.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -17,7 +18,8 @@ export const agentFile = openrlhfRule({
         },
       ];
     const text = flags.model.since("0.9.2") ? textBeside(flags, path) : undefined;
-    if (text === undefined || /\bAgentExecutor\b/.test(text)) return [];
+    if (text === undefined) return missingPython(flags.model, at.key);
+    if (/\bAgentExecutor\b/.test(text)) return [];
     return [{ at, message: `\`${path}\` has no class \`AgentExecutor\`, which OpenRLHF looks for.` }];
   },
 });
@@ -42,6 +44,7 @@ export const rewardFile = openrlhfRule({
               message: `Only \`${path}\` is read: the first of several rewards is a Python file.`,
             },
           ];
+    if (text === undefined && others.length === 0) return missingPython(flags.model, at.key);
     if (text === undefined || /\breward_func\b/.test(text)) return unread;
     return [
       ...unread,

@@ -1,5 +1,11 @@
 /** TRL's rules, in the order in which it would meet them. */
 import type { ForeignRule } from "../../rule.ts";
+import { bestModel } from "./bestModel.ts";
+import { paddingFree } from "./paddingFree.ts";
+import { preferenceLoss } from "./preferenceLoss.ts";
+import { prefetch } from "./prefetch.ts";
+import { schedule } from "./schedule.ts";
+import { steps } from "./steps.ts";
 import { batchSearch } from "./batchSearch.ts";
 import { batchSlices } from "./batchSlices.ts";
 import { cispoCeiling } from "./cispoCeiling.ts";
@@ -29,6 +35,7 @@ import { rewardFunction } from "./rewardFunction.ts";
 import { rewardNames } from "./rewardNames.ts";
 import { rewardShare } from "./rewardShare.ts";
 import { rewardWeights } from "./rewardWeights.ts";
+import { routerLoss } from "./routerLoss.ts";
 import { rolloutFunction } from "./rolloutFunction.ts";
 import { rewardDefinition } from "./rewardDefinition.ts";
 import { sequenceLevel } from "./sequenceLevel.ts";
@@ -66,4 +73,5 @@ export const trlRules: readonly ForeignRule[] = [
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
   ...[cispoCeiling, rewardShare, evaluationSplit, learningRate],
   ...[trainerArgument, rewardDefinition, lossWeights],
+  ...[steps, bestModel, schedule, prefetch, preferenceLoss, paddingFree, routerLoss],
 ];

@@ -66,6 +66,6 @@ function unfound(model: ForeignModel): ForeignFinding[] {
       const meant = nearest(written, own);
       const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
       const message = `\`trl ${model.document.tree ?? "grpo"}\` has no reward \`${written}\`, and it is no path of a module and its function (\`my_rewards.${written}\`).${hint}`;
-      return { at, message, severity: model.document.form === "yaml" ? "warning" : "error" };
+      return { at, message, severity: startsOwnProgram(model) ? "error" : "warning" };
     });
 }

@@ -1,5 +1,5 @@
 import { changeTo } from "../../fix.ts";
-import type { ForeignRule } from "../../rule.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
 import { placed } from "../../written.ts";
 import { everyTrainer } from "../trainers.ts";
 
@@ -10,19 +10,20 @@ export const precision: ForeignRule = {
   severity: "error",
   title: "Two precisions, or one that the machine lacks",
   why: "Transformers trains in bfloat16 or in float16, not in both: `TrainingArguments` refuses them together. TRL switches `bf16` on where `fp16` is off (`_BaseConfig` in trl/trainer/base_config.py), which on a machine without a GPU that has it needs `use_cpu: true` or `bf16: false`.",
-  check(model) {
-    const [half, brain] = [model.flag("fp16"), model.flag("bf16")];
-    const { at, related } = placed(model, "fp16", "bf16");
-    if (half !== true || brain !== true || at === undefined) return [];
-    const fix = changeTo(at, model.document.form === "python" ? "False" : "false");
-    return [
-      {
-        at,
-        related,
-        message:
-          "`fp16` and `bf16` are both on, and Transformers refuses that: keep one, `bf16` where the GPU has it.",
-        fixes: fix === undefined ? [] : [fix],
-      },
-    ];
-  },
+  check: (model) => [...both(model, "fp16", "bf16"), ...both(model, "fp16_full_eval", "bf16_full_eval")],
 };
+
+function both(model: ForeignModel, first: string, second: string): ForeignFinding[] {
+  const [half, brain] = [model.flag(first), model.flag(second)];
+  const { at, related } = placed(model, first, second);
+  if (half !== true || brain !== true || at === undefined) return [];
+  const fix = changeTo(at, model.document.form === "python" ? "False" : "false");
+  return [
+    {
+      at,
+      related,
+      message: `\`${first}\` and \`${second}\` are both on, and Transformers refuses that: keep one, \`${second}\` where the GPU has it.`,
+      fixes: fix === undefined ? [] : [fix],
+    },
+  ];
+}

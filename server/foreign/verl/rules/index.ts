@@ -4,6 +4,7 @@ import { contextLength } from "./contextLength.ts";
 import { criticOff } from "./criticOff.ts";
 import { curriculumSampler } from "./curriculumSampler.ts";
 import { dataColumns } from "./dataColumns.ts";
+import { defaults } from "./defaults.ts";
 import { dataFiles } from "./dataFiles.ts";
 import { datasetSize } from "./datasetSize.ts";
 import { dynamicBatch } from "./dynamicBatch.ts";
@@ -102,4 +103,5 @@ export const verlRules: readonly ForeignRule[] = [
   resumePath,
   nsysOptions,
   fileLogger,
+  defaults,
 ];

@@ -1,0 +1,84 @@
+/** How many values a flag takes: argparse refuses one too few, and leaves one too many over, which its programs refuse. */
+import { startsOwnProgram } from "../trl/batch.ts";
+import type { Setting } from "../document.ts";
+import type { changeTo } from "../fix.ts";
+import type { Model } from "../model.ts";
+import type { KeyFact } from "../tables/table.ts";
+import { wrongCount, type KeyFinding } from "./finding.ts";
+
+interface Arity {
+  readonly least: number;
+  readonly most: number;
+}
+/** Asserted behind the parser: `HIGH`, or `LOW HIGH`. */
+const pairs = new Set(["algo.advantage.is_correction_threshold"]);
+const exactly = (count: number): Arity => ({ least: count, most: count });
+
+export function arityFinding(model: Model, setting: Setting, fact: KeyFact): KeyFinding | undefined {
+  const { words } = setting;
+  const arity = words === undefined ? undefined : arityOf(model, setting.key, fact);
+  if (words === undefined || arity === undefined || (words >= arity.least && words <= arity.most))
+    return undefined;
+  const flag = `\`--${setting.key}\``;
+  if (arity.most === 0) {
+    const fix = removal(model, setting);
+    return {
+      rule: wrongCount,
+      at: setting,
+      message: `${flag} is a switch and takes no value: argparse leaves \`${setting.text}\` over and refuses it. Write the flag alone to switch it on, and leave it out otherwise.`,
+      fixes: fix === undefined ? [] : [fix],
+    };
+  }
+  const given = words === 0 ? "none" : String(words);
+  return {
+    rule: wrongCount,
+    at: setting,
+    onKey: words === 0,
+    message: `${flag} takes ${told(arity)}, and is given ${given}: it is refused.`,
+  };
+}
+
+/** undefined where it cannot be known, or a program of somebody's own reads the flags. */
+function arityOf(
+  model: Model,
+  key: string,
+  { type, nargs, choices, default: fallback }: KeyFact,
+): Arity | undefined {
+  const { framework } = model.document;
+  const plain = type.replace("?", "");
+  if (framework === "openrlhf") {
+    if (typeof nargs === "number") return exactly(nargs);
+    if (pairs.has(key)) return { least: 1, most: 2 };
+    if (nargs === "?") return { least: 0, most: 1 };
+    if (nargs !== undefined) return { least: nargs === "+" ? 1 : 0, most: Number.POSITIVE_INFINITY };
+    // Of a list no table says more.
+    return plain === "bool" ? exactly(0) : plain === "list" ? undefined : exactly(1);
+  }
+  if (framework !== "trl" || !startsOwnProgram(model)) return undefined;
+  switch (plain) {
+    case "bool":
+      return { least: type === "bool?" && (fallback ?? null) === null ? 1 : 0, most: 1 };
+    case "list":
+      return { least: 1, most: Number.POSITIVE_INFINITY };
+    case "any":
+      return choices === undefined ? undefined : exactly(1);
+    default:
+      return exactly(1);
+  }
+}
+
+const told = ({ least, most }: Arity): string => {
+  if (least === most) return least === 1 ? "one value" : `${least} values`;
+  if (most === Number.POSITIVE_INFINITY) return "one value or more";
+  return least === 0 ? "at most one value" : `${least} to ${most} values`;
+};
+
+const removal = (model: Model, setting: Setting): ReturnType<typeof changeTo> => {
+  const { start, end } = setting.range;
+  const from = setting.keyRange.end;
+  // `--flag=value` has no blank before the value.
+  if (start.line !== end.line || from.line !== start.line || model.document.form !== "script")
+    return undefined;
+  const title = `Leave out \`${setting.text}\``;
+  return { title, edits: [{ range: { start: from, end }, newText: "" }], preferred: true };
+};

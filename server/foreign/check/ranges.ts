@@ -1,0 +1,46 @@
+/** Whether a number lies where the framework can use it. */
+import type { Json } from "../../../shared/json.ts";
+import type { Setting } from "../document.ts";
+import { ranges, type NumberRange } from "../facts/ranges.ts";
+import type { Model } from "../model.ts";
+import { isVerlTrainer } from "../readers/recognise.ts";
+import { wrongValue, type KeyFinding } from "./finding.ts";
+import { unreadBecause } from "./unreadKey.ts";
+
+export function rangeFinding(model: Model, setting: Setting, value: Json): KeyFinding | undefined {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isFinite(number)) return undefined;
+  const { framework, program } = model.document;
+  // verl's asynchronous programs give some numbers another meaning: a batch of 0 streams.
+  if (framework === "verl" && !isVerlTrainer(program)) return undefined;
+  const range = ranges.find(
+    (one) =>
+      one.framework === framework &&
+      one.keys.test(setting.key) &&
+      (one.since === undefined || model.since(one.since)),
+  );
+  if (range === undefined || holds(range, number)) return undefined;
+  const unread = unreadBecause(model, setting.key);
+  const message = `\`${setting.key}\` is ${number}, and must be ${told(range)}: ${range.because}.`;
+  return unread === undefined
+    ? { rule: wrongValue, at: setting, message }
+    : {
+        rule: wrongValue,
+        at: setting,
+        severity: "warning",
+        message: `${message} Nothing reads it here: ${unread}.`,
+      };
+}
+
+const holds = ({ least, most, above, below }: NumberRange, value: number): boolean =>
+  (least === undefined || value >= least) &&
+  (most === undefined || value <= most) &&
+  (above === undefined || value > above) &&
+  (below === undefined || value < below);
+
+function told({ least, most, above, below }: NumberRange): string {
+  const low =
+    least === undefined ? (above === undefined ? undefined : `above ${above}`) : `at least ${least}`;
+  const high = most === undefined ? (below === undefined ? undefined : `below ${below}`) : `at most ${most}`;
+  return [low, high].filter((part) => part !== undefined).join(" and ");
+}

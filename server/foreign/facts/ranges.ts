@@ -1,0 +1,161 @@
+/** Numbers that a framework refuses, or fails on without a doubt: what it asserts, divides by or hands to others that do. */
+import type { Framework } from "../document.ts";
+
+export interface NumberRange {
+  readonly framework: Framework;
+  readonly keys: RegExp;
+  /** The bound itself is allowed. */
+  readonly least?: number;
+  readonly most?: number;
+  /** The bound itself is not. */
+  readonly above?: number;
+  readonly below?: number;
+  /** What minds. */
+  readonly because: string;
+  readonly since?: string;
+}
+
+const vllmShare = "vLLM takes a share of the GPU's memory";
+const nucleus = "the inference engine takes a share of probability";
+const counted = "nothing can be counted in it";
+
+const trl: readonly Omit<NumberRange, "framework">[] = [
+  { keys: /^per_device_eval_batch_size$/, least: 1, because: "PyTorch's `DataLoader` refuses it" },
+  { keys: /^gradient_accumulation_steps$/, least: 1, because: "the trainer divides by it" },
+  { keys: /^max_completion_length$/, least: 1, because: "`generate` and vLLM refuse it" },
+  { keys: /^top_p$/, least: 0, most: 1, because: "`generate` and vLLM take a share of probability" },
+  { keys: /^min_p$/, least: 0, most: 1, because: "`generate` and vLLM take a share of probability" },
+  { keys: /^repetition_penalty$/, above: 0, because: "`generate` and vLLM refuse it" },
+  { keys: /^top_entropy_quantile$/, least: 0, because: "`torch.quantile` takes 0 to 1" },
+  { keys: /^vllm_gpu_memory_utilization$/, above: 0, most: 1, because: vllmShare },
+  { keys: /^vllm_tensor_parallel_size$/, least: 1, because: "the trainer divides by it" },
+  { keys: /^ref_model_sync_steps$/, least: 1, because: "the callback divides by it" },
+  { keys: /^(learning_rate|weight_decay|adam_epsilon)$/, least: 0, because: "the optimizer refuses it" },
+  { keys: /^adam_beta[12]$/, least: 0, below: 1, because: "the optimizer refuses it" },
+  { keys: /^warmup_steps$/, least: 0, because: "`TrainingArguments` refuses it" },
+  { keys: /^warmup_ratio$/, least: 0, most: 1, because: "`TrainingArguments` refuses it" },
+  { keys: /^torch_empty_cache_steps$/, least: 1, because: "`TrainingArguments` refuses it" },
+  { keys: /^dataloader_num_workers$/, least: 0, because: "PyTorch's `DataLoader` refuses it" },
+  { keys: /^lora_r$/, least: 1, because: "PEFT refuses it" },
+  { keys: /^lora_dropout$/, least: 0, most: 1, because: "PyTorch's `Dropout` refuses it" },
+];
+
+const verl: readonly Omit<NumberRange, "framework">[] = [
+  {
+    keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?n$/,
+    least: 1,
+    because: "each prompt is answered so often",
+  },
+  {
+    keys: /^actor_rollout_ref\.rollout\.gpu_memory_utilization$/,
+    above: 0,
+    most: 1,
+    because: "the inference engine takes a share of the GPU's memory",
+  },
+  { keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?top_p$/, above: 0, most: 1, because: nucleus },
+  {
+    keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?top_k$/,
+    least: -1,
+    because: "the inference engine refuses it",
+  },
+  {
+    keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?temperature$/,
+    least: 0,
+    because: "the inference engine refuses it",
+  },
+  {
+    keys: /^actor_rollout_ref\.rollout\.(tensor_model_parallel_size|data_parallel_size|max_num_seqs)$/,
+    least: 1,
+    because: "the inference engine refuses it",
+  },
+  {
+    keys: /^data\.(train_batch_size|gen_batch_size|max_prompt_length|max_response_length)$/,
+    least: 1,
+    because: "no batch is made of it",
+  },
+  {
+    keys: /^(actor_rollout_ref\.actor|critic)\.(ppo_mini_batch_size|ppo_micro_batch_size(_per_gpu)?)$/,
+    least: 1,
+    because: "batches are divided by it",
+  },
+  {
+    keys: /^actor_rollout_ref\.(ref|rollout)\.log_prob_micro_batch_size(_per_gpu)?$/,
+    least: 1,
+    because: "batches are divided by it",
+  },
+  {
+    keys: /\.(ulysses_sequence_parallel_size|ulysses_parallel_size|(tensor|pipeline)_model_parallel_size|context_parallel_size)$/,
+    least: 1,
+    because: "GPUs are divided by it",
+  },
+  { keys: /^trainer\.(nnodes|n_gpus_per_node)$/, least: 1, because: counted },
+  {
+    keys: /^(critic|actor_rollout_ref\.actor)\.optim\.(lr|weight_decay)$/,
+    least: 0,
+    because: "the optimizer refuses it",
+  },
+  { keys: /^data\.dataloader_num_workers$/, least: 0, because: "PyTorch's `DataLoader` refuses it" },
+  { keys: /^reward\.num_workers$/, least: 1, because: "rewards are spread over so many" },
+  {
+    keys: /^actor_rollout_ref\.rollout\.agent\.num_workers$/,
+    least: 1,
+    because: "prompts are spread over so many",
+  },
+  {
+    keys: /^trainer\.v1\.(parameter_sync_step|separate_async\.parameter_sync_step)$/,
+    least: 1,
+    because: "steps are divided by it",
+  },
+  {
+    keys: /^trainer\.v1\.\w+\.hybrid_rollout\.switch_threshold_ratio$/,
+    above: 0,
+    most: 1,
+    because: "its data class refuses it",
+  },
+  {
+    keys: /^trainer\.v1\.\w+\.hybrid_rollout\.switch_cost_window_size$/,
+    least: 1,
+    because: "its data class refuses it",
+  },
+  {
+    keys: /^actor_rollout_ref\.rollout\.trace\.max_samples_per_step_per_worker$/,
+    least: 0,
+    because: "its data class refuses it",
+  },
+];
+
+const openrlhf: readonly Omit<NumberRange, "framework">[] = [
+  {
+    keys: /^(rollout\.(batch_size|micro_batch_size|n_samples_per_prompt|vllm_generate_batch_size)|train\.(batch_size|micro_batch_size))$/,
+    least: 1,
+    because: "batches are divided by it",
+  },
+  { keys: /^ds\.(ring_attn_size|tensor_parallel_size)$/, least: 1, because: "GPUs are divided by it" },
+  { keys: /^ds\.zero_stage$/, least: 0, most: 3, because: "DeepSpeed knows stages 0 to 3" },
+  { keys: /^vllm\.gpu_memory_utilization$/, above: 0, most: 1, because: vllmShare },
+  { keys: /^(rollout\.top_p|eval\.top_p)$/, above: 0, most: 1, because: nucleus },
+  { keys: /^(rollout|eval)\.temperature$/, least: 0, because: "vLLM refuses it" },
+  {
+    keys: /^(rollout\.max_new_tokens|data\.max_len|data\.prompt_max_len|generate_max_len)$/,
+    least: 1,
+    because: "vLLM refuses it",
+  },
+  { keys: /^logger\.logging_steps$/, least: 1, because: "the trainer divides by it" },
+  { keys: /^(ckpt\.save_steps|eval\.steps)$/, least: -1, because: "-1 stands for never" },
+  {
+    keys: /^(actor|critic|ref|reward|vllm)\.(num_nodes|num_gpus_per_node|tensor_parallel_size)$/,
+    least: 1,
+    because: counted,
+  },
+  {
+    keys: /^((actor|critic)\.)?(adam|muon)\.(lr|weight_decay)$/,
+    least: 0,
+    because: "the optimizer refuses it",
+  },
+];
+
+export const ranges: readonly NumberRange[] = [
+  ...trl.map((range) => ({ ...range, framework: "trl" as const })),
+  ...verl.map((range) => ({ ...range, framework: "verl" as const })),
+  ...openrlhf.map((range) => ({ ...range, framework: "openrlhf" as const })),
+];

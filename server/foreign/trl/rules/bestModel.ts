@@ -1,0 +1,60 @@
+import { changeTo } from "../../fix.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
+import { placed } from "../../written.ts";
+import { everyTrainer } from "../trainers.ts";
+
+const keys = [
+  "load_best_model_at_end",
+  "save_strategy",
+  "eval_strategy",
+  "save_steps",
+  "eval_steps",
+] as const;
+
+/** What is saved is then what was evaluated. */
+function apart(model: ForeignModel, saves: string, evaluates: string): ForeignFinding[] {
+  const at = model.written("eval_strategy");
+  const fix = at === undefined || saves === "no" ? undefined : changeTo(at, saves);
+  const message = `\`load_best_model_at_end\` needs an evaluation of each checkpoint: \`save_strategy\` is \`${saves}\` and \`eval_strategy\` \`${evaluates}\`. Give both the same, or \`save_strategy: best\`.`;
+  return [
+    {
+      message,
+      ...placed(model, "load_best_model_at_end", "eval_strategy", "save_strategy"),
+      fixes: fix === undefined ? [] : [fix],
+    },
+  ];
+}
+
+function uneven(model: ForeignModel): ForeignFinding[] {
+  const [save, written] = [model.number("save_steps"), model.value("eval_steps")];
+  const evaluation =
+    written === null || written === 0 ? model.number("logging_steps") : model.number("eval_steps");
+  if (save === undefined || evaluation === undefined || evaluation <= 0) return [];
+  const shares = [save, evaluation].filter((steps) => steps < 1).length;
+  const ratio = save / evaluation;
+  const fits = shares === 2 ? Math.abs(ratio - Math.round(ratio)) < 1e-9 : save % evaluation === 0;
+  if (fits && shares !== 1) return [];
+  const reason =
+    shares === 1
+      ? `one is a share of all steps and the other a number of them`
+      : `${save} is no multiple of ${evaluation}`;
+  const message = `\`load_best_model_at_end\` needs checkpoints where evaluations are: of \`save_steps\` ${save} and \`eval_steps\` ${evaluation}, ${reason}.`;
+  return [{ message, ...placed(model, "save_steps", "eval_steps", "load_best_model_at_end") }];
+}
+
+export const bestModel: ForeignRule = {
+  id: "trl-best-model",
+  framework: "trl",
+  trees: everyTrainer,
+  severity: "error",
+  title: "The best model is asked for, and not every checkpoint is evaluated",
+  why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `load_best_model_at_end` unless saving and evaluating follow the same strategy, or the strategy of saving is `best`; by steps, `save_steps` must be a multiple of `eval_steps`.",
+  check(model) {
+    const [saves, evaluates] = [model.text("save_strategy"), model.text("eval_strategy")];
+    const known = keys.every((key) => model.value(key) !== undefined);
+    if (model.flag("load_best_model_at_end") !== true || !known) return [];
+    if (saves === undefined || evaluates === undefined || saves === "best") return [];
+    if (saves !== evaluates) return apart(model, saves, evaluates);
+    return saves === "steps" ? uneven(model) : [];
+  },
+};

@@ -1,0 +1,20 @@
+import type { ForeignRule } from "../../rule.ts";
+import { placed } from "../../written.ts";
+import { everyTrainer } from "../trainers.ts";
+
+export const prefetch: ForeignRule = {
+  id: "trl-prefetch",
+  framework: "trl",
+  trees: everyTrainer,
+  severity: "error",
+  title: "Batches fetched ahead by no worker",
+  why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `dataloader_prefetch_factor` without `dataloader_num_workers`, whose default is 0: only another process fetches ahead.",
+  check(model) {
+    const factor = model.value("dataloader_prefetch_factor");
+    const workers = model.number("dataloader_num_workers");
+    if (factor === undefined || factor === null || workers !== 0) return [];
+    const message =
+      "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: Transformers refuses it.";
+    return [{ message, ...placed(model, "dataloader_prefetch_factor", "dataloader_num_workers") }];
+  },
+};

@@ -1,0 +1,33 @@
+import type { ForeignModel, ForeignRule } from "../../rule.ts";
+import { refusedByTrainer, trainerOf } from "../python.ts";
+import { evaluated } from "../../python/expression.ts";
+import { placed } from "../../written.ts";
+
+/** Families without experts, by the names that their makers give them; `30B-A3B` has experts. */
+const dense =
+  /(^|\/)(Qwen2(\.5)?(-Math|-Coder)?-\d+(\.\d+)?B|Qwen3-\d+(\.\d+)?B(?!-A\d)|(Meta-)?Llama-[23]|gemma-[23]-|SmolLM[23]?-|Mistral-7B)/i;
+
+function nameOf(model: ForeignModel): string | undefined {
+  if (model.document.form !== "python") return model.text("model_name_or_path");
+  const value = evaluated(trainerOf(model)?.get("model"));
+  return typeof value === "string" ? value : undefined;
+}
+
+export const routerLoss: ForeignRule = {
+  id: "trl-router-loss",
+  framework: "trl",
+  trees: ["grpo", "rloo", "dpo", "kto"],
+  severity: "error",
+  title: "A loss for experts of a model that has none",
+  why: "`router_aux_loss_coef` weighs how evenly a router spreads tokens over experts. Since TRL 1.14 the trainers (`GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py and its likes) refuse it for a model whose configuration has no router. Models are known here by their names.",
+  check(model) {
+    const coefficient = model.number("router_aux_loss_coef");
+    const name = nameOf(model);
+    if (!model.since("1.14.0") || coefficient === undefined || coefficient === 0) return [];
+    if (name === undefined || !dense.test(name) || model.written("router_aux_loss_coef") === undefined)
+      return [];
+    const message = `\`router_aux_loss_coef\` is ${coefficient}, and \`${name}\` has no experts whose load it could balance: TRL refuses it. Leave it out.`;
+    const { at, related } = placed(model, "router_aux_loss_coef", "model_name_or_path");
+    return [{ at, related, message, severity: refusedByTrainer(model) }];
+  },
+};
