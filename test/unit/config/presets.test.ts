@@ -24,6 +24,7 @@ const pieces: Readonly<Record<string, { readonly add: string; readonly without: 
   ric: { add: log, without: ["warning idle-choice"] },
   oreo: { add: log, without: ["warning idle-choice"] },
   dro: { add: log, without: ["warning idle-choice"] },
+  ilql: { add: log, without: ["warning idle-choice"] },
   dqo: { add: log, without: ["warning idle-choice"] },
   "human-in-the-loop": { add: log, without: ["warning idle-choice"] },
   "arpo-prefix": { add: branch, without: ["info idle-choice"] },
