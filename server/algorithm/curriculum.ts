@@ -319,6 +319,7 @@ export class Curriculum implements Stateful {
       this.beliefs.count(arms[i]!, 0, 1);
     });
     this.signal.advance?.();
+    this.estimator.remember?.(groups);
     for (const seen of observations) {
       this.beliefs.count(seen.arm, seen.rollouts, 0);
       this.estimator.observe(seen, clock.step);

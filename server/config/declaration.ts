@@ -151,6 +151,14 @@ export type Need = "siblings";
  */
 export type Matter = "branches" | "given" | "logged" | "replayed" | "selected";
 
+/**
+ * How a part of a curriculum treats a task that always fails, whatever the signal scores:
+ *   even — as any other: by what is known of the task beforehand, or each task in its turn;
+ *   left_out — a group without a success does not train;
+ *   kept — it is drawn, or trains, in the place of what can be learned: how, in words.
+ */
+export type Failing = "even" | "left_out" | { readonly kept: string };
+
 export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
   readonly slot: Slot;
   readonly name: string;
@@ -167,6 +175,8 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   /** Of a curriculum's part: what it gives the other parts, and what it takes that one of them must give. */
   readonly gives?: readonly Capability[];
   readonly takes?: readonly Capability[];
+  /** Of a curriculum's part; undefined: as the signal scores it. */
+  failing?(params: z.output<Params>): Failing | undefined;
   /** Of a guidance source: what it gives, and what it needs for it. */
   offers?(params: z.output<Params>): Offers;
   /** Of a reward: whether it looks at what is answered, or only at how. */

@@ -142,6 +142,8 @@ export interface Estimator extends Stateful {
   readonly alike?: readonly Column[] | undefined;
   /** Called before anything else, and again whenever arms have appeared. */
   grow?(arms: ArmSet): void;
+  /** All groups of a step, before the arms are observed. */
+  remember?(groups: readonly Group[]): void;
   /** One call per observed arm and step. */
   observe(seen: Observation, step: number): void;
   /** What is believed of the mean of the arm's signal; NaN: nothing is known yet. */

@@ -97,6 +97,7 @@ export const ilql = objective({
     "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models",
   ],
   params,
+  actsOn: () => ["logged", "replayed"],
   create: (options): Objective => ({
     channels: [
       ...options.q.map(headChannel),

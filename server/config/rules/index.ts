@@ -74,6 +74,7 @@ import { frozenPolicy } from "./frozenPolicy.ts";
 import { idleEnter } from "./idleEnter.ts";
 import { routes } from "./routes.ts";
 import { idleReplay } from "./idleReplay.ts";
+import { failingTasks } from "./failingTasks.ts";
 import { loneArm } from "./loneArm.ts";
 import { repeatedTask } from "./repeatedTask.ts";
 import { replacedList } from "./replacedList.ts";
@@ -191,6 +192,7 @@ export const rules: readonly Rule[] = [
   idleReplay,
   idleChoice,
   loneArm,
+  failingTasks,
   generateParts,
   repeatedTask,
   replacedList,

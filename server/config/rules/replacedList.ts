@@ -2,7 +2,7 @@ import { asMap, withItems, type NamedItem } from "../listEdits.ts";
 import { chosenOf, longForm, nameOf } from "../method.ts";
 import { textOf, toJson, type ListNode, type MapNode, type SourceNode } from "../node.ts";
 import { listed } from "../suggest.ts";
-import { at as nodeAt, isOwn, type ConfigModel, type Rule } from "./rule.ts";
+import { at as nodeAt, isOwn, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 import type { Fix } from "../diagnostic.ts";
 
 type Path = readonly string[];
@@ -93,8 +93,12 @@ function goneTasks(before: ListNode, items: readonly NamedItem[]): string[] {
   });
 }
 
-function mapFix({ edits }: ConfigModel, what: "task" | "stage", before: ListNode): (Fix | undefined)[] {
-  const path = what === "task" ? ["tasks"] : ["stages"];
+function mapFix(
+  { edits }: ConfigModel,
+  what: "task" | "stage",
+  before: ListNode,
+  path: Path,
+): (Fix | undefined)[] {
   return [
     edits.rewriteList(
       path,
@@ -139,9 +143,39 @@ function checkNamed(model: ConfigModel, what: "task" | "stage"): void {
     key: path.join("."),
     at: now.origin,
     related: [{ at: before.origin, message: "the preset's list" }],
-    mends: mapFix(model, what, before),
+    mends: mapFix(model, what, before, path),
   });
 }
+
+/** A stage's own list replaces the tasks that all stages have, or those that the preset gives this stage. */
+function checkStage(model: ConfigModel, { config, written }: StageView): void {
+  const now = listAt(asMapNode(written), ["tasks"]);
+  if (config.kind !== "rl" || !isOwnList(now)) return;
+  const stages = listAt(model.inherited, ["stages"])?.items ?? [];
+  const inherited = stages.find((item) => nameOf(item, "stage") === config.name);
+  const before = listAt(asMapNode(inherited), ["tasks"]) ?? listAt(model.root, ["tasks"]);
+  const lost = before === undefined ? [] : lostTasks(before, now);
+  if (before === undefined || lost.length === 0) return;
+  const elsewhere = model.stages.some(
+    ({ config: { kind, name, body } }) =>
+      kind === "rl" &&
+      name !== config.name &&
+      lost.every((one) => body.tasks.some((task) => task.name === one.name)),
+  );
+  const [is, it] = lost.length === 1 ? ["is", "it"] : ["are", "them"];
+  model.report({
+    rule: replacedList.id,
+    severity: elsewhere ? "info" : "warning",
+    message: `In the stage \`${config.name}\` this list replaces the preset's, and ${names(lost)}, which ${lost.length === 1 ? "carries" : "carry"} its method, ${is} lost${elsewhere ? " there" : ""}. Write a map to keep ${it}: ${remedyFor("task", before, now)}.`,
+    key: `stages.${config.name}.tasks`,
+    at: now.origin,
+    related: [{ at: before.origin, message: "the preset's list" }],
+    mends: mapFix(model, "task", before, ["stages", config.name, "tasks"]),
+  });
+}
+
+const asMapNode = (node: SourceNode | undefined): MapNode | undefined =>
+  node?.kind === "map" ? node : undefined;
 
 function checkUnnamed(model: ConfigModel, path: Path, key: string): void {
   const [before, now] = [listAt(model.inherited, path), listAt(model.root, path)];
@@ -194,10 +228,11 @@ const lostFrom = (now: ListNode, final: ListNode): ListNode => ({
 export const replacedList: Rule = {
   id: "replaced-list",
   title: "A list that removes a preset's method",
-  why: "Maps are merged, lists are replaced: a list of your own leaves nothing of the preset's list. Where the preset's method stands in it, as a task that is made of others or as the stages it goes through, the run trains without the method.\n\nWrite a map in the place of the list. Its keys are names of the preset's entries: `countdown: null` removes one, `short: { steps: 10 }` changes one, and what the map does not name stays. A task with a new name and a source of its own (`sums: { dataset: sums.jsonl }`) is added. Lists whose entries have no names, such as `kl` or `auxiliary`, have to be written whole.",
+  why: "Maps are merged, lists are replaced: a list of your own leaves nothing of the preset's list. Where the preset's method stands in it, as a task that is made of others or as the stages it goes through, the run trains without the method.\n\nWrite a map in the place of the list. Its keys are names of the preset's entries: `countdown: null` removes one, `short: { steps: 10 }` changes one, and what the map does not name stays. A task with a new name and a source of its own (`sums: { dataset: sums.jsonl }`) is added. A stage's own `tasks` are such a list, too. Lists whose entries have no names, such as `kl` or `auxiliary`, have to be written whole.",
   check(model) {
     checkNamed(model, "task");
     checkNamed(model, "stage");
+    for (const view of model.stages) checkStage(model, view);
     for (const { path, key } of unnamed) checkUnnamed(model, path, key);
     checkMixed(model);
   },

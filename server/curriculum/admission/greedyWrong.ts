@@ -8,6 +8,9 @@ export const greedyWrong = admission({
     "Answers every drawn task once without chance, before its group is written; tasks that this solves do not train.",
   formula: "keep x where the greedy answer is no success",
   sources: ["The Reasoning Boundary Paradox: How Reinforcement Learning Constrains Language Models"],
+  failing: () => ({
+    kept: "trains on groups whose greedy answer is wrong, and so on every task that always fails",
+  }),
   params: z.object({}),
   create: () => ({
     ...eachGroup(() => yes),

@@ -8,6 +8,7 @@ export const minBestReward = admission({
   summary: "Leaves out groups in which no rollout earns enough: there is nothing to imitate in them.",
   formula: "max_i r_i ≥ least, or > 0 where there is none",
   sources: ["Reinforcement Fine-Tuning Naturally Mitigates Forgetting in Continual Post-Training"],
+  failing: ({ least = 1 }) => (least > 0 ? "left_out" : undefined),
   params: z.object({
     least: z.number().optional().describe("What the best rollout earns at least; default: more than 0."),
   }),

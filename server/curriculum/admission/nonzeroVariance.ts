@@ -7,6 +7,7 @@ export const nonzeroVariance = admission({
   summary: "Leaves out groups whose rewards are all equal: their advantages are zero.",
   formula: "max r ≠ min r",
   sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale", "verl filter_groups"],
+  failing: () => "left_out",
   params: z.object({}),
   create: () =>
     eachGroup(({ rewards }) =>

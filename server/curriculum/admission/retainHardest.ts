@@ -95,6 +95,7 @@ export const retainHardest = admission({
   sources: [
     "DRIVE: Data Curation Best Practices for Reinforcement Learning with Verifiable Reward in Competitive Code Generation",
   ],
+  failing: () => ({ kept: "keeps the arms of the lowest success rates, and so every one that always fails" }),
   params: z.object({
     keep: perPhase
       .default(64)

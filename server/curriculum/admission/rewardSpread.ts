@@ -67,6 +67,7 @@ export const rewardSpread = admission({
   formula:
     "std_i r_i ≥ β · EMA(mean over the step's groups of std), which begins with the mean of the first `over` steps counted",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
+  failing: ({ beta }) => (beta > 0 ? "left_out" : undefined),
   params: z.object({
     beta: z
       .number()

@@ -15,6 +15,7 @@ export const successBand = admission({
     "Online Difficulty Filtering for Reasoning Oriented Reinforcement Learning",
     "DAPO: An Open-Source LLM Reinforcement Learning System at Scale",
   ],
+  failing: ({ low, inclusive }) => (low > 0 || !inclusive ? "left_out" : undefined),
   params: z.object({
     low: z.number().min(0).max(1).default(0.2).describe("Smallest success rate that trains."),
     high: z.number().min(0).max(1).default(0.8).describe("Largest success rate that trains."),

@@ -129,6 +129,7 @@ export const angleConcentration = estimator({
   sources: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
   gives: ["estimate"],
   takes: ["tasks"],
+  failing: () => "even",
   params: z.object({
     inter_weight: z
       .number()

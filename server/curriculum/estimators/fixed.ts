@@ -78,6 +78,7 @@ export const fixed = estimator({
     "Kimi k1.5: Scaling Reinforcement Learning with LLMs",
   ],
   gives: ["estimate"],
+  failing: () => "even",
   params: z.object({
     by: z
       .enum(["field", "value", "prompt_length", "solution_length", "steps"])

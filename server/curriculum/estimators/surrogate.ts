@@ -165,6 +165,7 @@ export const surrogate = estimator({
   sources: ["MoDoMoDo: Multi-Domain Data Mixtures for Multimodal LLM Reinforcement Learning"],
   status: "approximate",
   gives: ["mixtures"],
+  failing: () => "even",
   params: surrogateParams,
   create: ({ pilots, ...options }, { folder }) => {
     if (pilots !== undefined)

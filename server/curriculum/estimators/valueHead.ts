@@ -115,9 +115,15 @@ function perceptronModel(models: Models, name: string): ValueModel {
   };
 }
 
+type Range = readonly [low: number, high: number];
+const rangeSchema = z.tuple([z.number(), z.number()]);
+const nothingEarned: Range = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
 /** What the model says of an arm, as it said it last; of arms that nobody asked about nothing is known. */
 class ValueHead implements Estimator {
   private readonly values = new Column(Number.NaN);
+  /** What groups have earned at least and at most: beyond that the model has only run on from what it learned of other prompts. */
+  private range: Range = nothingEarned;
 
   constructor(
     private readonly name: string,
@@ -127,13 +133,21 @@ class ValueHead implements Estimator {
   async foresee(candidates: readonly { readonly arm: number; readonly task: Task }[]): Promise<void> {
     const values = await this.model.values(candidates.map(({ task }) => task));
     candidates.forEach(({ arm }, i) => {
-      this.values.set(arm, values[i]!);
+      this.values.set(arm, this.within(values[i]!));
     });
+  }
+  private within(value: number): number {
+    const [low, high] = this.range;
+    return low > high ? value : Math.min(high, Math.max(low, value));
   }
   recall({ arms, values }: Looked): void {
     arms.forEach((arm, i) => {
       this.values.set(arm, values[i]!);
     });
+  }
+  remember(groups: readonly Group[]): void {
+    const means = groups.filter(({ rewards }) => rewards.length > 0).map(({ rewards }) => mean(rewards));
+    this.range = [Math.min(this.range[0], ...means), Math.max(this.range[1], ...means)];
   }
   observe(_seen: Observation): void {
     // It learns from the groups' tasks, not from arms.
@@ -152,9 +166,12 @@ class ValueHead implements Estimator {
     return this.values.get(arm);
   }
   save(): Saved {
-    return { json: null, arrays: { values: this.values.save() } };
+    const [low, high] = this.range;
+    return { json: low > high ? null : [low, high], arrays: { values: this.values.save() } };
   }
-  load({ arrays }: Saved): void {
+  load({ json, arrays }: Saved): void {
+    // An earlier version saved none.
+    this.range = rangeSchema.safeParse(json).data ?? nothingEarned;
     this.values.load(arrays?.["values"]);
   }
 }
@@ -190,7 +207,7 @@ export const valueHead = estimator({
   summary:
     "A model's guess of the mean reward of a prompt, without rolling it out; learned from the rollouts of those that are.",
   formula:
-    "V_φ(x) at the prompt's end; one step a step of the run on mean over its prompts of (V_φ(x) − mean_i r_i)²",
+    "V_φ(x) at the prompt's end; one step a step of the run on mean over its prompts of (V_φ(x) − mean_i r_i)²; what is told lies within the least and the greatest mean_i r_i so far, so that prompts which are not drawn do not drift beyond what any has earned",
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   gives: ["estimate", "foresight"],
   takes: ["tasks"],

@@ -134,6 +134,12 @@ export const gaussianWindow = sampler({
     "p(a) ∝ exp(−(rank(a) − μ)²/2σ²); μ += clamp(n·tanh(α(p̂ − β)) + n·tanh(α·w·Q̄), 0, 2n), p̂ the step's success rate, Q̄ the mean value of its arms as they are now",
   sources: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
   takes: ["estimate"],
+  failing: ({ by_value }) =>
+    by_value > 0
+      ? {
+          kept: "moves its window on by what its arms are worth, also onto arms that always fail, and never back",
+        }
+      : undefined,
   params: z.object({
     order: z.enum(["descending", "ascending"]).default("descending").describe("What comes first."),
     width: z.number().positive().default(1000).describe("σ, in ranks."),

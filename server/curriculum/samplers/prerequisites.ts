@@ -95,6 +95,7 @@ export const prerequisites = sampler({
   ],
   status: "approximate",
   takes: ["estimate"],
+  failing: () => ({ kept: "counts every arm that is not mastered as frontier, also one that always fails" }),
   params: z.object({
     requires: z
       .record(z.string(), z.array(z.string()))

@@ -82,6 +82,7 @@ export const sorted = sampler({
     "Learning Like Humans: Advancing LLM Reasoning Capabilities via Adaptive Difficulty Curriculum Learning and Expert-Guided Self-Reformulation",
   ],
   takes: ["estimate"],
+  failing: () => "even",
   params: z.object({
     order: z
       .enum(["descending", "ascending"])

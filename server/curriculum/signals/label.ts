@@ -11,6 +11,7 @@ export const label = signal({
     "A number that the task's data has, e.g. an author's difficulty. What the policy does changes nothing of it.",
   formula: "s = task.data[field]",
   sources: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
+  failing: () => "even",
   params: z.object({ field: refers({ to: "field" }).min(1).describe("Field of the task's data, a number.") }),
   create: ({ field }) =>
     byGroup(({ task }) => {

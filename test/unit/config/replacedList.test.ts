@@ -59,6 +59,41 @@ const styles: Record<string, { readonly tasks: string; readonly names: readonly 
   },
 };
 
+describe("a stage's own list of tasks", () => {
+  const stage = (list: string, other = ""): string =>
+    `extends: envgen\nreward: { terms: { right: { use: format, tags: [a] } } }\nstages:\n  - name: first\n    steps: 4\n${list}${other}`;
+  for (const [style, { tasks, names }] of Object.entries(styles))
+    it(`${style}: it is told, and the mend keeps the preset's method in the stage`, () => {
+      const list = tasks.replaceAll(/^(?=.)/gm, "    ");
+      const text = stage(list);
+      const [finding] = lists(load(text));
+      assert.equal(finding?.severity, "warning");
+      assert.match(
+        finding.message,
+        /In the stage `first` .*`generated`, which carries its method, is lost\./,
+      );
+      const after = mended(text);
+      assert.deepEqual(errors(after), []);
+      const tasksOf = after.config?.stages[0]?.body.tasks.map(({ name }) => name) ?? [];
+      assert.deepEqual([...tasksOf].sort(), ["generated", ...names].sort());
+    });
+  it("is a remark where another stage keeps the method", () => {
+    const text = stage("    tasks: [countdown]\n", "  - { name: second, steps: 4 }\n");
+    assert.deepEqual(
+      lists(load(text)).map(({ severity }) => severity),
+      ["info"],
+    );
+  });
+  it("is not told of a map, of a list with the method, or of a stage that does not roll out", () => {
+    for (const list of [
+      "    tasks: { sums: { env: countdown } }\n",
+      "    tasks: [countdown, { name: generated, generate: { selector: failures, transform: simplify, author: program } }]\n",
+      "    kind: sft\n    tasks: [countdown]\n",
+    ])
+      assert.deepEqual(lists(load(stage(list))), [], list);
+  });
+});
+
 describe("a list over a preset's tasks", () => {
   it("the presets that make tasks are found", () => assert.ok(making.length >= 11, making.join(" ")));
   for (const preset of making)

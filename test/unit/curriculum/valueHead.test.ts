@@ -65,6 +65,12 @@ for (const [what, models, params] of [
       const copy = made(valueHead, params, { models: registry });
       copy.load(estimator.save());
       assert.equal(copy.estimate(9), estimator.estimate(9));
+      // What a step's groups have earned bounds what is told, also after a resume.
+      estimator.remember!([group([1, 1, 0, 0]), group([1, 1, 1, 1, 1, 0, 0, 0])]);
+      copy.load(estimator.save());
+      await copy.foresee!(candidates);
+      for (const { arm } of candidates)
+        assert.ok(copy.estimate(arm) >= 0.5 && copy.estimate(arm) <= 0.625, String(copy.estimate(arm)));
     } finally {
       registry.close();
     }

@@ -137,6 +137,45 @@ test("rollouts of a file train beside fresh ones, read by the tokenizer where th
   }
 });
 
+test("replayed rollouts of which none has an advantage are told, once in ten steps, with what to set", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-unusable-"));
+  const file = join(folder, "log.jsonl");
+  const written = (terms: (index: number) => object): void =>
+    writeFileSync(
+      file,
+      [0, 1]
+        .map((index) =>
+          JSON.stringify({ step: 0, group: "a", index, prompt: "ab=", response: "ba", ...terms(index) }),
+        )
+        .join("\n"),
+    );
+  const told = async (rescore: string) => {
+    const run = await finished(
+      `replay={ use: file, path: ${JSON.stringify(file)}, rescore: ${rescore}, share: 0.2 }`,
+    );
+    try {
+      const events = ofKind(run.records(), "event").filter(({ name }) => name === "replay-unusable");
+      return { events, steps: metricsOf(run).length };
+    } finally {
+      run.remove();
+    }
+  };
+  try {
+    // The term failed on one of the two, and the other has nothing to be compared with.
+    written((index) => ({ rewards: { correct: index === 0 ? 1 : null } }));
+    const { events, steps } = await told("recomputed");
+    assert.equal(events.length, Math.ceil(steps / 10));
+    const [first] = events;
+    assert.equal(first?.severity, "warning");
+    assert.match(first.message, /^None of the \d+ replayed rollouts of this step has an advantage/);
+    assert.match(JSON.stringify(first), /rescore: \{ use: recomputed, terms: again \}/);
+    written((index) => ({ rewards: { correct: index } }));
+    assert.deepEqual((await told("recomputed")).events, []);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("solutions of tasks that failed throughout are learned by an optimiser of their own, and a resumed run is the same", async () => {
   const run = await finished(
     "auxiliary=[{ use: sft, when: { all_failed: 3 }, place: alone, optimizer: { use: adamw, lr: 1.0e-2 } }]",
