@@ -274,7 +274,12 @@ model: { base: tiny, tokenizer: { use: bpe, file: ${file} } }
 test("a vocabulary with more tokens than a call may have arguments is read", () => {
   const vocab = Object.fromEntries(Array.from({ length: 262_144 }, (_, id) => [`t${id}`, id]));
   const tokenizer = new HuggingFaceTokenizer({
-    tokenizer: { model: { type: "BPE", vocab, merges: [] }, added_tokens: [] },
+    tokenizer: {
+      normalizer: null,
+      post_processor: null,
+      decoder: { type: "ByteLevel" },
+      model: { type: "BPE", vocab, merges: [] },
+    },
     config: { eos_token: "t7" },
     name: "large",
     file: "tokenizer.json",
