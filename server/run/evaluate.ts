@@ -41,6 +41,8 @@ export interface Examination {
   readonly signal?: AbortSignal;
   /** Which weights answer; default `policy`. */
   readonly model?: string;
+  /** Most answers that are written before `keep` sees them; what is answered does not depend on it. */
+  readonly together?: number | undefined;
 }
 
 /** Rollouts generated at once: bounds the memory of an evaluation with many samples. */
@@ -151,8 +153,9 @@ async function* answers(
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
   const { most } = shapeOf(exam.config);
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
-  for (let from = 0; from < drafts.length; from += MOST_AT_ONCE) {
-    const some = drafts.slice(from, from + MOST_AT_ONCE);
+  const { together = MOST_AT_ONCE } = exam;
+  for (let from = 0; from < drafts.length; from += together) {
+    const some = drafts.slice(from, from + together);
     const written = await answered(exam, some, temperature, clock);
     const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
     const columns = await exam.scorer.score(batch, contextFor(exam, clock));
