@@ -22,15 +22,23 @@ export const splitBy = (pattern: string): JsonObject => ({
   invert: false,
 });
 
+/** Puts a space before a text that begins with none. */
+const prefixSpace: JsonObject = {
+  type: "Replace",
+  pattern: { Regex: String.raw`(?<![\s\S])(?! )(?=[\s\S])` },
+  content: " ",
+};
+
 /** Steps with a pattern inside, as steps that cut by one, whose classes are Unicode's. */
 function withPattern(step: Json | undefined): Json | undefined {
   if (!isObject(step)) return step;
   if (step["type"] === "Digits") return splitBy(step["individual_digits"] === true ? NUMERAL : `${NUMERAL}+`);
   if (step["type"] === "Sequence" && Array.isArray(step["pretokenizers"]))
     return { ...step, pretokenizers: step["pretokenizers"].map((inner: Json) => withPattern(inner) ?? null) };
-  if (step["type"] !== "ByteLevel" || step["use_regex"] === false || step["add_prefix_space"] === true)
-    return step;
-  return { type: "Sequence", pretokenizers: [splitBy(GPT2_PATTERN), { ...step, use_regex: false }] };
+  if (step["type"] !== "ByteLevel" || step["use_regex"] === false) return step;
+  const bytes = { ...step, use_regex: false, add_prefix_space: false };
+  const prefix = step["add_prefix_space"] === true ? [prefixSpace] : [];
+  return { type: "Sequence", pretokenizers: [...prefix, splitBy(GPT2_PATTERN), bytes] };
 }
 
 /** Text of raw bytes; where they are no UTF-8, one U+FFFD for each. */

@@ -66,18 +66,42 @@ function block(interpreter: Interpreter, body: readonly Node[], scope: Environme
   return out;
 }
 
-/** Scopes of loops that were left: what is left of their items is passed over. */
-const left = new WeakSet<Environment>();
+interface Loop {
+  /** `break` has ended it: what is left of its items is passed over. */
+  left: boolean;
+  begun: boolean;
+  /** Whether an iteration came to its end: where none did, Python's Jinja goes on with `else`. */
+  completed: boolean;
+}
+/** Loops under way, the innermost last. */
+const loops: Loop[] = [];
 
 function iteration(interpreter: Interpreter, body: readonly Node[], scope: Environment): string {
-  if (left.has(scope)) return "";
+  const loop = loops.at(-1);
+  if (loop === undefined || loop.left) return "";
+  loop.begun = true;
   try {
-    return block(interpreter, body, scope);
+    const out = block(interpreter, body, scope);
+    loop.completed = true;
+    return out;
   } catch (error) {
     if (!(error instanceof Leave)) throw error;
-    if (error.kind === "Break") left.add(scope);
+    loop.left = error.kind === "Break";
     return error.written;
   }
+}
+
+function loopOf(interpreter: Interpreter, node: Node, scope: Environment): string {
+  const loop: Loop = { left: false, begun: false, completed: false };
+  loops.push(loop);
+  let out: string;
+  try {
+    out = plain.call(interpreter, node, scope).toString();
+  } finally {
+    loops.pop();
+  }
+  const otherwise = loop.begun && !loop.completed;
+  return otherwise ? out + block(interpreter, listIn(node, "defaultBlock"), scope) : out;
 }
 
 Interpreter.prototype.evaluate = function (statement, scope) {
@@ -85,6 +109,8 @@ Interpreter.prototype.evaluate = function (statement, scope) {
   switch (statement.type) {
     case "Iteration":
       return text(this, iteration(this, listIn(statement, "body"), scope), scope);
+    case "For":
+      return text(this, loopOf(this, statement, scope), scope);
     case "Break":
     case "Continue":
       throw new Leave(statement.type, "");

@@ -19,7 +19,12 @@ const cases: readonly (readonly [string, string])[] = [
     "{% for m in messages %}{{ m.content }}{% if loop.first %}-{% continue %}{% endif %};{% endfor %}",
     "a-b;c;",
   ],
-  ["{% for m in messages %}{% break %}{% else %}none{% endfor %}.", "."],
+  ["{% for m in messages %}{% break %}{% else %}none{% endfor %}.", "none."],
+  ["{% for m in messages %}{{ m.content }}{% continue %}{% else %}none{% endfor %}.", "abcnone."],
+  [
+    "{% for m in messages %}{{ m.content }}{% if m.content == 'b' %}{% break %}{% endif %}{% else %}none{% endfor %}.",
+    "ab.",
+  ],
   ["{% for m in [] %}{% break %}{% else %}none{% endfor %}.", "none."],
   [
     "{% for m in messages %}[{% for n in messages %}{{ m.content ~ n.content }}{% if loop.index == 2 %}{% break %}{% endif %},{% endfor %}]{% endfor %}",
