@@ -106,3 +106,80 @@ test("runs of ▁ that are added tokens and that no merge makes are found only a
     ["ab", [5]],
   ]);
 });
+
+test("word pieces cut Chinese characters beyond the first plane", () => {
+  const tokenizer = made({
+    added_tokens: [added(1, "</s>", true)],
+    normalizer: {
+      type: "BertNormalizer",
+      clean_text: true,
+      handle_chinese_chars: true,
+      strip_accents: null,
+      lowercase: true,
+    },
+    pre_tokenizer: { type: "BertPreTokenizer" },
+    post_processor: null,
+    decoder: { type: "WordPiece", prefix: "##", cleanup: true },
+    model: {
+      type: "WordPiece",
+      unk_token: "[UNK]",
+      continuing_subword_prefix: "##",
+      max_input_chars_per_word: 100,
+      vocab: {
+        "[UNK]": 0,
+        "</s>": 1,
+        a: 2,
+        b: 3,
+        "##b": 4,
+        "\u{20000}": 5,
+        "\u{2F800}": 6,
+        "\u4e00": 7,
+        "##\u{20000}": 8,
+        "a\u{2B820}": 10,
+        "\u{2B920}": 11,
+      },
+    },
+  });
+  check(tokenizer, [
+    ["a\u{20000}b", [2, 5, 3]],
+    ["\u{20000}\u{20000}", [5, 5]],
+    ["a\u4e00b", [2, 7, 3]],
+    ["a\u{2B820}b", [10, 4]],
+    ["a\u{2B920}b", [2, 11, 3]],
+    ["\u{20000} b", [5, 3]],
+    ["a\u{2F801}b", [2, 0, 3]],
+  ]);
+});
+
+test("runs of ▁ that are added tokens are found in normalised text where they say so", () => {
+  const run = (id: number, content: string): JsonObject => ({
+    ...added(id, content, false),
+    normalized: true,
+  });
+  const tokenizer = made({
+    added_tokens: [added(1, "</s>", true), run(7, "▁▁"), run(8, "▁▁▁")],
+    normalizer: { type: "Replace", pattern: { String: " " }, content: "▁" },
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: "Replace", pattern: { String: "▁" }, content: " " },
+    model: {
+      type: "BPE",
+      unk_token: "<unk>",
+      fuse_unk: true,
+      byte_fallback: false,
+      vocab: { "<unk>": 0, "</s>": 1, "▁": 2, a: 3, b: 4, ab: 5, "▁a": 6, "▁▁": 7, "▁▁▁": 8 },
+      merges: [
+        ["a", "b"],
+        ["▁", "a"],
+      ],
+    },
+  });
+  check(tokenizer, [
+    ["a  b", [3, 7, 4]],
+    ["a▁▁b", [3, 7, 4]],
+    ["  ab", [7, 5]],
+    ["a   b", [3, 8, 4]],
+    ["a▁▁▁▁▁b", [3, 8, 7, 4]],
+    ["a ▁b", [3, 7, 4]],
+  ]);
+});
