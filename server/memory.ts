@@ -12,7 +12,7 @@ import { writesAnew } from "./config/branchFacts.ts";
 import { askedBeyond, episodeTokens } from "./config/shapeFacts.ts";
 import { givenTrains, helps } from "./config/guidanceFacts.ts";
 import type { RunConfig, StageConfig } from "./config/resolved.ts";
-import { describeModel, MOST_STREAMS, threadSettings } from "./policy/index.ts";
+import { describeShape, MOST_STREAMS, threadSettings } from "./policy/index.ts";
 import {
   planWithin,
   total,
@@ -41,7 +41,7 @@ export interface Limit {
   /** Who says so, as the end of a sentence. */
   readonly because: string;
 }
-export function limitOf({ engine }: Pick<RunConfig, "engine">): Limit {
+export function limitOf({ engine }: { readonly engine: Pick<RunConfig["engine"], "memory"> }): Limit {
   if (engine.memory !== undefined) return { bytes: engine.memory, because: "engine.memory" };
   const whole = machineMemory();
   return { bytes: SHARE * whole, because: `${100 * SHARE} % of this machine's ${sizeText(whole)}` };
@@ -86,10 +86,10 @@ function keptWeights({ stages }: RunConfig): number {
 }
 
 /** The models beside the policy; a frozen one has weights and nothing else. */
-function otherNeeds(config: RunConfig): ModelNeeds[] {
+export function otherNeeds(config: RunConfig): ModelNeeds[] {
   return config.models.flatMap((one) => {
     if (one.kind !== "opened") return [];
-    const { shape } = describeModel(one.model);
+    const shape = describeShape(one.model);
     const { heads = [], adapter } = one.model;
     const context = contextOf(config.top, { random: randomStream(config.seed, "optimizer") });
     return [
@@ -173,7 +173,7 @@ export function planMemory(config: RunConfig): MemoryPlan {
 const planned = new WeakMap<RunConfig, MemoryPlan>();
 
 function planFor(config: RunConfig, limit: number): Plan {
-  const { shape } = describeModel(config.model);
+  const shape = describeShape(config.model);
   const policy = policyNeeds(config, shape);
   const work = workNeeds(config, shape);
   const { vocabulary } = shape;
@@ -236,6 +236,19 @@ export function admitMemory(config: RunConfig): MemoryPlan {
       action: `${remedy} Or, on a machine that has it, set engine.memory to ${needed}MiB.`,
     },
   );
+}
+
+/** Of the limit, above this share a run that fits may run out of memory all the same. */
+const NEAR = 0.9;
+
+/** What to say of a run that fits, but hardly; undefined: there is room. */
+export function nearLimit(config: RunConfig): string | undefined {
+  const { limit, peak: planned } = planMemory(config);
+  if (planned <= NEAR * limit.bytes) return undefined;
+  const { fits, peak } = planFor(config, NEAR * limit.bytes);
+  if (fits) return undefined;
+  const remedy = remedyFor(config, NEAR * limit.bytes);
+  return `However finely it is cut, the run needs about ${sizeText(peak)} of the ${sizeText(limit.bytes)} that it may take (${limit.because}), and the prediction may be off by more than what is left.${remedy === undefined ? "" : ` ${remedy}`}`;
 }
 
 /** What to lower after the memory has run out all the same: the largest part that a number decides. */

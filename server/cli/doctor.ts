@@ -12,6 +12,7 @@ import {
 } from "../doctor/checks.ts";
 import { checkDaemon } from "../doctor/daemon.ts";
 import { checkMemory } from "../doctor/memory.ts";
+import { checkModels } from "../doctor/models.ts";
 import { daemonState, storeOf } from "./store.ts";
 import { setupRecord } from "../natives.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
@@ -50,6 +51,7 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
     checkData(),
     checkStore(process.cwd()),
     daemon,
+    ...(config === undefined ? [] : checkModels(config)),
     checkMemory(config),
   ];
   const ok = checks.every(({ status }) => status !== "missing");

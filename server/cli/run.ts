@@ -5,7 +5,7 @@ import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { runsStart } from "../../shared/protocol.ts";
 import { loadConfig } from "../config/index.ts";
-import { admitMemory } from "../memory.ts";
+import { modelFacts } from "../modelFacts.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import { complain, exit, printJson, type Command } from "./command.ts";
 import { printDryRun } from "./dryRunText.ts";
@@ -38,6 +38,7 @@ function positive(text: string): number {
 function checked(file: string, { set, steps, seed }: Options): RunConfig | undefined {
   const { config, diagnostics } = loadConfig(file, {
     set,
+    models: modelFacts,
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
@@ -103,7 +104,6 @@ export const command: Command = {
         const config = checked(file, options);
         if (config === undefined) return;
         if (options.dryRun === true) return rehearse(config, options.json);
-        admitMemory(config);
         const store = storeOf(options.store, file);
         const run = await start(file, store, options);
         await followHere(run, {

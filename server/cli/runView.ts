@@ -14,6 +14,8 @@ export class LiveView implements RunReporter {
   private total = 0;
   private done = 0;
   private stage = "";
+  /** How far a long evaluation is; empty where none is under way. */
+  private evaluating = "";
   private seconds: number[] = [];
   private rewards: number[] = [];
   private shares: [string, number][] = [];
@@ -47,9 +49,11 @@ export class LiveView implements RunReporter {
       case "step":
         return this.step(line);
       case "event":
-        this.print([eventLine(line)]);
+        if (line.name === "evaluating") this.evaluating = line.message;
+        else this.print([eventLine(line)]);
         return this.draw();
       case "evaluation":
+        this.evaluating = "";
         this.print([evaluationLine(line)]);
         return this.draw();
       case "summary":
@@ -91,7 +95,8 @@ export class LiveView implements RunReporter {
     const percent = this.total > 0 ? Math.floor((100 * this.done) / this.total) : 0;
     const pace = this.seconds.at(-1);
     const head = `${colours.bold(oneLine(this.stage, 24).padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.max(8, Math.min(30, width - 50))))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
-    this.block.draw([head, this.curve(width), ...this.curriculum(width), ...this.shown(width)]);
+    const now = this.evaluating === "" ? [] : [colours.dim(oneLine(this.evaluating, width))];
+    this.block.draw([head, ...now, this.curve(width), ...this.curriculum(width), ...this.shown(width)]);
   }
 
   private curve(width: number): string {

@@ -137,7 +137,10 @@ export const command: Command = {
       )
       .action(async (checkpoint: string, given: unknown) => {
         const options = parsed(given);
-        const policy = await openCheckpoint(findCheckpoint(checkpoint), options.seed);
+        const policy = await openCheckpoint(findCheckpoint(checkpoint), options.seed, {
+          answers: options.count,
+          max_tokens: options.maxTokens,
+        });
         try {
           const talk = new Talk(policy, options);
           for (const prompt of options.prompt) {

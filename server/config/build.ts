@@ -338,6 +338,7 @@ export function buildRun(
     evaluation: {
       every: n("evaluation", "every"),
       prompts: n("evaluation", "prompts"),
+      fits: reader.node("evaluation", "prompts")?.origin.layer === "default",
       pass_at: passAt,
       samples: reader.read(types.maybeNumber, "evaluation", "samples") ?? Math.max(...passAt),
       temperature: n("evaluation", "temperature"),

@@ -13,6 +13,7 @@ import { foreignKind, type ConfigKind } from "./foreign.ts";
 import { grammar } from "./grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
 import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "./node.ts";
+import type { ModelFacts } from "./modelFacts.ts";
 import { newReading } from "./perObject.ts";
 import { withPolicyModel } from "./policyModel.ts";
 import { withStageModels } from "./stageKindBlocks.ts";
@@ -37,6 +38,8 @@ export interface LoadOptions {
   readonly folder?: string;
   /** The config is only applied to recorded rollouts: it need have no task, no reward, and nothing to train. */
   readonly recorded?: boolean;
+  /** Looks at the models that the config names; without it they need only be there. */
+  readonly models?: ModelFacts;
 }
 
 /** Who wrote a value; `line` counts from 1, and is 0 where no file wrote it. */
@@ -186,7 +189,8 @@ class Loader {
     const capped = this.options.steps !== undefined;
     const { edits, file } = this;
     const { inherited, mixed } = this.extender;
-    return { config, root: top.node, inherited, mixed, stages, file, capped, report, edits };
+    const { models: facts } = this.options;
+    return { config, root: top.node, inherited, mixed, stages, file, capped, facts, report, edits };
   }
 
   /** Once the file has been read. */

@@ -324,6 +324,8 @@ export interface RunConfig {
   readonly evaluation: {
     readonly every: number;
     readonly prompts: number;
+    /** Nobody wrote `prompts`: a model that answers slowly may be asked fewer. */
+    readonly fits?: boolean;
     readonly pass_at: readonly number[];
     readonly samples: number;
     readonly temperature: number;

@@ -4,6 +4,7 @@ import { ResponseError } from "vscode-jsonrpc/node";
 import { UserError } from "../../shared/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../shared/protocol.ts";
 import { loadConfig } from "../config/load.ts";
+import { modelFacts } from "../modelFacts.ts";
 
 /** The run's name. Throws with the config's diagnostics when it has errors. */
 export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart>): string {
@@ -15,6 +16,7 @@ export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart
     });
   const { config, diagnostics } = loadConfig(file, {
     set,
+    models: modelFacts,
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });

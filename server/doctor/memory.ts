@@ -8,7 +8,7 @@ import type { Check } from "./checks.ts";
 
 const name = "memory";
 const here = (): string => {
-  const { bytes, because } = limitOf({ engine: { backend: "auto", threads: undefined } });
+  const { bytes, because } = limitOf({ engine: {} });
   return `a run may take ${sizeText(bytes)}, ${because}`;
 };
 

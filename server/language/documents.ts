@@ -6,6 +6,7 @@ import { loadConfig, type LoadedConfig } from "../config/index.ts";
 import type { SourceNode } from "../config/node.ts";
 import { language } from "../../shared/contributions.ts";
 import { readForeignDocument, type ForeignDocument } from "../foreign/index.ts";
+import { modelFacts } from "../modelFacts.ts";
 import type { Surroundings } from "../foreign/version.ts";
 
 export interface OpenConfig {
@@ -48,7 +49,7 @@ export class OpenConfigs {
     if (known?.version === document.version) return known;
     const text = document.getText();
     const file = pathOf(document.uri);
-    const loaded = loadConfig(file, { text });
+    const loaded = loadConfig(file, { text, models: modelFacts });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
     const config: OpenConfig = {
       uri: document.uri,

@@ -1,11 +1,19 @@
 /** Opening the language model that a run trains. */
+import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../config/declaration.ts";
 import type { ModelConfig } from "../config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./backend.ts";
 import { readCheckpointHead } from "./checkpoint.ts";
-import { baseOf, openBase, openWeights, type ModelHead, type WeightReader } from "./formats/index.ts";
+import {
+  baseOf,
+  openBase,
+  openWeights,
+  readShape,
+  type ModelHead,
+  type WeightReader,
+} from "./formats/index.ts";
 import { isLean } from "./memory.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { take } from "./runtime.ts";
@@ -101,6 +109,20 @@ export function describeModel(
   }
   const head = from === undefined ? openBase(model.base) : readCheckpointHead(from);
   return { shape: head.shape, tokenizer: head.tokenizer, head };
+}
+
+/**
+ * The size alone, as what is predicted of a run needs it: no tokenizer of a stored model is read, and no vocabulary
+ * learned from a file (it has as many tokens as the config lets it have).
+ */
+export function describeShape(model: ModelConfig): Shape {
+  if (model.base !== "tiny") return readShape(model.base);
+  const { tokenizer } = model;
+  const learned =
+    tokenizer?.use === "bpe" &&
+    tokenizer.file !== undefined &&
+    statSync(tokenizer.file, { throwIfNoEntry: false })?.isFile() === true;
+  return learned ? tinyShape(model, tokenizer.vocabulary) : describeModel(model).shape;
 }
 
 /**

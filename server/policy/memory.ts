@@ -13,11 +13,11 @@ import { WHOLE_PARAMETERS } from "./optimizer.ts";
 import { decays } from "./trained.ts";
 import { leanFloats } from "./transformer/forward.ts";
 import {
+  countMatching,
   countOf,
   headWidth,
   parameterCount,
   qkvWidth,
-  weightShapes,
   type Shape,
 } from "./transformer/weights.ts";
 
@@ -107,8 +107,7 @@ const sumOf = (shapes: Readonly<Record<string, readonly number[]>>): number =>
 const LEAN_PARAMETERS = 32e6;
 export const isLean = (shape: Shape): boolean => parameterCount(shape) > LEAN_PARAMETERS;
 
-const matching = (shape: Shape, names: RegExp): number =>
-  sumOf(Object.fromEntries(Object.entries(weightShapes(shape)).filter(([name]) => names.test(name))));
+const matching = (shape: Shape, names: RegExp): number => countMatching(shape, (name) => names.test(name));
 /** Floats of the folded matrices that are new values; the others are the weights themselves. */
 const foldedFloats = (shape: Shape): number => matching(shape, /\.(qkv|gate|up)$|^head$/);
 /** Floats of the matrices that an adapter may change. */
@@ -163,21 +162,30 @@ function optimizerBytes({ shape, trained, adapted, optimizer }: ModelNeeds): { s
   return { state: 4 * state, step: 4 * (2 * gradient + next + folded) };
 }
 
-/** The peak under a budget, part by part. */
-export function predict(models: readonly ModelNeeds[], work: WorkNeeds, budget: Budget): Prediction {
+type Standing = Pick<Prediction, "process" | "weights" | "snapshots" | "optimizer" | "step">;
+
+/** What is held whatever the budget. */
+function standing(models: readonly ModelNeeds[], work: WorkNeeds): Standing {
   const sum = (bytes: (model: ModelNeeds) => number): number =>
     models.reduce((all, model) => all + bytes(model), 0);
   const held = (model: ModelNeeds): number => 4 * heldFloats(model, work);
+  const optimizers = models.map(optimizerBytes);
   return {
     process: PROCESS[work.backend],
     weights: sum(held),
     snapshots: sum((model) => model.snapshots * (model.adapted ? 4 * sumOf(model.trained) : held(model))),
-    optimizer: sum((model) => optimizerBytes(model).state),
-    step: sum((model) => optimizerBytes(model).step),
-    ...busiest(models, work, budget),
-    replay: 0,
+    optimizer: optimizers.reduce((all, { state }) => all + state, 0),
+    step: optimizers.reduce((all, { step }) => all + step, 0),
   };
 }
+
+/** The peak under a budget, part by part. */
+export const predict = (
+  models: readonly ModelNeeds[],
+  work: WorkNeeds,
+  budget: Budget,
+  held: Standing = standing(models, work),
+): Prediction => ({ ...held, ...busiest(models, work, budget), replay: 0 });
 
 /** What passes hold, of the policy's own or of a model that learns or judges beside it: they take turns. */
 function busiest(
@@ -301,8 +309,9 @@ export function planWithin(
   fixed: Partial<Budget> = {},
 ): Plan {
   let last: Plan | undefined;
+  const held = standing(models, work);
   for (const budget of budgets(fixed)) {
-    const prediction = predict(models, work, budget);
+    const prediction = predict(models, work, budget, held);
     const peak = total(prediction);
     last = { budget, prediction, peak, fits: peak <= limit };
     if (last.fits) return last;

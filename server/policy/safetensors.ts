@@ -142,7 +142,11 @@ export class SafetensorsFile {
   private readHeader(): void {
     const { size } = fstatSync(this.descriptor);
     if (size < 8) throw this.broken("it is shorter than its header");
-    const length = Number(Buffer.from(this.bytes(0, new Uint8Array(8))).readBigUInt64LE());
+    const begin = Buffer.from(this.bytes(0, new Uint8Array(8)));
+    // What `git clone` leaves in a large file's place where Git LFS is not installed.
+    if (begin.toString("latin1") === "version ")
+      throw this.broken("it is a pointer of Git LFS, not the file itself (git lfs pull fetches it)");
+    const length = Number(begin.readBigUInt64LE());
     if (8 + length > size) throw this.broken("it is cut short");
     if (length > mostHeader) throw this.broken(`its header has ${length} bytes, and 100 MB are the most`);
     let header: Record<string, unknown>;
@@ -170,17 +174,26 @@ export class SafetensorsFile {
   shapeOf(name: string): readonly number[] | undefined {
     return this.entries.get(name)?.shape;
   }
-  /** @throws UserError where the tensor's element type is not one that is read, or its data has another length. */
-  read(name: string, room: Room = fresh): StoredTensor {
+  /**
+   * The entry of a tensor that can be read, by the header alone.
+   *
+   * @throws UserError where the tensor's element type is not one that is read, or its data has another length.
+   */
+  check(name: string): Entry & { readonly count: number; readonly reader: Reader | undefined } {
     const entry = this.entries.get(name);
     if (entry === undefined) throw this.broken(`it has no tensor ${name}`);
-    const { dtype, shape, start, bytes } = entry;
+    const { dtype, shape, bytes } = entry;
     const reader = readers[dtype];
     if (reader === undefined && dtype !== "F32")
       throw this.broken(`${name} is ${dtype}, and only F32, ${Object.keys(readers).join(", ")} are read`);
     const count = shape.reduce((n, extent) => n * extent, 1);
     if (bytes !== (reader?.size ?? 4) * count)
       throw this.broken(`the data of ${name} does not have the length of its extents`);
+    return { ...entry, count, reader };
+  }
+  /** @throws UserError as `check` does, or where the file is cut short. */
+  read(name: string, room: Room = fresh): StoredTensor {
+    const { shape, start, bytes, count, reader } = this.check(name);
     const data = room(count);
     if (reader === undefined)
       this.bytes(start, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readBest } from "../../shared/bestCheckpoint.ts";
 import { UserError } from "../../shared/errors.ts";
+import { refuseOtherWeights } from "../policy/formats/index.ts";
+import { admitAnswers, type Answering } from "../memoryOfAnswers.ts";
 import { adamwChoice } from "../policy/optimizers/adamw.ts";
 import { openPolicy, type TrainablePolicy } from "../policy/index.ts";
 import { checkpointFolder, checkpointSteps } from "./checkpoint.ts";
@@ -41,6 +43,7 @@ export function resolveCheckpoint(path: string): string {
   ];
   const found = candidates.find(isPolicy);
   if (found !== undefined) return found;
+  refuseOtherWeights(folder);
   const there = existsSync(folder)
     ? statSync(folder).isFile()
       ? "it is a file"
@@ -54,19 +57,26 @@ export function resolveCheckpoint(path: string): string {
   });
 }
 
-/** Opens a checkpoint to generate from; it is not going to be trained. */
-export function openCheckpoint(
+/**
+ * Opens a checkpoint to generate from; it is not going to be trained.
+ * @throws UserError where it needs more memory than it may take
+ */
+export async function openCheckpoint(
   path: string,
   seed: number,
-  backend: "auto" | "native" | "webgpu" | "wasm" = "auto",
+  work: Omit<Answering, "path">,
 ): Promise<TrainablePolicy> {
+  const base = resolveCheckpoint(path);
+  const budget = admitAnswers({ path: base, ...work });
+  const backend = work.config?.engine.backend ?? "auto";
   return openPolicy({
     model: {
-      base: resolveCheckpoint(path),
+      base,
       size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true },
     },
     optimizer: adamwChoice({ lr: 0 }),
     backend,
     seed,
+    ...budget,
   });
 }

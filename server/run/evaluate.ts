@@ -41,10 +41,12 @@ export interface Examination {
   readonly signal?: AbortSignal;
   /** Which weights answer; default `policy`. */
   readonly model?: string;
+  /** Most answers that are written before `keep` sees them; what is answered does not depend on it. */
+  readonly together?: number | undefined;
 }
 
 /** Rollouts generated at once: bounds the memory of an evaluation with many samples. */
-const chunk = 4096;
+export const MOST_AT_ONCE = 4096;
 
 function decode({ config, policy, signal, model }: Examination, temperature: number): DecodeOptions {
   const { rollout } = config.top;
@@ -151,8 +153,9 @@ async function* answers(
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
   const { most } = shapeOf(exam.config);
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
-  for (let from = 0; from < drafts.length; from += chunk) {
-    const some = drafts.slice(from, from + chunk);
+  const { together = MOST_AT_ONCE } = exam;
+  for (let from = 0; from < drafts.length; from += together) {
+    const some = drafts.slice(from, from + together);
     const written = await answered(exam, some, temperature, clock);
     const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
     const columns = await exam.scorer.score(batch, contextFor(exam, clock));

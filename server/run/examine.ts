@@ -2,11 +2,12 @@
 import { Algorithm } from "../algorithm.ts";
 import { UserError } from "../../shared/errors.ts";
 import type { RunConfig } from "../config/resolved.ts";
+import { episodeTokens } from "../config/shapeFacts.ts";
 import { probed, probeReport, type Probe, type ProbeReport } from "../evaluation/probes.ts";
 import type { Clock } from "../seams.ts";
 import { randomStream } from "../random.ts";
 import { openCheckpoint } from "./checkpoints.ts";
-import { evaluate, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
+import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
 import { openModels } from "./models.ts";
 import { heldOut, Parts } from "./stage.ts";
 
@@ -53,7 +54,11 @@ export async function examine(
   keep?: (answered: Answered) => void,
   probes: readonly Probe[] = [],
 ): Promise<Examined> {
-  const policy = await openCheckpoint(path, config.seed, config.engine.backend);
+  const policy = await openCheckpoint(path, config.seed, {
+    answers: Math.min(MOST_AT_ONCE, config.evaluation.prompts * Math.max(1, config.evaluation.samples)),
+    max_tokens: episodeTokens(config.top.rollout),
+    config,
+  });
   const models = await openModels(config, policy);
   const parts = new Parts({
     random: randomStream(config.seed, "methods"),

@@ -3,7 +3,7 @@ import type { StageKind } from "../../shared/stageKinds.ts";
 import { modelsRead } from "../algorithm/modelsRead.ts";
 import { join, relative } from "node:path";
 import { z } from "zod";
-import { Algorithm, create, type DrawnTask } from "../algorithm.ts";
+import { Algorithm, create } from "../algorithm.ts";
 import type { RunConfig } from "../config/resolved.ts";
 import type { MergeSource } from "../config/stageConfig.ts";
 import { randomStream } from "../random.ts";
@@ -13,6 +13,8 @@ import { claims, unclaimedError } from "./claims.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate, type Answered } from "./evaluate.ts";
+import { EvaluationProgress } from "./evaluationProgress.ts";
+import { sized, type Asked } from "./evaluationSize.ts";
 import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.ts";
 import { identitiesOf } from "./identity.ts";
 import { loadOptimizers, saveOptimizers } from "./optimizers.ts";
@@ -20,6 +22,7 @@ import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "./learners.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "./record.ts";
+import type { Appended } from "./recorder.ts";
 import type { Session } from "./session.ts";
 import { heldOut, Parts, type Stage } from "./stage.ts";
 import { stepOf } from "./stages/kinds.ts";
@@ -42,7 +45,7 @@ export class Trainer implements Driver {
   /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
   private boundary: Record<string, Saved> | undefined;
   private readonly matrix: RegressionMatrix;
-  private exam: { readonly tasks: readonly DrawnTask[]; readonly algorithm: Algorithm } | undefined;
+  private exam: Asked | undefined;
 
   constructor(
     private readonly session: Session,
@@ -197,31 +200,40 @@ export class Trainer implements Driver {
     clock: Clock,
   ): Promise<Readonly<Record<string, number>>> {
     const { config, policy, models, recorder, signal } = this.session;
-    const { tasks, algorithm } = (this.exam ??= this.examination());
-    const { report } = await evaluate(
-      { config, tasks, algorithm, scorer: this.parts.scorer(config.top), policy, models, signal },
-      clock,
-      (answered) => this.recordAnswers(answered),
-    );
+    const work = { config, scorer: this.parts.scorer(config.top), policy, models, signal };
+    this.exam ??= await sized({ ...work, ...this.examination() }, clock, recorder, this.folder);
+    const exam = { ...work, ...this.exam };
+    const records: Appended[] = [];
+    const total = exam.tasks.length * (1 + config.evaluation.samples);
+    const progress = new EvaluationProgress(total, ({ message, data }) => {
+      recorder.event("info", "evaluating", message, { data });
+      recorder.commit();
+    });
+    const { report } = await evaluate(exam, clock, (answered) => {
+      records.push(...this.answerRecords(answered));
+      progress.add(answered.batch.rows);
+    });
     const { metrics } = report;
+    // After the last of the messages, each of which ends a commit: an evaluation is kept whole or not at all.
+    for (const record of records) recorder.append(record);
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
     return metrics;
   }
 
   /** As many greedy answers as drawn ones, of the same first tasks: what the model says, not every number. */
-  private recordAnswers(answered: Answered): void {
+  private answerRecords(answered: Answered): Appended[] {
     const { config, recorder } = this.session;
     const { record } = config.evaluation;
     const most = answered.greedy ? Math.ceil(record / 2) : Math.floor(record / 2);
-    answered.task.forEach((task, row) => {
-      if (task >= most || answered.batch.records[row]!.index > 0) return;
+    return [...answered.task].flatMap((task, row): Appended[] => {
+      if (task >= most || answered.batch.records[row]!.index > 0) return [];
       const index = 2 * task + (answered.greedy ? 0 : 1);
       const { step } = recorder;
-      recorder.append({ kind: "rollout", step, index, ...evaluationRecord(step, answered, row) });
+      return [{ kind: "rollout", step, index, ...evaluationRecord(step, answered, row) }];
     });
   }
 
-  private examination(): { tasks: readonly DrawnTask[]; algorithm: Algorithm } {
+  private examination(): Asked {
     const { config, recorder } = this.session;
     const context = this.parts.context(config.top);
     const tasks = heldOut(config.top, context, config.evaluation.prompts);

@@ -9,6 +9,7 @@ import { startOfFile } from "../../config/node.ts";
 import { aliasesBeyond } from "../../foreign/composed.ts";
 import { checkForeign, judgedBy, readForeignDocument, type JudgedBy } from "../../foreign/index.ts";
 import { limits, readText } from "../../inputFile.ts";
+import { modelFacts } from "../../modelFacts.ts";
 import { tooManyAliases } from "../../yamlAliases.ts";
 import { isConfigName, type Wanted } from "./files.ts";
 
@@ -61,7 +62,7 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
   if (unread !== undefined) return { file, kind, diagnostics: [unread], fixed: false };
   const mended = fix ? mendAll(path, text) : text;
   const fixed = write(path, text, mended);
-  return { file, kind, diagnostics: allFindings(path, { text: mended, set }), fixed };
+  return { file, kind, diagnostics: allFindings(path, { text: mended, set, models: modelFacts }), fixed };
 }
 
 const mendForeign = (path: string, text: string): string =>

@@ -13,6 +13,7 @@ export type Environment =
       readonly kind: "made";
       readonly values: readonly string[];
       /** Characters. */ readonly longestPrompt: number;
+      /** Of some tasks. */ readonly prompts: readonly string[];
       /** Of each value that was drawn, the least characters of a written solution. */
       readonly shortestSolution: ReadonlyMap<string, number>;
       /** Whether its tasks have an answer to compare with. */
@@ -58,6 +59,7 @@ function ask(source: TaskConfig["source"]): Environment {
       kind: "made",
       values: tasks.values,
       longestPrompt: Math.max(0, ...drawn.map(({ prompt }) => prompt.length)),
+      prompts: drawn.map(({ prompt }) => prompt),
       shortestSolution: shortest(drawn, tasks),
       answers: drawn.some(({ answer }) => answer !== undefined),
       fields: Object.keys(drawn[0]?.data ?? {}),

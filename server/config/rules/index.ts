@@ -11,7 +11,9 @@ import { contextLength } from "./contextLength.ts";
 import { emptyAnswer } from "./emptyAnswer.ts";
 import { environment } from "./environments.ts";
 import { datasetFile } from "./datasetFile.ts";
+import { modelContent } from "./modelContent.ts";
 import { modelFile } from "./modelFile.ts";
+import { modelMemory } from "./modelMemory.ts";
 import { pythonReward } from "./pythonReward.ts";
 import { rewardFile } from "./rewardFile.ts";
 import { grammarRegex } from "./grammarRegex.ts";
@@ -126,6 +128,8 @@ export const rules: readonly Rule[] = [
   grammarRegex,
   modelSize,
   modelFile,
+  modelContent,
+  modelMemory,
   registeredModel,
   datasetFile,
   rewardFile,

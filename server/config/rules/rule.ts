@@ -1,6 +1,7 @@
 /** A cross-field rule: what one declaration alone cannot see. One file each. */
 import { child, entry, type MapNode, type Origin, type SourceNode } from "../node.ts";
 import type { Path, SourceEdits } from "../edits.ts";
+import type { ModelFacts } from "../modelFacts.ts";
 import type { Finding, Report } from "../report.ts";
 import type { RunConfig, StageConfig } from "../resolved.ts";
 
@@ -25,6 +26,8 @@ export interface ConfigModel {
   readonly file: string;
   /** `--steps` cut the run short: what then lies past its end was not meant to. */
   readonly capped: boolean;
+  /** What the models' files say; undefined where only the config is looked at. */
+  readonly facts?: ModelFacts | undefined;
   readonly report: Report;
   /** Makes mends of the file that is checked. */
   readonly edits: SourceEdits;

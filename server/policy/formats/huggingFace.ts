@@ -17,6 +17,7 @@ import { readConfig } from "./huggingFace/readConfig.ts";
 import { isIgnored, modelPrefix, publicTensors, type PublicTensor } from "./huggingFace/tensors.ts";
 import { configOf } from "./huggingFace/writeConfig.ts";
 import type { ModelHead, WeightReader, Weights } from "./model.ts";
+import { otherWeights } from "./otherWeights.ts";
 
 /** @throws UserError naming the file, and the key that is missing or asks for what this engine does not compute. */
 export function readHuggingFaceHead(path: string): ModelHead {
@@ -30,13 +31,15 @@ function filesOf(folder: string): string[] {
   const index = join(folder, "model.safetensors.index.json");
   if (existsSync(whole)) return [whole];
   if (!existsSync(index)) {
-    throw new UserError(`${folder} has neither model.safetensors nor model.safetensors.index.json.`, {
-      file: folder,
-      code: "model-weights",
-      action: existsSync(join(folder, "pytorch_model.bin"))
-        ? "Save the model once more with transformers' save_pretrained, which writes safetensors."
-        : "Name a folder that holds the model's weights as safetensors.",
-    });
+    const other = otherWeights(folder);
+    throw new UserError(
+      `${folder} has neither model.safetensors nor model.safetensors.index.json${other === undefined ? "" : `: ${other.words}`}.`,
+      {
+        file: folder,
+        code: "model-weights",
+        action: other?.action ?? "Name a folder that holds the model's weights as safetensors.",
+      },
+    );
   }
   try {
     const json: unknown = JSON.parse(readText(index, limits.modelJson));
@@ -127,6 +130,13 @@ class FolderWeights implements WeightReader {
       throw tensorProblem(file?.file ?? this.folder, tensor, found);
     return { file, name };
   }
+  /** By the headers alone: that each tensor is of a type that is read. @throws UserError naming one that is not */
+  check(): void {
+    for (const tensor of Object.values(this.tensors).flat()) {
+      const { file, name } = this.find(tensor);
+      file.check(name);
+    }
+  }
   read(weight: string, room?: Room): Float32Array {
     const [extents, tensors] = [take(this.extents, weight), take(this.tensors, weight)];
     const read = (tensor: PublicTensor, own: Room = this.scratch.floats): Float32Array => {
@@ -148,6 +158,16 @@ class FolderWeights implements WeightReader {
  */
 export const openHuggingFaceWeights = (folder: string, shape: Shape): WeightReader =>
   new FolderWeights(folder, shape);
+
+/** That the weights are there and can be read, by their headers alone. @throws UserError as reading them would */
+export function checkHuggingFaceWeights(folder: string, shape: Shape): void {
+  const weights = new FolderWeights(folder, shape);
+  try {
+    weights.check();
+  } finally {
+    weights.close();
+  }
+}
 
 const writeJson = (file: string, value: unknown): void => {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`, { flush: true });

@@ -7,14 +7,17 @@ import { limits, readText } from "../../inputFile.ts";
 import { mergedWeight, type Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { openGgufWeights, readGgufHead } from "./gguf/index.ts";
-import { openHuggingFaceWeights, readHuggingFaceHead } from "./huggingFace.ts";
+import { checkGgufWeights, openGgufWeights, readGgufHead, readGgufShape } from "./gguf/index.ts";
+import { checkHuggingFaceWeights, openHuggingFaceWeights, readHuggingFaceHead } from "./huggingFace.ts";
+import { readConfig } from "./huggingFace/readConfig.ts";
 import { readEvery, type ModelHead, type WeightReader, type Weights } from "./model.ts";
+import { refuseOtherWeights } from "./otherWeights.ts";
 import { isPeft, readPeft } from "./peft.ts";
 
 export type { ModelHead, OpenWeights, WeightReader, Weights } from "./model.ts";
 export { writeHuggingFace } from "./huggingFace.ts";
 export { isPeft, readPeft, writePeft } from "./peft.ts";
+export { refuseOtherWeights } from "./otherWeights.ts";
 
 /** Whether a folder's config.json says that gradus wrote it. @throws UserError where it is not JSON */
 function isCheckpoint(folder: string): boolean {
@@ -33,12 +36,14 @@ function isCheckpoint(folder: string): boolean {
   }
 }
 
-/**
- * What kind of model a path holds, its size and its tokenizer, without the weights.
- *
- * @throws UserError where nothing is there, or nothing that can be opened; it names the file and what is wrong.
- */
-export function openBase(path: string): ModelHead {
+/** Where a path's model lies: in one .gguf file, or in a folder with a config.json. */
+interface Place {
+  readonly kind: "gguf" | "folder";
+  readonly path: string;
+}
+
+/** @throws UserError where nothing is there, or nothing that can be opened */
+function placeOf(path: string): Place {
   if (!existsSync(path)) {
     throw new UserError(`model.base names ${path}, which does not exist.`, {
       file: path,
@@ -50,20 +55,57 @@ export function openBase(path: string): ModelHead {
   if (!stats.isFile() && !stats.isDirectory())
     throw unopenable(path, "neither a file nor a folder: a pipe, a socket or a device");
   if (stats.isFile()) {
-    if (path.endsWith(".gguf")) return readGgufHead(path);
+    if (path.endsWith(".gguf")) return { kind: "gguf", path };
+    refuseOtherWeights(path);
     throw unopenable(path, "a file that is not named .gguf");
   }
   if (!existsSync(join(path, "config.json"))) {
     // A run's checkpoint holds the policy beside what goes on with it.
     const policy = join(path, "policy");
-    if (existsSync(join(policy, "config.json"))) return openBase(policy);
+    if (existsSync(join(policy, "config.json"))) return placeOf(policy);
     throw unopenable(path, "a folder without a config.json");
   }
+  return { kind: "folder", path };
+}
+
+/**
+ * What kind of model a path holds, its size and its tokenizer, without the weights.
+ *
+ * @throws UserError where nothing is there, or nothing that can be opened; it names the file and what is wrong.
+ */
+export function openBase(base: string): ModelHead {
+  const { kind, path } = placeOf(base);
+  if (kind === "gguf") return readGgufHead(path);
   const head = readHuggingFaceHead(path);
   return isCheckpoint(path) ? { ...head, kind: "checkpoint" } : head;
 }
+
+/** The size of a path's model, without its tokenizer. @throws UserError as `openBase` does */
+export function readShape(base: string): Shape {
+  const { kind, path } = placeOf(base);
+  return kind === "gguf" ? readGgufShape(path) : readConfig(join(path, "config.json"));
+}
+
+/**
+ * Everything of a model that can be known without its weights: config, tokenizer, and the headers of the files that hold
+ * the weights. Whether the base of an adapter has changed since is known only by its weights.
+ *
+ * @throws UserError as opening the model and reading its weights would
+ */
+export function examineBase(base: string): ModelHead {
+  const head = openBase(base);
+  examineWeights(head);
+  return head;
+}
+
+function examineWeights(head: ModelHead): void {
+  const base = adapterBase(head);
+  if (base !== undefined) examineWeights({ ...openBase(base.path), shape: head.shape });
+  else if (head.kind === "gguf") checkGgufWeights(head.path, head.shape);
+  else checkHuggingFaceWeights(head.path, head.shape);
+}
 const unopenable = (path: string, what: string): UserError =>
-  new UserError(`model.base ${path} is ${what}.`, {
+  new UserError(`${path} is no model: it is ${what}.`, {
     file: path,
     code: "model-unsupported",
     action: "Name a checkpoint, a Hugging Face folder with config.json and safetensors, or a .gguf file.",
@@ -74,12 +116,15 @@ const baseSchema = z.looseObject({
     base: z.object({ path: z.string(), relative: z.string().optional(), sha256: z.string() }),
   }),
 });
-/**
- * The model that an adapter's checkpoint stands on; undefined for one that stands alone.
- *
- * @throws UserError where the base is gone or has changed
- */
-export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | undefined {
+/** Where the base of an adapter's checkpoint lies; undefined for a model that stands alone. */
+export function adapterBase({ kind, path: folder }: Pick<ModelHead, "kind" | "path">):
+  | {
+      readonly path: string;
+      readonly sha256: string;
+      /** The error of a base that is not what it was. */
+      readonly problem: (what: string) => UserError;
+    }
+  | undefined {
   if (kind !== "checkpoint" || !isPeft(folder)) return undefined;
   const file = join(folder, "config.json");
   const config: unknown = JSON.parse(readText(file, limits.modelJson));
@@ -95,8 +140,19 @@ export function baseOf({ kind, path: folder, shape }: ModelHead): ModelHead | un
     .map((one) => resolve(folder, one))
     .find((one) => existsSync(one));
   if (path === undefined) throw problem("is not there any more");
-  if (fingerprint(path) !== parsed.sha256) throw problem("has changed since");
-  return { ...openBase(path), shape };
+  return { path, sha256: parsed.sha256, problem };
+}
+
+/**
+ * The model that an adapter's checkpoint stands on; undefined for one that stands alone.
+ *
+ * @throws UserError where the base is gone or has changed
+ */
+export function baseOf(head: ModelHead): ModelHead | undefined {
+  const base = adapterBase(head);
+  if (base === undefined) return undefined;
+  if (fingerprint(base.path) !== base.sha256) throw base.problem("has changed since");
+  return { ...openBase(base.path), shape: head.shape };
 }
 
 /** Every weight, read when it is asked for, adapters merged. @throws UserError as the format's reader does */

@@ -1,7 +1,8 @@
 /** A model's chat template: Jinja as transformers' `apply_chat_template` renders it. */
-import { Template } from "@huggingface/jinja";
+import type { Template } from "@huggingface/jinja";
 import { messageOf, UserError } from "../../../shared/errors.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import { mendedTemplate } from "./mendedJinja.ts";
 
 export interface ChatMessage {
   readonly role: string;
@@ -28,7 +29,7 @@ export class ChatTemplate {
     private readonly file: string,
   ) {
     try {
-      this.template = new Template(source);
+      this.template = mendedTemplate(source);
     } catch (error) {
       throw new UserError(`${file}: the chat template cannot be read: ${messageOf(error)}.`, {
         file,

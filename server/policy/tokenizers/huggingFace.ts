@@ -79,7 +79,10 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
     this.eos = eos;
     this.bos = id(roles["bos_token"]) ?? idIn(parts.generation, "bos_token_id") ?? eos;
     this.pad = id(roles["pad_token"]) ?? idIn(parts.generation, "pad_token_id") ?? eos;
-    this.size = 1 + Math.max(...this.pipeline.get_vocab().values());
+    // Vocabularies have more ids than a call may have arguments.
+    let last = 0;
+    for (const token of this.pipeline.get_vocab().values()) last = Math.max(last, token);
+    this.size = 1 + last;
     this.prefix = this.pipeline
       .encode("")
       .ids.filter((token) => token === this.bos)

@@ -2,7 +2,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { limits, readText } from "../../inputFile.ts";
 import { join } from "node:path";
-import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { readFailure, UserError } from "../../../shared/errors.ts";
 import type { Tokenizer } from "../../seams.ts";
@@ -48,20 +47,25 @@ function tokenizerByName(name: string, file: string): PolicyTokenizer {
   });
 }
 
-const jsonObject = z.record(z.string(), z.json());
+const isObject = (json: Json): json is JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json);
 /** A JSON object from a file. @throws UserError naming the file where it is missing or is none */
 function readJsonObject(file: string): JsonObject {
-  try {
-    return jsonObject.parse(JSON.parse(readText(file, limits.tokenizer)));
-  } catch (error) {
-    const reason = error instanceof z.ZodError ? "it is not a JSON object" : readFailure(error);
-    throw new UserError(`${file} cannot be read: ${reason}.`, {
+  const unread = (reason: string, cause?: unknown): UserError =>
+    new UserError(`${file} cannot be read: ${reason}.`, {
       file,
       code: "tokenizer-file",
       action: "Name a folder with a whole tokenizer.json (a tokenizer.model or vocab.txt alone is not read).",
-      cause: error,
+      cause,
     });
+  let json: Json;
+  try {
+    json = JSON.parse(readText(file, limits.tokenizer));
+  } catch (error) {
+    throw unread(readFailure(error), error);
   }
+  if (!isObject(json)) throw unread("it is not a JSON object");
+  return json;
 }
 const optional = (file: string): JsonObject => (existsSync(file) ? readJsonObject(file) : {});
 

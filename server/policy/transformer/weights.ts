@@ -136,8 +136,15 @@ function layerShapes(shape: Shape): Record<string, readonly number[]> {
 
 export const countOf = (shape: readonly number[]): number =>
   shape.reduce((product, extent) => product * extent, 1);
-export const parameterCount = (shape: Shape): number =>
-  Object.values(weightShapes(shape)).reduce((total, extents) => total + countOf(extents), 0);
+export const parameterCount = (shape: Shape): number => countMatching(shape, () => true);
+/** Numbers in the weights of these names, as `weightShapes` has them. Layers are alike: one is looked at. */
+export function countMatching(shape: Shape, isWanted: (name: string) => boolean): number {
+  const one = weightShapes({ ...shape, layers: 1 });
+  return Object.entries(one).reduce((total, [name, extents]) => {
+    const times = name.startsWith("0.") ? shape.layers : 1;
+    return isWanted(name) ? total + times * countOf(extents) : total;
+  }, 0);
+}
 
 /** Gains are 1, biases 0, the rest normal with deviation 0.02; what feeds the residual stream is smaller, by 1/√(2·layers) (GPT-2). */
 export function initialWeight(

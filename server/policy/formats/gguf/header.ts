@@ -6,6 +6,7 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { readFailure, UserError } from "../../../../shared/errors.ts";
 import { openRegular } from "../../../inputFile.ts";
 import { blockTypes, bytesOf, type BlockType } from "./blocks.ts";
+import { kindInWords } from "./otherKinds.ts";
 
 export type MetadataValue = number | boolean | string | readonly MetadataValue[];
 export type Metadata = ReadonlyMap<string, MetadataValue>;
@@ -149,8 +150,8 @@ function readTensor(cursor: Cursor, file: string): TensorInfo {
   if (type === undefined)
     throw ggufError(
       file,
-      `the tensor ${name} has the quantisation number ${number}, which is not known here`,
-      `Use a file with one of ${[...blockTypes.values()].map((known) => known.name).join(", ")}.`,
+      `the tensor ${name} ${kindInWords(number)}`,
+      `Use a file with one of ${[...blockTypes.values()].map((known) => known.name).join(", ")}: many models are published in several.`,
     );
   const offset = cursor.u64();
   const bytes = bytesOf(type, extents);

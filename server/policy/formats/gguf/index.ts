@@ -18,6 +18,9 @@ export function readGgufHead(path: string): ModelHead {
   return { kind: "gguf", path, shape: shapeOf(header), tokenizer: tokenizerOf(header) };
 }
 
+/** The size alone. @throws UserError naming the file and what is wrong */
+export const readGgufShape = (path: string): Shape => shapeOf(readHeader(path));
+
 /** Tensors that say nothing about weights: the stretch of rotary frequencies is part of the shape. */
 const WITHOUT_WEIGHTS = new Set(["rope_freqs.weight"]);
 
@@ -61,6 +64,10 @@ class FileWeights implements WeightReader {
  */
 export const openGgufWeights = (path: string, shape: Shape): WeightReader =>
   new FileWeights(readHeader(path), shape);
+
+/** That every weight is there, by the header alone. @throws UserError as reading them would */
+export const checkGgufWeights = (path: string, shape: Shape): void =>
+  new FileWeights(readHeader(path), shape).close();
 
 /** Where each weight lies, when nothing is in the file beside. */
 function checkedPlaces(header: Header, shape: Shape): Place[] {

@@ -22,7 +22,7 @@ export function shapeOf(header: Header): Shape {
   if (!isArchitecture(name))
     throw ggufError(
       header.file,
-      `its architecture is ${name}`,
+      `its architecture is ${name}, which this engine does not compute`,
       `Use a model of one of ${architectures.join(", ")} (Mistral's files say llama).`,
     );
   const of = (key: string): number => reading.number(`${name}.${key}`);

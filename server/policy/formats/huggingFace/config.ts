@@ -5,6 +5,7 @@ import { limits, readText } from "../../../inputFile.ts";
 import { z } from "zod";
 import { readFailure, UserError } from "../../../../shared/errors.ts";
 import type { Family } from "../../transformer/weights.ts";
+import { familyName, featuresOf } from "./otherFamilies.ts";
 
 const optional = <T extends z.ZodType>(type: T) => type.nullish();
 const positive = z.int().positive();
@@ -102,6 +103,21 @@ const everywhere: Wanted = {
   scale_attn_by_inverse_layer_idx: [false],
   add_cross_attention: [false],
 };
+/** What those keys ask for, in the field's words. */
+const features: Readonly<Record<string, string>> = {
+  quantization_config: "quantised weights",
+  mlp_bias: "biases in the feed-forward layers",
+  partial_rotary_factor: "rotary positions on a part of each head",
+  attn_logit_softcapping: "soft-capped attention scores",
+  final_logit_softcapping: "soft-capped logits",
+  use_bidirectional_attention: "attention to later tokens",
+  scale_attn_weights: "unscaled attention scores",
+  scale_attn_by_inverse_layer_idx: "attention scaled by the layer's index",
+  add_cross_attention: "cross-attention",
+  hidden_act: "another activation function",
+  hidden_activation: "another activation function",
+  activation_function: "another activation function",
+};
 const activations: Readonly<Record<Family, Wanted>> = {
   llama: { hidden_act: ["silu", "swish"] },
   mistral: { hidden_act: ["silu", "swish"] },
@@ -116,16 +132,49 @@ export const refusal = (file: string, key: string, problem: string): UserError =
   new UserError(`${file}: ${key} ${problem}.`, {
     file,
     code: "model-unsupported",
-    action: `Use a model of the families ${Object.keys(models).join(", ")} that does without it.`,
+    action: `Use a model of ${familiesInWords} that does without it.`,
   });
+
+/** Of one key with a value that is not computed here. */
+export const notComputed = (file: string, key: string, value: unknown, feature?: string): UserError =>
+  refusal(
+    file,
+    key,
+    `is ${brief(value)}${feature === undefined ? "" : ` (${feature})`}, which this engine does not compute`,
+  );
+
+/** A table in `config.json` by what it is called in: no message shows all of it. */
+function brief(value: unknown): string {
+  const named = z.looseObject({ quant_method: z.string() }).safeParse(value).data?.quant_method;
+  const text = named === undefined ? JSON.stringify(value) : JSON.stringify(named);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
+}
 
 /** @throws UserError naming the first key that asks for what is not computed here */
 export function checkFeatures(file: string, config: Config, family: Family): void {
   for (const [key, wanted] of Object.entries({ ...everywhere, ...activations[family] })) {
     const value = config[key] ?? wanted[0];
-    if (!wanted.includes(value))
-      throw refusal(file, key, `is ${JSON.stringify(value)}, which this engine does not compute`);
+    if (!wanted.includes(value)) throw notComputed(file, key, value, features[key]);
   }
+}
+
+/** Llama (also SmolLM2 and TinyLlama), … */
+const familiesInWords =
+  "Llama (with SmolLM2 and TinyLlama), Mistral, Qwen 2 and 2.5, Qwen 3, Gemma 3 (text) or GPT-2";
+
+/** @throws UserError naming a family that is not computed here, and what it has that this engine has not */
+function checkFamily(file: string, config: Readonly<Record<string, unknown>>): void {
+  const { model_type: type } = config;
+  if (typeof type !== "string" || models[type] !== undefined) return;
+  const found = featuresOf(config);
+  throw new UserError(
+    `${file}: model_type is ${type}, ${familyName(type)}, which this engine does not compute${found.length === 0 ? "" : `: it has ${found.join(", ")}`}.`,
+    {
+      file,
+      code: "model-unsupported",
+      action: `Use a model of another family: ${familiesInWords}.`,
+    },
+  );
 }
 
 /** @throws UserError naming the file and the keys that are missing or malformed */
@@ -137,6 +186,7 @@ export function parseConfig(file: string): Config {
     throw configError(file, readFailure(error), error);
   }
   const loose = z.looseObject({}).safeParse(json).data ?? {};
+  checkFamily(file, loose);
   const named =
     loose["model_type"] === "gpt2"
       ? Object.fromEntries(Object.entries(loose).map(([key, value]) => [gptNames[key] ?? key, value]))

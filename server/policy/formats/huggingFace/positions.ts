@@ -1,6 +1,6 @@
 /** Rotary angles and sliding windows in `config.json`: in the keys of transformers 4 and of 5. */
 import type { Shape, Style } from "../../transformer/weights.ts";
-import { refusal, type Config, type Defaults } from "./config.ts";
+import { notComputed, refusal, type Config, type Defaults } from "./config.ts";
 
 type Scaling = Style["rope_scaling"];
 type Parameters = Readonly<Record<string, unknown>>;
@@ -38,11 +38,7 @@ export function ropeOf(
       : number("rope_theta");
   const partial = parameters["partial_rotary_factor"] ?? 1;
   if (partial !== 1)
-    throw refusal(
-      file,
-      "partial_rotary_factor",
-      `is ${JSON.stringify(partial)}, which this engine does not compute`,
-    );
+    throw notComputed(file, "partial_rotary_factor", partial, "rotary positions on a part of each head");
   const type = parameters["rope_type"] ?? parameters["type"] ?? "default";
   if (type === "default") return { theta, scaling: null };
   if (type === "linear") return { theta, scaling: { type, factor: number("factor") } };
@@ -57,8 +53,17 @@ export function ropeOf(
         original_context: number("original_max_position_embeddings"),
       },
     };
-  throw refusal(file, "rope_type", `is ${JSON.stringify(type)}, which this engine does not compute`);
+  throw notComputed(file, "rope_type", type, ropeNames[String(type)]);
 }
+/** Scalings that are not computed here. */
+const ropeNames: Readonly<Record<string, string>> = {
+  yarn: "YaRN, for contexts beyond those of the training",
+  dynamic: "NTK scaling by the length of the text",
+  longrope: "LongRoPE",
+  su: "LongRoPE",
+  mrope: "positions in pictures",
+  proportional: "rotary positions on a part of each head",
+};
 
 /** Which layers are local, where the file does not list them. */
 function localLayers(config: Config, { family }: Defaults): boolean[] {

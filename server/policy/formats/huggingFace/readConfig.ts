@@ -55,8 +55,7 @@ function checkSizes(file: string, shape: Shape): void {
 export function readConfig(file: string): Shape {
   const config = parseConfig(file);
   const defaults = models[config.model_type];
-  if (defaults === undefined)
-    throw refusal(file, "model_type", `is ${config.model_type}, which is not known here`);
+  if (defaults === undefined) throw new Error(`internal: the family ${config.model_type} was not refused`);
   const { family } = defaults;
   checkFeatures(file, config, family);
   const width = config.hidden_size;
