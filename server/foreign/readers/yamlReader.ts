@@ -21,7 +21,7 @@ import { baseOfDefaults } from "./base.ts";
 import { composed, composedNode, standsForTooMuch } from "../composed.ts";
 import { aliasTargets } from "../../yamlAliases.ts";
 import { Lines } from "./lines.ts";
-import { ownerOfKeys, type Owner } from "./recognise.ts";
+import { ownerOfYaml, type Owner } from "./recognise.ts";
 import type { OwnerOf, Written } from "./written.ts";
 
 const deepest = 32;
@@ -35,8 +35,8 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): Written |
   const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
   const told =
     owner === undefined
-      ? ownerOf(file, text, contents, all)
-      : { framework: owner(all(), "yaml"), tree: undefined };
+      ? ownerOf(file, text, contents, all())
+      : { framework: owner(all(), "yaml"), tree: undefined, reader: undefined };
   if (told?.framework === undefined) return undefined;
   const { framework } = told;
   const settings = leaves
@@ -51,18 +51,22 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): Written |
     settings,
     base: built?.base ?? new Map<string, Json>(),
     tree: told.tree ?? built?.tree,
+    program: told.reader,
     unset: [],
-    incomplete: document.errors.length > 0 || built?.incomplete === true,
+    incomplete: document.errors.length > 0 || built?.incomplete === true || told.reader !== undefined,
     missing: built?.missing,
     head: first.keyRange,
   };
 }
 
-/** Told by the keys at the top, else by all of them. */
-function ownerOf(file: string, text: string, contents: YAMLMap, all: () => string[]): Owner | undefined {
+function ownerOf(file: string, text: string, contents: YAMLMap, keys: readonly string[]): Owner | undefined {
   const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
   const hints = [basename(file), ...(text.match(/#.*$/gm) ?? [])].join("\n");
-  return ownerOfKeys(tops, hints) ?? ownerOfKeys(all(), hints);
+  const defaults = contents.get("defaults");
+  const names = isSeq(defaults)
+    ? defaults.items.map((item) => (isScalar(item) ? String(item.value) : ""))
+    : [];
+  return ownerOfYaml({ keys, tops, defaults: names, hints });
 }
 
 class Leaves {

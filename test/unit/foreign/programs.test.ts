@@ -29,7 +29,9 @@ describe("TRL's trainers", () => {
     for (const name of ["grpo", "rloo", "dpo", "sft", "kto", "reward"])
       assert.equal(tree("x.sh", `trl ${name} --model_name_or_path a/b --dataset_name c/d\n`), name);
     assert.equal(tree("x.sh", "accelerate launch trl/scripts/reward.py --learning_rate 1e-5\n"), "reward");
-    assert.equal(tree("x.sh", "python my_dpo.py --model_name_or_path a/b\n"), "dpo");
+    const flags = "--model_name_or_path a/b --dataset_name c/d --precompute_ref_log_probs --bf16";
+    assert.equal(tree("x.sh", `python my_dpo.py ${flags}\n`), "dpo");
+    assert.equal(isForeign("x.sh", "python my_dpo.py --model_name_or_path a/b\n"), false);
     assert.equal(isForeign("x.sh", "python sft.py --data here\n"), false);
     assert.equal(isForeign("x.sh", "trl env\n"), false);
   });
