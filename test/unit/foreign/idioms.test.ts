@@ -41,7 +41,8 @@ describe("idioms of public examples", () => {
   for (const [name, [framework, ...found]] of Object.entries(verdicts))
     it(name, () => {
       const document = read(name);
-      assert.equal(document?.framework, framework);
+      assert.ok(document);
+      assert.equal(document.framework, framework);
       assert.deepEqual(
         checkForeign(document)
           .filter(({ severity, rule }) => severity !== "info" && rule.startsWith("foreign-"))
