@@ -11,6 +11,7 @@ import { tests } from "../esbuild.mjs";
 const long = {
   kills: "two hundred kills take an hour or more: npm run bench -- kills",
   curriculum: "some hundred runs take hours: npm run bench -- curriculum",
+  judge: "it judges checkouts that are named: npm run bench -- judge CHECKOUT…",
   fuzz: "100,000 messages take minutes: npm run bench -- fuzz",
   learning: "ten runs of the example take most of an hour: npm run bench -- learning",
 };

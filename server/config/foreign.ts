@@ -2,6 +2,8 @@
 import { parseDocument, isMap, isScalar } from "yaml";
 
 export type ConfigKind = "gradus" | "verl" | "trl" | "openrlhf";
+/** What a file is found to be that anybody may name: most files are of programs that are not known here. */
+export type FileKind = ConfigKind | "unknown";
 
 const signs: Readonly<Record<Exclude<ConfigKind, "gradus">, readonly string[]>> = {
   verl: ["actor_rollout_ref", "reward_model", "custom_reward_function", "hydra"],
@@ -22,4 +24,16 @@ export function foreignKind(text: string): ConfigKind {
     signs[kind].some((sign) => keys.includes(sign)),
   );
   return found ?? "gradus";
+}
+
+/**
+ * Whether a file whose name does not say so is a config of Gradus: most of its keys at the top are, and `tasks` or
+ * `extends` is one of them, or two others. Told by its lines, so that a slip of syntax does not hide it.
+ * @param known the keys that a config may have at the top
+ */
+export function looksOwn(text: string, known: readonly string[]): boolean {
+  const keys = [...text.matchAll(/^["']?([A-Za-z_][\w-]*)["']?\s*:(?=\s|$)/gm)].map(([, key = ""]) => key);
+  const own = keys.filter((key) => known.includes(key));
+  const enough = own.includes("tasks") || own.includes("extends") || own.length >= 2;
+  return enough && own.length * 2 > keys.length;
 }

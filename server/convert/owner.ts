@@ -1,6 +1,7 @@
 /** Whose settings these are, where neither a program nor keys of one framework alone say so: the editor asks for surer signs. */
 import type { Form, Framework } from "../foreign/document.ts";
 import { oldNames } from "../foreign/facts/openrlhfNames.ts";
+import { evidenceFor, hasStranger } from "../foreign/readers/evidence.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { trlDefaults } from "./trlDefaults.ts";
 import { preferenceKeys } from "./trlPreference.ts";
@@ -24,11 +25,22 @@ const trlKeys = new Set([
   "output_dir",
 ]);
 
-/** By the most keys that only one of them has; a config of Gradus is nobody's, and a single flag of a script says nothing. */
+/**
+ * By the most keys that only one of them has, where it reads two thirds of all of them. Whoever converts says that it is a
+ * configuration of one of the three, so less is enough than for the editor (foreign/readers/evidence.ts); one flat key is not.
+ */
 export function ownerByKeys(keys: readonly string[], form: Form): Framework | undefined {
-  if (keys.some((key) => /^(tasks|extends)(\.|$)/.test(key))) return undefined;
-  if (keys.some((key) => /^(actor_rollout_ref|algorithm)\./.test(key))) return "verl";
-  if (form === "script" && keys.length < 2) return undefined;
+  // A script is known by what it starts, and the reader knows that already.
+  if (form === "script" || hasStranger(keys)) return undefined;
+  const owner = mostKeysOf(keys);
+  if (owner === undefined) return undefined;
+  const { known } = evidenceFor(owner, keys);
+  return known >= (2 / 3) * keys.length ? owner : undefined;
+}
+
+function mostKeysOf(keys: readonly string[]): Framework | undefined {
+  if (evidenceFor("verl", keys).own > 0) return "verl";
+  if (keys.length < 2) return undefined;
   const openrlhf = keys.filter((key) => key in oldNames || isDotted(key)).length;
   const trl = keys.filter((key) => trlKeys.has(key)).length;
   return openrlhf === 0 && trl === 0 ? undefined : trl >= openrlhf ? "trl" : "openrlhf";

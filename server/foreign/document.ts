@@ -91,6 +91,8 @@ export interface ForeignDocument {
   readonly broken?: BrokenYaml | undefined;
   /** Keys that stand in branches of the script of which nobody can say whether they run. */
   readonly uncertain?: ReadonlySet<string>;
+  /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
+  readonly patched?: "unsloth" | undefined;
   /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */
   readonly incomplete: boolean;
   /** Where something about the whole file is said: its first command, call or key. */

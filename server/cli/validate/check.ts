@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, readFailure } from "../../../shared/errors.ts";
-import { foreignKind, type ConfigKind } from "../../config/foreign.ts";
+import { foreignKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
+import { grammar } from "../../config/grammar.ts";
 import { allFindings, type Diagnostic } from "../../config/index.ts";
 import { mendAll, mendRounds } from "../../config/mendAll.ts";
 import { startOfFile } from "../../config/node.ts";
@@ -16,7 +17,7 @@ import { isConfigName, type Wanted } from "./files.ts";
 export interface Checked {
   /** As the person wrote it. */
   readonly file: string;
-  readonly kind: ConfigKind;
+  readonly kind: FileKind;
   readonly diagnostics: readonly Diagnostic[];
   /** Of another framework's: the release that it was judged by. */
   readonly release?: JudgedBy;
@@ -58,12 +59,23 @@ export function check({ file, found }: Wanted, options: CheckOptions): Checked |
 
 function checkOwn(file: string, path: string, text: string, { set, fix }: CheckOptions): Checked {
   const kind = foreignKind(text);
-  const unread = kind === "gradus" ? notConfig(path) : notChecked(path, kind, text);
-  if (unread !== undefined) return { file, kind, diagnostics: [unread], fixed: false };
+  if (kind !== "gradus" && aliasesBeyond(text))
+    return told(file, kind, whole(path, tooManyAliases, "syntax"));
+  if (isConfigName(file)) {
+    if (kind !== "gradus") return told(file, kind, whole(path, anothers(kind), "not-yet"));
+  } else if (kind !== "gradus" || !looksOwn(text, Object.keys(grammar.fields)))
+    return { file, kind: "unknown", diagnostics: [], fixed: false };
   const mended = fix ? mendAll(path, text) : text;
   const fixed = write(path, text, mended);
   return { file, kind, diagnostics: allFindings(path, { text: mended, set, models: modelFacts }), fixed };
 }
+
+const told = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({
+  file,
+  kind,
+  diagnostics: [diagnostic],
+  fixed: false,
+});
 
 const mendForeign = (path: string, text: string): string =>
   mendRounds(text, (now) => {
@@ -87,21 +99,8 @@ const whole = (path: string, message: string, rule: string): Diagnostic => ({
   range: startOfFile,
 });
 
-const notChecked = (path: string, kind: ConfigKind, text: string): Diagnostic => {
-  if (aliasesBeyond(text)) return whole(path, tooManyAliases, "syntax");
-  return whole(
-    path,
-    isConfigName(path)
-      ? `This looks like a ${kind} config. A file that ends in .gradus.yaml must be one of Gradus: "gradus convert" makes it one.`
-      : `This looks like a ${kind} config, but sets nothing that the trainers known here read: nothing was checked.`,
-    "not-yet",
-  );
-};
-
-const notConfig = (path: string): Diagnostic | undefined =>
-  /\.(sh|bash|slurm|sbatch|py)$/.test(path)
-    ? whole(path, "Nothing in this file configures verl, TRL or OpenRLHF.", "unknown-config")
-    : undefined;
+const anothers = (kind: ConfigKind): string =>
+  `This looks like a ${kind} config. A file that ends in .gradus.yaml must be one of Gradus: "gradus convert" makes it one.`;
 
 function failure(path: string, error: unknown): Diagnostic {
   if (!(error instanceof UserError))

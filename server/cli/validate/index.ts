@@ -6,6 +6,7 @@ import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../findings.ts";
 import { whole } from "../options.ts";
 import { check, type Checked } from "./check.ts";
+import { visibleText } from "../../../shared/visibleText.ts";
 import { wantedFiles } from "./files.ts";
 import { sarif } from "./sarif.ts";
 
@@ -46,6 +47,7 @@ function validate(words: readonly string[], options: Options): number {
   if (format === "json") printJson({ files: checked.map((file) => plainFile(file, how.fix)) });
   else if (format === "sarif") printJson(sarif(checked));
   else printText(checked);
+  tellUnknown(checked);
   const warnings = count(checked, "warning");
   const { maxWarnings = Infinity } = options;
   if (warnings > maxWarnings)
@@ -72,7 +74,20 @@ const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: bo
 const plainFinding = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
   JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
 
-function printText(checked: readonly Checked[]): void {
+/** Not judged is not the same as found right. */
+function tellUnknown(checked: readonly Checked[]): void {
+  for (const { file, kind } of checked)
+    if (kind === "unknown")
+      complain(
+        visibleText(
+          `${file}: not checked: neither a Gradus config nor a configuration of verl, TRL or OpenRLHF that is known by what it starts.`,
+        ),
+      );
+}
+
+function printText(all: readonly Checked[]): void {
+  const checked = all.filter(({ kind }) => kind !== "unknown");
+  if (checked.length === 0 && all.length > 0) return;
   for (const { file, diagnostics, fixed } of checked) {
     if (fixed) complain(`${file}: mended`);
     for (const finding of diagnostics) complain(formatted(finding, file));

@@ -7,6 +7,7 @@ import type { Model } from "../model.ts";
 import { historyOf, tableOf } from "../tables/load.ts";
 import { movedKey, unknownKey, type KeyFinding } from "./finding.ts";
 import { trainerOfTree } from "../trl/trainers.ts";
+import { isUnsloths } from "../trl/unsloth.ts";
 import { close, meantKey } from "./near.ts";
 
 export function flatKeys(model: Model): KeyFinding[] {
@@ -45,7 +46,7 @@ class FlatKey {
     const { framework, form, program } = model.document;
     const { key } = setting;
     const fact = model.fact(key);
-    if (form === "python") return fact?.owner === "config";
+    if (form === "python") return fact?.owner === "config" || isUnsloths(model.document, key);
     if (fact !== undefined) return true;
     // An argument that is a map: its values are its own.
     const [top = ""] = key.split(".");
@@ -151,7 +152,9 @@ class FlatKey {
 
   /** A program of someone's own may have arguments of its own; which Transformers there is, is often unknown. */
   private severity(): "error" | "warning" {
-    const { program, framework, version, form } = this.model.document;
+    const { program, framework, version, form, patched } = this.model.document;
+    // Unsloth leaves out what TRL does not take, with a warning: unsloth/models/rl_config_compat.py.
+    if (patched !== undefined) return "warning";
     if (this.dependsOnTransformers() && version.from !== "installed") return "warning";
     return framework === "trl" && form === "script" && program?.startsWith("trl ") !== true
       ? "warning"

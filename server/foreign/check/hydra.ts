@@ -46,6 +46,8 @@ class HydraKey {
 
   findings(): KeyFinding[] {
     const { sign } = this.setting;
+    // A file that another program reads: whatever verl lacks may be that program's own.
+    if (!this.isOverride && this.model.document.program !== undefined) return [];
     if (!this.isOverride) return this.known || this.isOpen() ? [] : this.unread();
     switch (sign) {
       case "+":

@@ -18,7 +18,11 @@ export function readPython(_file: string, text: string): Written | undefined {
   // Other libraries have classes of these names, and projects their own.
   const own = ownNames(tokens);
   const trl = /^\s*(from|import)\s+trl\b/m.test(text);
-  const named = trainers.filter(({ name, config }) => (trl || rewarded.includes(name)) && !own.has(config));
+  // A piece of a file may lack its imports; one that takes whole modules in may mean any class by the name.
+  const piece = !/^\s*from\s+\S+\s+import\s+\*/m.test(text);
+  const named = trainers.filter(
+    ({ name, config }) => (trl || (piece && rewarded.includes(name))) && !own.has(config),
+  );
   const calls = named.flatMap((trainer) =>
     callsOf(tokens, trainer.config).map((call) => ({ trainer, call })),
   );
@@ -28,6 +32,7 @@ export function readPython(_file: string, text: string): Written | undefined {
   const names = assignments(tokens, call.start);
   const reader = new CallReader(text, lines, names);
   const { settings, incomplete } = reader.read(call);
+  const patched = /^\s*(from|import)\s+unsloth\b/m.test(text) ? "unsloth" : undefined;
   return {
     framework: "trl",
     form: "python",
@@ -35,7 +40,8 @@ export function readPython(_file: string, text: string): Written | undefined {
     settings,
     base: new Map<string, Json>(),
     unset: [],
-    incomplete,
+    patched,
+    incomplete: incomplete || patched !== undefined,
     head: lines.range({ start: call.start, end: call.start + call.callee.length }),
   };
 }

@@ -2,7 +2,8 @@
 import type { Framework } from "../document.ts";
 import { trlTreeOf } from "../trl/recognise.ts";
 import { trainers } from "../trl/trainers.ts";
-import { verlTreeOf } from "../verl/programs.ts";
+import { ownTree, verlTreeOf } from "../verl/programs.ts";
+import { evidenceFor, evidentOwner, hasStranger, isVerlSection } from "./evidence.ts";
 
 /** A text without any of these is no configuration of the three: nearly every other file is told so without parsing. */
 const anySign =
@@ -13,23 +14,42 @@ export const mayBeForeign = (text: string): boolean => anySign.test(text);
 export interface Owner {
   readonly framework: Framework;
   readonly tree?: string;
+  /** The program of someone else's that reads it: called by the section that is its own. */
+  readonly reader?: string;
 }
 
-/** Of a YAML file's keys at the top, or of its dotted leaves: whose it is, and whose keys it has where that is known. */
-export function ownerOfKeys(keys: readonly string[], hints: string): Owner | undefined {
-  const tops = new Set(keys.map((key) => key.split(".")[0]!));
-  if (tops.has("tasks") || tops.has("extends")) return undefined;
-  if (tops.has("actor_rollout_ref"))
-    return tops.has("async_training")
-      ? { framework: "verl", tree: "fully_async_ppo_trainer" }
-      : { framework: "verl" };
-  if (
-    tops.has("algorithm") &&
-    keys.some((key) => /^algorithm\.(adv_estimator|kl_ctrl|use_kl_in_reward)/.test(key))
-  )
-    return { framework: "verl" };
-  const tree = trlTreeOf(tops, hints);
-  return tree === undefined ? undefined : { framework: "trl", tree };
+/** What a YAML file says of itself. */
+export interface YamlSigns {
+  /** Its dotted leaves. */
+  readonly keys: readonly string[];
+  /** Its keys at the top. */
+  readonly tops: readonly string[];
+  /** What its `defaults` name. */
+  readonly defaults: readonly string[];
+  /** Its name and its comments. */
+  readonly hints: string;
+}
+
+/** Whose a YAML file is, and whose keys it has where that is known. evidence.ts says how much is enough. */
+export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): Owner | undefined {
+  if (!tops.includes("actor_rollout_ref") && !keys.some((key) => /^algorithm\./.test(key))) {
+    const tree = trlTreeOf(new Set(tops), hints);
+    return tree === undefined ? undefined : { framework: "trl", tree };
+  }
+  if (hasStranger(tops)) return undefined;
+  const strange = tops.find((top) => !isVerlSection(top));
+  const extendsVerl = defaults.some((name) => ownTree.test(name));
+  const { own, known } = evidenceFor("verl", keys);
+  const evident = extendsVerl || (strange === undefined && own > 0 && known > 1);
+  if (!tops.includes("actor_rollout_ref"))
+    return evident && (own > 1 || extendsVerl) && strange === undefined ? { framework: "verl" } : undefined;
+  // Sections that verl lacks belong to a program of someone else's, which starts verl's trainer from its own entry.
+  if (!evident && own < 2) return undefined;
+  return {
+    framework: "verl",
+    ...(tops.includes("async_training") ? { tree: "fully_async_ppo_trainer" } : {}),
+    ...(strange === undefined ? {} : { reader: strange }),
+  };
 }
 
 export interface Program {
@@ -42,51 +62,91 @@ export interface Program {
   readonly tree?: string;
 }
 
+/** The text of a script that a command starts, where it lies near the command's own file. */
+export type ScriptLookup = (word: string) => string | undefined;
+
 /** What a command trains with; undefined for every other command. */
-export function programOf(words: readonly string[]): Program | undefined {
-  const verl = words.findLastIndex(
+export const programOf = (
+  words: readonly string[],
+  lookup: ScriptLookup = () => undefined,
+): Program | undefined => verlProgram(words) ?? openrlhfProgram(words, lookup) ?? trlProgram(words, lookup);
+
+/**
+ * verl's own by module or path. Of other modules and recipes, which start verl's trainer from an entry of their own, those
+ * that are given two settings of verl's sections.
+ */
+function verlProgram(words: readonly string[]): Program | undefined {
+  const at = words.findLastIndex(
     (word, i) =>
       /(^|\/)(verl|recipe)\/\S+\.py$|(^|\/)main_ppo(_sync)?\.py$|^verl\.trainer\.main_ppo(_sync)?$/.test(
         word,
       ) ||
       (/^-{1,2}m(odule)?$/.test(words[i - 1] ?? "") && /^[\w.]+$/.test(word)),
   );
-  // verl has other programs, with settings of other kinds.
-  const trains = words.some((word) => /^[+~]*(actor_rollout_ref|algorithm)\./.test(word));
-  const known = verl >= 0 && verlTreeOf(moduleName(words[verl]!)) !== undefined;
-  if (verl >= 0 && (known || trains || words[verl]!.includes("main_ppo")))
-    return { framework: "verl", name: moduleName(words[verl]!), at: verl };
-  return openrlhfProgram(words) ?? trlProgram(words);
-}
-
-/** OpenRLHF's, by module or path: other programs are called `train_sft.py` too. */
-function openrlhfProgram(words: readonly string[]): Program | undefined {
-  const at = words.findLastIndex((word) =>
-    /^openrlhf[\w.]*\.train_\w+$|(^|\/)train_ppo\w*\.py$|(^|\/)openrlhf\/\S*train_\w+\.py$/.test(word),
-  );
   if (at < 0) return undefined;
   const name = moduleName(words[at]!);
+  const known = verlTreeOf(name) !== undefined && (/^verl\./.test(name) || !words[at]!.includes("."));
+  const { own } = evidenceFor("verl", keysOf(words));
+  const started = known || (/^(verl|recipe)\./.test(name) ? own > 0 : own > 1);
+  return started ? { framework: "verl", name, at } : undefined;
+}
+
+/** The names of a command's flags and overrides. */
+const keysOf = (words: readonly string[]): string[] =>
+  words.flatMap((word) => {
+    const [, flag, override] = /^(?:--([A-Za-z][\w.-]*)|[+~]{0,2}([A-Za-z_][\w.]*)=)/.exec(word) ?? [];
+    return flag?.replaceAll("-", "_") ?? override ?? [];
+  });
+
+/** OpenRLHF's, by module or path: other programs are called `train_ppo.py` too. */
+function openrlhfProgram(words: readonly string[], lookup: ScriptLookup): Program | undefined {
+  const at = words.findLastIndex((word) =>
+    /^openrlhf[\w.]*\.train_\w+$|(^|\/)train_(ppo\w*|sft|dpo|kto|rm|prm|kd)\.py$/.test(word),
+  );
+  if (at < 0) return undefined;
+  const word = words[at]!;
+  const own = /^openrlhf\.|(^|\/)openrlhf\/\S*train_\w+\.py$/.test(word);
+  if (!own && !isAnothers(word, words.slice(at + 1), lookup, "openrlhf")) return undefined;
+  const name = moduleName(word);
   const program = /train_\w+/.exec(name)?.[0] ?? "";
   return { framework: "openrlhf", name, at, tree: /^train_ppo/.test(program) ? "train_ppo_ray" : program };
 }
 
-/** `trl dpo`, its script, or a script that is named after a trainer and takes Transformers' flags. */
-function trlProgram(words: readonly string[]): Program | undefined {
+/**
+ * A script of someone's own: told by what it imports, where it can be read, and else by its flags. What it imports must
+ * be there to be known by; its flags may still be its own, so they must be the framework's as well.
+ */
+function isAnothers(
+  script: string,
+  words: readonly string[],
+  lookup: ScriptLookup,
+  framework: "trl" | "openrlhf",
+): boolean {
+  const text = lookup(script);
+  if (text !== undefined && !new RegExp(`^\\s*(from|import)\\s+${framework}\\b`, "m").test(text))
+    return false;
+  // Overrides (`policy.lr=1`) are for Hydra and its like: neither of the two reads any.
+  if (words.some((word) => /^[+~]{0,2}[A-Za-z_]\w*(\.\w+)+=/.test(word))) return false;
+  const keys = keysOf(words);
+  if (text !== undefined && /\b(TrlParser|HfArgumentParser)\b/.test(text)) return !hasStranger(keys);
+  return evidentOwner(keys, "script") === framework;
+}
+
+/** `trl dpo`, its script, or a script of someone's own that is named after a trainer and uses TRL. */
+function trlProgram(words: readonly string[], lookup: ScriptLookup): Program | undefined {
   const names = trainers.map(({ name }) => name);
   const own = words.findIndex((word, i) => /(^|\/)trl$/.test(word) && names.includes(words[i + 1] ?? ""));
   if (own >= 0)
     return { framework: "trl", name: `trl ${words[own + 1]!}`, at: own + 1, tree: words[own + 1]! };
-  const flags = words.some((word) => /^--(model_name_or_path|dataset_name|config)\b/.test(word));
   for (const tree of names) {
-    const script = words.findLastIndex(
-      (word) =>
-        new RegExp(`\\btrl[./]scripts[./]${tree}\\b`).test(word) ||
-        ((tree === "grpo" || flags) &&
-          tree !== "reward" &&
-          new RegExp(`(^|[/_])${tree}\\w*\\.py$`).test(word)) ||
-        (tree === "grpo" && /grpo\w*\.py$/.test(word)),
-    );
-    if (script >= 0) return { framework: "trl", name: words[script]!, at: script, tree };
+    const at = words.findLastIndex((word) => new RegExp(`\\btrl[./]scripts[./]${tree}\\b`).test(word));
+    if (at >= 0) return { framework: "trl", name: words[at]!, at, tree };
+  }
+  for (const tree of names.filter((name) => name !== "reward")) {
+    const called = new RegExp(tree === "grpo" ? "grpo\\w*\\.py$" : `(^|[/_])${tree}\\w*\\.py$`);
+    const at = words.findLastIndex((word) => called.test(word));
+    if (at >= 0 && isAnothers(words[at]!, words.slice(at + 1), lookup, "trl"))
+      return { framework: "trl", name: words[at]!, at, tree };
   }
   return undefined;
 }

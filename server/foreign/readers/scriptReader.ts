@@ -11,7 +11,9 @@ import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
 import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
 import { cutLaunch, loose } from "./cutLaunch.ts";
 import { Lines } from "./lines.ts";
-import { holdsCommand, programOf, type Program } from "./recognise.ts";
+import { evidentOwner } from "./evidence.ts";
+import { holdsCommand, programOf, type Program, type ScriptLookup } from "./recognise.ts";
+import { scriptsNear } from "./scriptsNear.ts";
 import { spreadOut, type OwnerOf, type Written } from "./written.ts";
 
 /** What bash or a login sets. */
@@ -26,10 +28,12 @@ const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
 /** @param owner says whose it is by the keys: then any program's settings count */
 export function readLaunch(file: string, text: string, owner?: OwnerOf): Written | undefined {
   const script = readScript(text);
+  const lookup = scriptsNear(file);
   const found = together(script.launches.map(({ words }) => words))
     .flatMap((words) => [words, ...words.filter(({ text }) => holdsCommand(text)).map(wordsWithin)])
     .flatMap((words) => {
-      const program = owner === undefined ? (programOf(textsOf(words)) ?? bare(words)) : told(words, owner);
+      const program =
+        owner === undefined ? (programOf(textsOf(words), lookup) ?? bare(words)) : told(words, owner, lookup);
       return program === undefined ? [] : [{ words, program }];
     })
     .at(-1);
@@ -46,12 +50,12 @@ function together(launches: readonly (readonly LaunchWord[])[]): (readonly Launc
 }
 
 /** Of a program that nobody knows, all settings are read. */
-function told(words: readonly LaunchWord[], owner: OwnerOf): Program | undefined {
+function told(words: readonly LaunchWord[], owner: OwnerOf, lookup: ScriptLookup): Program | undefined {
   const texts = textsOf(words);
   const overrides = texts.flatMap((word) => overriddenBy(word) ?? []);
   const flags = texts.flatMap((word) => flag.exec(word)?.[1] ?? []);
   const framework = owner([...overrides, ...flags], "script");
-  const known = programOf(texts);
+  const known = programOf(texts, lookup);
   if (framework === undefined || known?.framework === framework) return known;
   const settings = framework === "verl" ? overrides : flags;
   return settings.length > 0 ? { framework, name: "", at: -1 } : undefined;
@@ -61,10 +65,10 @@ function told(words: readonly LaunchWord[], owner: OwnerOf): Program | undefined
 function bare(words: readonly LaunchWord[]): Program | undefined {
   const texts = textsOf(words);
   if (!loose.test(texts[0] ?? "")) return undefined;
-  if (texts.some((word) => /^[+~]*(actor_rollout_ref|algorithm)\.[\w.]+=/.test(word)))
-    return { framework: "verl", name: "", at: -1 };
-  const flags = texts.filter((word) => /^--(algo|actor|ds|vllm|ckpt|rollout|train|reward)\.\w/.test(word));
-  return flags.length > 1 ? { framework: "openrlhf", name: "", at: -1, tree: "train_ppo_ray" } : undefined;
+  const keys = texts.flatMap((word) => overriddenBy(word) ?? flag.exec(word)?.[1] ?? []);
+  const framework = evidentOwner(keys, "script");
+  if (framework === "verl") return { framework, name: "", at: -1 };
+  return framework === "openrlhf" ? { framework, name: "", at: -1, tree: "train_ppo_ray" } : undefined;
 }
 
 const overriddenBy = (word: string): string | undefined => {

@@ -16,6 +16,8 @@ export interface Written {
   readonly broken?: BrokenYaml | undefined;
   /** Keys in branches whose tests cannot be told. */
   readonly uncertain?: ReadonlySet<string>;
+  /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
+  readonly patched?: "unsloth" | undefined;
   /** Something that decides settings could not be read. */
   readonly incomplete: boolean;
   /** A file that it builds on and that was not found. */

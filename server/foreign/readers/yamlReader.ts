@@ -22,7 +22,7 @@ import { composed, composedNode, standsForTooMuch } from "../composed.ts";
 import { aliasTargets } from "../../yamlAliases.ts";
 import { Lines } from "./lines.ts";
 import { startIn } from "./header.ts";
-import { ownerOfKeys, type Owner } from "./recognise.ts";
+import { ownerOfYaml, type Owner } from "./recognise.ts";
 import type { OwnerOf, Written } from "./written.ts";
 
 const deepest = 32;
@@ -38,8 +38,8 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): Written |
   const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
   const told =
     owner === undefined
-      ? ownerOf(file, text, contents, all)
-      : { framework: owner(all(), "yaml"), tree: undefined };
+      ? ownerOf(file, text, contents, all())
+      : { framework: owner(all(), "yaml"), tree: undefined, reader: undefined };
   if (told?.framework === undefined) return undefined;
   const { framework } = told;
   const settings = leaves
@@ -54,11 +54,15 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): Written |
     form: "yaml",
     settings,
     base: built?.base ?? new Map<string, Json>(),
-    ...(start === undefined ? {} : { program: `trl ${start.program}` }),
+    program: start === undefined ? told.reader : `trl ${start.program}`,
     tree: start?.program ?? told.tree ?? built?.tree,
     unset: [],
     broken,
-    incomplete: broken !== undefined || built?.incomplete === true || start?.alone === false,
+    incomplete:
+      broken !== undefined ||
+      built?.incomplete === true ||
+      start?.alone === false ||
+      (start === undefined && told.reader !== undefined),
     missing: built?.missing,
     head: first.keyRange,
   };
@@ -90,11 +94,14 @@ function unreadable(file: string, text: string, broken: BrokenYaml): Written | u
   };
 }
 
-/** Told by the keys at the top, else by all of them. */
-function ownerOf(file: string, text: string, contents: YAMLMap, all: () => string[]): Owner | undefined {
+function ownerOf(file: string, text: string, contents: YAMLMap, keys: readonly string[]): Owner | undefined {
   const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
   const hints = [basename(file), ...(text.match(/#.*$/gm) ?? [])].join("\n");
-  return ownerOfKeys(tops, hints) ?? ownerOfKeys(all(), hints);
+  const defaults = contents.get("defaults");
+  const names = isSeq(defaults)
+    ? defaults.items.map((item) => (isScalar(item) ? String(item.value) : ""))
+    : [];
+  return ownerOfYaml({ keys, tops, defaults: names, hints });
 }
 
 class Leaves {

@@ -1,4 +1,5 @@
 /** Which of TRL's programs a YAML file is for, told by the keys that only some of them have. */
+import { evidenceFor, hasStranger } from "../readers/evidence.ts";
 import { trainers } from "./trainers.ts";
 
 /** Keys of one trainer alone. */
@@ -45,30 +46,22 @@ const general = [
   ...["max_length", "loss_type", "datasets"],
 ];
 
-/** Other programs that speak Hugging Face's words: LLaMA-Factory, Axolotl, ms-swift. */
-const strangers = [
-  "rl",
-  "stage",
-  "base_model",
-  "finetuning_type",
-  "rlhf_type",
-  "train_type",
-  "tasks",
-  "extends",
-];
-
 /** @param hints the file's name and its comments: `dpo.yaml`, `# trl dpo --config this.yaml` */
 export function trlTreeOf(keys: ReadonlySet<string>, hints: string): string | undefined {
-  if (strangers.some((key) => keys.has(key))) return undefined;
-  const has = (some: readonly string[]): boolean => some.some((key) => keys.has(key));
-  const all = [...Object.values(own), ...shared.map(([, some]) => some)].flat();
-  if ([...all, ...general].filter((key) => keys.has(key)).length < 2) return undefined;
-  const named = /\btrl\s+(\w+)\s+--config/.exec(hints)?.[1];
-  if (named !== undefined && trainers.some(({ name }) => name === named)) return named;
-  const alone = Object.keys(own).find((tree) => has(own[tree]!));
+  const started = /\btrl\s+(\w+)\s+--config/.exec(hints)?.[1];
+  if (started !== undefined && trainers.some(({ name }) => name === started)) return started;
+  const list = [...keys];
+  const { known } = evidenceFor("trl", list);
+  if (hasStranger(list) || known < (2 / 3) * list.length) return undefined;
+  const count = (some: readonly string[]): number => some.filter((key) => keys.has(key)).length;
+  const distinct = count([...new Set([...Object.values(own), ...shared.map(([, some]) => some)].flat())]);
+  if (distinct === 0) return byName(keys, hints);
+  // One key of a trainer's says nothing by itself.
+  if (distinct < 2 && known < 3) return undefined;
+  const alone = Object.keys(own).find((tree) => count(own[tree]!) > 0);
   if (alone !== undefined) return alone;
-  const several = shared.find(([, some]) => has(some))?.[0];
-  return several?.find((tree) => isIn(hints, tree)) ?? several?.[0] ?? byName(keys, hints);
+  const several = shared.find(([, some]) => count(some) > 0)?.[0];
+  return several?.find((tree) => isIn(hints, tree)) ?? several?.[0];
 }
 
 /** Nothing but what every trainer has: the file's own name must tell. */

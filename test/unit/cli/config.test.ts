@@ -135,7 +135,7 @@ describe("gradus validate", () => {
   });
 
   it("checks other trainers' configs by their own rules", async () => {
-    writeFileSync(join(folder, "verl.yaml"), "actor_rollout_ref:\n  rollout: { nn: 8 }\n");
+    writeFileSync(join(folder, "verl.yaml"), "actor_rollout_ref:\n  rollout: { n: 8, name: vllm }\n");
     writeFileSync(join(folder, "run.sh"), "openrlhf.cli.train_ppo_ray --train.batch_sise 8\n");
     const { stdout, code } = await gradus(["validate", "verl.yaml", "run.sh", "--json"], folder);
     const files: { kind: string; diagnostics: { rule: string }[] }[] = JSON.parse(stdout).files;

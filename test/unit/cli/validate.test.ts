@@ -94,14 +94,42 @@ describe("which files gradus validate checks", () => {
   });
 
   it("checks a file that is named, unless it may pass over what is no configuration", async () => {
-    assert.deepEqual(
-      rulesOf(await validate("all/compose.yaml"))["all/compose.yaml"]?.includes("unknown-key"),
-      true,
-    );
+    write("own/mine.yaml", bad);
+    assert.deepEqual(rulesOf(await validate("own/mine.yaml"))["own/mine.yaml"], ["unknown-value"]);
     assert.deepEqual(await validate("all/compose.yaml", "all/build.sh", "--skip-others"), {
       code: 0,
       files: [],
     });
+  });
+});
+
+describe("a file of a program that is not known", () => {
+  const unknown: readonly [name: string, text: string][] = [
+    ["all/compose.yaml", "services: { web: { image: x } }\n"],
+    ["all/build.sh", "make all\n"],
+    ["odd/instruct.sh", "accelerate launch open_tuning/grpo_quick.py --num_generations 8 --beta 0\n"],
+    ["odd/policy.yaml", "grpo: { num_generations: 8 }\npolicy: { model_name: a }\ndata: { shuffle: true }\n"],
+    ["odd/one.yaml", "model_name_or_path: a/b\n"],
+    ["odd/run.py", "print(1)\n"],
+    ["odd/run.toml", "[trainer]\nsteps = 1\n"],
+  ];
+
+  it("is left alone: no finding, exit code 0, one line on stderr", async () => {
+    for (const [name, text] of unknown) {
+      write(name, text);
+      const { code, stdout, stderr } = await gradus(["validate", name], folder);
+      assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [0, "", 1], name);
+      assert.match(stderr, new RegExp(`^${name}: not checked: neither a Gradus config nor`));
+      assert.deepEqual((await validate(name)).files, [{ file: name, kind: "unknown", diagnostics: [] }]);
+    }
+  });
+
+  it("is not converted either, and why is said", async () => {
+    for (const [name] of unknown) {
+      const { code, stdout, stderr } = await gradus(["convert", name], folder);
+      assert.deepEqual([code, stdout], [1, ""], name);
+      assert.match(stderr, /error: .*\[(unknown-config|syntax)\]/, name);
+    }
   });
 });
 

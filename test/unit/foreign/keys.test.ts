@@ -161,11 +161,14 @@ describe("keys of TRL and OpenRLHF", () => {
   });
 
   it("may be a script's own", () => {
-    assert.deepEqual(briefly("x.yaml", "num_generations: 8\nmy_prompt: x\nbeta: 0\n"), [
+    assert.deepEqual(briefly("x.yaml", "num_generations: 8\nmy_prompt: x\nreward_weights: [1]\nbeta: 0\n"), [
       "warning foreign-unknown-key: my_prompt",
     ]);
     assert.deepEqual(
-      briefly("x.sh", "accelerate launch train_grpo.py --num_generations 8 --mine 1 --beta 0\n"),
+      briefly(
+        "x.sh",
+        "accelerate launch train_grpo.py --num_generations 8 --mine 1 --reward_weights 1 --beta 0\n",
+      ),
       [],
     );
   });

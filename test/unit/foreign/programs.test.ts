@@ -1,7 +1,10 @@
 /** Programs beside those that train by GRPO and PPO: told apart, and each judged by its own keys. */
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
-import { geometryOf, Model } from "../../../server/foreign/index.ts";
+import { geometryOf, Model, readForeignDocument } from "../../../server/foreign/index.ts";
 import { briefly, check, isForeign, mended, read } from "./support.ts";
 
 const tree = (name: string, text: string): string | undefined => read(name, text).tree;
@@ -29,9 +32,30 @@ describe("TRL's trainers", () => {
     for (const name of ["grpo", "rloo", "dpo", "sft", "kto", "reward"])
       assert.equal(tree("x.sh", `trl ${name} --model_name_or_path a/b --dataset_name c/d\n`), name);
     assert.equal(tree("x.sh", "accelerate launch trl/scripts/reward.py --learning_rate 1e-5\n"), "reward");
-    assert.equal(tree("x.sh", "python my_dpo.py --model_name_or_path a/b\n"), "dpo");
+    const flags = "--model_name_or_path a/b --dataset_name c/d --precompute_ref_log_probs --bf16";
+    assert.equal(tree("x.sh", `python my_dpo.py ${flags}\n`), "dpo");
+    assert.equal(isForeign("x.sh", "python my_dpo.py --model_name_or_path a/b\n"), false);
     assert.equal(isForeign("x.sh", "python sft.py --data here\n"), false);
     assert.equal(isForeign("x.sh", "trl env\n"), false);
+  });
+
+  it("are started by scripts that import TRL, where these can be read", () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-program-"));
+    try {
+      mkdirSync(join(folder, "scripts"));
+      const launch =
+        "accelerate launch src/train_grpo.py --num_generations 8 --reward_weights 1 --beta 0 --loss_type grpo\n";
+      const frameworkOf = (): string | undefined =>
+        readForeignDocument(join(folder, "scripts/run.sh"), launch, { environment: "" })?.framework;
+      assert.equal(frameworkOf(), "trl");
+      mkdirSync(join(folder, "src"));
+      writeFileSync(join(folder, "src/train_grpo.py"), "from lab import GRPOTrainer\n");
+      assert.equal(frameworkOf(), undefined);
+      writeFileSync(join(folder, "src/train_grpo.py"), "from trl import GRPOTrainer, TrlParser\n");
+      assert.equal(frameworkOf(), "trl");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it("have arguments of their own", () => {

@@ -64,7 +64,8 @@ describe("a launch script of verl", () => {
 
   it("counts the processes of all machines, which torchrun and DeepSpeed count on each", () => {
     const processes = (launcher: string): unknown =>
-      read("run.sh", `${launcher} train_grpo.py --num_generations 4\n`).processes?.value;
+      read("run.sh", `${launcher} train_grpo.py --num_generations 4 --beta 0 --reward_weights 1\n`).processes
+        ?.value;
     assert.equal(processes("accelerate launch --num_processes 6 --num_machines 2"), 6);
     assert.equal(processes("torchrun --nproc_per_node=4"), 4);
     assert.equal(processes("torchrun --nnodes 2 --nproc_per_node=4"), 8);

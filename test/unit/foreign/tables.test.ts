@@ -81,7 +81,7 @@ describe("tables", () => {
 });
 
 describe("the release that a file is judged by", () => {
-  const text = "num_generations: 8\nbeta: 0.1\n";
+  const text = "num_generations: 8\nreward_weights: [1]\nbeta: 0.1\n";
 
   it("is named in it, else the newest", () => {
     assert.deepEqual(read("x.yaml", text).version, {
@@ -107,7 +107,7 @@ describe("the release that a file is judged by", () => {
     mkdirSync(join(packages, "trl/trainer"), { recursive: true });
     writeFileSync(
       join(packages, "trl/trainer/grpo_config.py"),
-      'class GRPOConfig(TrainingArguments):\n    beta: float = field(default=0.5, metadata={"help": "x"})\n    brand_new: int | None = None\n    num_generations: int = 4\n',
+      'class GRPOConfig(TrainingArguments):\n    beta: float = field(default=0.5, metadata={"help": "x"})\n    brand_new: int | None = None\n    num_generations: int = 4\n    reward_weights: list[float] | None = None\n',
     );
     const file = join(folder, "conf/grpo.yaml");
     const document = readForeignDocument(file, `${text}brand_new: 3\nloss_type: grpo\n`, { environment: "" });

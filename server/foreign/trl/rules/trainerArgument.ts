@@ -5,6 +5,7 @@ import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
 import { historyOf, keyTable, tableOf } from "../../tables/load.ts";
 import { trainerOf, type Trainer } from "../python.ts";
 import { everyTrainer, trainerOfTree } from "../trainers.ts";
+import { movesArgument } from "../unsloth.ts";
 
 export const trainerArgument: ForeignRule = {
   id: "trl-trainer-argument",
@@ -24,9 +25,14 @@ export const trainerArgument: ForeignRule = {
     return trainer.call.keywords
       .map(({ name }) => name)
       .filter((name) => !taken.includes(name))
-      .map((name) => finding(model, trainer, name, taken));
+      .filter((name) => !movesArgument(model.document, name, model.fact(name)?.owner === "config"))
+      .map((name) => softened(model, finding(model, trainer, name, taken)));
   },
 };
+
+/** Unsloth's trainers drop what they do not know. */
+const softened = ({ document: { patched } }: ForeignModel, found: ForeignFinding): ForeignFinding =>
+  patched === undefined ? found : { ...found, severity: "warning" };
 
 function finding(
   model: ForeignModel,
