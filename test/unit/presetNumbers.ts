@@ -36,7 +36,11 @@ export function presetsHave(table: Readonly<Record<string, Numbers>>): void {
       const { tree, diagnostics } = loadConfig(resolve("any.gradus.yaml"), {
         text: `extends: ${id}\n${text}`,
       });
-      assert.deepEqual(diagnostics, []);
+      // That a published curriculum seeks what always fails is a remark.
+      assert.deepEqual(
+        diagnostics.filter(({ rule }) => rule !== "failing-tasks"),
+        [],
+      );
       const found = Object.fromEntries(Object.keys(values).map((path) => [path, at(tree, path)]));
       assert.deepEqual(found, values);
     });
