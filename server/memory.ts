@@ -8,6 +8,7 @@ import { sizeText, writeMemoryNote } from "./memoryNote.ts";
 import { fixedBudget, keptLess, remedies } from "./memoryRemedies.ts";
 import { ofPairs, ownRows, rollouts, trainedRows } from "./memoryRows.ts";
 import { longestPrompt } from "./config/rules/contextLength.ts";
+import { perObject } from "./config/perObject.ts";
 import { writesAnew } from "./config/branchFacts.ts";
 import { askedBeyond, episodeTokens } from "./config/shapeFacts.ts";
 import { givenTrains, helps } from "./config/guidanceFacts.ts";
@@ -162,15 +163,10 @@ export interface MemoryPlan extends Plan {
  * What the run will hold at its peak, with the budget that keeps it within its limit where one does.
  * @throws UserError where the model cannot be read
  */
-export function planMemory(config: RunConfig): MemoryPlan {
-  const known = planned.get(config);
-  if (known !== undefined) return known;
+export const planMemory = perObject((config: RunConfig): MemoryPlan => {
   const limit = limitOf(config);
-  const plan = { ...planFor(config, limit.bytes), limit };
-  planned.set(config, plan);
-  return plan;
-}
-const planned = new WeakMap<RunConfig, MemoryPlan>();
+  return { ...planFor(config, limit.bytes), limit };
+});
 
 function planFor(config: RunConfig, limit: number): Plan {
   const shape = describeShape(config.model);
