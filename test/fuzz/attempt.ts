@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { LSPErrorCodes, ResponseError, type Diagnostic, type Position } from "vscode-languageserver-protocol";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig } from "../../server/config/index.ts";
+import { modelFacts } from "../../server/modelFacts.ts";
 import { checkForeign, readForeignDocument } from "../../server/foreign/index.ts";
 import type { Source } from "./corpus.ts";
 import type { Edit } from "./edits.ts";
@@ -32,7 +33,7 @@ const isConfig = ({ languageId, file }: Source): boolean =>
 function freshly(source: Source, text: string): Finding[] {
   const foreign = isConfig(source) ? undefined : readForeignDocument(source.file, text);
   const found = isConfig(source)
-    ? loadConfig(source.file, { text }).diagnostics
+    ? loadConfig(source.file, { text, models: modelFacts }).diagnostics
     : foreign === undefined
       ? []
       : checkForeign(foreign);

@@ -98,7 +98,7 @@ describe("what is no regular file", () => {
       [`${head}tasks: [{ dataset: /dev/zero, answer: "{a}" }]\n`, /zero` cannot be read: it is a device/],
       [
         "tasks: [{ env: countdown }]\nreward: { terms: { c: { use: ./pipe.ts } } }\n",
-        /There is no file `pipe\.ts`/,
+        /`pipe\.ts` for the reward `c` cannot be read: it is a named pipe/,
       ],
       [
         `tasks: [{ env: countdown }]\nmodel: ./pipe.gguf\nreward: { terms: { c: { use: equation } } }\n`,

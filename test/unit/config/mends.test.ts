@@ -71,6 +71,9 @@ describe("mends", () => {
       "environment",
       "eval-overlap",
       "grammar-regex",
+      // A person saves the model again, or chooses another; what would fit stands in the message.
+      "model-content",
+      "model-memory",
       "untrained-reference",
     ]);
   });

@@ -74,6 +74,7 @@ describe("flags of TRL's own programs", () => {
     assert.deepEqual(trl("--reward_funcs accuracy_reward think_format_reward"), []);
   });
   it("are not counted for a script of somebody's own", () => {
-    assert.deepEqual(heard("python train_grpo.py --model_name_or_path a/b --run_name one two"), []);
+    const flags = "--model_name_or_path a/b --num_generations 8 --max_completion_length 64";
+    assert.deepEqual(heard(`python train_grpo.py ${flags} --run_name one two`), []);
   });
 });

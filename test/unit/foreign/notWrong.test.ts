@@ -91,7 +91,7 @@ describe("a name that nothing reads is taken", () => {
 });
 
 describe("a configuration of TRL whose own comment starts it", () => {
-  const body = "model_name_or_path: a/b\nnum_generations: 8\nmy_own_key: 3\n";
+  const body = "model_name_or_path: a/b\nnum_generations: 8\nmax_completion_length: 64\nmy_own_key: 3\n";
   const unknown = (head: string): string[] =>
     briefly("mine.yaml", `${head}${body}`).filter((line) => line.includes("unknown-key"));
   it("has no keys of a script's own", () => {

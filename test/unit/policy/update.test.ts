@@ -266,7 +266,9 @@ test("a base or checkpoint that cannot be opened is named, with what to do", asy
       });
     await assert.rejects(base(join(folder, "nowhere")), { message: /nowhere, which does not exist/ });
     writeFileSync(join(folder, "model.bin"), "?");
-    await assert.rejects(base(join(folder, "model.bin")), { message: /a file that is not named .gguf/ });
+    await assert.rejects(base(join(folder, "model.bin")), { message: /its weights are pickled/ });
+    writeFileSync(join(folder, "model.dat"), "?");
+    await assert.rejects(base(join(folder, "model.dat")), { message: /a file that is not named .gguf/ });
     mkdirSync(join(folder, "hf"));
     await assert.rejects(base(join(folder, "hf")), { message: /a folder without a config.json/ });
     writeFileSync(join(folder, "hf", "config.json"), JSON.stringify({ model_type: "llama" }));
