@@ -175,7 +175,8 @@ function standing(models: readonly ModelNeeds[], work: WorkNeeds): Standing {
     weights: sum(held),
     snapshots: sum((model) => model.snapshots * (model.adapted ? 4 * sumOf(model.trained) : held(model))),
     optimizer: optimizers.reduce((all, { state }) => all + state, 0),
-    step: optimizers.reduce((all, { step }) => all + step, 0),
+    // Models learn one after the other, and what one leaves the next one takes.
+    step: Math.max(0, ...optimizers.map(({ step }) => step)),
   };
 }
 
