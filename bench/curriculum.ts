@@ -1,5 +1,5 @@
 // Do the papers' claims of curricula and guidance show here? Measured beside claimed, simulated and by real training.
-//   npm run bench -- curriculum [--claims sec,dump] [--seeds 5] [--simulated | --real] [--again SIDE] [--write]
+//   npm run bench -- curriculum [--claims sec,dump] [--seeds N] [--simulated | --real] [--again SIDE] [--write]
 // Each run that ends is a line of bench/curriculum/results.jsonl and is not made again; --write makes docs/claims.md of them.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const file = "bench/curriculum/results.jsonl";
 const { values } = parseArgs({
   options: {
     claims: { type: "string", default: claims.map(({ id }) => id).join(",") },
-    seeds: { type: "string", default: "5" },
+    seeds: { type: "string" },
     simulated: { type: "boolean", default: false },
     real: { type: "boolean", default: false },
     again: { type: "string", multiple: true, default: [] },
@@ -46,9 +46,21 @@ const ids = known(
 const wanted = claims.filter(({ id }) => ids.includes(id));
 const sides = [...new Set(wanted.flatMap(({ own, other }) => [own.name, other.name]))];
 const again = known("side", values.again, sides);
-const seeds = Number(values.seeds);
-if (!Number.isInteger(seeds) || seeds < 1)
+/** Undefined: as many as each claim is decided at. */
+const asked = values.seeds === undefined ? undefined : Number(values.seeds);
+if (asked !== undefined && (!Number.isInteger(asked) || asked < 1))
   wrong(`--seeds takes how many seeds, from 1, not "${values.seeds}"`);
+/** More seeds than were planned are a further look at the results, which is written down before it is taken. */
+const unplanned = wanted.find(({ looks }) => asked !== undefined && asked > Math.max(...looks));
+if (unplanned !== undefined)
+  wrong(
+    `${unplanned.id} is decided at ${unplanned.looks.join(" and ")} seeds. Add ${asked} to the looks of its claim before you run more.`,
+  );
+const seedsOf = (side: string): number =>
+  asked ??
+  Math.max(
+    ...wanted.filter(({ own, other }) => [own.name, other.name].includes(side)).flatMap(({ looks }) => looks),
+  );
 const simulatedSeeds = 20;
 
 /** Whether a run with the present settings is there. */
@@ -72,9 +84,9 @@ async function trainAll(): Promise<string[]> {
   mkdirSync(join(store, ".gradus"));
   const failed: string[] = [];
   try {
-    for (let seed = 1; seed <= seeds; seed++)
+    for (let seed = 1; seed <= Math.max(...sides.map(seedsOf)); seed++)
       for (const side of sides) {
-        if (has("real", side, seed, realFingerprint(side))) continue;
+        if (seed > seedsOf(side) || has("real", side, seed, realFingerprint(side))) continue;
         try {
           const one = await realRun(side, seed, store);
           keepResult(file, one);
