@@ -1,6 +1,7 @@
 /** Configurations of verl, TRL and OpenRLHF: read, and checked by their own rules. */
 import type { Diagnostic } from "../config/diagnostic.ts";
 import { checkKeys } from "./check/keys.ts";
+import { withoutRelease } from "./otherRelease.ts";
 import { releaseFinding } from "./check/release.ts";
 import type { ForeignDocument, Framework, Setting } from "./document.ts";
 import { Model } from "./model.ts";
@@ -83,6 +84,13 @@ const holdsFor = ({ trees }: ForeignRule, { framework, tree = "" }: ForeignDocum
 
 /** In the order of the text. */
 export function checkForeign(document: ForeignDocument): readonly Diagnostic[] {
+  return [...withoutRelease(document, judged(document), judged)].sort(
+    ({ range: { start: a } }, { range: { start: b } }) => a.line - b.line || a.character - b.character,
+  );
+}
+
+/** By the document's release alone. */
+function judged(document: ForeignDocument): Diagnostic[] {
   const model = new Model(document);
   const own = (framework: Framework): readonly ForeignRule[] =>
     foreignRules.filter((rule) => rule.framework === framework && holdsFor(rule, document));
@@ -91,8 +99,5 @@ export function checkForeign(document: ForeignDocument): readonly Diagnostic[] {
   );
   const all = [...checkKeys(model), ...found];
   const release = all.length === 0 ? undefined : releaseFinding(model);
-  if (release !== undefined) all.push(diagnosed(release, release.rule, document));
-  return all.sort(
-    ({ range: { start: a } }, { range: { start: b } }) => a.line - b.line || a.character - b.character,
-  );
+  return release === undefined ? all : [...all, diagnosed(release, release.rule, document)];
 }

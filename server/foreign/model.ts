@@ -92,6 +92,9 @@ export class Model implements ForeignModel {
   flag(key: string): boolean | undefined {
     const value = this.value(key);
     if (typeof value === "boolean") return value;
+    // Words that Transformers converts (`string_to_bool`), in TRL's YAML files too.
+    if (typeof value === "string" && this.document.framework === "trl" && this.document.form !== "python")
+      return /^(yes|true|t|y|1)$/i.test(value) ? true : /^(no|false|f|n|0)$/i.test(value) ? false : undefined;
     return typeof value === "number" ? value !== 0 : undefined;
   }
 }

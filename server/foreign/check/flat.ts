@@ -61,7 +61,10 @@ class FlatKey {
     const { model, setting } = this;
     const { key } = setting;
     if (program?.startsWith("trl ") === true && launcherArguments.has(key)) return true;
-    if (key.startsWith("no_") && model.fact(key.slice(3))?.type.startsWith("bool") === true) return true;
+    if (key.startsWith("no_")) {
+      const { type = "", default: fallback } = model.fact(key.slice(3)) ?? {};
+      if (type.startsWith("bool") && (fallback === true || fallback === undefined)) return true;
+    }
     return model.facts.keys.filter((other) => other.startsWith(key)).length === 1 && key.length > 3;
   }
 

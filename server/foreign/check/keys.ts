@@ -9,13 +9,14 @@ import { flatKeys } from "./flat.ts";
 import { hydraKeys } from "./hydra.ts";
 import { allowLater } from "./release.ts";
 import { repeats, unsetVariables } from "./repeats.ts";
+import { structured } from "./structured.ts";
 import { values } from "./values.ts";
 
 export function checkKeys(model: Model): readonly Diagnostic[] {
   const { document } = model;
   const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
   const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
-  const found = allowLater(model, [...named, ...values(model)]);
+  const found = allowLater(model, [...named, ...values(model), ...structured(model)]);
   return [
     ...found.map((finding) => diagnosed(finding, finding.rule, document)),
     ...cutSettings(document),

@@ -52,8 +52,15 @@ function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact)
     rule: wrongType,
     at: setting,
     message: `\`${setting.key}\` is ${wanted}, and \`${shown}\` is none.${again}`,
+    ...(countsAsOther(model, type, value) ? { severity: "warning" } : {}),
   };
 }
+
+/** Where nothing converts a value, Python calculates with `true` as 1, and takes any number but 0 for true: it runs. */
+const countsAsOther = ({ document: { framework, form } }: Model, type: string, value: Json): boolean =>
+  framework === "trl" &&
+  form !== "script" &&
+  (type === "bool" ? typeof value === "number" : typeof value === "boolean");
 
 /** A list of numbers with something else in it. */
 function itemFinding(
@@ -78,6 +85,8 @@ function takes({ document: { framework, form } }: Model, type: string, value: Js
   if (framework === "verl" && typeof value === "boolean") return true;
   switch (type) {
     case "bool":
+      // The shell's own words: argparse gets the text.
+      if (framework === "trl" && form === "script" && /^(on|off)$/i.test(text)) return false;
       if (typeof value === "boolean") return true;
       return converted ? spoken.test(String(value)) : value === 0 || value === 1;
     case "int":

@@ -2,16 +2,19 @@ import { isObject } from "../../values.ts";
 import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
 import type { Setting } from "../../document.ts";
 import { trainerOf } from "../python.ts";
-import { rewarded } from "../trainers.ts";
+import { everyTrainer, rewarded } from "../trainers.ts";
 
 export const quantization: ForeignRule = {
   id: "trl-quantization",
   framework: "trl",
-  trees: rewarded,
+  trees: everyTrainer,
   severity: "error",
   title: "Quantization or an adapter given twice",
   why: "`GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) makes the quantized model and the adapter itself. It refuses a `quantization_config` both of its own and inside of `model_init_kwargs` (since TRL 1.8; `trl grpo` makes the first one of `load_in_4bit` and `load_in_8bit`), and a `peft_config` for a model that has an adapter already (since TRL 0.27).",
-  check: (model) => [...quantized(model), ...adapted(model), ...bothWidths(model)],
+  check: (model) =>
+    rewarded.includes(model.document.tree ?? "grpo")
+      ? [...quantized(model), ...adapted(model), ...bothWidths(model)]
+      : bothWidths(model),
 };
 
 function quantized(model: ForeignModel): ForeignFinding[] {
