@@ -143,6 +143,25 @@ test("certainty: probabilities 0.7, 0.1, 0.1, 0.1 give J = 0.3216, to the power 
   assert.throws(() => weigh("{ weight: { by: certainty, vocabulary: 4 } }"), /entropy:reference/);
 });
 
+test("prioritised-kl: the derivative of 5 · J^150 · k2 is that of its loss, token by token", () => {
+  const entropy = Float64Array.of(0, 0.002, 0.01, 0.02, 0.05, 1);
+  const entry =
+    "{ estimator: k2, coefficient: 5, weight: { by: certainty, power: 150, vocabulary: 4 }, place: loss }";
+  const old: Stats = { "entropy:reference": entropy };
+  const { gradients } = weigh(entry, { old });
+  const h = 1e-6;
+  entropy.forEach((nats, token) => {
+    const [above, below] = [h, -h].map(
+      (by) => weigh(entry, { old, now: { logp: own.with(token, own[token]! + by) } }).loss,
+    );
+    const difference = (above! - below!) / (2 * h);
+    const formula = 5 * (1 - nats / Math.log(4)) ** 150 * (own[token]! - reference[token]!);
+    const given = gradients.logp![token]!;
+    assert.ok(Math.abs(given - difference) < 1e-7, `token ${token}: ${given} and ${difference}`);
+    assert.ok(Math.abs(given - formula) < 1e-12, `token ${token}: ${given} and ${formula}`);
+  });
+});
+
 test("confidence: exp(−β H), of mean 1", () => {
   const entropy = [0, 1, 2, 0, 1, 2];
   const spoken = { ...batch, columns: { ...batch.columns, entropy: Float64Array.from(entropy) } };
