@@ -4,7 +4,10 @@ import { isAlias, isCollection, isNode, isPair, visit, type Alias, type Document
 /** Values that the aliases of one reading may stand for, all files together. */
 export const mostAliased = 100_000;
 
-export const tooManyAliases = `The aliases stand for more than ${mostAliased.toLocaleString("en-US")} values: anchors that hold aliases of other anchors multiply. Write the values out, or keep fewer of them behind an anchor.`;
+export const aliasesBeyondWords = (most: number): string =>
+  `The aliases stand for more than ${most.toLocaleString("en-US")} values: anchors that hold aliases of other anchors multiply. Write the values out, or keep fewer of them behind an anchor.`;
+
+export const tooManyAliases = aliasesBeyondWords(mostAliased);
 
 /** Every alias with the node it stands for: the last one of its name above it. One walk for all of them. */
 export function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {

@@ -1,6 +1,6 @@
 /** What YAML holds once its aliases and merges are followed. */
-import { parseDocument, type Document, type Node } from "yaml";
-import { firstBeyond } from "../yamlAliases.ts";
+import { parseDocument, type Alias, type Document, type Node } from "yaml";
+import { aliasesBeyondWords, firstBeyond } from "../yamlAliases.ts";
 
 /** Nodes that one alias may stand for: a few nested ones would otherwise fill the memory. */
 const aliases = 100;
@@ -10,7 +10,13 @@ const most = 10_000;
 
 /** Whether a document cannot be followed: its aliases would fill the memory, or one of them holds itself. */
 export const standsForTooMuch = (document: Document | Document.Parsed): boolean =>
-  firstBeyond(document, most) !== undefined;
+  aliasBeyond(document) !== undefined;
+
+/** The alias with which it is too much. */
+export const aliasBeyond = (document: Document | Document.Parsed): Alias | undefined =>
+  firstBeyond(document, most);
+
+export const tooManyAliases = aliasesBeyondWords(most);
 
 export const aliasesBeyond = (text: string): boolean =>
   standsForTooMuch(parseDocument(text, { logLevel: "silent", uniqueKeys: false }));

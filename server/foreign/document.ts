@@ -41,7 +41,9 @@ export interface UnsetVariable {
   readonly meant?: string;
 }
 
+/** Why nothing or not all of a YAML file is read. */
 export interface BrokenYaml {
+  readonly kind: "syntax" | "aliases";
   readonly range: Range;
   readonly reason: string;
 }

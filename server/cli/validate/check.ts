@@ -7,11 +7,10 @@ import { grammar } from "../../config/grammar.ts";
 import { allFindings, type Diagnostic } from "../../config/index.ts";
 import { mendAll, mendRounds } from "../../config/mendAll.ts";
 import { startOfFile } from "../../config/node.ts";
-import { aliasesBeyond } from "../../foreign/composed.ts";
+import { aliasesBeyond, tooManyAliases } from "../../foreign/composed.ts";
 import { checkForeign, judgedBy, readForeignDocument, type JudgedBy } from "../../foreign/index.ts";
 import { limits, readText } from "../../inputFile.ts";
 import { modelFacts } from "../../modelFacts.ts";
-import { tooManyAliases } from "../../yamlAliases.ts";
 import { isConfigName, type Wanted } from "./files.ts";
 
 export interface Checked {

@@ -69,7 +69,7 @@ export const brokenYaml: KeyRule = {
   id: "foreign-syntax",
   severity: "error",
   title: "A file that is no YAML",
-  why: "Hydra reads its files with OmegaConf and TRL with PyYAML: both refuse a file that does not parse, before anything of it is looked at.",
+  why: "Hydra reads its files with OmegaConf and TRL with PyYAML: both refuse a file that does not parse, before anything of it is looked at. A file of a few lines whose aliases stand for millions of values parses, and fills the memory of whoever follows them.",
 };
 export const neighbourTable: KeyRule = {
   id: "foreign-release",

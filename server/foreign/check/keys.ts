@@ -30,7 +30,8 @@ export function checkKeys(model: Model): readonly Diagnostic[] {
 
 function broken(document: ForeignDocument): Diagnostic[] {
   if (document.broken === undefined) return [];
-  const { range, reason } = document.broken;
-  const message = `This is no YAML: ${reason}. ${document.framework === "verl" ? "Hydra" : "TRL"} refuses the file.`;
+  const { kind, range, reason } = document.broken;
+  const refuses = document.framework === "verl" ? "Hydra" : "TRL";
+  const message = kind === "aliases" ? reason : `This is no YAML: ${reason}. ${refuses} refuses the file.`;
   return [{ ...diagnosed({ message, at: undefined }, brokenYaml, document), range }];
 }

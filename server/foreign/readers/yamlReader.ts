@@ -18,7 +18,7 @@ import type { Json } from "../../../shared/json.ts";
 import type { BrokenYaml, Framework, Setting } from "../document.ts";
 import { isGrouped, pythonic, valueOf } from "../values.ts";
 import { baseOfDefaults } from "./base.ts";
-import { composed, composedNode, standsForTooMuch } from "../composed.ts";
+import { aliasBeyond, composed, composedNode, tooManyAliases } from "../composed.ts";
 import { aliasTargets } from "../../yamlAliases.ts";
 import { Lines } from "./lines.ts";
 import { startIn } from "./header.ts";
@@ -31,10 +31,11 @@ const deepest = 32;
 export function readYaml(file: string, text: string, owner?: OwnerOf): Written | undefined {
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   const { contents } = document;
-  if (standsForTooMuch(document)) return undefined;
+  const beyond = aliasBeyond(document);
+  if (beyond !== undefined) return boundless(file, text, document, beyond, owner);
   const broken = brokenAt(document, text);
   if (!isMap(contents)) return broken === undefined ? undefined : unreadable(file, text, broken);
-  const leaves = new Leaves(document, text);
+  const leaves = new Leaves(aliasTargets(document), new Lines(text), text);
   const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
   const told =
     owner === undefined
@@ -73,7 +74,36 @@ function brokenAt({ errors: [error] }: Document, text: string): BrokenYaml | und
   if (error === undefined) return undefined;
   const [start, end] = error.pos;
   const [reason = ""] = error.message.split(/ at line \d+|\n/);
-  return { range: new Lines(text).range({ start, end: Math.max(end, start) }), reason };
+  return { kind: "syntax", range: new Lines(text).range({ start, end: Math.max(end, start) }), reason };
+}
+
+/** Its aliases are not followed: whose it is, the keys say that stand there themselves. */
+function boundless(
+  file: string,
+  text: string,
+  { contents }: Document,
+  { range: place }: Alias,
+  owner: OwnerOf | undefined,
+): Written | undefined {
+  const [start, end] = place ?? [0, 0];
+  const lines = new Lines(text);
+  const broken: BrokenYaml = {
+    kind: "aliases",
+    range: lines.range({ start, end }),
+    reason: tooManyAliases,
+  };
+  const keys = isMap(contents)
+    ? new Leaves(new Map(), lines, text).collect(contents, "verl").map(({ key }) => key)
+    : [];
+  const told =
+    owner !== undefined
+      ? owner(keys, "yaml")
+      : isMap(contents)
+        ? ownerOf(file, text, contents, keys)?.framework
+        : undefined;
+  return told === undefined
+    ? unreadable(file, text, broken)
+    : { ...nothingRead(broken), framework: told, program: undefined, tree: undefined };
 }
 
 /** Nothing of it can be read: whose it is, only a comment says that starts TRL with it. */
@@ -81,18 +111,23 @@ function unreadable(file: string, text: string, broken: BrokenYaml): Written | u
   const start = startIn(file, text);
   if (start === undefined) return undefined;
   return {
+    ...nothingRead(broken),
     framework: "trl",
+    program: `trl ${start.program}`,
+    tree: start.program,
+  };
+}
+
+const nothingRead = (broken: BrokenYaml) =>
+  ({
     form: "yaml",
     settings: [],
     base: new Map<string, Json>(),
-    program: `trl ${start.program}`,
-    tree: start.program,
     unset: [],
     broken,
     incomplete: true,
     head: broken.range,
-  };
-}
+  }) as const;
 
 function ownerOf(file: string, text: string, contents: YAMLMap, keys: readonly string[]): Owner | undefined {
   const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
@@ -105,16 +140,11 @@ function ownerOf(file: string, text: string, contents: YAMLMap, keys: readonly s
 }
 
 class Leaves {
-  private readonly lines: Lines;
-  private readonly targets: ReadonlyMap<Alias, Node>;
-
   constructor(
-    document: Document,
+    private readonly targets: ReadonlyMap<Alias, Node>,
+    private readonly lines: Lines,
     private readonly text: string,
-  ) {
-    this.lines = new Lines(text);
-    this.targets = aliasTargets(document);
-  }
+  ) {}
 
   /** TRL's maps are values (`model_init_kwargs`); the others' are sections. */
   collect(map: Node, framework: Framework): Setting[] {
