@@ -13,6 +13,20 @@ export interface Bundle {
   readonly sha256: string;
 }
 
+/** Of what a reward imports. esbuild says at which import, since an error that names no place gets that one. */
+const regularFiles: esbuild.Plugin = {
+  name: "regular-files",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => {
+      try {
+        regularFile(path);
+        return undefined;
+      } catch (error) {
+        return { errors: [{ text: `${path} cannot be read: ${readFailure(error)}` }] };
+      }
+    }),
+};
+
 const isFailure = (error: unknown): error is esbuild.BuildFailure =>
   error instanceof Error && "errors" in error && Array.isArray(error.errors);
 
@@ -47,6 +61,7 @@ async function build(file: string, term: string, text: string | undefined): Prom
       // A stack names the user's file, not the folder that the bundle lies in.
       sourceRoot: `${pathToFileURL(dirname(file)).href}/`,
       logLevel: "silent",
+      plugins: [regularFiles],
       // The bundle lies elsewhere; code that reads files beside itself must still find them.
       define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },
       banner: {

@@ -12,6 +12,7 @@ import {
   openSync,
   writeSync,
   closeSync,
+  symlinkSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -37,7 +38,15 @@ const put = (name: string, data: string | Uint8Array): string => {
   writeFileSync(at(name), data);
   return at(name);
 };
-execFileSync("mkfifo", [at("pipe"), at("pipe.jsonl"), at("pipe.ts"), at("pipe.gguf"), at("pipe.yaml")]);
+execFileSync("mkfifo", [
+  at("pipe"),
+  at("pipe.jsonl"),
+  at("pipe.ts"),
+  at("pipe.gguf"),
+  at("pipe.yaml"),
+  at("pipe.json"),
+]);
+symlinkSync("/dev/zero", at("device.ts"));
 const server = createServer().listen(at("socket"));
 after(() => {
   server.close();
@@ -226,3 +235,22 @@ describe("headers that lie", () => {
     }
   });
 });
+
+for (const [what, target, reason, name] of [
+  ["a pipe", "./pipe.ts", "it is a named pipe, not a file", "pipe.ts"],
+  ["a device", "./device.ts", "it is a device, not a file", "/dev/zero"],
+  ["a pipe as data", "./pipe.json", "it is a named pipe, not a file", "pipe.json"],
+] as const)
+  it(`refuses a reward that imports ${what} , at the import`, async () => {
+    const reward = put(
+      "imports.ts",
+      `// a comment\nimport * as it from "${target}";\nexport default () => it;\n`,
+    );
+    await assert.rejects(bundleReward(reward, "correct"), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, new RegExp(`^reward term "correct": .*${name} cannot be read: ${reason}$`));
+      const { file, line, character } = error.detail;
+      assert.deepEqual([file, line, character], [reward, 1, 20]);
+      return true;
+    });
+  });
