@@ -42,6 +42,9 @@ export const valueHeadsSchema = z.array(
   ]),
 );
 
+/** Each is looked at before anything is allocated; a hundred times as many as the deepest models have. */
+const mostLayers = 10_000;
+
 /** What a model is made of: the policy, and any other of the registry. */
 export const modelFields: Fields = {
   base: {
@@ -49,7 +52,7 @@ export const modelFields: Fields = {
     summary: "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
   },
   width: value(whole(8), "tiny: width of the residual stream."),
-  layers: value(whole(1), "tiny: number of layers."),
+  layers: value(whole(1).max(mostLayers), "tiny: number of layers."),
   heads: value(whole(1), "tiny: attention heads; divides `width`."),
   kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
   hidden: value(whole(8), "tiny: width inside the SwiGLU block."),

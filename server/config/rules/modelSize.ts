@@ -28,7 +28,7 @@ function checkSize(
       message: `\`${key}.width\` ${width} over \`${key}.heads\` ${heads} must be a whole even number.`,
       key: `${key}.heads`,
       at: find("heads", "width") ?? root.origin,
-      mends: fitting(heads, (n) => width % n === 0 && (width / n) % 2 === 0).map((n) =>
+      mends: fitting(heads, width, (n) => width % n === 0 && (width / n) % 2 === 0).map((n) =>
         edits.set([...path, "heads"], String(n), `Change \`heads\` to ${n} (= ${width} / ${width / n})`),
       ),
     });
@@ -38,7 +38,7 @@ function checkSize(
       message: `\`${key}.kv_heads\` ${kv_heads} must divide \`${key}.heads\` ${heads}.`,
       key: `${key}.kv_heads`,
       at: find("kv_heads", "heads") ?? root.origin,
-      mends: fitting(kv_heads, (n) => heads % n === 0).map((n) =>
+      mends: fitting(kv_heads, heads, (n) => heads % n === 0).map((n) =>
         edits.set(
           [...path, "kv_heads"],
           String(n),
@@ -49,8 +49,13 @@ function checkSize(
   }
 }
 
-/** The nearest number that fits, if any does. */
-function fitting(wanted: number, fits: (n: number) => boolean): number[] {
-  const all = Array.from({ length: 2 * wanted + 8 }, (_, i) => i + 1).filter(fits);
-  return all.sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted)).slice(0, 1);
+/** Farther from what is written nobody looks for a number that fits. */
+const farthest = 4096;
+
+/** The nearest divisor of `whole` that fits, if any does. */
+function fitting(wanted: number, whole: number, fits: (n: number) => boolean): number[] {
+  const from = Math.min(wanted, whole);
+  for (let distance = 0; distance <= farthest; distance++)
+    for (const n of [from - distance, from + distance]) if (n >= 1 && fits(n)) return [n];
+  return [];
 }
