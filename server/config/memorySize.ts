@@ -13,7 +13,8 @@ const units: Readonly<Record<string, number>> = {
   gib: 2 ** 30,
   tib: 2 ** 40,
 };
-const size = /^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*$/i;
+/** Either case is spelt out: a pattern of a JSON Schema has no flags. */
+const size = /^\s*(\d+(?:\.\d+)?)\s*([KMGTkmgt]?[Ii]?[Bb])\s*$/;
 
 export const memorySize = z.union([
   z.number().positive(),

@@ -38,6 +38,22 @@ describe("the JSON Schema accepts", () => {
   });
 });
 
+describe("the JSON Schema and the reader agree on sizes of memory", () => {
+  for (const [size, isOne] of [
+    ...["64GiB", "500 MB", "1.5 tb", "8gib", "12 B", "2Kib"].map((text) => [text, true] as const),
+    ...["64", "GiB", "64 parsecs", "-1GiB", "6,4GiB", "64GiBs"].map((text) => [text, false] as const),
+  ])
+    it(size, () => {
+      const config = { model: { base: "tiny" }, tasks: [{ env: "countdown" }], engine: { memory: size } };
+      assert.equal(valid(config), isOne);
+      const found = loadConfig("sizes.gradus.yaml", { text: JSON.stringify(config) }).diagnostics;
+      assert.equal(
+        found.some(({ key }) => key === "engine.memory"),
+        !isOne,
+      );
+    });
+});
+
 /** What can be told from the form of one file alone. */
 const structural = ["unknown-key", "unknown-value", "type", "missing-key"];
 
