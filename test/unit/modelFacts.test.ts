@@ -121,6 +121,34 @@ test("a multimodal model is named by its family, though its sizes lie deeper", (
     assert.match(refused(folder, model), /Gemma 3 with pictures.*a part for pictures/);
   }));
 
+for (const [what, head, words, action] of [
+  [
+    "a GGUF file",
+    "GGUF\u0003\0\0\0",
+    /pytorch_model\.bin is a GGUF file under another ending/,
+    /ends in \.gguf/,
+  ],
+  [
+    "a pointer of Git LFS",
+    "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+    /pytorch_model\.bin is a pointer of Git LFS: the weights themselves were not downloaded/,
+    /git lfs pull/,
+  ],
+] as const)
+  test(`${what} that is named as pickled weights are is told as what it is`, () =>
+    inFolder((folder) => {
+      const model = copied(folder, "llama");
+      rmSync(join(model, "model.safetensors"));
+      writeFileSync(join(model, "pytorch_model.bin"), head);
+      assert.match(refused(folder, model), words);
+      for (const path of [model, join(model, "pytorch_model.bin")])
+        assert.throws(
+          () => resolveCheckpoint(path),
+          (error) =>
+            error instanceof UserError && words.test(error.message) && action.test(error.detail.action ?? ""),
+        );
+    }));
+
 test("pickled weights are refused with how to save them, and once they are there nothing is found", () =>
   inFolder((folder) => {
     const model = copied(folder, "llama");

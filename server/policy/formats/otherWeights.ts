@@ -1,7 +1,8 @@
 /** Weights in formats that are not read here: what they are called, and how safetensors are made of them. */
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename } from "node:path";
+import { closeSync, existsSync, readSync, readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
+import { openRegular } from "../../inputFile.ts";
 
 interface OtherWeights {
   /** As the end of a sentence. */
@@ -37,14 +38,59 @@ const kinds: readonly {
   },
 ];
 
+/** Files whose name says less than how they begin. */
+const contents: readonly {
+  readonly is: (head: Buffer) => boolean;
+  readonly words: (name: string) => string;
+  readonly action: string;
+}[] = [
+  {
+    is: (head) => head.toString("latin1").startsWith("GGUF"),
+    words: (name) => `${name} is a GGUF file under another ending`,
+    action: "Rename it so that it ends in .gguf, and name that file itself.",
+  },
+  {
+    is: (head) => head.toString("latin1").startsWith("version https://git-lfs"),
+    words: (name) => `${name} is a pointer of Git LFS: the weights themselves were not downloaded`,
+    action: "Fetch them: `git lfs pull` in that folder, or download the model again.",
+  },
+];
+
+const headBytes = 32;
+
+/** The first bytes of a file; none where it cannot be read. */
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(headBytes);
+  try {
+    const descriptor = openRegular(path);
+    try {
+      return head.subarray(0, readSync(descriptor, head, 0, headBytes, 0));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return head.subarray(0, 0); // then its name alone decides
+  }
+}
+
+/** By how the file begins, where that says another thing than its name; else by its name. */
+function otherWeightsAt(path: string): OtherWeights | undefined {
+  const name = basename(path);
+  const named = kinds.find(({ is }) => is(name));
+  if (named === undefined) return undefined;
+  const head = pickle.test(name) ? headOf(path) : Buffer.alloc(0);
+  const { words, action } = contents.find(({ is }) => is(head)) ?? named;
+  return { words: words(name), action };
+}
+
 /** What lies in a folder in the place of safetensors; undefined: nothing that is known. */
 export function otherWeights(folder: string): OtherWeights | undefined {
   const names = readdirSync(folder).sort();
-  for (const { is, words, action } of kinds) {
+  for (const { is } of kinds) {
     // An index is named only where the files that it lists are not there.
     const found = names.filter(is);
     const name = found.find((one) => !one.endsWith(".json")) ?? found[0];
-    if (name !== undefined) return { words: words(name), action };
+    if (name !== undefined) return otherWeightsAt(join(folder, name));
   }
   return undefined;
 }
@@ -53,10 +99,7 @@ export function otherWeights(folder: string): OtherWeights | undefined {
 export function refuseOtherWeights(path: string): void {
   if (!existsSync(path)) return;
   const stats = statSync(path);
-  const file = stats.isFile() ? kinds.find(({ is }) => is(basename(path))) : undefined;
-  const other = stats.isDirectory()
-    ? otherWeights(path)
-    : file && { words: file.words(basename(path)), action: file.action };
+  const other = stats.isDirectory() ? otherWeights(path) : stats.isFile() ? otherWeightsAt(path) : undefined;
   if (other === undefined) return;
   throw new UserError(`${path} cannot be opened: ${other.words}.`, {
     file: path,
