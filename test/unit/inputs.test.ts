@@ -241,7 +241,7 @@ for (const [what, target, reason, name] of [
   ["a device", "./device.ts", "it is a device, not a file", "/dev/zero"],
   ["a pipe as data", "./pipe.json", "it is a named pipe, not a file", "pipe.json"],
 ] as const)
-  it(`refuses a reward that imports ${what} , at the import`, async () => {
+  it(`refuses a reward that imports ${what}, at the import`, async () => {
     const reward = put(
       "imports.ts",
       `// a comment\nimport * as it from "${target}";\nexport default () => it;\n`,

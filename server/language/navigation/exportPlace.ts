@@ -1,18 +1,27 @@
 /** Where a reward's file declares the function that a config names, found by reading: nothing is executed. */
-import { readFileSync, statSync } from "node:fs";
 import type { Range } from "../../config/diagnostic.ts";
 import { startOfFile } from "../../config/node.ts";
+import { limits, readText, regularFile, UnfitFile } from "../../inputFile.ts";
 
 const cache = new Map<string, { readonly stamp: string; readonly text: string }>();
 
-/** The name's own place; the file's beginning where it is not found. */
+/** The name's own place; the file's beginning where it is not found, or the file is a pipe. */
 export function exportPlace(file: string, name: string): Range {
-  const { mtimeMs, size } = statSync(file);
+  try {
+    return placeIn(textOf(file), name, file.endsWith(".py") ? "python" : "script") ?? startOfFile;
+  } catch (error) {
+    if (error instanceof UnfitFile) return startOfFile;
+    throw error;
+  }
+}
+
+function textOf(file: string): string {
+  const { mtimeMs, size } = regularFile(file);
   const stamp = `${mtimeMs} ${size}`;
   const known = cache.get(file);
-  const text = known?.stamp === stamp ? known.text : readFileSync(file, "utf8");
+  const text = known?.stamp === stamp ? known.text : readText(file, limits.source);
   cache.set(file, { stamp, text });
-  return placeIn(text, name, file.endsWith(".py") ? "python" : "script") ?? startOfFile;
+  return text;
 }
 
 export function placeIn(text: string, name: string, language: "python" | "script"): Range | undefined {
