@@ -27,6 +27,7 @@ export const suites = [
   suite("runs", single),
   suite("seen", single),
   suite("multiroot", "test/fixtures/workbench/multi.code-workspace"),
+  suite("trainer", "test/fixtures/workbench/trainer"),
   suite("empty", undefined),
 ];
 

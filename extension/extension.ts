@@ -11,6 +11,7 @@ import {
 import { language, schemes, settings, views } from "../shared/contributions.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
+import { findConfigs } from "./features/configs/find.ts";
 import { ConfigsTree } from "./features/configs/tree.ts";
 import { findNode, requireNode, type Places } from "./features/connection/node.ts";
 import { Stores, runsBeat } from "./features/connection/stores.ts";
@@ -52,7 +53,7 @@ export async function activate(context: ExtensionContext): Promise<Api> {
 
 function build(context: ExtensionContext): Api {
   const places: Places = { home: context.extensionPath, version: GRADUS_VERSION, environment: process.env };
-  const stores = new Stores(places);
+  const stores = new Stores(places, () => findConfigs(undefined, (message) => output().debug(message)));
   const setUp = new SetUp(places, () => stores.renew());
   const panels = new RunPanels(context.extensionUri, stores);
   const status = new Status(stores, (run) => panels.sees(run));
@@ -105,7 +106,10 @@ function showViews(
     runsView,
     window.createTreeView(views.configs, { treeDataProvider: configs }),
     watcher,
-    watcher.onDidCreate(() => configs.search()),
+    watcher.onDidCreate((uri) => {
+      configs.search();
+      void stores.wake(uri);
+    }),
     watcher.onDidDelete(() => configs.search()),
     workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration(settings.codeLensEnabled)) lenses.refresh();

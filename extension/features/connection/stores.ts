@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Uri, window, workspace, type Disposable, type WorkspaceFolder } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { language } from "../../../shared/contributions.ts";
 import { findStore } from "../../../shared/daemon/findStore.ts";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import { daemonShutdown, type RunSummary } from "../../../shared/protocol.ts";
@@ -32,10 +33,16 @@ export class Stores implements Disposable {
   readonly changed = new Emitter<Store | undefined>();
   readonly ended = new Emitter<RunSummary>();
   #stores: readonly Store[] = [];
+  /** Connected to by nobody: their folders have no store on disk and no config, and nobody asked for one. */
+  #resting: ReadonlySet<Store> = new Set();
   #language: LanguageClient | undefined;
   readonly #disposables: Disposable[] = [];
 
-  constructor(private readonly places: Places) {}
+  /** @param configs finds those of the workspace */
+  constructor(
+    private readonly places: Places,
+    private readonly configs: () => Promise<readonly Uri[]>,
+  ) {}
 
   get all(): readonly Store[] {
     return this.#stores;
@@ -52,7 +59,9 @@ export class Stores implements Disposable {
 
   /** The state that matters most to the person, of all connections. */
   get state(): DaemonState["state"] | "none" {
-    const states = this.#stores.map((store) => store.machine.state.state);
+    const states = this.#stores
+      .filter((store) => !this.#resting.has(store))
+      .map((store) => store.machine.state.state);
     const order = ["failed", "reconnecting", "starting", "handshaking", "disconnected", "ready"] as const;
     return order.find((state) => states.includes(state)) ?? "none";
   }
@@ -79,6 +88,9 @@ export class Stores implements Disposable {
       workspace.onDidGrantWorkspaceTrust(() => void this.#rebuild()),
       workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("gradus.nodePath")) void this.#rebuild();
+      }),
+      workspace.onDidOpenTextDocument(({ languageId, uri }) => {
+        if (languageId === language.id) void this.wake(uri);
       }),
     );
     void this.#rebuild();
@@ -153,6 +165,12 @@ export class Stores implements Disposable {
     };
   }
 
+  /** Connects the store of a config that came into being, or was opened. */
+  async wake(config: Uri): Promise<void> {
+    const store = this.ofFile(config);
+    if (store !== undefined && this.#resting.has(store)) await store.machine.start();
+  }
+
   async #rebuild(): Promise<void> {
     const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
     const paths = new Map<string, WorkspaceFolder[]>();
@@ -162,10 +180,24 @@ export class Stores implements Disposable {
         paths.set(path, [...(paths.get(path) ?? []), folder]);
       }
     for (const store of this.#stores) store.machine.stop();
-    this.#stores = [...paths].map(([path, own]) => this.#make(path, own));
+    const stores = [...paths].map(([path, own]) => this.#make(path, own));
+    this.#stores = stores;
+    this.#resting = new Set(stores.filter(({ path }) => !existsSync(path)));
+    const begun = stores.filter((store) => !this.#resting.has(store)).map((store) => store.machine.start());
     this.changed.fire(undefined);
-    if (this.#stores.length === 0) return this.#startLanguage();
-    await Promise.all(this.#stores.map((store) => store.machine.start()));
+    if (stores.length === 0) return this.#startLanguage();
+    await Promise.all([...begun, this.#startNeeded(stores)]);
+  }
+
+  /** Of stores that are not on disk yet, those whose folders have a config; the others make no folder and no process. */
+  async #startNeeded(stores: readonly Store[]): Promise<void> {
+    const open = workspace.textDocuments.filter(({ languageId }) => languageId === language.id);
+    const found = await this.configs();
+    if (stores !== this.#stores) return;
+    const configs = new Set([...found, ...open.map(({ uri }) => uri)].map((uri) => this.ofFile(uri)));
+    const needed = [...this.#resting].filter((store) => configs.has(store));
+    if (this.#resting.size === stores.length && needed.length === 0) await this.#startLanguage();
+    await Promise.all(needed.map((store) => store.machine.start()));
   }
 
   #make(path: string, folders: readonly WorkspaceFolder[]): Store {
@@ -191,6 +223,8 @@ export class Stores implements Disposable {
     output().info(
       `${store.path}: ${state.state}${state.state === "failed" || state.state === "reconnecting" ? `: ${state.reason}` : ""}`,
     );
+    if (state.state !== "disconnected" && this.#resting.has(store))
+      this.#resting = new Set([...this.#resting].filter((one) => one !== store));
     this.changed.fire(store);
     if (state.state === "ready") await this.#stopLanguage();
     else if (state.state === "failed") await this.#startLanguage();
