@@ -29,6 +29,8 @@ export interface PanelRun {
   /** Rollouts in a group; null where unknown. */
   readonly group: number | null;
   readonly backendReason: string | null;
+  /** How far the evaluation is that is under way, as a sentence. */
+  readonly evaluating?: string;
 }
 
 /** What reward terms failed with. */

@@ -360,3 +360,23 @@ function contrast(a: readonly number[], b: readonly number[]): number {
   const [x, y] = [luminance(a), luminance(b)];
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
+
+test(
+  "the head of the panel says how far an evaluation is, in the place of the run's time left",
+  { skip },
+  async () => {
+    const panel = await rig.open();
+    const message = show(last);
+    assert.ok(message.type === "show");
+    const evaluating = "Evaluating: 412 of 1152 answers, about 40 s left.";
+    await panel.send({ ...message, run: { ...message.run, evaluating } });
+    const where = panel.page.locator(".where");
+    assert.match(
+      await where.innerText(),
+      /step \d+ of 420 .* Evaluating: 412 of 1152 answers, about 40 s left .* on /,
+    );
+    await panel.send(show(last));
+    assert.doesNotMatch(await where.innerText(), /Evaluating/);
+    await panel.close();
+  },
+);

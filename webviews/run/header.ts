@@ -185,7 +185,7 @@ const withCode = (text: string): readonly (Node | string)[] =>
   text.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
 
 function whereabouts(view: RunView): string {
-  const { summary, backendReason } = view.run;
+  const { summary, backendReason, evaluating } = view.run;
   const stage = summary.stage ?? stageAt(view.run, summary.step)?.name;
   const left = secondsLeft(view);
   const parts = [
@@ -193,7 +193,8 @@ function whereabouts(view: RunView): string {
     summary.step < 0
       ? `${summary.steps.toLocaleString("en-US")} steps planned`
       : `step ${(summary.step + 1).toLocaleString("en-US")} of ${summary.steps.toLocaleString("en-US")}`,
-    ...(left === null
+    ...(evaluating === undefined ? [] : [evaluating.replace(/\.$/, "")]),
+    ...(left === null || evaluating !== undefined
       ? []
       : [`${formatSeconds(left.seconds)} left${left.of === "run" ? "" : ` of the ${left.of}`}`]),
     ...(summary.backend === null

@@ -34,7 +34,7 @@ import {
 import { messageOf } from "../../../shared/errors.ts";
 import { panelGroups, panelTexts } from "./groups.ts";
 import { panelRun } from "./panelRun.ts";
-import { noFailures, readErrors } from "./readErrors.ts";
+import { evaluationUnderWay, noFailures, readEvents, type RunEvents } from "./readEvents.ts";
 import { seriesParts } from "./seriesParts.ts";
 
 export interface PanelFeedOptions {
@@ -57,8 +57,7 @@ export class PanelFeed {
   #detail: RunDetail | undefined;
   #summary: RunSummary | undefined;
   #evaluations: readonly EvaluationRow[] = [];
-  #errors = 0;
-  #failures: PanelFailures = noFailures;
+  #events: RunEvents = { errors: 0, failures: noFailures, evaluating: undefined };
   #steps: LiveStep[] = [];
   #dirty = false;
   readonly #stale = { detail: false, evaluations: false, errors: false };
@@ -92,7 +91,7 @@ export class PanelFeed {
   }
   /** Whether a place is one that the panel was told of: a webview chooses no files. */
   names(file: string): boolean {
-    return this.#failures.failures.some((failure) => failure.file === file);
+    return this.#events.failures.failures.some((failure) => failure.file === file);
   }
   link(link: LinkState): void {
     if (this.#ready) this.options.send({ version: panelVersion, type: "link", link });
@@ -235,7 +234,7 @@ export class PanelFeed {
     const { run } = this.options;
     if (detail) this.#detail = await source.ask(runsShow, { run });
     if (evaluations) this.#evaluations = (await source.ask(evaluationsQuery, { run })).evaluations;
-    if (errors) [this.#errors, this.#failures] = await readErrors(source, run);
+    if (errors) this.#events = await readEvents(source, run);
     Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
   }
 
@@ -246,11 +245,11 @@ export class PanelFeed {
     const { run } = this.options;
     try {
       const source = await this.options.source();
-      const [detail, { names }, { evaluations }, [errors, failures]] = await Promise.all([
+      const [detail, { names }, { evaluations }, events] = await Promise.all([
         source.ask(runsShow, { run }),
         source.ask(metricsNames, { run }),
         source.ask(evaluationsQuery, { run }),
-        readErrors(source, run),
+        readEvents(source, run),
       ]);
       const series = await this.#series(source, names.filter(wantedMetric), {});
       if (round !== this.#round || !this.#ready) return;
@@ -263,7 +262,7 @@ export class PanelFeed {
       )
         this.#summary = detail;
       this.#evaluations = evaluations;
-      [this.#errors, this.#failures] = [errors, failures];
+      this.#events = events;
       this.options.send({ version: panelVersion, type: "show", series, ...this.#shown(detail) });
       if (this.#steps.length > 0) this.#schedule();
     } catch (error) {
@@ -296,11 +295,12 @@ export class PanelFeed {
     // The window's other views say where a live run stands once in a beat: so does the head of the panel.
     const summary =
       shared?.status === own.status && shared.attempt === own.attempt ? { ...own, step: shared.step } : own;
+    const evaluating = evaluationUnderWay(this.#events.evaluating, own, this.#evaluations);
     return {
-      run: panelRun(detail, summary),
+      run: { ...panelRun(detail, summary), ...(evaluating === undefined ? {} : { evaluating }) },
       evaluations: this.#evaluations,
-      errors: this.#errors,
-      failures: this.#failures,
+      errors: this.#events.errors,
+      failures: this.#events.failures,
     };
   }
 }

@@ -339,3 +339,21 @@ test("what is marked on the lanes is asked for by steps and names, and told by s
     overview: { by: "arm", lanes: [] },
   });
 });
+
+test("an evaluation under way is said with what is left of it, until its result or a later step is there", async () => {
+  const message = "Evaluating: 412 of 1152 answers, about 40 s left.";
+  const event = { run, attempt: 0, step: warmUp + 5, time: 1, severity: "info", name: "evaluating", message };
+  const told = async (evaluations: readonly { step: number; role: string }[], step = warmUp + 5) => {
+    const rows = evaluations.map((one) => ({ ...one, metrics: {} }));
+    const { feed, sent } = rig(step, {
+      answers: { "gradus/events": { events: [event] }, "gradus/evaluations": { evaluations: rows } },
+    });
+    await feed.ready();
+    const [first] = sent;
+    assert.ok(first?.type === "show");
+    return first.run.evaluating;
+  };
+  assert.equal(await told([{ step: warmUp, role: "first" }]), message);
+  assert.equal(await told([{ step: warmUp + 5, role: "periodic" }]), undefined);
+  assert.equal(await told([], warmUp + 6), undefined);
+});
