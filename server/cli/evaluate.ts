@@ -72,7 +72,14 @@ async function measure(checkpoint: string, config: RunConfig, options: Options):
   const file = options.out === undefined ? undefined : rolloutsFile(options.out);
   try {
     const where = findCheckpoint(checkpoint, options.store);
-    return await examine(where, config, file?.keep, options.probe.map(probeOf));
+    const probes = options.probe.map(probeOf);
+    return await examine(
+      where,
+      config,
+      file?.keep,
+      probes,
+      (message) => void process.stderr.write(`${message}\n`),
+    );
   } finally {
     file?.close();
   }

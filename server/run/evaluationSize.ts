@@ -9,6 +9,7 @@ import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
 import { describeShape } from "../policy/index.ts";
 import { isLean } from "../policy/memory.ts";
+import type { RunConfig } from "../config/resolved.ts";
 import type { Clock } from "../seams.ts";
 import { evaluate, type Examination } from "./evaluate.ts";
 import type { Recorder } from "./recorder.ts";
@@ -22,6 +23,10 @@ const TIMED = 4;
 
 /** Answers that a large model writes before it tells how far it is. */
 const SLOW_TOGETHER = 128;
+
+/** How many answers a model writes at once; undefined: as many as ever are. */
+export const togetherOf = ({ model }: Pick<RunConfig, "model">): number | undefined =>
+  isLean(describeShape(model)) ? SLOW_TOGETHER : undefined;
 
 const schema = z.object({ tasks: z.int().positive() });
 const fileOf = (folder: string): string => join(folder, "evaluation.json");
@@ -93,8 +98,9 @@ export async function sized(
   folder: string | undefined,
 ): Promise<Asked> {
   const { config, tasks: all, algorithm } = exam;
-  if (!isLean(describeShape(config.model))) return { tasks: all, algorithm };
-  const slow = { tasks: all, algorithm, together: SLOW_TOGETHER };
+  const together = togetherOf(config);
+  if (together === undefined) return { tasks: all, algorithm };
+  const slow = { tasks: all, algorithm, together };
   if (config.evaluation.fits !== true || folder === undefined || all.length === 0) return slow;
   const { tasks, secondsEach } = await evaluationSize({
     folder,

@@ -7,6 +7,8 @@ import { probed, probeReport, type Probe, type ProbeReport } from "../evaluation
 import type { Clock } from "../seams.ts";
 import { randomStream } from "../random.ts";
 import { openCheckpoint } from "./checkpoints.ts";
+import { EvaluationProgress } from "./evaluationProgress.ts";
+import { togetherOf } from "./evaluationSize.ts";
 import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
 import { openModels } from "./models.ts";
 import { heldOut, Parts } from "./stage.ts";
@@ -46,6 +48,7 @@ async function probedBy(probe: Probe, exam: Examination, plain: Evaluated): Prom
  * @param path folder or file with the weights
  * @param keep is given every answer to the tasks themselves
  * @param probes ask the tasks again, with something supplied or in parts
+ * @param tell is given a sentence every ten seconds: how many answers are there, and how long the rest takes
  * @throws UserError where the model cannot be opened, or a reward cannot be loaded
  */
 export async function examine(
@@ -53,6 +56,7 @@ export async function examine(
   config: RunConfig,
   keep?: (answered: Answered) => void,
   probes: readonly Probe[] = [],
+  tell: (message: string) => void = () => undefined,
 ): Promise<Examined> {
   const policy = await openCheckpoint(path, config.seed, {
     answers: Math.min(MOST_AT_ONCE, config.evaluation.prompts * Math.max(1, config.evaluation.samples)),
@@ -71,8 +75,14 @@ export async function examine(
     await scorer.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     const algorithm = new Algorithm(config.top, context);
-    const exam = { config, tasks, algorithm, scorer, policy, models };
-    const plain = await evaluate(exam, clock, keep);
+    const together = togetherOf(config);
+    const exam = { config, tasks, algorithm, scorer, policy, models, together };
+    const total = tasks.length * (1 + config.evaluation.samples);
+    const progress = new EvaluationProgress(total, ({ message }) => tell(message));
+    const plain = await evaluate(exam, clock, (answered) => {
+      keep?.(answered);
+      progress.add(answered.batch.rows);
+    });
     const reports: ProbeReport[] = [];
     for (const probe of probes) reports.push(await probedBy(probe, exam, plain));
     return { ...plain, probes: reports };
