@@ -106,9 +106,9 @@ function showViews(
     runsView,
     window.createTreeView(views.configs, { treeDataProvider: configs }),
     watcher,
-    watcher.onDidCreate((uri) => {
+    watcher.onDidCreate(() => {
       configs.search();
-      void stores.wake(uri);
+      void stores.wake();
     }),
     watcher.onDidDelete(() => configs.search()),
     workspace.onDidChangeConfiguration((event) => {

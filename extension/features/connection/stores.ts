@@ -89,8 +89,8 @@ export class Stores implements Disposable {
       workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("gradus.nodePath")) void this.#rebuild();
       }),
-      workspace.onDidOpenTextDocument(({ languageId, uri }) => {
-        if (languageId === language.id) void this.wake(uri);
+      workspace.onDidOpenTextDocument(({ languageId }) => {
+        if (languageId === language.id) void this.wake();
       }),
     );
     void this.#rebuild();
@@ -140,7 +140,7 @@ export class Stores implements Disposable {
 
   /** Daemons with nothing to lose make room for ones that use what set-up has built. */
   async renew(): Promise<void> {
-    for (const store of this.#stores) {
+    for (const store of this.#stores.filter((one) => !this.#resting.has(one))) {
       try {
         await store.machine.session?.ask(daemonShutdown, { force: false });
         await this.restart(store);
@@ -165,10 +165,9 @@ export class Stores implements Disposable {
     };
   }
 
-  /** Connects the store of a config that came into being, or was opened. */
-  async wake(config: Uri): Promise<void> {
-    const store = this.ofFile(config);
-    if (store !== undefined && this.#resting.has(store)) await store.machine.start();
+  /** A config came into being, or was opened: from now on every store is connected. */
+  async wake(): Promise<void> {
+    await Promise.all([...this.#resting].map((store) => store.machine.start()));
   }
 
   async #rebuild(): Promise<void> {
@@ -183,21 +182,25 @@ export class Stores implements Disposable {
     const stores = [...paths].map(([path, own]) => this.#make(path, own));
     this.#stores = stores;
     this.#resting = new Set(stores.filter(({ path }) => !existsSync(path)));
-    const begun = stores.filter((store) => !this.#resting.has(store)).map((store) => store.machine.start());
     this.changed.fire(undefined);
     if (stores.length === 0) return this.#startLanguage();
-    await Promise.all([...begun, this.#startNeeded(stores)]);
+    await Promise.all([
+      ...stores.filter((store) => !this.#resting.has(store)).map((store) => store.machine.start()),
+      this.#startNeeded(stores),
+    ]);
   }
 
-  /** Of stores that are not on disk yet, those whose folders have a config; the others make no folder and no process. */
+  /**
+   * Where no store is on disk and there is no config, no folder is made and no daemon started. All or none: a window has one
+   * language server for all of its folders, or each daemon's for its own.
+   */
   async #startNeeded(stores: readonly Store[]): Promise<void> {
-    const open = workspace.textDocuments.filter(({ languageId }) => languageId === language.id);
-    const found = await this.configs();
+    const open = workspace.textDocuments.some(({ languageId }) => languageId === language.id);
+    const needed = open || this.#resting.size < stores.length || (await this.configs()).length > 0;
     if (stores !== this.#stores) return;
-    const configs = new Set([...found, ...open.map(({ uri }) => uri)].map((uri) => this.ofFile(uri)));
-    const needed = [...this.#resting].filter((store) => configs.has(store));
-    if (this.#resting.size === stores.length && needed.length === 0) await this.#startLanguage();
-    await Promise.all(needed.map((store) => store.machine.start()));
+    if (needed) return this.wake();
+    await this.#stopLanguage(); // one of other folders, or another Node
+    if (stores === this.#stores && this.#resting.size > 0) await this.#startLanguage();
   }
 
   #make(path: string, folders: readonly WorkspaceFolder[]): Store {
@@ -223,8 +226,11 @@ export class Stores implements Disposable {
     output().info(
       `${store.path}: ${state.state}${state.state === "failed" || state.state === "reconnecting" ? `: ${state.reason}` : ""}`,
     );
-    if (state.state !== "disconnected" && this.#resting.has(store))
-      this.#resting = new Set([...this.#resting].filter((one) => one !== store));
+    if (state.state !== "disconnected" && this.#resting.has(store)) {
+      const others = [...this.#resting].filter((one) => one !== store);
+      this.#resting = new Set();
+      for (const other of others) void other.machine.start();
+    }
     this.changed.fire(store);
     if (state.state === "ready") await this.#stopLanguage();
     else if (state.state === "failed") await this.#startLanguage();

@@ -7,6 +7,7 @@ import {
   type RunSummary,
 } from "../../../shared/protocol.ts";
 import type { PanelFailures } from "../../../shared/runPanel.ts";
+import { isLive } from "../../../shared/runStatus.ts";
 import type { Asker } from "../connection/asker.ts";
 
 export const noFailures: PanelFailures = { failures: [], kinds: 0, failed: {}, rollouts: 0 };
@@ -33,10 +34,10 @@ export async function readEvents(source: Asker, run: string): Promise<RunEvents>
 /** How far the evaluation is that is under way; undefined: none is. */
 export function evaluationUnderWay(
   event: EventRow | undefined,
-  { step, attempt }: RunSummary,
+  { status, step, attempt }: RunSummary,
   evaluations: readonly EvaluationRow[],
 ): string | undefined {
-  if (event === undefined || event.attempt < attempt || event.step < step) return undefined;
+  if (event === undefined || !isLive(status) || event.attempt < attempt || event.step < step) return undefined;
   return evaluations.some((one) => one.step >= event.step) ? undefined : event.message;
 }
 

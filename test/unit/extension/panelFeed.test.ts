@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import { PanelFeed } from "../../../extension/features/panel/feed.ts";
-import type { Change, RunDetail, RunSummary } from "../../../shared/protocol.ts";
+import { evaluationUnderWay } from "../../../extension/features/panel/readEvents.ts";
+import type { Change, EventRow, RunDetail, RunSummary } from "../../../shared/protocol.ts";
 import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
 import { mostBuckets, panelVersion, type ToPanel } from "../../../shared/runPanel.ts";
 import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
@@ -356,4 +357,8 @@ test("an evaluation under way is said with what is left of it, until its result 
   assert.equal(await told([{ step: warmUp, role: "first" }]), message);
   assert.equal(await told([{ step: warmUp + 5, role: "periodic" }]), undefined);
   assert.equal(await told([], warmUp + 6), undefined);
+  const now = summaryAt(warmUp + 5);
+  const row: EventRow = { ...event, severity: "info", action: null, data: null };
+  assert.equal(evaluationUnderWay(row, now, []), message);
+  assert.equal(evaluationUnderWay(row, { ...now, status: "stopped" }, []), undefined, "it ended in the midst of it");
 });
