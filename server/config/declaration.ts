@@ -147,9 +147,10 @@ export type Need = "siblings";
 /**
  * What a method acts on, where a run need not have it:
  *   branches — rollouts that share a beginning; given — tokens that the policy did not write; logged — recorded or given
- *   answers; replayed — rollouts of earlier weights; selected — the better of the rollouts.
+ *   answers; replayed — rollouts of earlier weights; selected — the better of the rollouts; filtered — a sampler that draws
+ *   from another distribution than the model's.
  */
-export type Matter = "branches" | "given" | "logged" | "replayed" | "selected";
+export type Matter = "branches" | "filtered" | "given" | "logged" | "replayed" | "selected";
 
 /**
  * How a part of a curriculum treats a task that always fails, whatever the signal scores:

@@ -3,6 +3,7 @@ import { correction } from "../config/declaration.ts";
 import { Rule } from "../objective/surrogate.ts";
 import type { CorrectionInput } from "../seams.ts";
 import {
+  actsWhere,
   clampParam,
   columnOf,
   distributionParams,
@@ -78,6 +79,7 @@ export const mask = correction({
     clamp_log_ratio: clampParam,
     normalise: normaliseParam,
   }),
+  actsOn: actsWhere,
   create: (params) => ({
     models: modelsOf(params),
     correct: (input) => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { correction } from "../config/declaration.ts";
 import { Rule } from "../objective/surrogate.ts";
 import type { CorrectionInput } from "../seams.ts";
-import { distributionParams, gather, logRatios, modelsOf } from "./weights.ts";
+import { actsWhere, distributionParams, gather, logRatios, modelsOf } from "./weights.ts";
 
 type Estimator = "k1" | "k2" | "k3";
 type Level = "token" | "sequence_sum" | "sequence_mean" | "sequence_max";
@@ -76,6 +76,7 @@ export const reject = correction({
     "kept where D ≤ high, D = token's, or the response's Σ, mean or max of k2 or k3; for k1: log low ≤ D ≤ log high, k1 = log π_denominator / π_numerator",
   sources: ["verl 0.9.1"],
   params: z.object({ ...distributionParams, ...rejectionParams }),
+  actsOn: actsWhere,
   create: (params) => ({
     models: modelsOf(params),
     correct: (input) => {

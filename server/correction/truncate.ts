@@ -2,6 +2,7 @@ import { z } from "zod";
 import { correction } from "../config/declaration.ts";
 import { Rule } from "../objective/surrogate.ts";
 import {
+  actsWhere,
   clampParam,
   distributionParams,
   logRatios,
@@ -34,6 +35,7 @@ export const truncate = correction({
     clamp_log_ratio: clampParam,
     normalise: normaliseParam,
   }),
+  actsOn: actsWhere,
   create: (params) => ({
     models: modelsOf(params),
     correct: (input) => {

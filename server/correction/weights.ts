@@ -1,6 +1,7 @@
 /** What corrections share: log-ratios between two of the distributions that a token has a probability under. */
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
+import type { Matter } from "../config/declaration.ts";
 import { sampledColumn } from "../objective/ratioAnchor.ts";
 import type { CorrectionInput, Model } from "../seams.ts";
 
@@ -21,6 +22,18 @@ export const distributionParams = {
 export interface Distributions {
   readonly numerator: Distribution;
   readonly denominator: Distribution;
+}
+
+/**
+ * Where the two differ at all: `behaviour` from `sampled` by what the sampler filters, `proximal` from either where the
+ * weights have moved since a rollout was written. `now` moves with every update, `reference` is another model.
+ */
+export function actsWhere({ numerator, denominator }: Distributions): readonly Matter[] | undefined {
+  const both = [numerator, denominator];
+  if (both.includes("now") || both.includes("reference")) return undefined;
+  const elsewhere: readonly Matter[] = ["replayed", "given", "logged", "branches"];
+  if (!both.includes("sampled")) return elsewhere;
+  return ["filtered", ...elsewhere];
 }
 
 /** Models that the columns come from, beside those that every update has. */

@@ -64,7 +64,7 @@ evaluation: { every: 1000, prompts: 1, pass_at: [1], record: 0 }
 /** Most groups fail, which is when help is asked for. */
 const failing = { both: ['reward.terms.right.pattern="[a-c].*"'] };
 /** More than one update a step: the weights are not those that wrote the rollouts. */
-const moving: World = { both: ["update.epochs=3", "update.optimizer.lr=0.01"] };
+const moving = { both: ["update.epochs=3", "update.optimizer.lr=0.01"] };
 const log: World = { text: "replay: { use: file, path: log.jsonl, rescore: recomputed }\n" };
 /** Of two tasks one is half right, and the other never. */
 const apart = {
@@ -104,7 +104,7 @@ export const worlds: Readonly<Record<string, World>> = {
   eva: making("deeper", "broader"),
   "gated-terminals": making("made"),
   ghpo: failing,
-  gmpo: moving,
+  gmpo: { both: [...moving.both, "update.mini_batch=12"] },
   gspo: moving,
   guide: failing,
   "hint-writer": failing,

@@ -4,8 +4,27 @@ import { givenBy, givenTrains, helps } from "../guidanceFacts.ts";
 import type { Choice, StageBody } from "../resolved.ts";
 import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
 
+/** Whether the sampler draws from another distribution than the model's at temperature 1. */
+function filters({ rollout }: StageBody): boolean {
+  const { temperature, top_p, top_k, min_p, min_tokens, logit_bias, grammar, anneal, perturb } = rollout;
+  const { repetition_penalty, presence_penalty, frequency_penalty } = rollout;
+  return (
+    temperature !== 1 ||
+    top_p < 1 ||
+    top_k > 0 ||
+    min_p > 0 ||
+    min_tokens > 0 ||
+    repetition_penalty !== 1 ||
+    presence_penalty !== 0 ||
+    frequency_penalty !== 0 ||
+    Object.keys(logit_bias).length > 0 ||
+    [grammar, anneal, perturb].some((one) => one !== undefined)
+  );
+}
+
 const has: Readonly<Record<Matter, (body: StageBody) => boolean>> = {
   branches: ({ rollout }) => branches(rollout),
+  filtered: filters,
   given: ({ guidance }) => helps(guidance) && givenTrains(guidance),
   logged: ({ replay, guidance }) =>
     replay.source.declaration.name === "file" ||
@@ -19,6 +38,11 @@ const lacking: Readonly<Record<Matter, { readonly without: string; readonly add:
   branches: {
     without: "acts on rollouts that share a beginning, and none branches off another",
     add: "`rollout.branch`, e.g. `{ use: top_entropy, k: 4, children: 3 }`",
+  },
+  filtered: {
+    without:
+      "corrects for what the sampler filters, and the sampler filters nothing (temperature 1, no `top_p`, no `top_k`)",
+    add: "`rollout.top_p`, `rollout.top_k` or another `rollout.temperature`",
   },
   given: {
     without: "acts on tokens that the policy did not write, and nothing gives any",
@@ -57,6 +81,7 @@ function declared({ advantage, objective }: StageBody): Idle[] {
     ...(objective.factor === 0 ? [] : of(objective.loss, "objective")),
     ...of(advantage.baseline, "advantage", "baseline"),
     ...advantage.token_weights.flatMap((weight) => of(weight, "advantage", "token_weights")),
+    ...objective.correction.flatMap((one) => of(one, "objective", "correction")),
   ];
 }
 
@@ -113,7 +138,7 @@ function tellSourceless(model: ConfigModel, view: StageView): void {
 export const idleChoice: Rule = {
   id: "idle-choice",
   title: "Choice that has nothing to act on",
-  why: "Some methods are one piece of a larger one. Credit by shared beginnings needs rollouts that branch; a weight for given tokens needs a source that gives some; a loss for written data needs the data. Without it the run is the plain method, or, with a loss for written data, trains the policy on whatever it writes itself.\n\nAdd what the finding names, or remove the choice.",
+  why: "Some methods are one piece of a larger one. Credit by shared beginnings needs rollouts that branch; a weight for given tokens needs a source that gives some; a correction for the sampler needs one that filters; a loss for written data needs the data. Without it the run is the plain method, or, with a loss for written data, trains the policy on whatever it writes itself.\n\nAdd what the finding names, or remove the choice.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;

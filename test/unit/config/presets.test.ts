@@ -16,6 +16,7 @@ const making = (id: string): boolean =>
 const mapped = rest.replace("[{ env: countdown }]", "{ countdown: { env: countdown } }");
 
 const log = "replay: { use: file, path: test/fixtures/config/few.jsonl }\n";
+const filter = "rollout: { top_p: 0.9 }\n";
 const branch = "rollout: { branch: { use: top_entropy, k: 4, children: 3 } }\n";
 
 /** What makes these pieces act, and what is said where it is missing. */
@@ -29,6 +30,10 @@ const pieces: Readonly<Record<string, { readonly add: string; readonly without: 
   "human-in-the-loop": { add: log, without: ["warning idle-choice"] },
   "arpo-prefix": { add: branch, without: ["info idle-choice"] },
   "deepsearch-advantage": { add: branch, without: ["info idle-choice"] },
+  tis: { add: filter, without: ["info idle-choice"] },
+  icepop: { add: filter, without: ["info idle-choice"] },
+  "seq-mask-tis": { add: filter, without: ["info idle-choice"] },
+  "areal-decoupled": { add: "replay: { use: window, share: 0.5 }\n", without: ["info idle-choice"] },
   "areal-interpolated": { add: "replay: { use: window, share: 0.5 }\n", without: ["info idle-choice"] },
   "rl-plus-advantage": {
     add: "guidance: { trigger: always, source: solution, trains: all }\n",
@@ -58,7 +63,7 @@ describe("presets", () => {
         expected,
       );
       for (const { rule, message } of diagnostics)
-        if (rule === "idle-choice") assert.match(message, /Add `(replay|rollout\.branch|guidance)/);
+        if (rule === "idle-choice") assert.match(message, /Add `(replay|rollout\.(branch|top_p)|guidance)/);
       assert.ok(config);
     });
   }
