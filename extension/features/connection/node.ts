@@ -88,7 +88,7 @@ export function languageNode(places: Places, setting: string): FoundNode | undef
 export function requireNode(node: FoundNode | undefined): FoundNode {
   if (node === undefined)
     throw new UserError("No Node was found to run the daemon.", {
-      code: "set-up",
+      code: "node-path", // Set-up needs a Node, too: it cannot help.
       action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
     });
   if (node.from === "setting" && !isProgram(node.path))

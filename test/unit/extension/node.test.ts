@@ -53,6 +53,11 @@ test("a setting that names nothing is refused by its name, and the language serv
     error.detail.code === "node-path" &&
     error.message.includes("gradus.nodePath") &&
     !error.message.includes("ENOENT");
+  assert.throws(
+    () => requireNode(undefined),
+    (error) => error instanceof UserError && error.detail.code === "node-path",
+    "set-up starts under a Node, too: only the setting helps",
+  );
   assert.throws(() => requireNode(setting), isNodePath);
   assert.throws(() => requireNode(setting), new RegExp(missing));
   mkdirSync(join(folder, "a-folder"), { recursive: true });
