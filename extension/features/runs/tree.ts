@@ -90,9 +90,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
       session.ask(runsShow, { run }),
       session.ask(evaluationsQuery, { run }),
     ]);
-    // A run's log tells of every checkpoint that it wrote, those that `checkpoint.keep` has removed since too.
-    const checkpoints = detail.checkpoints.filter(({ path }) => existsSync(path));
-    return [...childrenOfRun({ ...detail, checkpoints }, evaluations)];
+    return [...childrenOfRun(detail, evaluations, existsSync)];
   }
 }
 

@@ -224,17 +224,21 @@ function evaluationText({ metrics }: EvaluationRow): string {
 /** Children shown in one list; more are grouped. */
 const page = 50;
 
-export function childrenOfRun(run: RunDetail, evaluations: readonly EvaluationRow[]): readonly RunNode[] {
+/** @param onDisk a run's log tells of every checkpoint that it wrote; `checkpoint.keep` has removed some since */
+export function childrenOfRun(
+  run: RunDetail,
+  evaluations: readonly EvaluationRow[],
+  onDisk: (path: string) => boolean,
+): readonly RunNode[] {
   const stages = run.stages.map((stage, i): RunNode => {
     const to = (run.stages[i + 1]?.step ?? run.step + 1) - 1;
     return { kind: "stage", run: run.id, name: stage.name, stageKind: stage.kind, from: stage.step, to };
   });
+  const checkpoints = run.checkpoints.filter(({ path }) => onDisk(path));
   return [
     ...stages.filter((stage) => stage.kind !== "stage" || stage.to >= stage.from),
     ...(evaluations.length === 0 ? [] : [{ kind: "evaluations", run: run.id, rows: evaluations } as const]),
-    ...(run.checkpoints.length === 0
-      ? []
-      : [{ kind: "checkpoints", run: run.id, checkpoints: run.checkpoints } as const]),
+    ...(checkpoints.length === 0 ? [] : [{ kind: "checkpoints", run: run.id, checkpoints } as const]),
   ];
 }
 

@@ -321,9 +321,10 @@ test("under a run: stages, steps newest first and in groups once there are many,
     ],
     backendReason: null,
   };
-  const parts = childrenOfRun(detail, [
+  const evaluations = [
     { step: 300, role: "first", metrics: { "eval/pass@1": 0.2, "eval/greedy": 0.31 } },
-  ]);
+  ] as const;
+  const parts = childrenOfRun(detail, evaluations, () => true);
   assert.deepEqual(
     parts.map((part) => rowOf(part, now).label),
     ["warm-up", "full", "Evaluations", "Checkpoints"],
@@ -340,4 +341,13 @@ test("under a run: stages, steps newest first and in groups once there are many,
   assert.equal(rowOf(childrenOf(groups[0]!)[0]!, now).label, "Step 419");
   assert.equal(rowOf(childrenOf(parts[2]!)[0]!, now).description, "pass@1 20.0 % · greedy 31.0 %");
   assert.equal(rowOf(childrenOf(parts[3]!)[0]!, now).description, "1.5 MB");
+  assert.equal(rowOf(parts[3]!, now).description, "2 checkpoints");
+
+  const removed = childrenOfRun(detail, evaluations, (path) => path === "/c/100");
+  assert.deepEqual(
+    childrenOf(removed[3]!).map((part) => rowOf(part, now).label),
+    ["Step 100"],
+  );
+  assert.equal(rowOf(removed[3]!, now).description, "1 checkpoint");
+  assert.equal(childrenOfRun(detail, evaluations, () => false).length, 3);
 });
