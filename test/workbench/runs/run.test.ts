@@ -101,4 +101,23 @@ describe("a run, from the editor", function () {
     await vscode.commands.executeCommand("gradus.run.stop", before.id);
     await until(() => only()?.status === "stopped", "the stop", 30_000);
   });
+
+  it("comes back after a torn connection, without a message of the language client's", async () => {
+    const { state } = api.stores.all[0]!.machine;
+    assert.ok(state.state === "ready");
+    const shown: string[] = [];
+    const original = vscode.window.showErrorMessage;
+    vscode.window.showErrorMessage = (message: string) => {
+      shown.push(message);
+      return Promise.resolve(undefined);
+    };
+    try {
+      state.session.link.socket.destroy(new Error("read ECONNRESET"));
+      await until(() => api.stores.state !== "ready", "the connection to be lost");
+      await ready(api);
+      assert.deepEqual(shown, []);
+    } finally {
+      vscode.window.showErrorMessage = original;
+    }
+  });
 });
