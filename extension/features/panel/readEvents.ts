@@ -37,7 +37,8 @@ export function evaluationUnderWay(
   { status, step, attempt }: RunSummary,
   evaluations: readonly EvaluationRow[],
 ): string | undefined {
-  if (event === undefined || !isLive(status) || event.attempt < attempt || event.step < step) return undefined;
+  if (event === undefined || !isLive(status) || event.attempt < attempt || event.step < step)
+    return undefined;
   return evaluations.some((one) => one.step >= event.step) ? undefined : event.message;
 }
 

@@ -360,5 +360,9 @@ test("an evaluation under way is said with what is left of it, until its result 
   const now = summaryAt(warmUp + 5);
   const row: EventRow = { ...event, severity: "info", action: null, data: null };
   assert.equal(evaluationUnderWay(row, now, []), message);
-  assert.equal(evaluationUnderWay(row, { ...now, status: "stopped" }, []), undefined, "it ended in the midst of it");
+  assert.equal(
+    evaluationUnderWay(row, { ...now, status: "stopped" }, []),
+    undefined,
+    "it ended in the midst of it",
+  );
 });
