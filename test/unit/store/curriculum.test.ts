@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { curriculumQuery, type InputOf } from "../../../shared/protocol.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { group, metrics, rollout, start, type Written } from "../log/sample.ts";
-import { newStore, write } from "./support.ts";
+import { ingestWhole, newStore, write } from "./support.ts";
 
 interface Drawn {
   readonly arm: string;
@@ -54,7 +54,7 @@ const steps = (): (readonly [readonly Written[], number])[] =>
 test("groups are counted by arm and by steps, with what was spent on those that taught nothing", () => {
   const { folder, store } = newStore();
   write(folder, "a", 0, [[[start()], -1], ...steps()]);
-  store.ingestAll("a");
+  ingestWhole(store, "a");
   const { lanes, columns, reasons, more, width, to } = ask(store, { columns: 5 });
   assert.deepEqual([width, to, more], [2, 9, 0]);
   assert.deepEqual(
@@ -89,7 +89,7 @@ test("groups are counted by arm and by steps, with what was spent on those that 
 test("an arm's tasks, and a part of the steps; what finds no lane is counted", () => {
   const { folder, store } = newStore();
   write(folder, "a", 0, [[[start()], -1], ...steps()]);
-  store.ingestAll("a");
+  ingestWhole(store, "a");
   const tasks = ask(store, { by: "task", arm: "easy", from: 3, to: 5 });
   assert.deepEqual([tasks.from, tasks.to, tasks.width], [3, 5, 1]);
   assert.deepEqual(
@@ -108,7 +108,7 @@ test("steps that a later attempt trained again are counted once", () => {
   const { folder, store } = newStore();
   write(folder, "a", 0, [[[start()], -1], ...steps()]);
   write(folder, "a", 1, [[[start(1, 6)], 5], ...steps().slice(6, 8)]);
-  store.ingestAll("a");
+  ingestWhole(store, "a");
   assert.deepEqual(
     ask(store).lanes.map(({ groups, tokens }) => [groups, tokens]),
     [
@@ -132,7 +132,7 @@ test("a hundred thousand groups are counted in well under a second", () => {
     return [groups, step] as const;
   });
   write(folder, "a", 0, [[[start()], -1], ...many]);
-  store.ingestAll("a");
+  ingestWhole(store, "a");
   const begun = performance.now();
   const { lanes, more } = ask(store, { by: "task" });
   const arms = ask(store);

@@ -47,6 +47,11 @@ export function write(
   }
   log.close();
 }
+/** Reads all of a run, its rollouts included: a question about the curriculum reads only what 30 ms allow. */
+export function ingestWhole(store: Store, run: string): void {
+  store.ingestAll(run);
+  while (store.ingest.rollouts.next(run));
+}
 export const plain = (first: number, count: number): (readonly [readonly Written[], number])[] =>
   Array.from(
     { length: count },
