@@ -40,7 +40,16 @@ const tiers = [
 /** Only where it is named, file by file: about 45 minutes at most in all. */
 const long = { name: "long", limit: 2700, file: 2700, concurrency: 1 };
 
-const row = (name, rest) => ({ name, passed: 0, failed: 0, skipped: 0, seconds: 0, notes: [], ...rest });
+const row = (name, rest) => ({
+  name,
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  seconds: 0,
+  notes: [],
+  failures: [],
+  ...rest,
+});
 
 /** Counts and, where the program itself went wrong, why. */
 function outcome(name, { status, timedOut, seconds, counter }, limit) {
@@ -50,17 +59,19 @@ function outcome(name, { status, timedOut, seconds, counter }, limit) {
   else if (status !== 0 && failed === 0) notes.push(`ended with status ${status}`);
   else if (counter.passed + failed + counter.skipped === 0) notes.push("ran no test");
   if (failed === 0 && (timedOut || status !== 0 || counter.passed + counter.skipped === 0)) failed = 1;
-  return row(name, { passed: counter.passed, failed, skipped: counter.skipped, seconds, notes });
+  const { passed, skipped, failures } = counter;
+  return row(name, { passed, failed, skipped, seconds, notes, failures });
 }
 
 async function runCheck({ name, limit, run }, node, env) {
-  const { status, timedOut, seconds } = await runProgram(node, run, { env, limit });
+  const { status, timedOut, seconds, output } = await runProgram(node, run, { env, limit });
   const failed = status === 0 && !timedOut ? 0 : 1;
   return row(name, {
     passed: 1 - failed,
     failed,
     seconds,
     notes: timedOut ? [`did not end within ${limit} s`] : [],
+    failures: failed === 0 ? [] : output.trimEnd().split("\n"),
   });
 }
 
@@ -87,6 +98,7 @@ async function runWorkbench({ name, limit }, node, env) {
     );
     for (const key of ["passed", "failed", "skipped", "seconds"]) total[key] += result[key];
     total.notes.push(...result.notes.map((note) => `${label}: ${note}`));
+    total.failures.push(...result.failures);
   }
   return total;
 }
@@ -134,9 +146,19 @@ async function runLong(tier, node, env, again) {
     const result = await runFiles({ ...tier, limit, file: limit }, [file], node, env);
     for (const key of ["passed", "failed", "skipped", "seconds"]) total[key] += result[key];
     total.notes.push(...result.notes.map((note) => `${file}: ${note}`));
+    total.failures.push(...result.failures);
     if (result.failed === 0) passed.add(file);
   }
   return total;
+}
+
+/** Lines of a tier's failures that are told once more at the end, where whoever reads only a log's end finds them. */
+const most = 200;
+
+function printFailures({ name, failures }) {
+  if (failures.length === 0) return;
+  console.log(`\n== ${name}: what failed\n${failures.slice(0, most).join("\n")}`);
+  if (failures.length > most) console.log(`… ${failures.length - most} lines more, above`);
 }
 
 function printTable(rows) {
@@ -206,6 +228,7 @@ async function main(given) {
     }
     rows.push(result);
   }
+  rows.forEach(printFailures);
   return printTable(rows) === 0 ? 0 : 1;
 }
 

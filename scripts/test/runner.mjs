@@ -5,6 +5,9 @@ import { readFileSync, readdirSync } from "node:fs";
 // eslint-disable-next-line no-control-regex
 const colours = /\u001b\[[0-9;]*m/g;
 
+/** What stands above the failed tests, told once more at the end of a program. */
+const failing = { node: /^✖ failing tests:$/, mocha: /^ {2}\d+ failing$/ };
+
 /** Counts as node's spec reporter and mocha print them; several summaries add up. */
 export class Counter {
   constructor(style = "node") {
@@ -16,9 +19,14 @@ export class Counter {
   skipped = 0;
   /** Names of skipped tests with their reasons. */
   reasons = [];
+  /** What the program prints of the tests that failed: all that follows its headline. */
+  failures = [];
+  #failing = false;
 
   line(raw) {
     const line = raw.replace(colours, "");
+    if (this.#failing) this.failures.push(line);
+    if (failing[this.style].test(line)) this.#failing = true;
     const node = /^ℹ (pass|fail|cancelled|skipped|todo) (\d+)$/.exec(line);
     if (node !== null) this.#add(node[1], Number(node[2]));
     const mocha = /^ {2}(\d+) (passing|failing|pending)/.exec(line);
