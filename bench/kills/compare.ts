@@ -70,7 +70,14 @@ function timeless(path: string): unknown {
     readFileSync(path, "utf8"),
   );
   const named = Object.entries(parts).map(([name, part]) => [name.split("/")[0], part]);
-  return [{ ...loop, seconds: 0 }, named];
+  return [{ ...loop, seconds: 0 }, named].map(inOrder);
+}
+/** What was read back lists its keys as the file does; their order means nothing. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, one]) => [key, inOrder(one)]));
 }
 const lastState = (folder: string): unknown =>
   timeless(join(folder, "checkpoints", String(checkpointSteps(folder).at(-1)), "state.json"));
