@@ -11,7 +11,7 @@ const dist = argv.find((word) => word.startsWith("--outdir="))?.slice("--outdir=
 process.chdir(import.meta.dirname);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
-/** Native modules and what must stay a folder on disk: loaded by server/natives.ts from where set-up put them. */
+/** Native modules and what must stay a folder on disk: loaded by server/lib/natives.ts from where set-up put them. */
 export const natives = ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"];
 
 const shared = {
@@ -41,9 +41,9 @@ export const entries = [
     entryPoints: {
       cli: "server/cli.ts",
       storeThread: "server/store/thread.ts",
-      explainThread: "server/daemon/explainThread.ts",
-      rescoreThread: "server/daemon/rescoreThread.ts",
-      rewardHost: "server/reward/host.ts",
+      explainThread: "server/daemon/explain/explainThread.ts",
+      rescoreThread: "server/daemon/rescore/rescoreThread.ts",
+      rewardHost: "server/methods/reward/own/host.ts",
     },
     outdir: dist,
     splitting: true,

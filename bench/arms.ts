@@ -1,7 +1,7 @@
 /** Choosing and updating with a million tasks, by sampler and estimator: milliseconds of the fastest of some steps and bytes a task. `[--tasks=1000000] [--steps=100]` */
-import type { Capability } from "../server/config/declaration.ts";
-import { estimators, samplers } from "../server/curriculum/index.ts";
-import { curriculumOfMany, held, prompts, timedStep } from "../test/unit/curriculum/largePool.ts";
+import type { Capability } from "../server/core/declaration.ts";
+import { estimators, samplers } from "../server/methods/curriculum/index.ts";
+import { curriculumOfMany, held, prompts, timedStep } from "../test/unit/methods/curriculum/largePool.ts";
 import { measured, option } from "./report.ts";
 
 const [tasks, steps] = [option("tasks", 1_000_000), option("steps", 100)];

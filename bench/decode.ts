@@ -1,12 +1,12 @@
 /** Generation beside a PyTorch loop with a KV cache, in turns: `npm run bench -- decode [--rounds=5] [--seconds=0] [--ours=1]`. */
 import { loadavg } from "node:os";
-import { CharacterTokenizer } from "../server/policy/tokenizers/characters.ts";
-import { openLanguageModel } from "../server/policy/index.ts";
-import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
-import type { LanguageModel } from "../server/policy/policy.ts";
-import { randomStream } from "../server/random.ts";
-import type { Prompt } from "../server/seams.ts";
-import { countdown } from "../server/tasks/countdown.ts";
+import { CharacterTokenizer } from "../server/engine/tokenizers/characters.ts";
+import { openLanguageModel } from "../server/engine/index.ts";
+import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
+import type { LanguageModel } from "../server/engine/policy.ts";
+import { randomStream } from "../server/lib/random.ts";
+import type { Prompt } from "../server/core/seams.ts";
+import { countdown } from "../server/methods/tasks/countdown.ts";
 import { missingPeer, PeerProcess } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";
 

@@ -1,7 +1,7 @@
 /** Tokens a second of training and decoding: `npm run bench -- engine [width,layers,heads,hidden] [length,rows] [lanes]`. */
-import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
-import { openLanguageModel } from "../server/policy/index.ts";
-import { Stream } from "../server/policy/random.ts";
+import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
+import { openLanguageModel } from "../server/engine/index.ts";
+import { Stream } from "../server/engine/random.ts";
 import { evenBatch, likelier } from "./batch.ts";
 import { measured } from "./report.ts";
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../server/config/index.ts";
-import type { StageBody } from "../server/config/resolved.ts";
+import { loadConfig } from "../server/rules/reading.ts";
+import type { StageBody } from "../server/core/config/resolved.ts";
 import { computeStep, mathStep } from "./mathBatch.ts";
 import { measured, median, option } from "./report.ts";
 

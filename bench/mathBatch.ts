@@ -1,10 +1,10 @@
 /** A step's worth of rollouts without a run: random rewards and log-probs, rows of one length. */
-import { Algorithm, columnOf, contextOf } from "../server/algorithm.ts";
-import type { StageBody } from "../server/config/resolved.ts";
-import { randomStream } from "../server/random.ts";
-import { advantagesOf } from "../server/run/advantages.ts";
-import { updateOf } from "../server/run/training.ts";
-import type { Batch, Channel, Stats, TermValue } from "../server/seams.ts";
+import { Algorithm, columnOf, contextOf } from "../server/algorithm/algorithm.ts";
+import type { StageBody } from "../server/core/config/resolved.ts";
+import { randomStream } from "../server/lib/random.ts";
+import { advantagesOf } from "../server/run/step/advantages.ts";
+import { updateOf } from "../server/run/step/training.ts";
+import type { Batch, Channel, Stats, TermValue } from "../server/core/seams.ts";
 
 export interface MathStep {
   readonly batch: Batch;

@@ -1,8 +1,8 @@
 /** Whether cost grows linearly in tokens, and the share of a round outside runs of TensorFlow programs: `npm run bench -- scaling [--rounds=4]`. */
-import { openLanguageModel } from "../server/policy/index.ts";
-import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
-import { Stream } from "../server/policy/random.ts";
-import type { Batch } from "../server/seams.ts";
+import { openLanguageModel } from "../server/engine/index.ts";
+import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
+import { Stream } from "../server/engine/random.ts";
+import type { Batch } from "../server/core/seams.ts";
 import { evenBatch, likelier } from "./batch.ts";
 import { measured, median, option } from "./report.ts";
 

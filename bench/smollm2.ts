@@ -1,9 +1,9 @@
 /** SmolLM2-135M beside transformers and PEFT, in turns: load, prefill, decode, a LoRA step, peak memory. `[--rounds=3] [--ours=1]` */
 import { spawnSync } from "node:child_process";
 import { loadavg } from "node:os";
-import { openLanguageModel, threadSettings } from "../server/policy/index.ts";
-import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
-import { Stream } from "../server/policy/random.ts";
+import { openLanguageModel, threadSettings } from "../server/engine/index.ts";
+import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
+import { Stream } from "../server/engine/random.ts";
 import { evenBatch, likelier } from "./batch.ts";
 import { missingPeer, python } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";

@@ -1,10 +1,10 @@
 /** Training steps beside PyTorch's in turns, and the ways to a step beside each other: `npm run bench -- train [--rounds=5] [--steps=5] [--ours=1]`. */
 import { loadavg } from "node:os";
-import { openLanguageModel, type PolicyOptions } from "../server/policy/index.ts";
-import { adamwChoice } from "../server/policy/optimizers/adamw.ts";
-import type { LanguageModel } from "../server/policy/policy.ts";
-import { Stream } from "../server/policy/random.ts";
-import type { Batch } from "../server/seams.ts";
+import { openLanguageModel, type PolicyOptions } from "../server/engine/index.ts";
+import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
+import type { LanguageModel } from "../server/engine/policy.ts";
+import { Stream } from "../server/engine/random.ts";
+import type { Batch } from "../server/core/seams.ts";
 import { evenBatch, likelier } from "./batch.ts";
 import { missingPeer, PeerProcess } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";

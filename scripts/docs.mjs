@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { tests } from "../esbuild.mjs";
 
 const outdir = "out/docs";
-await build({ ...tests(["server/reference/index.ts"]), outdir, outbase: "server/reference" });
+await build({ ...tests(["server/cli/reference/index.ts"]), outdir, outbase: "server/cli/reference" });
 const { generatedFolders, generatedPages } = await import(
   pathToFileURL(join(process.cwd(), outdir, "index.mjs")).href
 );

@@ -1,4 +1,4 @@
-// Builds and runs node tests: `node scripts/unit.mjs [path fragments…]`, e.g. `node scripts/unit.mjs unit/policy`.
+// Builds and runs node tests: `node scripts/unit.mjs [path fragments…]`, e.g. `node scripts/unit.mjs unit/engine`.
 import { spawnSync } from "node:child_process";
 import { buildNodeTests, filesOf } from "./testFiles.mjs";
 

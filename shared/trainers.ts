@@ -1,6 +1,6 @@
 /**
  * Whether a text starts or configures verl, TRL or OpenRLHF, told in a few milliseconds: by the module or command that
- * it starts or imports, never by a single key. The language server looks closely afterwards (server/foreign/readers).
+ * it starts or imports, never by a single key. The language server looks closely afterwards (server/frameworks/readers).
  */
 
 export type Trainer = "verl" | "trl" | "openrlhf";

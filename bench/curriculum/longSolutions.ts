@@ -2,13 +2,13 @@
  * A simulated learner of long solutions: all tasks are of the highest level, and where a part of the solution is given
  * the rest is of a lower one. What is learned of the rest carries over to the whole as it does between levels.
  */
-import { Algorithm, contextOf, type DrawnTask } from "../../server/algorithm.ts";
-import { createMethod } from "../../server/config/index.ts";
-import type { StageBody } from "../../server/config/resolved.ts";
-import type { HelpedRound } from "../../server/guidance/types.ts";
-import type { Begun, Clock, Group, Random, Tokenizer } from "../../server/seams.ts";
-import { groupsOf } from "../../server/simulate/groups.ts";
-import { simulatedSource } from "../../server/simulate/source.ts";
+import { Algorithm, contextOf, type DrawnTask } from "../../server/algorithm/algorithm.ts";
+import { createMethod } from "../../server/rules/reading.ts";
+import type { StageBody } from "../../server/core/config/resolved.ts";
+import type { HelpedRound } from "../../server/core/slots/guidance.ts";
+import type { Begun, Clock, Group, Random, Tokenizer } from "../../server/core/seams.ts";
+import { groupsOf } from "../../server/analysis/simulate/groups.ts";
+import { simulatedSource } from "../../server/analysis/simulate/source.ts";
 import { Progress, Student } from "./student.ts";
 
 /** A solution is as many tokens as there are levels below the whole and one. */

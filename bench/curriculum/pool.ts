@@ -1,7 +1,7 @@
 /** The prompts that GAIN-RL's two sides draw from, once a seed. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { randomStream } from "../../server/random.ts";
+import { randomStream } from "../../server/lib/random.ts";
 import { cache, jsonLines, keepText, randomText, reversed } from "./warmUps.ts";
 
 /** Before a fifth of them is held out: training draws from some 2,000. */

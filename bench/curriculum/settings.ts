@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { loadConfig, type LoadedConfig } from "../../server/config/index.ts";
-import type { RunConfig } from "../../server/config/resolved.ts";
+import { loadConfig, type LoadedConfig } from "../../server/rules/reading.ts";
+import type { RunConfig } from "../../server/core/config/resolved.ts";
 
 export const sideFile = (name: string): string =>
   resolve(join("bench/curriculum/sides", `${name}.gradus.yaml`));

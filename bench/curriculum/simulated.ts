@@ -1,11 +1,11 @@
-/** One side, one seed, against a simulated learner: the ladder of server/simulate/scenarios.ts. */
+/** One side, one seed, against a simulated learner: the ladder of server/analysis/simulate/scenarios.ts. */
 import { version } from "../../package.json";
-import { contextOf, Curriculum } from "../../server/algorithm.ts";
-import type { StageBody } from "../../server/config/resolved.ts";
-import { randomStream } from "../../server/random.ts";
-import type { Random } from "../../server/seams.ts";
-import { Play } from "../../server/simulate/simulate.ts";
-import { sourcesFor } from "../../server/simulate/source.ts";
+import { contextOf, Curriculum } from "../../server/algorithm/algorithm.ts";
+import type { StageBody } from "../../server/core/config/resolved.ts";
+import { randomStream } from "../../server/lib/random.ts";
+import type { Random } from "../../server/core/seams.ts";
+import { Play } from "../../server/analysis/simulate/simulate.ts";
+import { sourcesFor } from "../../server/analysis/simulate/source.ts";
 import { machine } from "./machine.ts";
 import { LongSolutions } from "./longSolutions.ts";
 import type { Result } from "./result.ts";

@@ -1,5 +1,5 @@
 /** Intervals of paired effects, and what they say of a claim. */
-import { standardError } from "../../server/simulate/statistics.ts";
+import { standardError } from "../../server/analysis/simulate/statistics.ts";
 import { mean } from "../../shared/mean.ts";
 import type { Bar } from "./claim.ts";
 

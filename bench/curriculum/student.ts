@@ -1,10 +1,10 @@
 /** A simulated learner, and what is noted of its steps. */
-import type { Group, Random } from "../../server/seams.ts";
-import { gainOf } from "../../server/simulate/groups.ts";
-import { Learner } from "../../server/simulate/learner.ts";
-import { scenarios } from "../../server/simulate/scenarios.ts";
-import type { Answering } from "../../server/simulate/simulate.ts";
-import { simulatedOf } from "../../server/simulate/source.ts";
+import type { Group, Random } from "../../server/core/seams.ts";
+import { gainOf } from "../../server/analysis/simulate/groups.ts";
+import { Learner } from "../../server/analysis/simulate/learner.ts";
+import { scenarios } from "../../server/analysis/simulate/scenarios.ts";
+import type { Answering } from "../../server/analysis/simulate/simulate.ts";
+import { simulatedOf } from "../../server/analysis/simulate/source.ts";
 import type { Point } from "./result.ts";
 
 const { world } = scenarios.find(({ name }) => name === "ladder")!;

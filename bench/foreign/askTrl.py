@@ -308,7 +308,7 @@ def cases(trainer, fields):
 
 
 def written(row):
-    """The file or the flags that a row stands for, as test/unit/foreign/askedTrl.test.ts writes them too."""
+    """The file or the flags that a row stands for, as test/unit/frameworks/askedTrl.test.ts writes them too."""
     base = {**BASE, **OWN.get(row["trainer"], {})}
     if "settings" in row:
         return "".join(f"{key}: {json.dumps(value)}\n" for key, value in {**base, **row["settings"]}.items())

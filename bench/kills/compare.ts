@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { attemptsOf } from "../../shared/log/reader.ts";
 import type { LogRecord } from "../../shared/log/records.ts";
-import { checkpointSteps } from "../../server/run/checkpoint.ts";
+import { checkpointSteps } from "../../server/run/checkpoint/checkpoint.ts";
 import { essence, ofKind, readLog } from "../../test/support/runFolder.ts";
 
 /** Records of all attempts, each up to where a later one began again. */

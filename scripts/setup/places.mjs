@@ -14,7 +14,7 @@ export const isCheckout = existsSync(join(home, "server", "cli.ts"));
 export const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 export const manifest = readJson(join(home, "package.json"));
 
-/** Per user, never in the workspace. server/natives.ts reads the same place. */
+/** Per user, never in the workspace. server/lib/natives.ts reads the same place. */
 export function dataFolder(env = process.env) {
   return env.GRADUS_DATA || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "gradus");
 }

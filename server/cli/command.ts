@@ -1,6 +1,6 @@
 /** What a file of this folder exports: one command of `gradus`. */
 import type { Command as Program } from "commander";
-import { forTerminal } from "./terminal.ts";
+import { forTerminal } from "./text/terminal.ts";
 
 export interface Command {
   readonly name: string;

@@ -1,11 +1,11 @@
-import { limits, readText } from "../inputFile.ts";
+import { limits, readText } from "../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/errors.ts";
-import { convert, frameworks, type Unmapped } from "../convert/index.ts";
-import type { Framework } from "../foreign/index.ts";
+import { convert, frameworks, type Unmapped } from "../frameworks/convert/index.ts";
+import type { Framework } from "../frameworks/index.ts";
 import { complain, printJson, type Command } from "./command.ts";
-import { shownPath } from "./findings.ts";
+import { shownPath } from "./text/findings.ts";
 
 interface Options {
   readonly from?: Framework;

@@ -1,12 +1,12 @@
 import { InvalidArgumentError, Option } from "commander";
 import { UserError } from "../../shared/errors.ts";
-import type { RunConfig } from "../config/resolved.ts";
-import { ReplayFaults } from "../history/faults.ts";
-import { readHistory } from "../history/read.ts";
-import { replay } from "../history/replay.ts";
-import { whatIf } from "../history/whatIf.ts";
-import { compare } from "../simulate/compare.ts";
-import { scenarios } from "../simulate/scenarios.ts";
+import type { RunConfig } from "../core/config/resolved.ts";
+import { ReplayFaults } from "../analysis/history/faults.ts";
+import { readHistory } from "../analysis/history/read.ts";
+import { replay } from "../analysis/history/replay.ts";
+import { whatIf } from "../analysis/history/whatIf.ts";
+import { compare } from "../analysis/simulate/compare.ts";
+import { scenarios } from "../analysis/simulate/scenarios.ts";
 import { complain, print, printJson, type Command } from "./command.ts";
 import {
   curriculumLines,
@@ -14,8 +14,8 @@ import {
   simulationHead,
   simulationLines,
   whatIfLines,
-} from "./curriculumText.ts";
-import { collect, shownPath } from "./findings.ts";
+} from "./text/curriculumText.ts";
+import { collect, shownPath } from "./text/findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 
 interface Options {

@@ -11,7 +11,7 @@ import { UserError } from "../../shared/errors.ts";
 import { daemonShutdown, daemonStatus, type DaemonStatus } from "../../shared/protocol.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { whole } from "./options.ts";
-import { daemonState, storeOf } from "./store.ts";
+import { daemonState, storeOf } from "./runs/store.ts";
 
 /** Milliseconds that a daemon which answered may take to end by itself. */
 const closingTime = 20_000;

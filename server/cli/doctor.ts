@@ -1,4 +1,4 @@
-import { colours as pc } from "./colours.ts";
+import { colours as pc } from "./text/colours.ts";
 import {
   checkBrowser,
   checkCompiler,
@@ -9,12 +9,12 @@ import {
   checkSqlite,
   checkStore,
   type Check,
-} from "../doctor/checks.ts";
-import { checkDaemon } from "../doctor/daemon.ts";
-import { checkMemory } from "../doctor/memory.ts";
-import { checkModels } from "../doctor/models.ts";
-import { daemonState, storeOf } from "./store.ts";
-import { setupRecord } from "../natives.ts";
+} from "./doctor/checks.ts";
+import { checkDaemon } from "./doctor/daemon.ts";
+import { checkMemory } from "./doctor/memory.ts";
+import { checkModels } from "./doctor/models.ts";
+import { daemonState, storeOf } from "./runs/store.ts";
+import { setupRecord } from "../lib/natives.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 
 const marks = {

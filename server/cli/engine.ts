@@ -9,7 +9,7 @@ import { createInterface } from "node:readline/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, UserError } from "../../shared/errors.ts";
-import { checkEngine } from "../doctor/checks.ts";
+import { checkEngine } from "./doctor/checks.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 
 /** The scripts beside this program, in a checkout and in an unpacked extension alike. */
@@ -79,7 +79,7 @@ async function webGpuHere({ webgpu }: EngineStatus): Promise<string> {
   }
 }
 async function probeWebGpu(): Promise<void> {
-  const { findAdapter } = await import("../policy/webgpu.ts");
+  const { findAdapter } = await import("../engine/devices/webgpu.ts");
   let answer: string;
   try {
     const adapter = await findAdapter();

@@ -1,22 +1,22 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { writeRollout } from "../../shared/rollouts.ts";
-import { loadConfig } from "../config/index.ts";
-import type { RunConfig } from "../config/resolved.ts";
-import type { Interval } from "../evaluation/bootstrap.ts";
-import { differences, intervals, type Difference } from "../evaluation/compare.ts";
-import { gains, type Gain, type Gains } from "../evaluation/gains.ts";
-import type { Probe, ProbeReport } from "../evaluation/probes.ts";
-import { randomStream } from "../random.ts";
-import type { Answered } from "../run/evaluate.ts";
-import { examine, type Examined } from "../run/examine.ts";
-import { evaluationRecord } from "../run/record.ts";
-import { rowOf } from "../store/rolloutRow.ts";
-import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
+import { loadConfig } from "../rules/reading.ts";
+import type { RunConfig } from "../core/config/resolved.ts";
+import type { Interval } from "../analysis/evaluation/bootstrap.ts";
+import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";
+import { gains, type Gain, type Gains } from "../analysis/evaluation/gains.ts";
+import type { Probe, ProbeReport } from "../analysis/evaluation/probes.ts";
+import { randomStream } from "../lib/random.ts";
+import type { Answered } from "../run/evaluation/evaluate.ts";
+import { examine, type Examined } from "../run/evaluation/examine.ts";
+import { evaluationRecord } from "../run/step/log/record.ts";
+import { rowOf } from "../store/queries/rolloutRow.ts";
+import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
-import { collect, collectPairs, complainAbout } from "./findings.ts";
+import { collect, collectPairs, complainAbout } from "./text/findings.ts";
 import { whole } from "./options.ts";
-import { fixed } from "./terminal.ts";
+import { fixed } from "./text/terminal.ts";
 
 interface Options {
   readonly set: string[];

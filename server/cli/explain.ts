@@ -1,13 +1,13 @@
-import { explain, type Explained, type ExplainedRollout } from "../explain.ts";
-import type { RunConfig } from "../config/resolved.ts";
-import { parseWhich, why } from "../explain/why.ts";
-import { readRollouts, type RecordedRow } from "../recorded.ts";
+import { explain, type Explained, type ExplainedRollout } from "../analysis/explain/explain.ts";
+import type { RunConfig } from "../core/config/resolved.ts";
+import { parseWhich, why } from "../analysis/explain/why.ts";
+import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";
 import { visibleText } from "../../shared/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { collect } from "./findings.ts";
+import { collect } from "./text/findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
-import { whyText } from "./whyText.ts";
+import { whyText } from "./text/whyText.ts";
 
 interface Options {
   readonly rollouts: string;

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { UserError, messageOf } from "../../shared/errors.ts";
-import { listPresets, presetNamed } from "../config/index.ts";
-import { nearest } from "../config/suggest.ts";
+import { listPresets, presetNamed } from "../rules/reading.ts";
+import { nearest } from "../lib/suggest.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { shownPath } from "./findings.ts";
-import { configName, files, testName } from "./starter.ts";
+import { shownPath } from "./text/findings.ts";
+import { configName, files, testName } from "./text/starter.ts";
 
 export const command: Command = {
   name: "init",

@@ -1,7 +1,7 @@
-import { loadConfig } from "../config/index.ts";
-import type { RunConfig } from "../config/resolved.ts";
+import { loadConfig } from "../rules/reading.ts";
+import type { RunConfig } from "../core/config/resolved.ts";
 import { exit } from "./command.ts";
-import { complainAbout } from "./findings.ts";
+import { complainAbout } from "./text/findings.ts";
 
 /** The config of a file; with errors, they are told on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions. */
 export function loadOrComplain(

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
-import { colours as pc } from "./colours.ts";
-import { paramsSchema } from "../config/jsonSchema.ts";
-import { nearest } from "../config/suggest.ts";
-import { methods } from "../methods.ts";
+import { colours as pc } from "./text/colours.ts";
+import { paramsSchema } from "../config/grammar/jsonSchema.ts";
+import { nearest } from "../lib/suggest.ts";
+import { methods } from "../methods/index.ts";
 import { print, printJson, type Command } from "./command.ts";
 
 export const command: Command = {

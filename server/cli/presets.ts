@@ -1,4 +1,4 @@
-import { listPresets } from "../config/index.ts";
+import { listPresets } from "../rules/reading.ts";
 import { print, printJson, type Command } from "./command.ts";
 
 export const command: Command = {

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
-import { loadConfig, type ValueOrigin } from "../config/index.ts";
+import { loadConfig, type ValueOrigin } from "../rules/reading.ts";
 import { complain, exit, printExactly, printJson, type Command } from "./command.ts";
-import { collect, complainAbout } from "./findings.ts";
+import { collect, complainAbout } from "./text/findings.ts";
 import { whole } from "./options.ts";
 
 interface Options {

@@ -9,7 +9,7 @@ import { visibleLine, visibleText } from "../../shared/visibleText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
 import { whole } from "./options.ts";
-import { findRun, withDaemon } from "./store.ts";
+import { findRun, withDaemon } from "./runs/store.ts";
 
 interface Options {
   readonly store?: string;

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { UserError } from "../../shared/errors.ts";
-import { rulePageFile } from "../config/rulePages.ts";
-import { rules } from "../config/rules/index.ts";
-import type { RulePage } from "../config/rules/rule.ts";
-import { structural } from "../config/rules/structural.ts";
-import { nearest } from "../config/suggest.ts";
-import { keyRules } from "../foreign/check/finding.ts";
-import { foreignRules } from "../foreign/index.ts";
-import { colours as pc } from "./colours.ts";
+import { rulePageFile } from "../config/text/rulePages.ts";
+import { rules } from "../rules/index.ts";
+import type { RulePage } from "../rules/rule.ts";
+import { structural } from "../rules/structural.ts";
+import { nearest } from "../lib/suggest.ts";
+import { keyRules } from "../frameworks/check/finding.ts";
+import { foreignRules } from "../frameworks/index.ts";
+import { colours as pc } from "./text/colours.ts";
 import { print, printJson, type Command } from "./command.ts";
 
 const every: readonly RulePage[] = [...rules, ...structural, ...keyRules, ...foreignRules];

@@ -4,15 +4,15 @@ import { InvalidArgumentError } from "commander";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { runsStart } from "../../shared/protocol.ts";
-import { loadConfig } from "../config/index.ts";
-import { modelFacts } from "../modelFacts.ts";
-import type { RunConfig } from "../config/resolved.ts";
+import { loadConfig } from "../rules/reading.ts";
+import { modelFacts } from "../analysis/modelFacts.ts";
+import type { RunConfig } from "../core/config/resolved.ts";
 import { complain, exit, printJson, type Command } from "./command.ts";
-import { printDryRun } from "./dryRunText.ts";
-import { collect, complainAbout } from "./findings.ts";
-import { followHere } from "./followHere.ts";
-import { inQuietChild } from "./quietly.ts";
-import { openDaemon, storeOf } from "./store.ts";
+import { printDryRun } from "./text/dryRunText.ts";
+import { collect, complainAbout } from "./text/findings.ts";
+import { followHere } from "./runs/followHere.ts";
+import { inQuietChild } from "./text/quietly.ts";
+import { openDaemon, storeOf } from "./runs/store.ts";
 
 interface Options {
   readonly set: string[];
@@ -48,7 +48,7 @@ function checked(file: string, { set, steps, seed }: Options): RunConfig | undef
 }
 
 async function rehearse(config: RunConfig, json: boolean | undefined): Promise<void> {
-  const { dryRun } = await import("../run/dryRun.ts");
+  const { dryRun } = await import("../run/loop/dryRun.ts");
   const report = await dryRun(config);
   if (json === true) printJson({ type: "dry-run", ...report });
   else printDryRun(report);

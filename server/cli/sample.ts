@@ -1,14 +1,14 @@
 import { createInterface } from "node:readline/promises";
 import { visibleText } from "../../shared/visibleText.ts";
-import { colours } from "./colours.ts";
+import { colours } from "./text/colours.ts";
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
-import type { TrainablePolicy } from "../policy/index.ts";
-import type { ChatMessage } from "../policy/tokenizers/index.ts";
-import { openCheckpoint } from "../run/checkpoints.ts";
-import { checkpointWords, findCheckpoint } from "./checkpointNames.ts";
+import type { TrainablePolicy } from "../engine/index.ts";
+import type { ChatMessage } from "../engine/tokenizers/index.ts";
+import { openCheckpoint } from "../run/checkpoint/checkpoints.ts";
+import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, printExactly, printJson, type Command } from "./command.ts";
-import { answers, chatTokens, plainTokens, type Answer } from "./conversation.ts";
+import { answers, chatTokens, plainTokens, type Answer } from "./text/conversation.ts";
 import { whole } from "./options.ts";
 
 const collected = (value: string, known: readonly string[]): string[] => [...known, value];

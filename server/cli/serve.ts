@@ -3,7 +3,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { runDaemon } from "../daemon/daemon.ts";
 import { log } from "../daemon/log.ts";
 import { exit, type Command } from "./command.ts";
-import { programPath } from "./store.ts";
+import { programPath } from "./runs/store.ts";
 
 declare const GRADUS_VERSION: string;
 

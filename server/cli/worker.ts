@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
-import { keepLogSmall } from "../run/capLog.ts";
-import { work } from "../run/worker.ts";
+import { keepLogSmall } from "../run/loop/capLog.ts";
+import { work } from "../run/loop/worker.ts";
 import { workerLogPath } from "../store/files.ts";
 
 declare const GRADUS_VERSION: string;

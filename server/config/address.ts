@@ -1,7 +1,7 @@
 /** `--set tasks.countdown.numbers=[3]`: an assignment as a tree of one path, ready to be merged. */
 import { UserError } from "../../shared/errors.ts";
-import { isNull, mapNode, startOfFile, type Origin, type SourceNode } from "./node.ts";
-import { parseSource } from "./source.ts";
+import { isNull, mapNode, startOfFile, type Origin, type SourceNode } from "./text/node.ts";
+import { parseSource } from "./text/source.ts";
 
 export interface Assignment {
   readonly path: readonly string[];

@@ -1,5 +1,5 @@
 /** What a rule can tell of a model before anybody opens it: the first lines of its folder. */
-import { limits, readText } from "../inputFile.ts";
+import { limits, readText } from "../lib/inputFile.ts";
 import { join } from "node:path";
 import { z } from "zod";
 

@@ -2,9 +2,9 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import { readFailure } from "../../shared/errors.ts";
-import { limits, readText, regularFile } from "../inputFile.ts";
-import { mostAliased, tooManyAliases } from "../yamlAliases.ts";
-import { grammar } from "./grammar.ts";
+import { limits, readText, regularFile } from "../lib/inputFile.ts";
+import { mostAliased, tooManyAliases } from "../lib/yamlAliases.ts";
+import { grammar } from "./grammar/grammar.ts";
 import { mergeBlocks } from "./merge.ts";
 import {
   join,
@@ -18,12 +18,12 @@ import {
   type MapNode,
   type Origin,
   type SourceNode,
-} from "./node.ts";
-import { parsedInPieces } from "./pieces.ts";
+} from "./text/node.ts";
+import { parsedInPieces } from "./text/pieces.ts";
 import { presetFile, presetIds } from "./presets.ts";
-import { unknownName, type Report } from "./report.ts";
-import { parsedBefore, parseSource, type SourceFile } from "./source.ts";
-import type { Diagnostic } from "./diagnostic.ts";
+import { unknownName, type Report } from "./check/report.ts";
+import { parsedBefore, parseSource, type SourceFile } from "./text/source.ts";
+import type { Diagnostic } from "./check/diagnostic.ts";
 
 /** Letters from which on a text is parsed in pieces; shorter ones take no time worth remembering them for. */
 const long = 6_000;

@@ -3,9 +3,9 @@
  * earlier method's own parameters are dropped and the slot's stay; a map over a list addresses its items, by name
  * where they have names, else by index.
  */
-import { methods } from "../methods.ts";
-import type { SlotName } from "./declaration.ts";
-import { chosenOf, longForm, nameOf } from "./method.ts";
+import { methods } from "../methods/index.ts";
+import type { SlotName } from "../core/declaration.ts";
+import { chosenOf, longForm, nameOf } from "./check/method.ts";
 import {
   isNull,
   join,
@@ -15,9 +15,9 @@ import {
   type MapEntry,
   type MapNode,
   type SourceNode,
-} from "./node.ts";
-import type { Fields, Shape } from "./shape.ts";
-import { isSchema } from "./values.ts";
+} from "./text/node.ts";
+import type { Fields, Shape } from "./grammar/shape.ts";
+import { isSchema } from "./check/values.ts";
 
 /** An override that addresses nothing. */
 export interface MergeProblem {

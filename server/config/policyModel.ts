@@ -1,7 +1,7 @@
 /** `model:` is short for `models.policy`: whichever is written, the rest of the program reads `model`. */
-import { grammar } from "./grammar.ts";
+import { grammar } from "./grammar/grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
-import { child, entry, withEntry, withoutEntry, type MapNode } from "./node.ts";
+import { child, entry, withEntry, withoutEntry, type MapNode } from "./text/node.ts";
 
 /** Moves `models.policy` over `model`; where both say something, `models.policy` stands. */
 export function withPolicyModel(root: MapNode, report: (problem: MergeProblem) => void): MapNode {

@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { UserError } from "../../shared/errors.ts";
-import { child, textOf, toJson, type Origin } from "./node.ts";
-import { parseSource } from "./source.ts";
+import { child, textOf, toJson, type Origin } from "./text/node.ts";
+import { parseSource } from "./text/source.ts";
 
 /** The header of a preset's file, under the key `preset`, which only these files may have. */
 const headerSchema = z.strictObject({

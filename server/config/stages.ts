@@ -2,15 +2,15 @@
 import { resolve } from "node:path";
 import { isWrittenKind, type StageKind, type WrittenKind } from "../../shared/stageKinds.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
-import { defaults, defaultSteps } from "./defaults.ts";
-import { defaultOrigin } from "./check.ts";
-import { grammar, stageBlocks } from "./grammar.ts";
+import { defaults, defaultSteps } from "./grammar/defaults.ts";
+import { defaultOrigin } from "./check/check.ts";
+import { grammar, stageBlocks } from "./grammar/grammar.ts";
 import { merge, mergeBlocks, type MergeProblem } from "./merge.ts";
-import { fileReference, taskFileKeys } from "./method.ts";
-import { keptStage, type KeptTop } from "./kept.ts";
-import { decidedBy, refreshedBy, underKind } from "./stageKindBlocks.ts";
-import { numberOf, planned } from "./stagePlan.ts";
-import type { Turn } from "./stageConfig.ts";
+import { fileReference, taskFileKeys } from "./check/method.ts";
+import { keptStage, type KeptTop } from "./text/kept.ts";
+import { decidedBy, refreshedBy, underKind } from "./grammar/stageKindBlocks.ts";
+import { numberOf, planned } from "./build/stagePlan.ts";
+import type { Turn } from "../core/config/stageConfig.ts";
 import {
   changed,
   child,
@@ -23,7 +23,7 @@ import {
   type MapEntry,
   type MapNode,
   type SourceNode,
-} from "./node.ts";
+} from "./text/node.ts";
 
 /** One stage as written, with the tree of its blocks after its overrides. */
 export interface StageTree {

@@ -3,8 +3,8 @@ import { isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
 import { UserError } from "../../shared/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../shared/protocol.ts";
-import { loadConfig } from "../config/load.ts";
-import { modelFacts } from "../modelFacts.ts";
+import { loadConfig } from "../rules/load.ts";
+import { modelFacts } from "../analysis/modelFacts.ts";
 
 /** The run's name. Throws with the config's diagnostics when it has errors. */
 export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart>): string {

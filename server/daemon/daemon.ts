@@ -24,7 +24,7 @@ import { Client } from "./client.ts";
 import { OpenFileRuns } from "./fileRuns.ts";
 import { handlersOf, type Handlers } from "./handlers.ts";
 import { keepLogShort, log, logsTo } from "./log.ts";
-import { Rescorer } from "./rescorer.ts";
+import { Rescorer } from "./rescore/rescorer.ts";
 import { Supervisor } from "./supervisor.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";

@@ -8,12 +8,12 @@ import {
   type EvidenceSettings,
   type LastRun,
 } from "../language/evidence.ts";
-import { fileReference } from "../config/method.ts";
-import { see, type Seen } from "../evidence/index.ts";
-import { effective, isObject } from "../evidence/json.ts";
-import { lastRunOf, readings, type Readings } from "../evidence/readings.ts";
-import type { RunRecord } from "../evidence/record.ts";
-import type { FileRuns } from "../store/evidenceQueries.ts";
+import { fileReference } from "../config/check/method.ts";
+import { see, type Seen } from "../analysis/evidence/index.ts";
+import { effective, isObject } from "../analysis/evidence/json.ts";
+import { lastRunOf, readings, type Readings } from "../analysis/evidence/readings.ts";
+import type { RunRecord } from "../analysis/evidence/record.ts";
+import type { FileRuns } from "../store/queries/evidenceQueries.ts";
 import type { OpenFileRuns } from "./fileRuns.ts";
 import { RewardFiles } from "./rewardFiles.ts";
 

@@ -1,7 +1,7 @@
 /** The last runs of the configs that are open in some editor, kept as the store grows. Shared by all connections. */
 import { realpathSync } from "node:fs";
 import { messageOf } from "../../shared/errors.ts";
-import type { FileRuns } from "../store/evidenceQueries.ts";
+import type { FileRuns } from "../store/queries/evidenceQueries.ts";
 import type { RemoteStore } from "../store/remote.ts";
 
 /** Milliseconds between two looks: a live run's steps are told together. */

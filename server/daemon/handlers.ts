@@ -5,9 +5,9 @@ import * as protocol from "../../shared/protocol.ts";
 import type { ResultOf } from "../../shared/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
-import { explain } from "./explain.ts";
-import { rescoreOnce, sweepOnce } from "./rescoreOnce.ts";
-import type { Rescorer } from "./rescorer.ts";
+import { explain } from "./explain/explain.ts";
+import { rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
+import type { Rescorer } from "./rescore/rescorer.ts";
 import { stageSteps } from "./stageSteps.ts";
 import type { Supervisor } from "./supervisor.ts";
 

@@ -1,7 +1,7 @@
 /** What is said of a run whose process ended without an `end` record. */
 import { statfsSync } from "node:fs";
 import { readWorker } from "../../shared/lease.ts";
-import { memoryNote } from "../memoryNote.ts";
+import { memoryNote } from "../analysis/memory/note.ts";
 import { workerLogTail } from "./worker.ts";
 
 /** Less than this is too little for a step's records, and for the message that there is no room. */

@@ -7,8 +7,8 @@ import { createConnection, type ProtocolConnection, type WatchDog } from "vscode
 import { attachLanguage } from "../language/index.ts";
 import { StoreEvidence } from "./evidence.ts";
 import type { OpenFileRuns } from "./fileRuns.ts";
-import { StoreRescoring } from "./liveRescore.ts";
-import type { Rescorer } from "./rescorer.ts";
+import { StoreRescoring } from "./rescore/liveRescore.ts";
+import type { Rescorer } from "./rescore/rescorer.ts";
 import type { RemoteStore } from "../store/remote.ts";
 
 /** What the language server of the daemon knows beside the text. */

@@ -1,6 +1,6 @@
 /** Whether the files of a user's rewards are those that a run was scored with, by the hash that the run recorded. */
 import { statSync } from "node:fs";
-import { bundleReward } from "../reward/bundle.ts";
+import { bundleReward } from "../methods/reward/own/bundle.ts";
 
 interface Hashed {
   readonly changedAt: number;

@@ -2,8 +2,8 @@
 import { dirname } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { StageSteps } from "../../shared/protocol.ts";
-import { SourceEdits } from "../config/edits.ts";
-import { parseSource } from "../config/source.ts";
+import { SourceEdits } from "../config/text/edits.ts";
+import { parseSource } from "../config/text/source.ts";
 
 export interface StageChange {
   /** The config as an editor has it. */

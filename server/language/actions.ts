@@ -1,8 +1,8 @@
 /** Quick fixes of the findings in a range, and everything that has one sensible mend at once. */
 import { CodeActionKind, type CodeAction, type Diagnostic as LspDiagnostic } from "vscode-languageserver";
-import type { Diagnostic, Range, TextEdit } from "../config/diagnostic.ts";
-import { mendAll, sensible } from "../config/mendAll.ts";
-import { touch, wholeEdit } from "../config/textEdits.ts";
+import type { Diagnostic, Range, TextEdit } from "../config/check/diagnostic.ts";
+import { mendAll, sensible } from "../rules/mendAll.ts";
+import { touch, wholeEdit } from "../config/text/textEdits.ts";
 
 /** `source.fixAll`, by the name under which an editor can ask for ours alone. */
 export const fixAllKind = `${CodeActionKind.SourceFixAll}.gradus`;

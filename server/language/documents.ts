@@ -2,12 +2,12 @@
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
-import { loadConfig, type LoadedConfig } from "../config/index.ts";
-import type { SourceNode } from "../config/node.ts";
+import { loadConfig, type LoadedConfig } from "../rules/reading.ts";
+import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/contributions.ts";
-import { readForeignDocument, type ForeignDocument } from "../foreign/index.ts";
-import { modelFacts } from "../modelFacts.ts";
-import type { Surroundings } from "../foreign/version.ts";
+import { readForeignDocument, type ForeignDocument } from "../frameworks/index.ts";
+import { modelFacts } from "../analysis/modelFacts.ts";
+import type { Surroundings } from "../frameworks/version.ts";
 
 export interface OpenConfig {
   readonly uri: string;

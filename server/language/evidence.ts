@@ -1,6 +1,6 @@
 /** What runs have shown about a config: the daemon gives it; the language server alone has none. */
 import type { RunStatus } from "../../shared/runStatus.ts";
-import type { Diagnostic, Position } from "../config/diagnostic.ts";
+import type { Diagnostic, Position } from "../config/check/diagnostic.ts";
 import type { OpenConfig } from "./documents.ts";
 
 /** Rollouts of one step, those that satisfy a condition (docs/protocol.md, `where`). */

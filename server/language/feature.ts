@@ -2,7 +2,7 @@
 import type { ClientCapabilities, Connection, ServerCapabilities } from "vscode-languageserver";
 import type { CancellationToken, ResponseError } from "vscode-languageserver";
 import type { Diagnostic as LspDiagnostic } from "vscode-languageserver";
-import type { Diagnostic } from "../config/diagnostic.ts";
+import type { Diagnostic } from "../config/check/diagnostic.ts";
 import type { OpenConfig, OpenForeign } from "./documents.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Rescoring } from "./rescoring.ts";

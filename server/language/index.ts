@@ -12,14 +12,14 @@ import {
   type ServerCapabilities,
 } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import type { Diagnostic } from "../config/diagnostic.ts";
-import { rulePageFile } from "../config/rulePages.ts";
-import { checkForeign } from "../foreign/index.ts";
+import type { Diagnostic } from "../config/check/diagnostic.ts";
+import { rulePageFile } from "../config/text/rulePages.ts";
+import { checkForeign } from "../frameworks/index.ts";
 import { OpenConfigs, OpenForeigns, isConfig, type OpenConfig, type OpenForeign } from "./documents.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { fileReference } from "../config/method.ts";
-import { isObject, valueAt } from "../evidence/json.ts";
-import { evidencePage } from "../evidence/page.ts";
+import { fileReference } from "../config/check/method.ts";
+import { isObject, valueAt } from "../analysis/evidence/json.ts";
+import { evidencePage } from "../analysis/evidence/page.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Findings, LanguageContext, Wishes } from "./feature.ts";
 import { evidenceFindings } from "./features/evidence.ts";

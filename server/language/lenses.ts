@@ -6,7 +6,7 @@ import { metricNamed } from "../../shared/metrics.ts";
 import { chartOf } from "../../shared/runPanel.ts";
 import { isLive } from "../../shared/runStatus.ts";
 import { arrows } from "../../shared/trend.ts";
-import type { SourceNode } from "../config/node.ts";
+import type { SourceNode } from "../config/text/node.ts";
 import type { OpenConfig } from "./documents.ts";
 import type { LastRun } from "./evidence.ts";
 import type { MetricUse } from "./names/occurrences.ts";

@@ -1,6 +1,6 @@
 /** What stands at a position of a document. */
-import type { Position, Range } from "../config/diagnostic.ts";
-import type { SourceNode } from "../config/node.ts";
+import type { Position, Range } from "../config/check/diagnostic.ts";
+import type { SourceNode } from "../config/text/node.ts";
 import type { Step } from "./spot.ts";
 
 export interface Located {

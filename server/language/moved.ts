@@ -1,6 +1,6 @@
 /** While a text is broken, what was found in it before still holds of the lines that have not changed. */
-import type { Position, Range } from "../config/diagnostic.ts";
-import { perObject } from "../config/perObject.ts";
+import type { Position, Range } from "../config/check/diagnostic.ts";
+import { perObject } from "../lib/perObject.ts";
 import type { OpenConfig } from "./documents.ts";
 
 /** Where a line of the earlier text stands now; undefined: it lies in what has changed. */

@@ -1,8 +1,8 @@
 /** The document's structure: symbols and folds. */
 import { FoldingRangeKind, SymbolKind, type DocumentSymbol, type FoldingRange } from "vscode-languageserver";
-import type { Range } from "../config/diagnostic.ts";
-import { nameOf } from "../config/method.ts";
-import { child, type MapNode, type Origin, type SourceNode } from "../config/node.ts";
+import type { Range } from "../config/check/diagnostic.ts";
+import { nameOf } from "../config/check/method.ts";
+import { child, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
 
 /** Blocks whose entries are things with names. */
 const named: Readonly<Record<string, { readonly block: SymbolKind; readonly item: SymbolKind }>> = {

@@ -1,7 +1,7 @@
 /** From the word at a position outwards: value, entry, block, document. */
 import type { SelectionRange } from "vscode-languageserver";
-import type { Position, Range } from "../config/diagnostic.ts";
-import type { SourceNode } from "../config/node.ts";
+import type { Position, Range } from "../config/check/diagnostic.ts";
+import type { SourceNode } from "../config/text/node.ts";
 import { contains } from "./locate.ts";
 
 export function selectionAt(root: SourceNode | undefined, text: string, at: Position): SelectionRange {

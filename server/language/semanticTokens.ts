@@ -5,11 +5,11 @@ import {
   type SemanticTokens,
   type SemanticTokensLegend,
 } from "vscode-languageserver";
-import { fileReference } from "../config/method.ts";
-import { textOf, type SourceNode } from "../config/node.ts";
-import { wordsOf } from "../config/values.ts";
-import { methodOf } from "../methods.ts";
-import type { Range } from "../config/diagnostic.ts";
+import { fileReference } from "../config/check/method.ts";
+import { textOf, type SourceNode } from "../config/text/node.ts";
+import { wordsOf } from "../config/check/values.ts";
+import { methodOf } from "../methods/index.ts";
+import type { Range } from "../config/check/diagnostic.ts";
 import type { Names } from "./names/occurrences.ts";
 import type { NameKind } from "./names/naming.ts";
 import { readMetric } from "./names/metricParts.ts";

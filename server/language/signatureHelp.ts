@@ -1,13 +1,13 @@
 /** In brackets: the parameters of the method, or of the function of one's own, that is being written. */
 import { MarkupKind, type ParameterInformation, type SignatureHelp } from "vscode-languageserver";
-import type { Position } from "../config/diagnostic.ts";
-import type { MapNode } from "../config/node.ts";
-import type { Declaration } from "../config/declaration.ts";
-import type { Signature } from "../config/signatures/index.ts";
-import { isRequired, isSchema } from "../config/values.ts";
+import type { Position } from "../config/check/diagnostic.ts";
+import type { MapNode } from "../config/text/node.ts";
+import type { Declaration } from "../core/declaration.ts";
+import type { Signature } from "../config/check/signatures/index.ts";
+import { isRequired, isSchema } from "../config/check/values.ts";
 import { functionAt, isArguments } from "./completion/arguments.ts";
 import { defaultOf, summaryOf, takesText } from "./completion/keys.ts";
-import { cursorAt } from "./cursor.ts";
+import { cursorAt } from "./half/cursor.ts";
 import { chosenMethod, spotAt } from "./spot.ts";
 
 interface Part {

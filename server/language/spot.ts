@@ -1,12 +1,12 @@
 /** Where in the grammar a path of a document leads: what may be written there, and what it means. */
 import type { z } from "zod";
-import { methodOf } from "../methods.ts";
-import type { Declaration, SlotName } from "../config/declaration.ts";
-import { grammar } from "../config/grammar.ts";
-import { chosenOf, longForm, nameOf } from "../config/method.ts";
-import { child, type SourceNode } from "../config/node.ts";
-import type { Shape } from "../config/shape.ts";
-import { isSchema, keysOf, kindOf, unwrapped } from "../config/values.ts";
+import { methodOf } from "../methods/index.ts";
+import type { Declaration, SlotName } from "../core/declaration.ts";
+import { grammar } from "../config/grammar/grammar.ts";
+import { chosenOf, longForm, nameOf } from "../config/check/method.ts";
+import { child, type SourceNode } from "../config/text/node.ts";
+import type { Shape } from "../config/grammar/shape.ts";
+import { isSchema, keysOf, kindOf, unwrapped } from "../config/check/values.ts";
 
 export type Step = string | number;
 

@@ -1,7 +1,7 @@
 /** What holds where nobody writes a key. */
-import { defaultOrigin } from "../config/check.ts";
-import { defaults, klDefaults, taskDefaults, termDefaults } from "../config/defaults.ts";
-import { child, fromJson, type SourceNode } from "../config/node.ts";
+import { defaultOrigin } from "../config/check/check.ts";
+import { defaults, klDefaults, taskDefaults, termDefaults } from "../config/grammar/defaults.ts";
+import { child, fromJson, type SourceNode } from "../config/text/node.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Step } from "./spot.ts";
 

@@ -1,6 +1,6 @@
 /** Every value of a document with what the grammar says of its place. */
-import type { Range } from "../config/diagnostic.ts";
-import type { SourceNode } from "../config/node.ts";
+import type { Range } from "../config/check/diagnostic.ts";
+import type { SourceNode } from "../config/text/node.ts";
 import { rootSpot, stepInto, type Spot, type Step } from "./spot.ts";
 
 export interface Visit {

@@ -3,7 +3,7 @@
  * (run, attempt, step, ordinal); the transaction that inserts them advances the attempt's position in its log.
  */
 import { UserError } from "../../shared/errors.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "./drivers/database.ts";
 
 const first = `
 CREATE TABLE run(

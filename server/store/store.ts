@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { isRunId } from "../../shared/runId.ts";
 import type { RunStatus } from "../../shared/protocol.ts";
-import type { Database } from "./database.ts";
-import { openDatabase } from "./driver.ts";
+import type { Database } from "./drivers/database.ts";
+import { openDatabase } from "./drivers/driver.ts";
 import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
-import { Ingest } from "./ingest.ts";
-import { claim, release } from "./owner.ts";
-import { queriesOf, type Queries } from "./queries.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import { claim, release } from "./drivers/owner.ts";
+import { queriesOf, type Queries } from "./queries/queries.ts";
 import { migrate, rowKeys, runTables } from "./schema.ts";
 
 /** Rows deleted in one go. */

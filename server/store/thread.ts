@@ -7,8 +7,8 @@ import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { isSettled } from "../../shared/runStatus.ts";
-import type { Queries } from "./queries.ts";
-import { isDamage, rebuilding, setAside } from "./damaged.ts";
+import type { Queries } from "./queries/queries.ts";
+import { isDamage, rebuilding, setAside } from "./drivers/damaged.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 

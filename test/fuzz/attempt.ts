@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { LSPErrorCodes, ResponseError, type Diagnostic, type Position } from "vscode-languageserver-protocol";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import { loadConfig } from "../../server/config/index.ts";
-import { modelFacts } from "../../server/modelFacts.ts";
-import { checkForeign, readForeignDocument } from "../../server/foreign/index.ts";
+import { loadConfig } from "../../server/rules/reading.ts";
+import { modelFacts } from "../../server/analysis/modelFacts.ts";
+import { checkForeign, readForeignDocument } from "../../server/frameworks/index.ts";
 import type { Source } from "./corpus.ts";
 import type { Edit } from "./edits.ts";
 import { questions, rangesOutside } from "./requests.ts";

@@ -14,10 +14,10 @@ import {
   runsStart,
   stageSteps,
 } from "../../shared/protocol.ts";
-import { exportRun } from "../../server/cli/exportRun.ts";
-import { loadConfig } from "../../server/config/index.ts";
-import { readHistory } from "../../server/history/read.ts";
-import { replay } from "../../server/history/replay.ts";
+import { exportRun } from "../../server/cli/runs/exportRun.ts";
+import { loadConfig } from "../../server/rules/reading.ts";
+import { readHistory } from "../../server/analysis/history/read.ts";
+import { replay } from "../../server/analysis/history/replay.ts";
 import { Sandbox } from "./daemon.ts";
 
 let box: Sandbox;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { effective } from "../../bench/kills/compare.ts";
-import { work } from "../../server/run/worker.ts";
+import { work } from "../../server/run/loop/worker.ts";
 import { earlierConfigs } from "../support/earlierConfigs.ts";
 import { assertFrozen, valueLines } from "../support/frozen.ts";
 import { essence } from "../support/runFolder.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openDatabase } from "../../server/store/driver.ts";
+import { openDatabase } from "../../server/store/drivers/driver.ts";
 import { databasePath } from "../../server/store/files.ts";
 import { isRunning, processStart } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";

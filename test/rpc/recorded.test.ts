@@ -12,7 +12,7 @@ const built = temporary();
 
 before(() =>
   build({
-    entryPoints: { cli: "server/cli.ts", rewardHost: "server/reward/host.ts" },
+    entryPoints: { cli: "server/cli.ts", rewardHost: "server/methods/reward/own/host.ts" },
     outdir: built,
     outExtension: { ".js": ".mjs" },
     bundle: true,

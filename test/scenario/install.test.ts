@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { dataFolder } from "../../server/natives.ts";
+import { dataFolder } from "../../server/lib/natives.ts";
 import { recordRun } from "../support/storedRun.ts";
 import { runCommand, startWorkbench, until, withoutWorkbench, type Workbench } from "../support/workbench.ts";
 

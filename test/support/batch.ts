@@ -1,5 +1,5 @@
 /** Batches of a few rows written by hand, for tests. */
-import type { Batch, Ragged, RolloutRecord, Task, TokenColumns } from "../../server/seams.ts";
+import type { Batch, Ragged, RolloutRecord, Task, TokenColumns } from "../../server/core/seams.ts";
 
 export const task = (id: string, more: Partial<Task> = {}): Task => ({
   id,

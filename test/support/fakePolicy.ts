@@ -3,7 +3,7 @@
  * token before it. Deterministic, float64, one optimiser (plain gradient descent). It is a real implementation of
  * `Policy`, so what runs on it runs the seams; only the network is a toy.
  */
-import { randomStream } from "../../server/random.ts";
+import { randomStream } from "../../server/lib/random.ts";
 import type {
   Angles,
   Batch,
@@ -21,7 +21,7 @@ import type {
   UpdatePlan,
   UpdateStats,
   Weigh,
-} from "../../server/seams.ts";
+} from "../../server/core/seams.ts";
 
 /** Logits `[state][token]`; heads named `q…` have a value for each (state, token), other heads one for each state. */
 interface Weights {

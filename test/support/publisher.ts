@@ -1,6 +1,6 @@
 /** Publishes three versions of a weight set, one for each line it reads; another process follows them. */
 import { createInterface } from "node:readline";
-import { publishWeights } from "../../server/policy/publish.ts";
+import { publishWeights } from "../../server/engine/weights/publish.ts";
 
 const [, , file = "", size = "4"] = process.argv;
 let version = 0;

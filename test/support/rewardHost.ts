@@ -10,7 +10,7 @@ export async function rewardHost(): Promise<void> {
   const outfile = join(folder, "rewardHost.mjs");
   after(() => rmSync(folder, { recursive: true, force: true }));
   await build({
-    entryPoints: ["server/reward/host.ts"],
+    entryPoints: ["server/methods/reward/own/host.ts"],
     outfile,
     bundle: true,
     platform: "node",

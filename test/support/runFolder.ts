@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { logStart, readCommitted } from "../../shared/log/reader.ts";
 import type { LogRecord } from "../../shared/log/records.ts";
-import { work } from "../../server/run/worker.ts";
+import { work } from "../../server/run/loop/worker.ts";
 
 export const minimal = resolve("examples/minimal/minimal.gradus.yaml");
 

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { work } from "../../server/run/worker.ts";
+import { work } from "../../server/run/loop/worker.ts";
 import { runFolder } from "../../server/store/files.ts";
 import { Store } from "../../server/store/store.ts";
 

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { dataFolder } from "../../server/natives.ts";
+import { dataFolder } from "../../server/lib/natives.ts";
 
 /** A program, or why it cannot be had. */
 export type Tool =

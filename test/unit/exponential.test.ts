@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exp, expm1, log } from "../../server/exponential.ts";
-import { randomStream } from "../../server/random.ts";
+import { exp, expm1, log } from "../../server/lib/exponential.ts";
+import { randomStream } from "../../server/lib/random.ts";
 
 test("exponentials that are written out differ from the engine's by a unit in the last place at most", () => {
   const random = randomStream(1, "exponential");

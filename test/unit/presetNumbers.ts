@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { listPresets, loadConfig } from "../../server/config/index.ts";
+import { listPresets, loadConfig } from "../../server/rules/reading.ts";
 import type { Json } from "../../shared/json.ts";
 
 export interface Numbers {

@@ -2,12 +2,12 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../server/config/index.ts";
-import type { RunConfig } from "../../server/config/resolved.ts";
-import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../server/config/declaration.ts";
-import { randomStream } from "../../server/random.ts";
-import { batchOfRows } from "../../server/recorded.ts";
-import type { Batch } from "../../server/seams.ts";
+import { loadConfig } from "../../server/rules/reading.ts";
+import type { RunConfig } from "../../server/core/config/resolved.ts";
+import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../server/core/declaration.ts";
+import { randomStream } from "../../server/lib/random.ts";
+import { batchOfRows } from "../../server/analysis/recorded.ts";
+import type { Batch } from "../../server/core/seams.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
 import type { z } from "zod";
 

@@ -1,6 +1,6 @@
 /** Runs of any length whose metrics are known in closed form, as a store would hold and answer them. */
-import { bucketed } from "../../server/store/bucketed.ts";
-import type { PointArrays } from "../../server/store/points.ts";
+import { bucketed } from "../../server/store/queries/bucketed.ts";
+import type { PointArrays } from "../../server/store/ingest/points.ts";
 import type { Series } from "../../shared/protocol.ts";
 import { mostBuckets, panelStacks, panelVersion, type ToPanel } from "../../shared/runPanel.ts";
 import { runAt } from "./fakeRun.ts";

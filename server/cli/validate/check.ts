@@ -3,14 +3,14 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, readFailure } from "../../../shared/errors.ts";
 import { foreignKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
-import { grammar } from "../../config/grammar.ts";
-import { allFindings, type Diagnostic } from "../../config/index.ts";
-import { mendAll, mendRounds } from "../../config/mendAll.ts";
-import { startOfFile } from "../../config/node.ts";
-import { aliasesBeyond, tooManyAliases } from "../../foreign/composed.ts";
-import { checkForeign, judgedBy, readForeignDocument, type JudgedBy } from "../../foreign/index.ts";
-import { limits, readText } from "../../inputFile.ts";
-import { modelFacts } from "../../modelFacts.ts";
+import { grammar } from "../../config/grammar/grammar.ts";
+import { allFindings, type Diagnostic } from "../../rules/reading.ts";
+import { mendAll, mendRounds } from "../../rules/mendAll.ts";
+import { startOfFile } from "../../config/text/node.ts";
+import { aliasesBeyond, tooManyAliases } from "../../frameworks/composed.ts";
+import { checkForeign, judgedBy, readForeignDocument, type JudgedBy } from "../../frameworks/index.ts";
+import { limits, readText } from "../../lib/inputFile.ts";
+import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isConfigName, type Wanted } from "./files.ts";
 
 export interface Checked {

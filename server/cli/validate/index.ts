@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Diagnostic, Severity } from "../../config/diagnostic.ts";
-import { releaseText } from "../../foreign/index.ts";
+import type { Diagnostic, Severity } from "../../config/check/diagnostic.ts";
+import { releaseText } from "../../frameworks/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
-import { collect, formatted } from "../findings.ts";
+import { collect, formatted } from "../text/findings.ts";
 import { whole } from "../options.ts";
 import { check, type Checked } from "./check.ts";
 import { visibleText } from "../../../shared/visibleText.ts";

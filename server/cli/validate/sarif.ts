@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Diagnostic, Fix, Range, Severity } from "../../config/diagnostic.ts";
-import { pageOfRule } from "../../language/rulePages.ts";
-import { rulePageFile } from "../../config/rulePages.ts";
+import type { Diagnostic, Fix, Range, Severity } from "../../config/check/diagnostic.ts";
+import { pageOfRule } from "../../language/hovers/rulePages.ts";
+import { rulePageFile } from "../../config/text/rulePages.ts";
 import type { Checked } from "./check.ts";
 
 declare const GRADUS_VERSION: string;

@@ -1,8 +1,8 @@
 /** What a reward function of one's own takes from `args`. */
 import { dirname } from "node:path";
-import { child, textOf, type SourceNode } from "../../config/node.ts";
+import { child, textOf, type SourceNode } from "../../config/text/node.ts";
 import { userFunction } from "../hovers/namedText.ts";
-import type { Parameter, Signature } from "../../config/signatures/index.ts";
+import type { Parameter, Signature } from "../../config/check/signatures/index.ts";
 import type { Step } from "../spot.ts";
 import type { Surroundings } from "./named.ts";
 import { nodeAt } from "./named.ts";

@@ -6,7 +6,7 @@ import {
   type CompletionItem,
 } from "vscode-languageserver";
 import { plainly, quotedInside } from "./quoting.ts";
-import type { Cursor } from "../cursor.ts";
+import type { Cursor } from "../half/cursor.ts";
 import type { KeyOffer, MethodOffer, Offer } from "./offer.ts";
 import { sampleOf } from "./sample.ts";
 

@@ -1,10 +1,10 @@
 /** The keys that may be written in the map at a spot. */
 import type { z } from "zod";
-import type { Declaration } from "../../config/declaration.ts";
-import { nameOf } from "../../config/method.ts";
-import type { Field, Shape } from "../../config/shape.ts";
-import { isRequired, isSchema, keysOf, kindOf, unwrapped } from "../../config/values.ts";
-import { wordsFor } from "../../config/words.ts";
+import type { Declaration } from "../../core/declaration.ts";
+import { nameOf } from "../../config/check/method.ts";
+import type { Field, Shape } from "../../config/grammar/shape.ts";
+import { isRequired, isSchema, keysOf, kindOf, unwrapped } from "../../config/check/values.ts";
+import { wordsFor } from "../../config/grammar/words.ts";
 import { chosenMethod, type Spot } from "../spot.ts";
 import type { KeyOffer, Opens } from "./offer.ts";
 

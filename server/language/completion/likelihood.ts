@@ -1,8 +1,8 @@
 /** What published methods choose where, counted over the presets: the measure of what somebody is likely to write. */
 import { readFileSync } from "node:fs";
-import { listPresets } from "../../config/index.ts";
-import { textOf, type SourceNode } from "../../config/node.ts";
-import { halfRead } from "../halfRead.ts";
+import { listPresets } from "../../rules/reading.ts";
+import { textOf, type SourceNode } from "../../config/text/node.ts";
+import { halfRead } from "../half/halfRead.ts";
 import type { Step } from "../spot.ts";
 
 /** How often each key or value stands at a place. */

@@ -1,10 +1,10 @@
 /** What the texts of a config may name, as offers. */
 import { basename, dirname } from "node:path";
 import { metricNamed } from "../../../shared/metrics.ts";
-import { listPresets } from "../../config/index.ts";
-import { child, type SourceNode } from "../../config/node.ts";
-import type { Reference } from "../../config/references.ts";
-import type { Cursor } from "../cursor.ts";
+import { listPresets } from "../../rules/reading.ts";
+import { child, type SourceNode } from "../../config/text/node.ts";
+import type { Reference } from "../../core/references.ts";
+import type { Cursor } from "../half/cursor.ts";
 import { metricFacts } from "../hovers/namedText.ts";
 import type { Step } from "../spot.ts";
 import { filesFor } from "./files.ts";

@@ -1,9 +1,9 @@
 /** The names that a config gives to things, read off a tree that may be half-written and off the one last resolved. */
 import { expandedMetrics } from "../../../shared/metrics.ts";
-import { chosenOf, longForm, nameOf } from "../../config/method.ts";
-import { child, textOf, toJson, type SourceNode } from "../../config/node.ts";
-import { environmentOf } from "../../config/rules/environments.ts";
-import { methodOf } from "../../methods.ts";
+import { chosenOf, longForm, nameOf } from "../../config/check/method.ts";
+import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
+import { environmentOf } from "../../rules/tasks/environments.ts";
+import { methodOf } from "../../methods/index.ts";
 import { rowsOf, type FileRows } from "./rows.ts";
 
 export interface Names {

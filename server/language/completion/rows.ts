@@ -1,7 +1,7 @@
 /** The fields of a dataset, from its first lines: a file is read once until it changes. */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { isParquet, parquetSample } from "../../parquet.ts";
+import { isParquet, parquetSample } from "../../lib/parquet.ts";
 
 export interface Field {
   /** `answer`, or `meta.level` for one inside another. */

@@ -1,8 +1,8 @@
 /** A value that stands where one is needed and nothing is known of it but its form. */
 import type { z } from "zod";
 import type { Json } from "../../../shared/json.ts";
-import { kindOf, unwrapped, wordsOf } from "../../config/values.ts";
-import { jsonSchemaOf } from "../../config/words.ts";
+import { kindOf, unwrapped, wordsOf } from "../../config/check/values.ts";
+import { jsonSchemaOf } from "../../config/grammar/words.ts";
 
 export function sampleOf(schema: z.ZodType): Json {
   const inner = unwrapped(schema);

@@ -1,7 +1,7 @@
 /** Reward functions of the workspace: their files, and what each exports. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { exportsOf } from "../../config/exports.ts";
+import { exportsOf } from "../../config/check/exports.ts";
 import { rewardText } from "../hovers/namedText.ts";
 import { filesFor } from "./files.ts";
 import type { Offer } from "./offer.ts";

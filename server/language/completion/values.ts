@@ -1,12 +1,12 @@
 /** What may stand as the value at a spot. */
 import type { z } from "zod";
-import { scheduleSchema, type Declaration, type SlotName } from "../../config/declaration.ts";
-import { referenceOf, type Reference } from "../../config/references.ts";
-import { isRequired, isSchema, keysOf, kindOf, unwrapped, wordsOf } from "../../config/values.ts";
-import { methods } from "../../methods.ts";
+import { scheduleSchema, type Declaration, type SlotName } from "../../core/declaration.ts";
+import { referenceOf, type Reference } from "../../core/references.ts";
+import { isRequired, isSchema, keysOf, kindOf, unwrapped, wordsOf } from "../../config/check/values.ts";
+import { methods } from "../../methods/index.ts";
 import type { Spot } from "../spot.ts";
 import { defaultOf, summaryOf } from "./keys.ts";
-import { methodText } from "../methodText.ts";
+import { methodText } from "../hovers/methodText.ts";
 import type { MethodOffer, Offer } from "./offer.ts";
 import { sampleOf } from "./sample.ts";
 

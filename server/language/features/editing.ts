@@ -1,8 +1,8 @@
 /** Completion, and the mends of what was found. */
 import { CodeActionKind, type CompletionItem } from "vscode-languageserver";
-import { foreignCompletions } from "../../foreign/index.ts";
+import { foreignCompletions } from "../../frameworks/index.ts";
 import { actions, fixAllKind } from "../actions.ts";
-import { completionsAt, type Completions } from "../completion.ts";
+import { completionsAt, type Completions } from "../completion/completion.ts";
 import type { Feature } from "../feature.ts";
 import { evidenceActions } from "./evidence.ts";
 import { rescoreActions } from "./rescore.ts";

@@ -10,8 +10,8 @@ import {
 } from "vscode-languageserver";
 import { z } from "zod";
 import { commands } from "../../../shared/contributions.ts";
-import type { Diagnostic, Range } from "../../config/diagnostic.ts";
-import { startOfFile } from "../../config/node.ts";
+import type { Diagnostic, Range } from "../../config/check/diagnostic.ts";
+import { startOfFile } from "../../config/text/node.ts";
 import type { OpenConfig } from "../documents.ts";
 import { steady } from "../moved.ts";
 import { usualEvidence, type Evidence, type EvidenceFinding } from "../evidence.ts";

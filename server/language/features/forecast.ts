@@ -2,11 +2,11 @@
 import type { CodeLens } from "vscode-languageserver";
 import { condensed } from "../../../shared/condensed.ts";
 import { blocksOf } from "../../../shared/rescoreText.ts";
-import type { StageConfig } from "../../config/resolved.ts";
-import type { Range } from "../../config/diagnostic.ts";
-import { entry } from "../../config/node.ts";
-import { bands, forecast, forecastNow, type Forecast } from "../../simulate/forecast.ts";
-import { forecastPicture } from "../../simulate/forecastPicture.ts";
+import type { StageConfig } from "../../core/config/resolved.ts";
+import type { Range } from "../../config/check/diagnostic.ts";
+import { entry } from "../../config/text/node.ts";
+import { bands, forecast, forecastNow, type Forecast } from "../../analysis/simulate/forecast.ts";
+import { forecastPicture } from "../../analysis/simulate/forecastPicture.ts";
 import type { OpenConfig } from "../documents.ts";
 
 const blocks = 12;

@@ -1,7 +1,7 @@
 /** What a config says of itself. */
-import { foreignHover } from "../../foreign/index.ts";
-import { wholeTree } from "../halfRead.ts";
-import { hoverAt } from "../hover.ts";
+import { foreignHover } from "../../frameworks/index.ts";
+import { wholeTree } from "../half/halfRead.ts";
+import { hoverAt } from "../hovers/hover.ts";
 import { signatureHelpAt } from "../signatureHelp.ts";
 import type { Feature } from "../feature.ts";
 import { forecastHover } from "./forecast.ts";

@@ -8,7 +8,7 @@ import {
   type Range,
 } from "vscode-languageserver";
 import { commands } from "../../../shared/contributions.ts";
-import { endOfLine, rangeOf } from "../../evidence/place.ts";
+import { endOfLine, rangeOf } from "../../analysis/evidence/place.ts";
 import type { OpenConfig } from "../documents.ts";
 import type { LanguageContext } from "../feature.ts";
 import { locate } from "../locate.ts";

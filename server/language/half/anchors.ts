@@ -1,5 +1,5 @@
-import type { SourceNode } from "../../config/node.ts";
-import { mostAliased } from "../../yamlAliases.ts";
+import type { SourceNode } from "../../config/text/node.ts";
+import { mostAliased } from "../../lib/yamlAliases.ts";
 
 /** Anchors of a half-written text. What their aliases repeat is walked again by every reader, so it is counted. */
 export class Anchors {

@@ -1,5 +1,5 @@
 /** Maps and lists of a half-written text, by the indentation of its lines. */
-import { mapNode, type MapEntry, type SourceNode } from "../../config/node.ts";
+import { mapNode, type MapEntry, type SourceNode } from "../../config/text/node.ts";
 import { InlineReader } from "./inline.ts";
 import { columnOf, type Line } from "./lines.ts";
 import { plainEnd } from "./scalars.ts";

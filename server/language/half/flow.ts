@@ -1,5 +1,5 @@
 /** Brackets of a half-written text: what is open at the end of its region is closed there. */
-import { mapNode, type MapEntry, type Origin, type SourceNode } from "../../config/node.ts";
+import { mapNode, type MapEntry, type Origin, type SourceNode } from "../../config/text/node.ts";
 import type { Anchors } from "./anchors.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, plainScalar, unquoted } from "./scalars.ts";
 import type { Watch } from "./watch.ts";

@@ -1,5 +1,5 @@
 /** What stands in the lines of a half-written text: scalars, and brackets with what is in them. */
-import type { SourceNode } from "../../config/node.ts";
+import type { SourceNode } from "../../config/text/node.ts";
 import { Anchors } from "./anchors.ts";
 import { FlowReader } from "./flow.ts";
 import { columnOf, LineReader } from "./lines.ts";

@@ -1,5 +1,5 @@
 /** Scalars of a half-written text. */
-import type { Scalar } from "../../config/node.ts";
+import type { Scalar } from "../../config/text/node.ts";
 
 /** A plain word as YAML's core types. */
 export function plainScalar(text: string): Scalar {

@@ -1,8 +1,8 @@
 /** What a run of the config would need of the memory, after the line that chooses the model. */
 import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
 import { UserError } from "../../../shared/errors.ts";
-import { entry } from "../../config/node.ts";
-import type { RunConfig } from "../../config/resolved.ts";
+import { entry } from "../../config/text/node.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
 import type { OpenConfig } from "../documents.ts";
 
 /** None where what decides it or the model cannot be read: other messages say so. */
@@ -31,8 +31,8 @@ interface Predicted {
 /** Loaded when first asked for: reading models is nothing that every editor session needs. */
 async function predictor(): Promise<(config: RunConfig) => Predicted | undefined> {
   const [{ arithmetic, planMemory }, { sizeText }] = await Promise.all([
-    import("../../memory.ts"),
-    import("../../memoryNote.ts"),
+    import("../../analysis/memory/estimate.ts"),
+    import("../../analysis/memory/note.ts"),
   ]);
   return (config) => {
     try {

@@ -1,11 +1,11 @@
 /** What a scheduled number is now: at the last run's step, else at the start and at the end. */
 import { formatNumber } from "../../../shared/format.ts";
-import { scheduleSchema, valueAt, type ScheduleSpec } from "../../config/declaration.ts";
-import { toJson, type SourceNode } from "../../config/node.ts";
-import type { RunConfig, StageConfig } from "../../config/resolved.ts";
-import { nameOf } from "../../config/method.ts";
-import { placeAt } from "../../config/stagePlan.ts";
-import type { Clock } from "../../seams.ts";
+import { scheduleSchema, valueAt, type ScheduleSpec } from "../../core/declaration.ts";
+import { toJson, type SourceNode } from "../../config/text/node.ts";
+import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import { nameOf } from "../../config/check/method.ts";
+import { placeAt } from "../../config/build/stagePlan.ts";
+import type { Clock } from "../../core/seams.ts";
 import type { LastRun } from "../evidence.ts";
 import { visits, type Visit } from "../walk.ts";
 import type { Hint } from "./hint.ts";

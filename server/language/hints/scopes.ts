@@ -1,6 +1,6 @@
 /** The parts of a document that each have blocks of their own: the top level, and every stage that it writes. */
-import { child, textOf, type MapNode, type SourceNode } from "../../config/node.ts";
-import type { RunConfig, StageBody, StageConfig } from "../../config/resolved.ts";
+import { child, textOf, type MapNode, type SourceNode } from "../../config/text/node.ts";
+import type { RunConfig, StageBody, StageConfig } from "../../core/config/resolved.ts";
 
 export interface Scope {
   /** Whose blocks these are. */

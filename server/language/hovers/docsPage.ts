@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { presetsFolder } from "../../config/presets.ts";
-import type { Declaration } from "../../config/declaration.ts";
+import type { Declaration } from "../../core/declaration.ts";
 
 const known = new Map<string, boolean>();
 

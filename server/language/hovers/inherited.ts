@@ -1,6 +1,6 @@
 /** What would hold without a file's own line: the parents', or the default. */
-import { loadConfig, type LoadedConfig } from "../../config/index.ts";
-import { child, toJson, type SourceNode } from "../../config/node.ts";
+import { loadConfig, type LoadedConfig } from "../../rules/reading.ts";
+import { child, toJson, type SourceNode } from "../../config/text/node.ts";
 import { usualAt } from "../usual.ts";
 import { placeText, throughText } from "./origin.ts";
 import type { Step } from "../spot.ts";

@@ -3,13 +3,13 @@ import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
 import { metricNamed, type Metric } from "../../../shared/metrics.ts";
-import { presetNamed } from "../../config/index.ts";
-import { chosenOf, fileReference, longForm, nameOf } from "../../config/method.ts";
-import { child, textOf, toJson, type SourceNode } from "../../config/node.ts";
-import type { Reference } from "../../config/references.ts";
+import { presetNamed } from "../../rules/reading.ts";
+import { chosenOf, fileReference, longForm, nameOf } from "../../config/check/method.ts";
+import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
+import type { Reference } from "../../core/references.ts";
 import { rowsOf, type FileRows } from "../completion/rows.ts";
 import { itemsOf } from "../completion/names.ts";
-import { signatureOf, signatureText, type Signature } from "../../config/signatures/index.ts";
+import { signatureOf, signatureText, type Signature } from "../../config/check/signatures/index.ts";
 
 const better = { higher: "Higher is better.", lower: "Lower is better." } as const;
 

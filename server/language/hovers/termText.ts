@@ -1,8 +1,8 @@
 /** What a reward term is: its method or file, its weight, the tasks that it pays. */
 import { basename } from "node:path";
-import { fileReference } from "../../config/method.ts";
-import { child, textOf, toJson, type SourceNode } from "../../config/node.ts";
-import { methodOf } from "../../methods.ts";
+import { fileReference } from "../../config/check/method.ts";
+import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
+import { methodOf } from "../../methods/index.ts";
 import type { Step } from "../spot.ts";
 
 /** The name of the term whose key a path leads to; undefined for every other path. */

@@ -4,11 +4,11 @@ import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parentFile } from "../../config/extend.ts";
-import { child, textOf, type SourceNode } from "../../config/node.ts";
+import { child, textOf, type SourceNode } from "../../config/text/node.ts";
 import { presetsFolder } from "../../config/presets.ts";
-import { parseSource } from "../../config/source.ts";
+import { parseSource } from "../../config/text/source.ts";
 import type { LanguageContext } from "../feature.ts";
-import { wholeTree } from "../halfRead.ts";
+import { wholeTree } from "../half/halfRead.ts";
 import { namesIn, type Names } from "./occurrences.ts";
 
 export interface ConfigFile {

@@ -1,7 +1,7 @@
 /** What names stand for in a config, and which parameters take them. */
 import type { z } from "zod";
-import { referenceOf } from "../../config/references.ts";
-import { kindOf, unwrapped } from "../../config/values.ts";
+import { referenceOf } from "../../core/references.ts";
+import { kindOf, unwrapped } from "../../config/check/values.ts";
 
 export type NameKind = "stage" | "task" | "term" | "model" | "head";
 

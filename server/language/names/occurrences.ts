@@ -1,8 +1,8 @@
 /** Every place of a document that names a stage, task, reward term, model or value head. */
-import type { Range } from "../../config/diagnostic.ts";
-import { chosenOf, longForm, nameOf } from "../../config/method.ts";
-import { child, entry, textOf, type SourceNode } from "../../config/node.ts";
-import { isSchema } from "../../config/values.ts";
+import type { Range } from "../../config/check/diagnostic.ts";
+import { chosenOf, longForm, nameOf } from "../../config/check/method.ts";
+import { child, entry, textOf, type SourceNode } from "../../config/text/node.ts";
+import { isSchema } from "../../config/check/values.ts";
 import { chosenMethod, type Spot } from "../spot.ts";
 import { lastKey, visits, type Visit } from "../walk.ts";
 import { namedBy, type NameKind } from "./naming.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DocumentLink } from "vscode-languageserver";
 import { presetsFolder } from "../../config/presets.ts";
-import type { SourceNode } from "../../config/node.ts";
+import type { SourceNode } from "../../config/text/node.ts";
 import type { ConfigFile } from "../names/configFiles.ts";
 import { fileLinks } from "./fileLinks.ts";
 

@@ -1,7 +1,7 @@
 /** Where a reward's file declares the function that a config names, found by reading: nothing is executed. */
-import type { Range } from "../../config/diagnostic.ts";
-import { startOfFile } from "../../config/node.ts";
-import { limits, readText, regularFile, UnfitFile } from "../../inputFile.ts";
+import type { Range } from "../../config/check/diagnostic.ts";
+import { startOfFile } from "../../config/text/node.ts";
+import { limits, readText, regularFile, UnfitFile } from "../../lib/inputFile.ts";
 
 const cache = new Map<string, { readonly stamp: string; readonly text: string }>();
 

@@ -1,5 +1,5 @@
 /** Which part of a config makes a metric what it is: where "go to definition" leads from a metric's name. */
-import { child, entry, textOf, type Origin, type SourceNode } from "../../config/node.ts";
+import { child, entry, textOf, type Origin, type SourceNode } from "../../config/text/node.ts";
 
 /** By how a metric's name begins: the first path that somebody wrote. The longest beginning counts. */
 const sources: readonly (readonly [beginning: string, ...paths: string[]])[] = [

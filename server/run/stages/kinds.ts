@@ -1,7 +1,7 @@
 /** What a step of each kind of stage is. */
 import type { StageKind } from "../../../shared/stageKinds.ts";
-import type { Place } from "../collect.ts";
-import { step } from "../step.ts";
+import type { Place } from "../step/collect.ts";
+import { step } from "../step/step.ts";
 import { solutionStep, textStep } from "./likelihood.ts";
 import { preferenceStep, rewardModelStep } from "./pairs.ts";
 import { mergeInto } from "./weights.ts";

@@ -1,13 +1,13 @@
 /** Steps of supervised stages: written solutions (`sft`), and plain text of which every token trains (`pretrain`). */
 import { UserError } from "../../../shared/errors.ts";
-import { rateAt } from "../../config/learningRate.ts";
-import { randomStream } from "../../random.ts";
-import type { Batch, Task, Tokenizer } from "../../seams.ts";
-import { drawByWeight } from "../byWeight.ts";
-import type { Place } from "../collect.ts";
-import { measureMemory, measureUpdates } from "../measure.ts";
-import { batchOfPieces } from "../demonstrations.ts";
-import { likelihood, solved } from "../supervised.ts";
+import { rateAt } from "../../core/blocks/learningRate.ts";
+import { randomStream } from "../../lib/random.ts";
+import type { Batch, Task, Tokenizer } from "../../core/seams.ts";
+import { drawByWeight } from "./byWeight.ts";
+import type { Place } from "../step/collect.ts";
+import { measureMemory, measureUpdates } from "../step/log/measure.ts";
+import { batchOfPieces } from "./demonstrations.ts";
+import { likelihood, solved } from "./supervised.ts";
 
 /** The tasks of a supervised step: by their sources' weights, whatever the curriculum has learnt. */
 export function drawnTasks({ session, stage, step, clock }: Place): Task[] {

@@ -1,10 +1,10 @@
 /** What became of every stage's tasks: held-out ones of each, measured as each stage ends. */
-import { Algorithm, type DrawnTask } from "../../algorithm.ts";
-import type { StageConfig } from "../../config/resolved.ts";
-import type { Clock } from "../../seams.ts";
-import { evaluate } from "../evaluate.ts";
-import type { Session } from "../session.ts";
-import { heldOut, type Parts } from "../stage.ts";
+import { Algorithm, type DrawnTask } from "../../algorithm/algorithm.ts";
+import type { StageConfig } from "../../core/config/resolved.ts";
+import type { Clock } from "../../core/seams.ts";
+import { evaluate } from "../evaluation/evaluate.ts";
+import type { Session } from "../loop/session.ts";
+import { heldOut, type Parts } from "../loop/stage.ts";
 
 interface Row {
   readonly stage: StageConfig;

@@ -1,9 +1,9 @@
 /** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
 import { UserError } from "../../../shared/errors.ts";
-import { raggedOf, selectRows } from "../../batch.ts";
-import type { Scored } from "../../algorithm.ts";
-import { create } from "../../algorithm.ts";
-import { learning } from "../../learners/lesson.ts";
+import { raggedOf, selectRows } from "../../core/batch.ts";
+import type { Scored } from "../../algorithm/algorithm.ts";
+import { create } from "../../algorithm/algorithm.ts";
+import { learning } from "../../methods/reward/models/lesson.ts";
 import {
   origin,
   status,
@@ -13,13 +13,13 @@ import {
   type RolloutRecord,
   type Task,
   type Tokenizer,
-} from "../../seams.ts";
-import { collect, type Place } from "../collect.ts";
-import { generated, learn } from "../learn.ts";
-import { measureMemory, measureUpdates } from "../measure.ts";
-import { selectColumn } from "../columns.ts";
-import { asked, type Asking } from "../prompts.ts";
-import { step } from "../step.ts";
+} from "../../core/seams.ts";
+import { collect, type Place } from "../step/collect.ts";
+import { generated, learn } from "../step/learn.ts";
+import { measureMemory, measureUpdates } from "../step/log/measure.ts";
+import { selectColumn } from "../step/columns.ts";
+import { asked, type Asking } from "../step/rollouts/prompts.ts";
+import { step } from "../step/step.ts";
 import { drawnTasks } from "./likelihood.ts";
 
 /** What the better and the worse answer of a pair count as. */

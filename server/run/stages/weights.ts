@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
-import { contextOf, create } from "../../algorithm.ts";
-import type { RunConfig } from "../../config/resolved.ts";
-import type { MergePart, MergeSource, StageConfig } from "../../config/stageConfig.ts";
-import { openPolicy, type TrainablePolicy } from "../../policy/index.ts";
-import { randomStream } from "../../random.ts";
+import { contextOf, create } from "../../algorithm/algorithm.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import type { MergePart, MergeSource, StageConfig } from "../../core/config/stageConfig.ts";
+import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
+import { randomStream } from "../../lib/random.ts";
 import { innerProduct, lowRankMean, matrix, type Product } from "./lowRankMean.ts";
 
 type Values = Readonly<Record<string, Float32Array>>;

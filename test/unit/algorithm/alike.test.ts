@@ -2,11 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mathStep, type MathStep } from "../../../bench/mathBatch.ts";
-import { columnOf, columnOfAdvantages, withReturns, type Advantages } from "../../../server/algorithm.ts";
+import {
+  columnOf,
+  columnOfAdvantages,
+  withReturns,
+  type Advantages,
+} from "../../../server/algorithm/algorithm.ts";
 import { PerRow } from "../../../server/algorithm/perRow.ts";
-import { tokensOf } from "../../../server/algorithm/tokenColumn.ts";
-import { Standardised } from "../../../server/algorithm/standardised.ts";
-import type { Weighed } from "../../../server/seams.ts";
+import { tokensOf } from "../../../server/algorithm/advantages/tokenColumn.ts";
+import { Standardised } from "../../../server/algorithm/advantages/standardised.ts";
+import type { Weighed } from "../../../server/core/seams.ts";
 import { configOf } from "../support.ts";
 
 const clock = { step: 0, stageStep: 0 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeRewards } from "../../../server/algorithm/describe.ts";
+import { describeRewards } from "../../../server/algorithm/advantages/describe.ts";
 
 const scored = (total: readonly number[], errored: readonly number[]) => ({
   rewards: { terms: [], weights: [] },

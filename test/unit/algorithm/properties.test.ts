@@ -1,13 +1,17 @@
 /** What must hold of rewards → advantages → loss and gradients, whatever the options: over random rollouts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explain, type ExplainedRollout, type ExplainedStep } from "../../../server/explain.ts";
-import { randomStream } from "../../../server/random.ts";
-import type { Random } from "../../../server/seams.ts";
+import {
+  explain,
+  type ExplainedRollout,
+  type ExplainedStep,
+} from "../../../server/analysis/explain/explain.ts";
+import { randomStream } from "../../../server/lib/random.ts";
+import type { Random } from "../../../server/core/seams.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
-import { Algorithm, contextOf } from "../../../server/algorithm.ts";
+import { Algorithm, contextOf } from "../../../server/algorithm/algorithm.ts";
 import { configOf } from "../support.ts";
-import { batchOf as engineBatch, open, plan, randomRows, stir } from "../policy/support.ts";
+import { batchOf as engineBatch, open, plan, randomRows, stir } from "../engine/support.ts";
 
 interface Result {
   readonly rollouts: ReadonlyMap<string, ExplainedRollout>;

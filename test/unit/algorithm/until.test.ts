@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Condition } from "../../../server/config/resolved.ts";
-import { isMet as met, whyMet, whyNot, windowMean } from "../../../server/algorithm/until.ts";
+import type { Condition } from "../../../server/core/config/resolved.ts";
+import { isMet as met, whyMet, whyNot, windowMean } from "../../../server/algorithm/curriculum/until.ts";
 
 type Written = Pick<Condition, "metric" | "window"> & Partial<Condition>;
 const whole = (written: Written): Condition => ({ min_delta: 0, mode: "max", ...written });

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
 import { test } from "node:test";
-import { simulationLines } from "../../../server/cli/curriculumText.ts";
-import { eventLine, startedLines, summaryLines } from "../../../server/cli/runText.ts";
-import type { Comparison } from "../../../server/simulate/compare.ts";
-import { scenarios } from "../../../server/simulate/scenarios.ts";
+import { simulationLines } from "../../../server/cli/text/curriculumText.ts";
+import { eventLine, startedLines, summaryLines } from "../../../server/cli/text/runText.ts";
+import type { Comparison } from "../../../server/analysis/simulate/compare.ts";
+import { scenarios } from "../../../server/analysis/simulate/scenarios.ts";
 
 const compared = (seeds: number, p: number): string => {
   const final = { own: { mean: 0.9, error: 0.01 }, uniform: { mean: 0.7, error: 0.01 } };

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { exportModel } from "../../../server/cli/exportModel.ts";
-import { reportText, type Report } from "../../../server/cli/reportRun.ts";
-import { openBase, readWeights } from "../../../server/policy/formats/index.ts";
-import { readPeft } from "../../../server/policy/formats/peft.ts";
-import { largestDifference, open, stir, tinyModel } from "../policy/support.ts";
+import { exportModel } from "../../../server/cli/runs/exportModel.ts";
+import { reportText, type Report } from "../../../server/cli/runs/reportRun.ts";
+import { openBase, readWeights } from "../../../server/engine/formats/index.ts";
+import { readPeft } from "../../../server/engine/formats/peft.ts";
+import { largestDifference, open, stir, tinyModel } from "../engine/support.ts";
 
 const temporary = (): string => mkdtempSync(join(tmpdir(), "gradus-export-"));
 

@@ -1,7 +1,7 @@
 /** The table of what became of every stage's tasks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matrixText } from "../../../server/cli/matrixText.ts";
+import { matrixText } from "../../../server/cli/text/matrixText.ts";
 import { matrixRows } from "../../../shared/matrix.ts";
 
 const ends = [

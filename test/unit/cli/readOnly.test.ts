@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readOnly } from "../../../server/cli/readOnly.ts";
+import { readOnly } from "../../../server/cli/runs/readOnly.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { metricsSeries, rolloutsQuery, runsControl, runsList, runsShow } from "../../../shared/protocol.ts";

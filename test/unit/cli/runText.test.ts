@@ -1,10 +1,10 @@
 /** What stays in a terminal or a file of a run that was followed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Course } from "../../../server/cli/course.ts";
-import type { RunLine } from "../../../server/cli/runLines.ts";
-import { PlainView } from "../../../server/cli/runText.ts";
-import { thinned, wrapped } from "../../../server/cli/terminal.ts";
+import { Course } from "../../../server/cli/text/course.ts";
+import type { RunLine } from "../../../server/cli/text/runLines.ts";
+import { PlainView } from "../../../server/cli/text/runText.ts";
+import { thinned, wrapped } from "../../../server/cli/text/terminal.ts";
 
 const started: RunLine = {
   type: "started",

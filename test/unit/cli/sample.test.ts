@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { readHeader } from "../../../server/policy/formats/gguf/header.ts";
-import { writeGguf } from "../../../server/policy/formats/gguf/index.ts";
-import { tokenizerOf } from "../../../server/policy/formats/gguf/tokenizer.ts";
-import { writeHuggingFace } from "../../../server/policy/formats/index.ts";
-import type { PolicyTokenizer } from "../../../server/policy/tokenizers/index.ts";
-import { initialWeights, llamaStyle, type Shape } from "../../../server/policy/transformer/weights.ts";
+import { readHeader } from "../../../server/engine/formats/gguf/header.ts";
+import { writeGguf } from "../../../server/engine/formats/gguf/index.ts";
+import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
+import { writeHuggingFace } from "../../../server/engine/formats/index.ts";
+import type { PolicyTokenizer } from "../../../server/engine/tokenizers/index.ts";
+import { initialWeights, llamaStyle, type Shape } from "../../../server/engine/transformer/weights.ts";
 import { gradus } from "../../support/cli.ts";
-import { collect, open, tinyModel } from "../policy/support.ts";
+import { collect, open, tinyModel } from "../engine/support.ts";
 
 const tokenizer = tokenizerOf(readHeader("test/fixtures/tokenizers/smollm.gguf"));
 const shape: Shape = {

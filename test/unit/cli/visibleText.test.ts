@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { eventLine, startedLines, summaryLines } from "../../../server/cli/runText.ts";
-import { forTerminal, oneLine } from "../../../server/cli/terminal.ts";
+import { eventLine, startedLines, summaryLines } from "../../../server/cli/text/runText.ts";
+import { forTerminal, oneLine } from "../../../server/cli/text/terminal.ts";
 import { plainMarkdown, visibleLine, visibleText } from "../../../shared/visibleText.ts";
 import { gradus } from "../../support/cli.ts";
 

@@ -5,9 +5,9 @@ import { it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { allFindings } from "../../../server/config/index.ts";
-import { configSchema } from "../../../server/config/jsonSchema.ts";
-import { modelFacts } from "../../../server/modelFacts.ts";
+import { allFindings } from "../../../server/rules/reading.ts";
+import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
+import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 
 type Schema = z.infer<typeof schema>;
 const schema = z.looseObject({

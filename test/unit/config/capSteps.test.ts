@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import { listPresets, loadConfig, type LoadedConfig } from "../../../server/config/index.ts";
-import { rlSteps } from "../../../server/config/stagePlan.ts";
+import { listPresets, loadConfig, type LoadedConfig } from "../../../server/rules/reading.ts";
+import { rlSteps } from "../../../server/config/build/stagePlan.ts";
 
 const file = resolve("any.gradus.yaml");
 const load = (text: string, steps: number): LoadedConfig => loadConfig(file, { text, steps });

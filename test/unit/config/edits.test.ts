@@ -1,10 +1,10 @@
 /** Mends are edits of the text as it is written: comments, style and line endings stay. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Fix } from "../../../server/config/diagnostic.ts";
-import { SourceEdits } from "../../../server/config/edits.ts";
-import { parseSource } from "../../../server/config/source.ts";
-import { applyEdits } from "../../../server/config/textEdits.ts";
+import type { Fix } from "../../../server/config/check/diagnostic.ts";
+import { SourceEdits } from "../../../server/config/text/edits.ts";
+import { parseSource } from "../../../server/config/text/source.ts";
+import { applyEdits } from "../../../server/config/text/textEdits.ts";
 
 type Mend = (edits: SourceEdits) => Fix | undefined;
 

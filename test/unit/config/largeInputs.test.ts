@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { check } from "../../../server/cli/validate/check.ts";
-import { loadConfig } from "../../../server/config/load.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { foreignKind } from "../../../server/config/foreign.ts";
-import { readForeign } from "../../../server/convert/read.ts";
-import { readForeignDocument } from "../../../server/foreign/index.ts";
+import { readForeign } from "../../../server/frameworks/convert/read.ts";
+import { readForeignDocument } from "../../../server/frameworks/index.ts";
 import { formatting } from "../../../server/language/format/index.ts";
-import { halfRead } from "../../../server/language/halfRead.ts";
-import { toJson } from "../../../server/config/node.ts";
+import { halfRead } from "../../../server/language/half/halfRead.ts";
+import { toJson } from "../../../server/config/text/node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-large-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import { laidOut, learningRateSchedule, rateAt } from "../../../server/config/learningRate.ts";
+import { laidOut, learningRateSchedule, rateAt } from "../../../server/core/blocks/learningRate.ts";
 
 const cases = z
   .object({

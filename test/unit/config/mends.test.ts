@@ -6,11 +6,11 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import type { Diagnostic } from "../../../server/config/diagnostic.ts";
-import { loadConfig } from "../../../server/config/index.ts";
-import { mendAll } from "../../../server/config/mendAll.ts";
-import { rules } from "../../../server/config/rules/index.ts";
-import { applyEdits } from "../../../server/config/textEdits.ts";
+import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { mendAll } from "../../../server/rules/mendAll.ts";
+import { rules } from "../../../server/rules/index.ts";
+import { applyEdits } from "../../../server/config/text/textEdits.ts";
 
 const folder = resolve("test/fixtures/config/rules");
 const firing = readdirSync(folder).filter(

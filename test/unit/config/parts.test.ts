@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, it } from "node:test";
 import { z } from "zod";
-import { unclosed } from "../../../server/config/brackets.ts";
-import { exportsOf } from "../../../server/config/exports.ts";
+import { unclosed } from "../../../server/config/text/brackets.ts";
+import { exportsOf } from "../../../server/config/check/exports.ts";
 import { foreignKind } from "../../../server/config/foreign.ts";
-import { loadConfig } from "../../../server/config/index.ts";
-import { configSchema, paramsSchema } from "../../../server/config/jsonSchema.ts";
-import { pythonNames } from "../../../server/config/pythonNames.ts";
-import { editDistance, nearest } from "../../../server/config/suggest.ts";
-import { files } from "../../../server/cli/starter.ts";
-import { methods } from "../../../server/methods.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
+import { pythonNames } from "../../../server/config/check/pythonNames.ts";
+import { editDistance, nearest } from "../../../server/lib/suggest.ts";
+import { files } from "../../../server/cli/text/starter.ts";
+import { methods } from "../../../server/methods/index.ts";
 
 describe("did you mean", () => {
   it("counts insertions, deletions, changes and swaps", () => {

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { longConfig } from "../../../bench/longConfig.ts";
-import type { SourceNode } from "../../../server/config/node.ts";
-import { parsedInPieces } from "../../../server/config/pieces.ts";
-import { parseSource } from "../../../server/config/source.ts";
+import type { SourceNode } from "../../../server/config/text/node.ts";
+import { parsedInPieces } from "../../../server/config/text/pieces.ts";
+import { parseSource } from "../../../server/config/text/source.ts";
 import { applied, randomEdit } from "../../fuzz/edits.ts";
 import { Chance } from "../../fuzz/random.ts";
 

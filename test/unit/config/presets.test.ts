@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import { createMethod, listPresets, loadConfig } from "../../../server/config/index.ts";
-import { keyedRandom } from "../../../server/config/keyedRandom.ts";
-import { knownOf } from "../curriculum/support.ts";
+import { createMethod, listPresets, loadConfig } from "../../../server/rules/reading.ts";
+import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
+import { knownOf } from "../methods/curriculum/support.ts";
 
 const rest = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
 

@@ -4,9 +4,9 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Json } from "../../../shared/json.ts";
-import { loadConfig, type LoadedConfig } from "../../../server/config/index.ts";
+import { loadConfig, type LoadedConfig } from "../../../server/rules/reading.ts";
 import { isObject } from "../../../server/config/stages.ts";
-import { applyEdits } from "../../../server/config/textEdits.ts";
+import { applyEdits } from "../../../server/config/text/textEdits.ts";
 
 const file = resolve("test/fixtures/config/rules/replacedList.none.yaml");
 const load = (text: string): LoadedConfig => loadConfig(file, { text });

@@ -7,11 +7,11 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import type { Diagnostic } from "../../../server/config/diagnostic.ts";
-import { loadConfig } from "../../../server/config/index.ts";
-import { modelFacts } from "../../../server/modelFacts.ts";
-import { rules } from "../../../server/config/rules/index.ts";
-import { structural } from "../../../server/config/rules/structural.ts";
+import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { modelFacts } from "../../../server/analysis/modelFacts.ts";
+import { rules } from "../../../server/rules/index.ts";
+import { structural } from "../../../server/rules/structural.ts";
 
 const folder = resolve("test/fixtures/config/rules");
 const isMarker = (line: string): boolean => /^#\s*\^/.test(line) || /^#\s*<\^/.test(line);

@@ -6,8 +6,8 @@ import { describe, it } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { z } from "zod";
-import { configSchema } from "../../../server/config/jsonSchema.ts";
-import { loadConfig } from "../../../server/config/index.ts";
+import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
 
 const ajv = new Ajv2020({ allErrors: false, strict: false, validateFormats: false });
 const valid = ajv.compile(JSON.parse(JSON.stringify(configSchema())));

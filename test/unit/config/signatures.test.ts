@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { pythonSignature } from "../../../server/config/signatures/python.ts";
-import { scriptSignature } from "../../../server/config/signatures/script.ts";
+import { pythonSignature } from "../../../server/config/check/signatures/python.ts";
+import { scriptSignature } from "../../../server/config/check/signatures/script.ts";
 
 describe("signatures of reward functions", () => {
   it("reads an example's", () => {

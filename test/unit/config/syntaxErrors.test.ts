@@ -1,8 +1,8 @@
 /** What is said of a text that the parser refuses: at its root, in words of ours, once. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseSource } from "../../../server/config/source.ts";
-import { applyEdits } from "../../../server/config/textEdits.ts";
+import { parseSource } from "../../../server/config/text/source.ts";
+import { applyEdits } from "../../../server/config/text/textEdits.ts";
 
 const origin = { file: "x.gradus.yaml", folder: "", via: [], layer: "file" } as const;
 

@@ -8,13 +8,13 @@ import * as contributions from "../../../shared/contributions.ts";
 import { kinds } from "../../../shared/log/records.ts";
 import { metrics } from "../../../shared/metrics.ts";
 import { errorCodes } from "../../../shared/protocol.ts";
-import { listPresets } from "../../../server/config/index.ts";
-import { configSchema, paramsSchema } from "../../../server/config/jsonSchema.ts";
-import { rules } from "../../../server/config/rules/index.ts";
-import { structural } from "../../../server/config/rules/structural.ts";
-import { keyRules } from "../../../server/foreign/check/finding.ts";
-import { foreignRules } from "../../../server/foreign/index.ts";
-import { methods } from "../../../server/methods.ts";
+import { listPresets } from "../../../server/rules/reading.ts";
+import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
+import { rules } from "../../../server/rules/index.ts";
+import { structural } from "../../../server/rules/structural.ts";
+import { keyRules } from "../../../server/frameworks/check/finding.ts";
+import { foreignRules } from "../../../server/frameworks/index.ts";
+import { methods } from "../../../server/methods/index.ts";
 import { assertFrozen, missing, schemaLines } from "../../support/frozen.ts";
 
 test("a name that has gone is told, a new one is not", () => {

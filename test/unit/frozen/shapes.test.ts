@@ -6,7 +6,7 @@ import { assertFrozen, readSources, schemaLines } from "../../support/frozen.ts"
 
 const protocol = "shared/protocol.ts";
 const records = "shared/log/records.ts";
-const lines = "server/cli/runLines.ts";
+const lines = "server/cli/text/runLines.ts";
 
 test("parameters of every request", () => {
   assertFrozen(

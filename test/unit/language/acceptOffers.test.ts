@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { CompletionItem } from "vscode-languageserver";
-import { loadConfig } from "../../../server/config/index.ts";
-import type { MapNode } from "../../../server/config/node.ts";
-import { parseSource } from "../../../server/config/source.ts";
-import { completionsAt } from "../../../server/language/completion.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import type { MapNode } from "../../../server/config/text/node.ts";
+import { parseSource } from "../../../server/config/text/source.ts";
+import { completionsAt } from "../../../server/language/completion/completion.ts";
 import { applied } from "../../support/lspServer.ts";
 
 const origin = { file: "f", folder: "", via: [], layer: "file" } as const;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { loadConfig } from "../../../server/config/index.ts";
-import type { MapNode, SourceNode } from "../../../server/config/node.ts";
-import { completionsAt } from "../../../server/language/completion.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import type { MapNode, SourceNode } from "../../../server/config/text/node.ts";
+import { completionsAt } from "../../../server/language/completion/completion.ts";
 
 interface Token {
   readonly kind: "key" | "value";

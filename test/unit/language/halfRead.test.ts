@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { toJson, type Origin, type SourceNode } from "../../../server/config/node.ts";
-import { parseSource } from "../../../server/config/source.ts";
-import { halfRead } from "../../../server/language/halfRead.ts";
+import { toJson, type Origin, type SourceNode } from "../../../server/config/text/node.ts";
+import { parseSource } from "../../../server/config/text/source.ts";
+import { halfRead } from "../../../server/language/half/halfRead.ts";
 
 const origin: Omit<Origin, "range"> = { file: "f", folder: "", via: [], layer: "file" };
 const read = (text: string): unknown => {

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { MarkupContent } from "vscode-languageserver";
-import { loadConfig } from "../../../server/config/index.ts";
-import { completionsAt } from "../../../server/language/completion.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { completionsAt } from "../../../server/language/completion/completion.ts";
 import { defaultText } from "../../../server/language/completion/keys.ts";
 import { setApart } from "../../../server/language/features/hints.ts";
-import { hoverAt } from "../../../server/language/hover.ts";
-import { sweepPicture } from "../../../server/rescore/sweepPicture.ts";
+import { hoverAt } from "../../../server/language/hovers/hover.ts";
+import { sweepPicture } from "../../../server/analysis/rescore/sweepPicture.ts";
 import { sweepText } from "../../../shared/rescoreText.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-looks-"));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { methods } from "../../../server/methods.ts";
+import { methods } from "../../../server/methods/index.ts";
 import { namedBy } from "../../../server/language/names/naming.ts";
 import { readMetric } from "../../../server/language/names/metricParts.ts";
 import { placeIn } from "../../../server/language/navigation/exportPlace.ts";
-import { isSchema, wordsOf } from "../../../server/config/values.ts";
+import { isSchema, wordsOf } from "../../../server/config/check/values.ts";
 
 describe("names in a config", () => {
   it("are known for every parameter that says it takes one", () => {

@@ -1,7 +1,7 @@
 /** Presets beside released code whose advantages are standardised over tokens: R1-Reward's StableReinforce and VinePPO. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explained, close } from "../explain/support.ts";
+import { explained, close } from "../analysis/explain/support.ts";
 import { configOf, row } from "../support.ts";
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);

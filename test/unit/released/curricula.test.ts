@@ -1,10 +1,10 @@
 /** Curricula beside released code written out here: TSCL's online teacher, and tiers in which unseen prompts have a quota. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Curriculum, contextOf, openSources } from "../../../server/algorithm.ts";
-import { randomStream } from "../../../server/random.ts";
-import type { Random } from "../../../server/seams.ts";
-import { at, group } from "../curriculum/support.ts";
+import { Curriculum, contextOf, openSources } from "../../../server/algorithm/algorithm.ts";
+import { randomStream } from "../../../server/lib/random.ts";
+import type { Random } from "../../../server/core/seams.ts";
+import { at, group } from "../methods/curriculum/support.ts";
 import { configOf, near } from "../support.ts";
 
 function curriculumOf(preset: string, more = ""): Curriculum {

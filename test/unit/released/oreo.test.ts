@@ -1,8 +1,8 @@
 /** OREO's KL term beside that of its released scripts: exact, reverse, averaged over each response. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Algorithm, contextOf } from "../../../server/algorithm.ts";
-import { randomStream } from "../../../server/random.ts";
+import { Algorithm, contextOf } from "../../../server/algorithm/algorithm.ts";
+import { randomStream } from "../../../server/lib/random.ts";
 import { batchOf } from "../../support/batch.ts";
 import { configOf, near } from "../support.ts";
 

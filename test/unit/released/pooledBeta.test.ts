@@ -1,8 +1,8 @@
 /** The estimator `pooled_beta` beside the formula that its page prints. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pooledBeta } from "../../../server/curriculum/estimators/pooledBeta.ts";
-import { observed } from "../curriculum/support.ts";
+import { pooledBeta } from "../../../server/methods/curriculum/estimators/pooledBeta.ts";
+import { observed } from "../methods/curriculum/support.ts";
 import { made, near } from "../support.ts";
 
 type Counts = readonly [successes: number, rollouts: number];

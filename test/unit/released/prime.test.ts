@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { implicitPrm } from "../../../server/learners/implicitPrm.ts";
-import type { RewardColumn, Rewards } from "../../../server/seams.ts";
+import { implicitPrm } from "../../../server/methods/reward/models/implicitPrm.ts";
+import type { RewardColumn, Rewards } from "../../../server/core/seams.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
-import { close, explained } from "../explain/support.ts";
+import { close, explained } from "../analysis/explain/support.ts";
 import { made, near, row, temporary } from "../support.ts";
 
 const clock = { step: 0, stageStep: 0 };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RewardColumn } from "../../../server/seams.ts";
-import { assemble, concatenate } from "../../../server/run/assemble.ts";
-import { joinColumns, selectColumn } from "../../../server/run/columns.ts";
-import { draftsOf, placesOf, rollOut } from "../../../server/run/generate.ts";
-import { Interrupted } from "../../../server/run/session.ts";
-import { likelihood, solved } from "../../../server/run/supervised.ts";
+import type { RewardColumn } from "../../../server/core/seams.ts";
+import { assemble, concatenate } from "../../../server/run/step/rollouts/assemble.ts";
+import { joinColumns, selectColumn } from "../../../server/run/step/columns.ts";
+import { draftsOf, placesOf, rollOut } from "../../../server/run/step/rollouts/generate.ts";
+import { Interrupted } from "../../../server/run/loop/session.ts";
+import { likelihood, solved } from "../../../server/run/stages/supervised.ts";
 import { batchOf, task } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 

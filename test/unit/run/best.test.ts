@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readBest } from "../../../shared/bestCheckpoint.ts";
-import { checkpointFolder } from "../../../server/run/checkpoint.ts";
-import { resolveCheckpoint } from "../../../server/run/checkpoints.ts";
+import { checkpointFolder } from "../../../server/run/checkpoint/checkpoint.ts";
+import { resolveCheckpoint } from "../../../server/run/checkpoint/checkpoints.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
 
 const kept = (folder: string): number[] =>

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { capLog } from "../../../server/run/capLog.ts";
+import { capLog } from "../../../server/run/loop/capLog.ts";
 
 test("a worker's log that has grown too large begins again, and what it held stands beside it", () => {
   const folder = mkdtempSync(join(tmpdir(), "gradus-cap-"));

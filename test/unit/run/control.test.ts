@@ -3,10 +3,10 @@ import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Commands } from "../../../server/run/commands.ts";
-import { openControl } from "../../../server/run/control.ts";
-import { Interrupted } from "../../../server/run/session.ts";
-import { Recorder, type Appended } from "../../../server/run/recorder.ts";
+import { Commands } from "../../../server/run/loop/commands.ts";
+import { openControl } from "../../../server/run/loop/control.ts";
+import { Interrupted } from "../../../server/run/loop/session.ts";
+import { Recorder, type Appended } from "../../../server/run/step/log/recorder.ts";
 
 function setting(): {
   folder: string;

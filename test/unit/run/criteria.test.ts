@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { Recorder, type Appended } from "../../../server/run/recorder.ts";
+import { Recorder, type Appended } from "../../../server/run/step/log/recorder.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { Store } from "../../../server/store/store.ts";
 import type { JudgedCriterion } from "../../../shared/criteria.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annealed } from "../../../server/config/rollout.ts";
-import { loadConfig } from "../../../server/config/load.ts";
-import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
-import { constraintsOf } from "../../../server/run/decoding.ts";
+import { annealed } from "../../../server/core/blocks/rollout.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
+import { constraintsOf } from "../../../server/run/step/rollouts/decoding.ts";
 
 const tokenizer = new CharacterTokenizer();
 const rolloutOf = (written: string) =>

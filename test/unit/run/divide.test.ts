@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/config/index.ts";
-import { divide } from "../../../server/run/divide.ts";
-import type { Tokenizer } from "../../../server/seams.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { divide } from "../../../server/run/step/rollouts/divide.ts";
+import type { Tokenizer } from "../../../server/core/seams.ts";
 import { batchOf } from "../../support/batch.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 

@@ -1,12 +1,12 @@
 /** Greedy answers and continuations: paid by everything that pays the rollouts, and given up as they are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/config/index.ts";
-import { beginning } from "../../../server/run/loop.ts";
-import { openModels } from "../../../server/run/models.ts";
-import { nowhere, Recorder } from "../../../server/run/recorder.ts";
-import { Interrupted, type Session } from "../../../server/run/session.ts";
-import { Trainer } from "../../../server/run/trainer.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { beginning } from "../../../server/run/loop/loop.ts";
+import { openModels } from "../../../server/run/models/models.ts";
+import { nowhere, Recorder } from "../../../server/run/step/log/recorder.ts";
+import { Interrupted, type Session } from "../../../server/run/loop/session.ts";
+import { Trainer } from "../../../server/run/loop/trainer.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 
 const small = [

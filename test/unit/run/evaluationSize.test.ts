@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { EvaluationProgress, type Told } from "../../../server/run/evaluationProgress.ts";
-import { evaluationSize, fittingTasks } from "../../../server/run/evaluationSize.ts";
+import { EvaluationProgress, type Told } from "../../../server/run/evaluation/evaluationProgress.ts";
+import { evaluationSize, fittingTasks } from "../../../server/run/evaluation/evaluationSize.ts";
 import { load } from "../../support/loaded.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
 

@@ -4,11 +4,11 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { findCheckpoint } from "../../../server/cli/checkpointNames.ts";
-import { loadConfig } from "../../../server/config/index.ts";
-import { examine } from "../../../server/run/examine.ts";
-import { evaluationRecord } from "../../../server/run/record.ts";
-import { rowOf } from "../../../server/store/rolloutRow.ts";
+import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { examine } from "../../../server/run/evaluation/examine.ts";
+import { evaluationRecord } from "../../../server/run/step/log/record.ts";
+import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 
 test("a checkpoint measured by itself gives what the run measured, and every answer", async () => {

@@ -1,9 +1,9 @@
 /** The tasks that evaluation asks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contextOf } from "../../../server/algorithm.ts";
-import { randomStream } from "../../../server/random.ts";
-import { heldOut } from "../../../server/run/stage.ts";
+import { contextOf } from "../../../server/algorithm/algorithm.ts";
+import { randomStream } from "../../../server/lib/random.ts";
+import { heldOut } from "../../../server/run/loop/stage.ts";
 import { configOf } from "../support.ts";
 
 test("held-out tasks need nothing of what a stage's curriculum knows of its own tasks", () => {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { contextOf, openSources } from "../../../server/algorithm.ts";
-import { textsByTask } from "../../../server/helpTexts.ts";
-import { randomStream } from "../../../server/random.ts";
+import { contextOf, openSources } from "../../../server/algorithm/algorithm.ts";
+import { textsByTask } from "../../../server/core/templates.ts";
+import { randomStream } from "../../../server/lib/random.ts";
 import { ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 import { configOf } from "../support.ts";
 

@@ -6,16 +6,16 @@
  * ArCHer is not among them. Its critic is linear in states of a model that has only learnt to write digits at random, and
  * those hardly say which were written: after 1200 updates on the same policy Q − V is correlated with the reward by 0.2,
  * and until then the policy follows noise. That the regressions themselves come to rest where they should is shown
- * in tables: test/unit/objective/fixedPoint.test.ts.
+ * in tables: test/unit/methods/objective/fixedPoint.test.ts.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { LossChain, type Update } from "../../../server/algorithm/loss.ts";
-import { randomStream } from "../../../server/random.ts";
-import type { Clock, Weigh } from "../../../server/seams.ts";
+import { LossChain, type Update } from "../../../server/algorithm/loss/loss.ts";
+import { randomStream } from "../../../server/lib/random.ts";
+import type { Clock, Weigh } from "../../../server/core/seams.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
 
 const warmUp = 30;

@@ -10,17 +10,22 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
-import { batchOfSamples } from "../../../server/batch.ts";
-import { loadConfig } from "../../../server/config/index.ts";
-import { bytesOf, memorySize } from "../../../server/config/memorySize.ts";
-import type { RunConfig } from "../../../server/config/resolved.ts";
+import { batchOfSamples } from "../../../server/core/batch.ts";
+import { loadConfig } from "../../../server/rules/reading.ts";
+import { bytesOf, memorySize } from "../../../server/config/build/memorySize.ts";
+import type { RunConfig } from "../../../server/core/config/resolved.ts";
 import { interruption } from "../../../server/daemon/interruption.ts";
-import { checkMemory } from "../../../server/doctor/memory.ts";
-import { admitMemory, isOutOfMemory, memoryAdvice, planMemory } from "../../../server/memory.ts";
-import { Memory, type KeptRow } from "../../../server/replay/memory.ts";
-import { keptRow } from "../../../server/run/keptRows.ts";
-import type { RewardColumn } from "../../../server/seams.ts";
-import { work } from "../../../server/run/worker.ts";
+import { checkMemory } from "../../../server/cli/doctor/memory.ts";
+import {
+  admitMemory,
+  isOutOfMemory,
+  memoryAdvice,
+  planMemory,
+} from "../../../server/analysis/memory/estimate.ts";
+import { Memory, type KeptRow } from "../../../server/methods/replay/memory.ts";
+import { keptRow } from "../../../server/run/step/keptRows.ts";
+import type { RewardColumn } from "../../../server/core/seams.ts";
+import { work } from "../../../server/run/loop/worker.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 
 /** This file is its own child: one run in one process, whose peak is then its own. */

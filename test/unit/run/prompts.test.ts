@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CharacterTokenizer } from "../../../server/policy/tokenizers/characters.ts";
-import { asked } from "../../../server/run/prompts.ts";
-import { solved } from "../../../server/run/supervised.ts";
-import type { Task, Tokenizer } from "../../../server/seams.ts";
+import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
+import { asked } from "../../../server/run/step/rollouts/prompts.ts";
+import { solved } from "../../../server/run/stages/supervised.ts";
+import type { Task, Tokenizer } from "../../../server/core/seams.ts";
 
 const characters = new CharacterTokenizer();
 const task: Task = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomStream } from "../../../server/random.ts";
+import { randomStream } from "../../../server/lib/random.ts";
 
 const draws = (n: number, ...key: (string | number)[]): number[] => {
   const random = randomStream(...key);

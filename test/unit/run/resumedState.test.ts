@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { work } from "../../../server/run/worker.ts";
+import { work } from "../../../server/run/loop/worker.ts";
 import { essence, ofKind, readLog } from "../../support/runFolder.ts";
 
 const config = `name: remembers

@@ -10,8 +10,8 @@ import {
   checkSqlite,
   checkStore,
   isSupported,
-} from "../../../server/doctor/checks.ts";
-import { recordedNode, setupRecord, sqliteBinding, sqliteDriver } from "../../../server/natives.ts";
+} from "../../../server/cli/doctor/checks.ts";
+import { recordedNode, setupRecord, sqliteBinding, sqliteDriver } from "../../../server/lib/natives.ts";
 
 let folder: string;
 const saved = { ...process.env };

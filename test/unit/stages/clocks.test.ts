@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/config/load.ts";
-import { stageAt } from "../../../server/explain/stageAt.ts";
-import type { StageConfig } from "../../../server/config/resolved.ts";
-import { placeAt, stepsInAll, turnAt, turnsTaken } from "../../../server/config/stagePlan.ts";
-import { keyedRandom } from "../../../server/config/keyedRandom.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import { stageAt } from "../../../server/analysis/explain/stageAt.ts";
+import type { StageConfig } from "../../../server/core/config/resolved.ts";
+import { placeAt, stepsInAll, turnAt, turnsTaken } from "../../../server/config/build/stagePlan.ts";
+import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
 import { ownShare, partOf } from "../../../server/run/stages/draw.ts";
 import { capacities, difficulty, drawCarried, Ledger } from "../../../server/run/stages/ledger.ts";
 import { weightedMean } from "../../../server/run/stages/weights.ts";
-import { ends, seenWith, whyEnded, type Histories } from "../../../server/algorithm/until.ts";
-import type { Group, Task } from "../../../server/seams.ts";
+import { ends, seenWith, whyEnded, type Histories } from "../../../server/algorithm/curriculum/until.ts";
+import type { Group, Task } from "../../../server/core/seams.ts";
 
 const text = `tasks: [{ env: countdown }]
 reward: { terms: { correct: equation } }

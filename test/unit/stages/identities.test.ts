@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { valueAt } from "../../../server/config/declaration.ts";
-import type { RunConfig } from "../../../server/config/resolved.ts";
-import { Chain, close, paid } from "../advantage/support.ts";
+import { valueAt } from "../../../server/core/declaration.ts";
+import type { RunConfig } from "../../../server/core/config/resolved.ts";
+import { Chain, close, paid } from "../methods/advantage/support.ts";
 import { configOf, near } from "../support.ts";
 
 const tasks = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { raggedOf } from "../../../server/batch.ts";
-import { createMethod } from "../../../server/config/index.ts";
-import { keyedRandom } from "../../../server/config/keyedRandom.ts";
-import { loadConfig } from "../../../server/config/load.ts";
-import { openModels, type RunModels } from "../../../server/run/models.ts";
-import { likelihood, solved } from "../../../server/run/supervised.ts";
-import type { Batch, Task } from "../../../server/seams.ts";
+import { raggedOf } from "../../../server/core/batch.ts";
+import { createMethod } from "../../../server/rules/reading.ts";
+import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import { openModels, type RunModels } from "../../../server/run/models/models.ts";
+import { likelihood, solved } from "../../../server/run/stages/supervised.ts";
+import type { Batch, Task } from "../../../server/core/seams.ts";
 
 const text = `extends: ./small.gradus.yaml
 tasks: [{ corpus: corpus.txt, predict: next_token, max_prompt: 40 }]

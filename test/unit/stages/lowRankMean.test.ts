@@ -11,7 +11,7 @@ import {
 } from "../../../server/run/stages/lowRankMean.ts";
 import { singularValues } from "../../../server/run/stages/singularValues.ts";
 import { adapterMean } from "../../../server/run/stages/weights.ts";
-import { randomStream } from "../../../server/random.ts";
+import { randomStream } from "../../../server/lib/random.ts";
 import { near } from "../support.ts";
 
 const drawn = (rows: number, columns: number, name: string): Matrix => {

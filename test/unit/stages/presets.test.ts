@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { valueAt } from "../../../server/config/declaration.ts";
-import { loadConfig } from "../../../server/config/load.ts";
-import type { RunConfig, StageConfig } from "../../../server/config/resolved.ts";
-import { placeAt, stepsInAll } from "../../../server/config/stagePlan.ts";
-import { longest } from "../../../server/run/decoding.ts";
+import { valueAt } from "../../../server/core/declaration.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import type { RunConfig, StageConfig } from "../../../server/core/config/resolved.ts";
+import { placeAt, stepsInAll } from "../../../server/config/build/stagePlan.ts";
+import { longest } from "../../../server/run/step/rollouts/decoding.ts";
 
 const tasks = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
 function configOf(text: string): RunConfig {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/config/load.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 
 const fixture = (name: string): string => resolve("test/fixtures/stages", `${name}.gradus.yaml`);

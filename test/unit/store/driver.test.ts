@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Database } from "../../../server/store/database.ts";
-import { openDatabase } from "../../../server/store/driver.ts";
-import { textOf, wholeText } from "../../../server/store/statements.ts";
+import type { Database } from "../../../server/store/drivers/database.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
+import { textOf, wholeText } from "../../../server/store/drivers/statements.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-driver-"));
 const opened: Database[] = [];

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { Database } from "../../../server/store/database.ts";
-import { openDatabase } from "../../../server/store/driver.ts";
-import { packEvery, PointWriter, readPoints } from "../../../server/store/points.ts";
+import type { Database } from "../../../server/store/drivers/database.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
+import { packEvery, PointWriter, readPoints } from "../../../server/store/ingest/points.ts";
 import { migrate } from "../../../server/store/schema.ts";
-import { Statements } from "../../../server/store/statements.ts";
+import { Statements } from "../../../server/store/drivers/statements.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-points-"));
 const path = join(base, "store.sqlite");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { openDatabase } from "../../../server/store/driver.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { databasePath, runFolder } from "../../../server/store/files.ts";
 import { migrate } from "../../../server/store/schema.ts";
 import { UserError } from "../../../shared/errors.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { test } from "node:test";
 import { removeTrash, toTrash } from "../../../server/daemon/trash.ts";
-import { findCheckpoint } from "../../../server/cli/checkpointNames.ts";
+import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
 import { readRunFile, runFolder, runIds } from "../../../server/store/files.ts";
 import { requests } from "../../../shared/protocol.ts";
 import { isRunId } from "../../../shared/runId.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { groupsQuery } from "../../../shared/protocol.ts";
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
-import { openDatabase } from "../../../server/store/driver.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { runFolder } from "../../../server/store/files.ts";
-import { packEvery } from "../../../server/store/points.ts";
+import { packEvery } from "../../../server/store/ingest/points.ts";
 import { Store } from "../../../server/store/store.ts";
 import {
   acknowledge,

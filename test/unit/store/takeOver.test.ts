@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
 import { ownIdentity, processStart } from "../../../shared/daemon/process.ts";
-import { openDatabase } from "../../../server/store/driver.ts";
-import { holdPath, type Kind } from "../../../server/store/hold.ts";
-import { sqliteDriver, type SqliteDriver } from "../../../server/natives.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
+import { holdPath, type Kind } from "../../../server/store/drivers/hold.ts";
+import { sqliteDriver, type SqliteDriver } from "../../../server/lib/natives.ts";
 import { Store } from "../../../server/store/store.ts";
 import { newFolder, plain, values, write } from "./support.ts";
 
@@ -81,7 +81,7 @@ test("what a killed native process left in its write-ahead log is read", async (
     database.exec("CREATE TABLE t(x); INSERT INTO t VALUES (7)");
     console.log("written");
     setInterval(() => undefined, 1e6);`;
-  const { sqliteBinding } = await import("../../../server/natives.ts");
+  const { sqliteBinding } = await import("../../../server/lib/natives.ts");
   const child = spawn(process.execPath, ["-e", program, sqliteBinding() ?? ""], {
     stdio: ["ignore", "pipe", "inherit"],
   });

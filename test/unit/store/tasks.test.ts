@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { curriculumQuery, groupsQuery, rolloutsQuery, tasksQuery } from "../../../shared/protocol.ts";
-import { openDatabase } from "../../../server/store/driver.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { databasePath } from "../../../server/store/files.ts";
 import { migrate } from "../../../server/store/schema.ts";
 import type { Store } from "../../../server/store/store.ts";

@@ -36,14 +36,14 @@ function reachedFrom(inputs: Inputs, entry: string, only: string): Set<string> {
 test("the command line, the daemon and the workers cannot reach SQLite: only the store's thread is built with it", async () => {
   const inputs = await reached("server/cli.ts");
   // A store that nobody may write to is read by a command of its own process.
-  const readOnly = "server/cli/readOnly.ts";
+  const readOnly = "server/cli/runs/readOnly.ts";
   const main = reachedFrom(inputs, "server/cli.ts", readOnly);
   for (const { imports } of Object.values(inputs))
     for (const { path, kind } of imports) assert.ok(path !== readOnly || kind === "dynamic-import");
   for (const file of ["driver", "store", "ingest", "queries", "thread"])
     assert.ok(!main.has(`server/store/${file}.ts`), `server/store/${file}.ts is in the main bundle`);
   assert.ok(main.has("server/store/remote.ts"), "the daemon is in the bundle");
-  assert.ok("server/store/driver.ts" in (await reached("server/store/thread.ts")));
+  assert.ok("server/store/drivers/driver.ts" in (await reached("server/store/thread.ts")));
 });
 
 test("there is one copy of vscode-jsonrpc", async () => {

@@ -6,9 +6,9 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { openAttempt } from "../../../shared/log/writer.ts";
 import { runFolder } from "../../../server/store/files.ts";
-import { reduce } from "../../../server/store/series.ts";
+import { reduce } from "../../../server/store/queries/series.ts";
 import { Store } from "../../../server/store/store.ts";
-import { compileWhere } from "../../../server/store/where.ts";
+import { compileWhere } from "../../../server/store/queries/where.ts";
 import { start, type Written } from "../log/sample.ts";
 
 let store: Store;

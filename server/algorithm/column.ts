@@ -1,1 +1,0 @@
-export { column } from "../objective/column.ts";

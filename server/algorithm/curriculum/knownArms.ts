@@ -1,0 +1,57 @@
+/** Which arms a saved curriculum knew: its state goes by their numbers, and a file of tasks may have changed since. */
+import { z } from "zod";
+import type { Division, Saved, SourceOf } from "../../core/seams.ts";
+import type { Fault } from "./curriculumFaults.ts";
+
+const schema = z.object({
+  stamps: z.record(z.string(), z.string()),
+  names: z.array(z.string()).optional(),
+});
+
+/** Names in the order of their numbers; undefined: single tasks, which their sources' stamps tell, and points. */
+const namesOf = ({ arms, once, box }: Division): string[] | undefined =>
+  once === true || box !== undefined
+    ? undefined
+    : Array.from({ length: arms.size }, (_, arm) => arms.name(arm));
+
+export function saveArms(division: Division, sources: readonly SourceOf[]): Saved {
+  const names = namesOf(division);
+  const stamps = sources.flatMap(({ source: { name, stamp } }) =>
+    stamp === undefined ? [] : [[name, stamp]],
+  );
+  return { json: { stamps: Object.fromEntries(stamps), ...(names === undefined ? {} : { names }) } };
+}
+
+/** What a resumed run finds changed. */
+export interface Changed {
+  /** Sources whose tasks are others now. */
+  readonly sources: readonly string[];
+  /** Whether the numbers of the arms stand for the same arms still. */
+  readonly sameArms: boolean;
+}
+
+export function changedSince(saved: Saved, division: Division, sources: readonly SourceOf[]): Changed {
+  const before = schema.safeParse(saved.json).data;
+  if (before === undefined) return { sources: [], sameArms: true };
+  const changed = sources.flatMap(({ source: { name, stamp } }) => {
+    const known = before.stamps[name];
+    return stamp === undefined || known === undefined || known === stamp ? [] : [name];
+  });
+  const names = namesOf(division);
+  const alike =
+    names === undefined || (before.names ?? []).every((name, arm) => (names[arm] ?? name) === name);
+  return { sources: changed, sameArms: alike && (names !== undefined || changed.length === 0) };
+}
+
+/** What to tell of it. */
+export const tasksChanged = ({ sources, sameArms }: Changed): Fault[] =>
+  sources.length === 0 && sameArms
+    ? []
+    : [
+        {
+          code: "tasks-changed",
+          message: `the tasks ${sources.length === 0 ? "" : `of ${sources.join(", ")} `}are not those that the run began with${sameArms ? "" : ": what the curriculum knew of its arms, it has forgotten"}`,
+          action:
+            "Evaluations before and after do not compare. To train on as before, put the file back and resume from there; a changed file is better a new run.",
+        },
+      ];

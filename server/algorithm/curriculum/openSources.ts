@@ -1,0 +1,12 @@
+import type { CreateContext, TaskConfig } from "../../core/config/resolved.ts";
+import { openAll, type Sharing } from "./openTasks.ts";
+import type { TaskSource } from "../../core/seams.ts";
+import { create } from "../../core/create.ts";
+
+/** Opens the task sources of a body, in the order of the config. @param sharing those that make tasks, where stages share them */
+export const openSources = (
+  tasks: readonly TaskConfig[],
+  context: CreateContext,
+  sharing?: Sharing,
+): { readonly config: TaskConfig; readonly source: TaskSource }[] =>
+  openAll(tasks, (config) => create(config.source, context, config.name), context, sharing);

@@ -1,0 +1,1 @@
+export { column } from "../../methods/objective/column.ts";

@@ -1,0 +1,14 @@
+/** What the model of an `auxiliary` learner learns. */
+import { create } from "../../core/create.ts";
+import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
+import { valueClipped } from "../../methods/objective/values/valueClipped.ts";
+import type { Objective } from "../../core/seams.ts";
+
+/** The config's objective; where it has none, the returns of a critic, without a clip. */
+export const learntObjective = (
+  { objective }: Pick<AuxiliaryConfig, "objective">,
+  context: CreateContext,
+): Objective =>
+  objective === undefined
+    ? valueClipped.create(valueClipped.params.parse({ clip: null }), { ...context, folder: "" })
+    : create(objective, context);

@@ -1,0 +1,131 @@
+/** Which models a config's algorithm reads, and which channels of the policy: known before a run begins. */
+import { z } from "zod";
+import { guidanceModels } from "../../core/config/guidanceModels.ts";
+import { perObject } from "../../lib/perObject.ts";
+import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { Channel, Model, Objective, Random } from "../../core/seams.ts";
+import { learntObjective } from "./learnerObjective.ts";
+import { modelsOf } from "../../methods/objective/channelNames.ts";
+import { Corrections } from "./corrections.ts";
+import { create } from "../../core/create.ts";
+import { objectiveOf } from "./objective.ts";
+
+const unused: Random = {
+  next: () => 0,
+  integer: () => 0,
+  fork: () => unused,
+};
+
+/** Objectives of a block that stages share, by the rollouts that each is for. */
+const plannedObjectives = perObject((objective: StageBody["objective"]) => {
+  const known = new Map<string, Objective>();
+  return (max_tokens: number, group: number): Objective => {
+    const key = `${max_tokens}/${group}`;
+    const found = known.get(key) ?? objectiveOf(objective, { random: unused, max_tokens, group });
+    known.set(key, found);
+    return found;
+  };
+});
+
+/** The objective of a stage, to be asked what it needs and never for a loss. */
+const plannedObjective = ({ objective, rollout }: StageBody): Objective =>
+  plannedObjectives(objective)(rollout.max_tokens, rollout.group);
+
+const plannedCorrections = ({ objective, rollout }: StageBody): Model[] =>
+  new Corrections(objective.correction, {
+    random: unused,
+    max_tokens: rollout.max_tokens,
+    group: rollout.group,
+  }).models;
+
+const named = z.object({ reference: z.string() });
+const corrects = z.object({ model: z.string() });
+const judged = z.object({ judge: z.object({ of: z.string() }) });
+
+/** Rewards that compare how likely a text is by the policy and by another model, and the key that names it. */
+const comparing: ReadonlyMap<string, string> = new Map([
+  ["information_gain", "model"],
+  ["reference_probability", "without"],
+]);
+
+/** Models that a reward term names as what it compares with, or as its judge. */
+function modelsOfTerm({ declaration, params }: StageBody["reward"]["terms"][number]["term"]): Model[] {
+  const [read, asked] = [named.safeParse(params), judged.safeParse(params)];
+  const other = params[comparing.get(declaration.name) ?? ""];
+  return [
+    ...(read.success ? [read.data.reference] : []),
+    ...(asked.success ? [asked.data.judge.of] : []),
+    ...(typeof other === "string" && other !== "none" && other !== "policy" ? [other] : []),
+  ];
+}
+
+const written = z.object({ model: z.string() });
+
+const compared = z.object({ similarity: z.object({ by: z.literal("embedding"), model: z.string() }) });
+
+/** Models that write new tasks, or compare texts for them. */
+const authors = ({ tasks }: StageBody): Model[] =>
+  tasks.flatMap(({ generate }) => {
+    const author = generate?.author;
+    const read = author?.declaration.name === "model" ? written.safeParse(author.params) : undefined;
+    const near = compared.safeParse(generate?.transform.params);
+    const models = [
+      ...(read?.success === true ? [read.data.model] : []),
+      ...(near.success ? [near.data.similarity.model] : []),
+    ];
+    return models.filter((model) => model !== "policy");
+  });
+
+/** Models that the loss or a reward term compares the policy with, and those that help. */
+export const modelsRead = (body: StageBody): Model[] => [
+  ...new Set([
+    ...body.kl.map(({ model }) => model),
+    ...modelsOf(plannedObjective(body)),
+    ...plannedCorrections(body),
+    ...body.reward.terms.flatMap(({ term }) => modelsOfTerm(term)),
+    ...body.auxiliary.flatMap(({ loss }) => {
+      const asked = corrects.safeParse(loss.params);
+      return loss.declaration.name === "corrections" && asked.success ? [asked.data.model] : [];
+    }),
+    ...guidanceModels(body).map(({ model }) => model),
+    ...authors(body),
+  ]),
+];
+
+const outside = ({ rollout }: StageBody): CreateContext => ({
+  random: unused,
+  max_tokens: rollout.max_tokens,
+  group: rollout.group,
+});
+
+/** A learner's model and what it learns. */
+export interface LearnerPlan {
+  /** Place in `auxiliary`. */
+  readonly index: number;
+  readonly model: Model;
+  readonly objective: Objective;
+}
+
+/** The learners of a stage, to be asked what they need. */
+export const plannedLearners = (body: StageBody): LearnerPlan[] =>
+  body.auxiliary.flatMap((config, index) => {
+    const loss = create(config.loss, outside(body));
+    return loss.kind === "learner"
+      ? [{ index, model: loss.model, objective: learntObjective(config, outside(body)) }]
+      : [];
+  });
+
+/** Whether the objective asks for actions that only a learner draws. */
+export const drawsActions = (body: StageBody): boolean => plannedObjective(body).redrawn !== undefined;
+
+/** Models and channels that the objective names. */
+export function objectiveNeeds(body: StageBody): {
+  readonly models: readonly Model[];
+  readonly channels: readonly Channel[];
+} {
+  const planned = plannedObjective(body);
+  return {
+    models: modelsOf(planned),
+    channels: [...new Set([...planned.channels, ...(planned.before ?? [])])],
+  };
+}

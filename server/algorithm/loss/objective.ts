@@ -1,0 +1,155 @@
+/** The stage's objective, and beside it further losses and that of a value head, where the config has them: one update. */
+import { valueAt, type Scheduled } from "../../core/declaration.ts";
+import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { Channel, Clock, Objective, RunningLoss, Weighed, WholeInput } from "../../core/seams.ts";
+import { create } from "../../core/create.ts";
+import { onRoute } from "./routes.ts";
+import { corrected, Share } from "./together.ts";
+
+const beginning: Clock = { step: 0, stageStep: 0 };
+const units = ["sequence", "pair", "group"] as const;
+const wider = (a: Objective["unit"], b: Objective["unit"]): Objective["unit"] =>
+  units[Math.max(units.indexOf(a), units.indexOf(b))]!;
+const union = <Item>(a: readonly Item[] = [], b: readonly Item[] = []): Item[] => [...new Set([...a, ...b])];
+
+/** What the first of several losses asks for beyond the rollouts. */
+function asking(parts: readonly Objective[]): Pick<Objective, "redrawn" | "mismatched"> {
+  const redrawn = parts.find((one) => one.redrawn !== undefined)?.redrawn;
+  const mismatched = parts.find((one) => one.mismatched !== undefined)?.mismatched;
+  return { ...(redrawn && { redrawn }), ...(mismatched !== undefined && { mismatched }) };
+}
+
+/** Gradients of both by channel, the second's times a coefficient. */
+function summed(a: Weighed["gradients"], b: Weighed["gradients"], coefficient: number): Weighed["gradients"] {
+  const sum: Partial<Record<Channel, Float64Array>> = { ...a };
+  for (const [name, column] of Object.entries(b) as [Channel, Float64Array | undefined][]) {
+    if (column === undefined) continue;
+    const [known, both] = [sum[name], new Float64Array(column.length)];
+    for (let t = 0; t < both.length; t++) both[t] = (known?.[t] ?? 0) + coefficient * column[t]!;
+    sum[name] = both;
+  }
+  return sum;
+}
+
+/** An objective and the loss of a value head, in one update. */
+export function withValue(
+  main: Objective,
+  value: Objective,
+  coefficient: (clock: Clock) => number,
+): Objective {
+  const factorOf = ({ clock }: Pick<WholeInput, "clock">): number => coefficient(clock ?? beginning);
+  const { start: startMain } = main;
+  const { start: startValue } = value;
+  return {
+    channels: union(main.channels, value.channels),
+    unit: wider(main.unit, value.unit),
+    models: union(main.models, value.models),
+    before: union(main.before, value.before),
+    heads: union(main.heads, value.heads),
+    ...asking([main, value]),
+    corrects: true,
+    ...(startMain &&
+      startValue && {
+        start(whole) {
+          const alone = value.channels.filter((channel) => !main.channels.includes(channel));
+          const beside = new Share(startValue(whole), value.corrects === true, factorOf(whole), alone);
+          return valueInParts(startMain(whole), main.corrects === true, beside);
+        },
+      }),
+    loss(input) {
+      const own = main.loss(main.corrects === true ? input : corrected(input));
+      const beside = value.loss(input);
+      const factor = factorOf(input);
+      return {
+        ...own,
+        loss: own.loss + factor * beside.loss,
+        gradients: summed(own.gradients, beside.gradients, factor),
+        metrics: { ...own.metrics, "value/loss": beside.loss, ...beside.metrics },
+      };
+    },
+  };
+}
+
+/** @param own writes its derivatives at once: it comes first */
+const valueInParts = (own: RunningLoss, corrects: boolean, beside: Share): RunningLoss => ({
+  add: (part) => own.add(corrects ? part : corrected(part)) + beside.add(part),
+  result() {
+    const { metrics, touched } = own.result();
+    return {
+      metrics: { ...metrics, "value/loss": beside.loss, ...beside.result().metrics },
+      ...(touched && { touched }),
+    };
+  },
+});
+
+/** Losses, taken in parts, of one update. Metrics and touched tokens of the first come last, and win. */
+const sharesInParts = (shares: readonly Share[]): RunningLoss => ({
+  add: (part) => shares.reduce((sum, share) => sum + share.add(part), 0),
+  result: () =>
+    shares.reduceRight<ReturnType<RunningLoss["result"]>>(
+      (found, share) => {
+        const { metrics, touched } = share.result();
+        return { metrics: { ...found.metrics, ...metrics }, touched: { ...found.touched, ...touched } };
+      },
+      { metrics: {}, touched: {} },
+    ),
+});
+
+/** Losses over the same rollouts, each times its factor. Metrics and touched tokens of the first come last, and win. */
+function mixed(parts: readonly { readonly loss: Objective; readonly factor: Scheduled }[]): Objective {
+  return {
+    channels: union(parts.flatMap(({ loss }) => loss.channels)),
+    unit: parts.map(({ loss }) => loss.unit).reduce(wider),
+    models: union(parts.flatMap(({ loss }) => loss.models ?? [])),
+    before: union(parts.flatMap(({ loss }) => loss.before ?? [])),
+    heads: union(parts.flatMap(({ loss }) => loss.heads ?? [])),
+    ...asking(parts.map(({ loss }) => loss)),
+    corrects: true,
+    ...(parts.every(({ loss }) => loss.start !== undefined) && {
+      start(whole) {
+        const clock = whole.clock ?? beginning;
+        const taken = new Set<Channel>();
+        const shares = parts.map(({ loss, factor }) => {
+          const alone = loss.channels.filter((channel) => !taken.has(channel));
+          for (const channel of alone) taken.add(channel);
+          return new Share(loss.start!(whole), loss.corrects === true, valueAt(factor, clock), alone);
+        });
+        return sharesInParts(shares);
+      },
+    }),
+    loss(input) {
+      const { gradient: _, ...rest } = input;
+      const clock = input.clock ?? beginning;
+      return parts
+        .map(({ loss, factor }) => {
+          const own = loss.loss(loss.corrects === true ? rest : corrected(rest));
+          return { ...own, factor: valueAt(factor, clock) };
+        })
+        .reduceRight<Weighed>(
+          (sum, { factor, ...own }) => ({
+            loss: sum.loss + factor * own.loss,
+            gradients: summed(sum.gradients, own.gradients, factor),
+            metrics: { ...sum.metrics, ...own.metrics },
+            touched: { ...sum.touched, ...own.touched },
+          }),
+          { loss: 0, gradients: {} },
+        );
+    },
+  };
+}
+
+/** @param routed rollouts may have routes that lead past the objective */
+export function objectiveOf(
+  { loss, factor, also, value }: StageBody["objective"],
+  context: CreateContext,
+  routed = false,
+): Objective {
+  const made = (choice: Choice<"objective">, of: "policy" | "pair"): Objective =>
+    routed ? onRoute(create(choice, context), of) : create(choice, context);
+  const own = made(loss, "policy");
+  const beside = also.map((one) => ({ factor: one.factor, loss: made(one.loss, one.of) }));
+  const main = also.length === 0 && factor === 1 ? own : mixed([{ loss: own, factor }, ...beside]);
+  return value === undefined
+    ? main
+    : withValue(main, create(value.loss, context), (clock) => valueAt(value.coefficient, clock));
+}

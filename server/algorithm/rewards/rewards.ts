@@ -1,0 +1,166 @@
+/** From what each term said of each rollout to one number a row and whether it is a success. */
+import type { CreateContext, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import { valueAt } from "../../core/declaration.ts";
+import {
+  status,
+  type Batch,
+  type Clock,
+  type Combine,
+  type Combined,
+  type Level,
+  type RewardColumn,
+  type Rewards,
+  type TermValue,
+  type TextSpans,
+} from "../../core/seams.ts";
+import { create } from "../../core/create.ts";
+
+/** `success` per row: whether it counts as one; unknown where the term that decides failed or none applies. */
+export const outcome = { wrong: 0, right: 1, unknown: 2 } as const;
+
+export interface Scored {
+  readonly rewards: Rewards;
+  readonly combined: Combined;
+  /** See `outcome`. */
+  readonly success: Uint8Array;
+}
+
+/** How many values a row has at a level. */
+function places(batch: Batch, row: number, level: Level): number {
+  const record = batch.records[row]!;
+  if (level === "response") return 1;
+  if (level === "token") return batch.offsets[row + 1]! - batch.offsets[row]!;
+  return (level === "turn" ? record.turns?.length : record.steps?.length) ?? 0;
+}
+
+function checked(value: TermValue, batch: Batch, row: number): TermValue {
+  if (value.kind === "value")
+    return Number.isFinite(value.value)
+      ? value
+      : { kind: "error", message: `the value is ${value.value}, which is not finite` };
+  if (value.kind !== "values") return value;
+  const wanted = places(batch, row, value.level);
+  if (value.values.length !== wanted)
+    return { kind: "error", message: `${value.values.length} values for ${wanted} ${value.level}s` };
+  const bad = value.values.find((number) => !Number.isFinite(number) && !Number.isNaN(number));
+  return bad === undefined ? value : { kind: "error", message: `a value is ${bad}, which is not finite` };
+}
+
+/** What values have beside them, by row; undefined where none has any. */
+function byRow<Found>(
+  values: readonly TermValue[],
+  of: (value: TermValue) => Found | undefined,
+): ReadonlyMap<number, Found> | undefined {
+  const found = new Map<number, Found>();
+  values.forEach((value, row) => {
+    const own = of(value);
+    if (own !== undefined) found.set(row, own);
+  });
+  return found.size === 0 ? undefined : found;
+}
+
+/** A term's results as a column. In a column with values at a finer level, a row with one number has it as its only value. */
+export function columnOf(name: string, results: readonly TermValue[], batch: Batch): RewardColumn {
+  const values = results.map((result, row) => checked(result, batch, row));
+  const level = values.reduce<Level>(
+    (found, value) => (value.kind === "values" ? value.level : found),
+    "response",
+  );
+  const lists = values.map((value) =>
+    value.kind === "values"
+      ? value.values
+      : value.kind === "value"
+        ? [value.value]
+        : level === "response"
+          ? [Number.NaN]
+          : [],
+  );
+  const spans = byRow<TextSpans>(values, (value) => (value.kind === "error" ? undefined : value.spans));
+  // What a term said stands even where its value was refused.
+  const criteria = byRow(results, (result) => result.criteria);
+  const offsets = new Int32Array(lists.length + 1);
+  lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
+  return {
+    name,
+    level,
+    offsets,
+    status: Uint8Array.from(values, ({ kind }) =>
+      kind === "error" ? status.error : kind === "none" ? status.none : status.value,
+    ),
+    values: Float64Array.from(lists.flat()),
+    errors: new Map(
+      values.flatMap((value, row): [number, string][] =>
+        value.kind === "error" ? [[row, value.message]] : [],
+      ),
+    ),
+    ...(spans && { spans }),
+    ...(criteria && { criteria }),
+  };
+}
+
+/** A row's value of a term: the sum over its places; NaN where it has none. */
+export function rowValue(column: RewardColumn, row: number): number {
+  if (column.status[row] !== status.value) return Number.NaN;
+  let sum = 0;
+  for (let i = column.offsets[row]!; i < column.offsets[row + 1]!; i++)
+    sum += Number.isNaN(column.values[i]!) ? 0 : column.values[i]!;
+  return sum;
+}
+
+/** What the last place of a row that has a value was paid: of attempts, the last one. */
+function lastValue({ offsets, values }: RewardColumn, row: number): number {
+  for (let i = offsets[row + 1]! - 1; i >= offsets[row]!; i--)
+    if (!Number.isNaN(values[i]!)) return values[i]!;
+  return Number.NaN;
+}
+
+/** Whether the config sends rollouts of a task source to a term. */
+export const applies = (term: RewardTermConfig, source: string): boolean =>
+  term.tasks === undefined || term.tasks.includes(source);
+
+export class RewardChain {
+  private readonly combine: Combine;
+
+  constructor(
+    private readonly config: StageBody["reward"],
+    context: CreateContext,
+  ) {
+    this.combine = create(config.combine, context);
+  }
+
+  weights(clock: Clock): number[] {
+    return this.config.terms.map(({ weight }) => valueAt(weight, clock));
+  }
+
+  /** `terms` are in the order of the config; columns beyond its own are rewards that were recorded whole, of weight 1. */
+  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
+    const weights = this.weights(clock);
+    const rewards: Rewards = { terms, weights: terms.map((_, i) => weights[i] ?? 1) };
+    return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };
+  }
+
+  private pays({ name, level }: RewardColumn, attempts: RewardTermConfig["attempts"]): boolean {
+    return (
+      level === "turn" && this.config.terms.some((one) => one.name === name && one.attempts === attempts)
+    );
+  }
+
+  /** The first of the deciding terms that applies to a row decides. */
+  private success(terms: readonly RewardColumn[], batch: Batch): Uint8Array {
+    const { terms: names, at_least } = this.config.success;
+    const own = this.config.terms.length;
+    const deciding =
+      names === undefined
+        ? terms
+        : [
+            ...names.flatMap((name) => terms.slice(0, own).filter((term) => term.name === name)),
+            ...terms.slice(own),
+          ];
+    return Uint8Array.from({ length: batch.rows }, (_, row) => {
+      const first = deciding.find((term) => term.status[row] !== status.none);
+      if (first === undefined || first.status[row] === status.error) return outcome.unknown;
+      const value = this.pays(first, "each") ? lastValue(first, row) : rowValue(first, row);
+      return value >= at_least ? outcome.right : outcome.wrong;
+    });
+  }
+}

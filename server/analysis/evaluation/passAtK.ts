@@ -1,0 +1,98 @@
+/** Held-out measures: pure functions from counts of right answers. */
+import type { EvaluationReport } from "../../core/seams.ts";
+import { attemptMeasures, type AttemptOutcomes } from "./attempts.ts";
+import { mean } from "../../../shared/mean.ts";
+
+/**
+ * Unbiased estimate of the chance that one of k samples is right, from c right of n drawn:
+ * 1 − C(n−c, k)/C(n, k), as a product that neither overflows nor cancels.
+ * Source: Evaluating Large Language Models Trained on Code.
+ */
+export function passAtK(n: number, c: number, k: number): number {
+  if (!(
+    Number.isInteger(n) &&
+    Number.isInteger(c) &&
+    Number.isInteger(k) &&
+    c >= 0 &&
+    c <= n &&
+    k >= 1 &&
+    k <= n
+  )) {
+    throw new RangeError(
+      `pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, and got n = ${n}, c = ${c}, k = ${k}`,
+    );
+  }
+  if (n - c < k) return 1;
+  if (k === 1) return c / n;
+  let allWrong = 1;
+  for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i;
+  return 1 - allWrong;
+}
+
+/** What evaluation saw of one held-out task. */
+export interface EvaluatedTask {
+  readonly arm: string;
+  /** Success of each sampled answer that could be scored. */
+  readonly samples: readonly boolean[];
+  /** Success of the greedy answer; undefined where it was not asked for or could not be scored. */
+  readonly greedy?: boolean | undefined;
+  /** What the greedy answer was paid, by term before its weight, and `total`. A term that does not apply is left out. */
+  readonly rewards?: Readonly<Record<string, number>> | undefined;
+  /** Where answers have several attempts: what came of each, of the answers that could be scored. */
+  readonly attempts?:
+    | { readonly samples: readonly AttemptOutcomes[]; readonly greedy?: AttemptOutcomes | undefined }
+    | undefined;
+}
+
+/** A measure of each task; undefined where the task says nothing of it. */
+export type Measure = (task: EvaluatedTask) => number | undefined;
+
+function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [string, Measure][] {
+  const terms = [...new Set(tasks.flatMap(({ rewards }) => Object.keys(rewards ?? {})))];
+  const own: [string, Measure][] = [
+    // A task with fewer scored samples than k (errors) says nothing of pass@k.
+    ...ks.map((k): [string, Measure] => [
+      `pass@${k}`,
+      ({ samples }) =>
+        samples.length < k ? undefined : passAtK(samples.length, samples.filter(Boolean).length, k),
+    ]),
+    ["greedy", ({ greedy }) => (greedy === undefined ? undefined : Number(greedy))],
+  ];
+  const paid = terms.map((term): [string, Measure] => [
+    `eval/reward/${term}`,
+    ({ rewards }) => rewards?.[term],
+  ]);
+  const arms = [...new Set(tasks.map((task) => task.arm))].sort();
+  return [
+    ...own.map(([name, measure]): [string, Measure] => [`eval/${name}`, measure]),
+    ...paid,
+    ...attemptMeasures(tasks),
+    ...arms.flatMap((arm) =>
+      own.map(([name, measure]): [string, Measure] => [
+        `eval/${arm}/${name}`,
+        (task) => (task.arm === arm ? measure(task) : undefined),
+      ]),
+    ),
+  ];
+}
+
+/** Every metric's value of each task, in the order of the tasks; metrics that no task has are left out. */
+export function valuesByTask(
+  tasks: readonly EvaluatedTask[],
+  ks: readonly number[],
+): ReadonlyMap<string, readonly (number | undefined)[]> {
+  const columns = measures(tasks, ks).map(([name, measure]) => [name, tasks.map(measure)] as const);
+  return new Map(columns.filter(([, values]) => values.some((value) => value !== undefined)));
+}
+
+export const known = (values: readonly (number | undefined)[]): number[] =>
+  values.filter((value) => value !== undefined);
+
+/** `eval/pass@k`, `eval/greedy`, `eval/reward/<term>` of the greedy answers, and the first two per arm. */
+export function evaluationReport(tasks: readonly EvaluatedTask[], ks: readonly number[]): EvaluationReport {
+  const columns = [...valuesByTask(tasks, ks)];
+  return {
+    metrics: Object.fromEntries(columns.map(([name, values]) => [name, mean(known(values))])),
+    tasks: tasks.length,
+  };
+}

@@ -1,0 +1,60 @@
+import { formatNumber } from "../../../../shared/format.ts";
+import { isObject } from "../json.ts";
+import { enough, type EvidenceKind, type Sighting } from "../kind.ts";
+import { finite, lastWhere } from "../numbers.ts";
+import type { RunView } from "../view.ts";
+
+/** coefficient · divergence below which a term moves nothing that float32 would keep beside a loss of about 1. */
+const negligible = 1e-6;
+/** Nats a token from which on the policy is another model. */
+const far = 10;
+
+function ofTerm(view: RunView, model: string, coefficient: number | undefined, index: number): Sighting[] {
+  const metric = `policy/kl/${model}`;
+  const points = view.points(metric);
+  const values = finite(points);
+  if (values.length < enough) return [];
+  const most = Math.max(...values);
+  const about = { at: `kl.${index}`, reads: [{ path: `kl.${index}` }], metric };
+  const over = view.over(values.length);
+  const peak = lastWhere(points, (value) => value === most)?.step;
+  if (most > far)
+    return [
+      {
+        ...about,
+        level: "finding",
+        message: `The divergence from \`${model}\` reached ${formatNumber(most)} nats a token at step ${peak}: the coefficient does not hold the policy.`,
+      },
+    ];
+  if (coefficient !== undefined && coefficient > 0 && coefficient * most < negligible)
+    return [
+      {
+        ...about,
+        level: "finding",
+        message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats a token in ${over}: times ${coefficient} it adds nothing to the loss.`,
+      },
+    ];
+  return [
+    {
+      ...about,
+      level: "note",
+      label: `at most ${formatNumber(most)} nats`,
+      message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats a token in ${over} (step ${peak}); ${formatNumber(values.at(-1))} in the last.`,
+    },
+  ];
+}
+
+export const kl: EvidenceKind = {
+  id: "run-kl",
+  see: (view) => {
+    const terms = view.value("kl");
+    if (!Array.isArray(terms)) return [];
+    return terms.flatMap((term, index) => {
+      if (!isObject(term)) return [];
+      const { model, coefficient } = term;
+      return typeof model === "string"
+        ? ofTerm(view, model, typeof coefficient === "number" ? coefficient : undefined, index)
+        : [];
+    });
+  },
+};

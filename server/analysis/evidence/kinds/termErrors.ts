@@ -1,0 +1,48 @@
+import { pathToFileURL } from "node:url";
+import { plural } from "../../../../shared/format.ts";
+import { placeText } from "../../../../shared/failureText.ts";
+import { mostRewards, said } from "../../../../shared/outcome.ts";
+import type { EvidenceKind, Finding } from "../kind.ts";
+import { lastWhere } from "../numbers.ts";
+import type { RunRecord } from "../record.ts";
+import { member } from "../where.ts";
+
+export const termErrors: EvidenceKind = {
+  id: "run-term-errors",
+  see: (view) =>
+    view.keys("reward.terms").flatMap((term): Finding[] => {
+      const points = view.recent(`reward/${term}/errors`);
+      const last = lastWhere(points, (value) => value > 0);
+      if (last === undefined) return [];
+      const failed = points.values.reduce((sum, value) => sum + (Number.isNaN(value) ? 0 : value), 0);
+      const all = [...view.rollouts.values()].reduce((sum, count) => sum + count, 0);
+      const { failures } = view.record;
+      const why = said(term, failures);
+      return [
+        {
+          level: "finding",
+          ...(all > 0 && failed >= all * mostRewards ? { severity: "warning" as const } : {}),
+          at: `reward.terms.${term}`,
+          reads: [{ path: `reward.terms.${term}`, except: ["weight"] }],
+          term,
+          metric: `reward/${term}/errors`,
+          message: `\`${term}\` failed on ${failed.toLocaleString("en-US")} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, last in step ${last.step}${why}. What fails is left out of its group.`,
+          rollouts: { step: last.step, where: `${member("errors", term)} != null` },
+          places: placesOf(term, failures),
+        },
+      ];
+    }),
+};
+
+/** The lines that threw, each once. */
+function placesOf(term: string, failures: RunRecord["failures"]): NonNullable<Finding["places"]> {
+  const own = failures.filter((failure) => failure.term === term && failure.file !== null);
+  const byPlace = new Map(own.toReversed().map((failure) => [placeText(failure), failure]));
+  return [...byPlace.values()].toReversed().map(({ file, line, column, message }) => ({
+    file: file ?? "",
+    uri: pathToFileURL(file ?? "").href,
+    line: line ?? 1,
+    column: column ?? 1,
+    message,
+  }));
+}

@@ -1,0 +1,8 @@
+import { meanAdvantage, type Advantages } from "../../algorithm/algorithm.ts";
+import type { Batch } from "../../core/seams.ts";
+
+/** Mean advantage over a row's tokens that train; over the row where none does; NaN where it has no advantage. */
+export function rowAdvantage(advantages: Advantages, batch: Batch, row: number): number {
+  const mean = meanAdvantage(advantages, batch, row);
+  return Number.isNaN(mean) ? advantages.rows[row]! : mean;
+}

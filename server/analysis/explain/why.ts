@@ -1,0 +1,224 @@
+/**
+ * For one rollout, why its advantage is what it is: its siblings, each reward term's share, what another baseline or
+ * scale would have given, and which tokens are masked, clipped or weighted, by which rule.
+ */
+import { UserError } from "../../../shared/errors.ts";
+import { fromWire, toWire, type MaybeNumber } from "../../../shared/rollouts.ts";
+import type { Why, WhySibling } from "../../../shared/why.ts";
+import type { Scored } from "../../algorithm/algorithm.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import { checkTerms, StepExplainer, type SolvedStep } from "./explain.ts";
+import { groupKey, type RecordedRow } from "../recorded.ts";
+import { alternatives } from "./alternatives.ts";
+import { criteriaOf } from "./criteria.ts";
+import { memoryBefore, type Remember } from "./memory.ts";
+import { RecordedStep } from "./recordedStep.ts";
+import { rowAdvantage } from "./rowAdvantage.ts";
+import { inWords } from "./sentences.ts";
+import { termShares } from "./termShares.ts";
+import { tokenFacts } from "./tokenRules.ts";
+
+/** `step` may be left out where only one step has the rollout. */
+export interface WhichRollout {
+  readonly step?: number;
+  readonly group: string;
+  readonly index: number;
+}
+
+/** `[STEP/]GROUP#INDEX`, as `gradus explain` prints rollouts. */
+export function parseWhich(text: string): WhichRollout {
+  const found = /^(?:(\d+)\/)?(.+)#(\d+)$/.exec(text);
+  if (found === null)
+    throw new UserError(`"${text}" names no rollout`, {
+      code: "explain-which",
+      action: "Write GROUP#INDEX, for example task-17#3, or STEP/GROUP#INDEX.",
+    });
+  const [, step, group = "", index] = found;
+  return { group, index: Number(index), ...(step === undefined ? {} : { step: Number(step) }) };
+}
+
+const nameOf = ({ group, index }: WhichRollout): string => `${group}#${index}`;
+
+function find(rows: readonly RecordedRow[], which: WhichRollout): RecordedRow {
+  const inGroup = rows.filter(
+    ({ row }) => String(row.group) === which.group && (which.step === undefined || row.step === which.step),
+  );
+  const found = inGroup.filter(({ row }) => row.index === which.index);
+  const [first] = found;
+  if (first === undefined) throw notThere(rows, inGroup, which);
+  const steps = [...new Set(found.map(({ row }) => row.step))];
+  if (steps.length > 1)
+    throw new UserError(`${nameOf(which)} stands in the steps ${steps.slice(0, 8).join(", ")}`, {
+      code: "explain-which",
+      action: `Name the step: ${steps[0]}/${nameOf(which)}.`,
+    });
+  if ((first.row.use ?? "train") !== "train")
+    throw new UserError(
+      `${nameOf(which)} has no advantage: its use is ${first.row.use}, and nothing trains on it`,
+      { ...first.place, character: 0, code: "explain-which", action: "Choose a rollout that trains." },
+    );
+  return first;
+}
+
+function notThere(
+  rows: readonly RecordedRow[],
+  inGroup: readonly RecordedRow[],
+  which: WhichRollout,
+): UserError {
+  const at = which.step === undefined ? "" : ` in step ${which.step}`;
+  const names = [...new Set((inGroup.length > 0 ? inGroup : rows).map(({ row }) => nameOf(row)))];
+  const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
+  return new UserError(`there is no rollout ${nameOf(which)}${at}`, {
+    code: "explain-which",
+    action: inGroup.length > 0 ? `The group has ${shown}.` : `The rollouts are ${shown}.`,
+  });
+}
+
+/** A step with one of its rows in view. */
+interface View {
+  readonly step: RecordedStep;
+  readonly row: number;
+  readonly solved: SolvedStep;
+  /** Why its loss could not be computed, where it could not. */
+  readonly refusal: string | null;
+  readonly advantage: number;
+}
+
+/** What rows of a step are seen with. */
+interface Around {
+  readonly config: RunConfig;
+  /** Rollouts that only tell what a state is worth. */
+  readonly estimates: readonly RecordedRow[];
+  readonly remember: Remember;
+}
+
+function viewOf(
+  { config, estimates, remember }: Around,
+  rows: readonly RecordedRow[],
+  recorded: RecordedRow,
+  part = false,
+): View {
+  const step = new RecordedStep(config, rows, estimates);
+  remember(step.algorithm);
+  const explainer = new StepExplainer(step);
+  let solved: SolvedStep;
+  let refusal: string | null = null;
+  try {
+    solved = explainer.solve(part, !part);
+  } catch (error) {
+    if (!(error instanceof UserError) || part) throw error;
+    // Log-probs that no loss can be made of say nothing against the advantage.
+    solved = explainer.solve(part, false);
+    refusal = error.message;
+  }
+  const row = rows.indexOf(recorded);
+  return { step, row, solved, refusal, advantage: rowAdvantage(solved.advantages, step.batch, row) };
+}
+
+/** @throws UserError where the rollout is not among the rows, or its step lacks what the config needs */
+export function why(config: RunConfig, rows: readonly RecordedRow[], which: WhichRollout): Why {
+  checkTerms(config, rows);
+  const recorded = find(rows, which);
+  const trains = recorded.row.admitted !== false;
+  const group = rows.filter(({ row }) => groupKey(row) === groupKey(recorded.row) && isOf(row, trains));
+  // A group that was rejected is explained alone: what it would have had.
+  const all = trains ? rows.filter(({ row }) => sameStep(row, recorded.row) && isOf(row, true)) : group;
+  const around: Around = {
+    config,
+    estimates: rows.filter(({ row }) => row.use === "estimate" && sameStep(row, recorded.row)),
+    remember: memoryBefore(config, rows, recorded),
+  };
+  const whole = viewOf(around, all, recorded);
+  const criteria = criteriaOf(group.map(({ row }) => row));
+  const parts: Omit<Why, "words"> = {
+    type: "why",
+    step: recorded.row.step,
+    group: String(recorded.row.group),
+    index: recorded.row.index,
+    trains,
+    reward: totalOf(whole.solved.scored, whole.row),
+    advantage: wireOrNull(whole.advantage),
+    recorded: wireOrNull(recordedAdvantage(whole)),
+    baseline: whole.step.body.advantage.baseline.declaration.name,
+    scale: whole.step.body.advantage.scale.declaration.name,
+    siblings: siblingsOf(whole, group),
+    shares: sharesOf(around, whole, group, recorded),
+    ...(criteria.length > 0 && { criteria }),
+    alternatives: alternatives(whole.step, whole.row, whole.solved, around.remember),
+    tokens: tokenFacts(
+      { ...whole, weights: whole.solved.weights, exists: whole.solved.advantages.exists },
+      whole.solved.weighed === undefined ? undefined : (whole.solved.weighed.touched ?? {}),
+    ),
+  };
+  return { ...parts, words: inWords(parts, whole.step, whole.refusal, recorded.row.parent) };
+}
+
+/** Mean over the tokens that train, as the advantage is. */
+function recordedAdvantage({ step, row }: View): number {
+  const { advantage = null, advantages } = step.rows[row]!;
+  const start = step.batch.offsets[row]!;
+  const trained = (advantages ?? []).flatMap((value, i) =>
+    value !== null && step.batch.mask[start + i] === 1 ? [fromWire(value)] : [],
+  );
+  return trained.length === 0
+    ? fromWire(advantage)
+    : trained.reduce((sum, value) => sum + value, 0) / trained.length;
+}
+
+type Row = RecordedRow["row"];
+const sameStep = (one: Row, other: Row): boolean =>
+  one.step === other.step && (one.run ?? "") === (other.run ?? "");
+const isOf = ({ use, admitted }: Row, trains: boolean): boolean =>
+  (use ?? "train") === "train" && (admitted !== false) === trains;
+
+const wireOrNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
+const totalOf = ({ combined }: Scored, row: number): MaybeNumber =>
+  combined.errored[row] === 1 ? null : wireOrNull(combined.total[row]!);
+
+function siblingsOf({ step, solved }: View, group: readonly RecordedRow[]): WhySibling[] {
+  const { scored, advantages } = solved;
+  return group
+    .map(({ row }): WhySibling => {
+      const at = step.rows.indexOf(row);
+      const failed = scored.rewards.terms.find(({ errors }) => errors.has(at));
+      const reward = totalOf(scored, at);
+      return {
+        index: row.index,
+        reward,
+        advantage: wireOrNull(rowAdvantage(advantages, step.batch, at)),
+        note:
+          reward !== null
+            ? null
+            : failed === undefined
+              ? "no term applies"
+              : `${failed.name} failed: ${failed.errors.get(at)}`,
+      };
+    })
+    .sort((one, other) => one.index - other.index);
+}
+
+/** Over the group where the group alone gives the same advantage, else over the rows of the step that have one. */
+function sharesOf(
+  around: Around,
+  whole: View,
+  group: readonly RecordedRow[],
+  recorded: RecordedRow,
+): Why["shares"] {
+  const counted = (row: Row): boolean =>
+    !Number.isNaN(whole.solved.advantages.rows[whole.step.rows.indexOf(row)]!);
+  const input = (view: View) => ({
+    ...view,
+    scored: view.solved.scored,
+    old: view.solved.old,
+    remember: around.remember,
+  });
+  if (whole.step.algorithm.given || Number.isNaN(whole.advantage)) return termShares(input(whole));
+  const alone = viewOf(
+    around,
+    group.filter(({ row }) => counted(row)),
+    recorded,
+    true,
+  );
+  const same = Math.abs(alone.advantage - whole.advantage) <= 1e-9 * Math.max(1, Math.abs(whole.advantage));
+  return termShares(input(same ? alone : whole));
+}

@@ -1,0 +1,149 @@
+/** A config's curriculum, told step by step what became of the groups of a recorded run. */
+import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
+import { UserError } from "../../../shared/errors.ts";
+import type { Curriculum } from "../../algorithm/algorithm.ts";
+import type { CurriculumRecord } from "../../algorithm/curriculum/journal.ts";
+import type { Lack } from "../../algorithm/curriculum/recall.ts";
+import type { RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { Clock, Group } from "../../core/seams.ts";
+import { nameIn } from "./arms.ts";
+import { Curricula } from "./curricula.ts";
+import { ReplayFaults } from "./faults.ts";
+import { HistoryGroups } from "./groups.ts";
+import type { HistoryGroup } from "./read.ts";
+import { StageClock, type StageMoment } from "./stageClock.ts";
+
+/** Where the curriculum stands behind a step's outcomes. */
+export interface ReplayedStep {
+  readonly step: number;
+  /** By arm, what the estimator believes; null: nothing yet. */
+  readonly estimates: Readonly<Record<string, WireNumber | null>>;
+  /** By arm, of the next draw. */
+  readonly probabilities: Readonly<Record<string, number>>;
+  /** Tasks of the groups that admission lets train. */
+  readonly admitted: readonly string[];
+  readonly stage: string;
+  /** Where `probabilities` is counted of simulated draws: of how many, and the largest standard error of one. */
+  readonly simulated?: { readonly draws: number; readonly standard_error: number };
+}
+
+/**
+ * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
+ * draws nothing are left out, and so are pairs of the policy's own answers where the run did not record their stage.
+ * @param faults is told what a run would warn of
+ * @param curricula those that go through it
+ * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute; where the history
+ * lacks what the estimator measures beside the groups
+ */
+export function* replay(
+  config: RunConfig,
+  history: readonly HistoryGroup[],
+  faults = new ReplayFaults(),
+  curricula = new Curricula(history, config.seed),
+): Generator<ReplayedStep> {
+  const groups = new HistoryGroups(config);
+  const clock = new StageClock(config);
+  for (const recorded of byStep(history)) {
+    const { step } = recorded[0]!;
+    const told = recorded.find((group) => group.curriculum !== undefined)?.curriculum;
+    const moment = momentOf(config, told, clock, step);
+    if (moment === undefined) continue;
+    const { stage, now } = moment;
+    const { body } = stage;
+    const curriculum = curricula.of(stage);
+    const lack = curriculum.recall(
+      told?.told,
+      () => recorded.map((group) => curriculum.armNamed(nameIn(curriculum, group, history))),
+      now,
+    );
+    if (lack !== undefined) throw lacking(lack, body, recorded[0]!);
+    const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
+    for (const group of recorded) curricula.check(group, stage, config.stages);
+    // Of points of a box those that nobody has drawn yet are new arms.
+    for (const { arm } of armed) curriculum.armNamed(arm);
+    const seen = groups.of(armed);
+    const verdicts = seen.map((group) => curriculum.admit(group));
+    curriculum.observe(seen, verdicts, now);
+    faults.saw(step, curriculum.faults());
+    clock.saw(seen);
+    yield {
+      step,
+      ...standing(curriculum, { step: now.step + 1, stageStep: now.stageStep + 1 }),
+      admitted: seen.flatMap((group, i) =>
+        verdicts[i]!.admitted && (rewarded(group) || body.reward.terms.length === 0) ? [group.task.id] : [],
+      ),
+      stage: stage.name,
+    };
+  }
+}
+
+/**
+ * The stage and clock of a step, as the run recorded them where the config has such a stage; undefined: the
+ * step is of one that draws nothing.
+ */
+function momentOf(
+  { stages }: RunConfig,
+  told: CurriculumRecord | undefined,
+  clock: StageClock,
+  step: number,
+): StageMoment | undefined {
+  const stage = stages.find(({ name }) => name === told?.stage);
+  if (stage === undefined || told === undefined) return clock.at(step);
+  return { stage, now: { step: told.clock.step, stageStep: told.clock.stage_step } };
+}
+
+const needs = {
+  tries: "measures by rollouts of its own",
+  looks: "reads of prompts by a model",
+} as const;
+
+function lacking(lack: Lack, { curriculum }: StageBody, { step, place }: HistoryGroup): UserError {
+  const { name } = curriculum.estimator.declaration;
+  return new UserError(
+    `the history does not have what \`estimator: ${name}\` ${needs[lack]} (step ${step}): its estimates would all be unknown`,
+    {
+      ...place,
+      character: 0,
+      code: "history-lacks",
+      action:
+        "Export a run of this config again (`gradus runs export RUN --to history`): runs of this version record it. Or choose an estimator that learns from groups alone, or try the config with `--simulate`.",
+    },
+  );
+}
+
+/** Where rewards train, rollouts without one have no advantage. */
+const rewarded = ({ rewards }: Group): boolean => rewards.length > 0;
+
+function standing(
+  curriculum: Curriculum,
+  next: Clock,
+): Pick<ReplayedStep, "estimates" | "probabilities" | "simulated"> {
+  const { arms } = curriculum;
+  const p = curriculum.probabilities(next);
+  const draws = curriculum.simulatedDraws;
+  const numbers = Array.from({ length: arms.size }, (_, arm) => arm);
+  return {
+    estimates: Object.fromEntries(
+      numbers.map((arm) => {
+        const estimate = curriculum.estimate(arm);
+        return [arms.name(arm), Number.isNaN(estimate) ? null : toWire(estimate)];
+      }),
+    ),
+    probabilities: Object.fromEntries(numbers.map((arm) => [arms.name(arm), p[arm]!])),
+    ...(draws === 0 ? {} : { simulated: { draws, standard_error: largestError(p, draws) } }),
+  };
+}
+
+/** Of shares that are counted of so many draws. */
+const largestError = (shares: Float64Array, draws: number): number =>
+  Math.sqrt(shares.reduce((most, p) => Math.max(most, p * (1 - p)), 0) / draws);
+
+function byStep(history: readonly HistoryGroup[]): HistoryGroup[][] {
+  const steps = new Map<number, HistoryGroup[]>();
+  for (const group of history) {
+    const known = steps.get(group.step);
+    if (known === undefined) steps.set(group.step, [group]);
+    else known.push(group);
+  }
+  return [...steps.values()];
+}

@@ -1,0 +1,62 @@
+/** How the verdicts on each criterion of a term have changed. */
+import { criterionName, type JudgedCriterion, type Met } from "../../../shared/criteria.ts";
+import type { RewardColumn } from "../../core/seams.ts";
+
+export interface CriterionChange {
+  /** Mean of how far it is met, over the rollouts of which that is known; null: of none. */
+  readonly met: number | null;
+  readonly before: number | null;
+  /** Rollouts that meet it now and did not before, and the other way round. */
+  readonly gained: number;
+  readonly lost: number;
+}
+
+interface Tally {
+  readonly now: number[];
+  readonly before: number[];
+  gained: number;
+  lost: number;
+}
+
+/** A term's columns over the same rollouts, before and now. */
+export interface TwoColumns {
+  readonly now: RewardColumn | undefined;
+  readonly before: RewardColumn | undefined;
+}
+
+const mean = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+const metBy = (list: readonly JudgedCriterion[] | undefined, name: string): Met =>
+  list?.find((one) => criterionName(one) === name)?.met ?? null;
+
+/** By criterion, by its name; undefined where the term judges by none. */
+export function criteriaChanges(
+  parts: readonly TwoColumns[],
+): Readonly<Record<string, CriterionChange>> | undefined {
+  const tallies = new Map<string, Tally>();
+  for (const { now, before } of parts) {
+    const rows = new Set([...(now?.criteria?.keys() ?? []), ...(before?.criteria?.keys() ?? [])]);
+    for (const row of rows) {
+      const [fresh, old] = [now?.criteria?.get(row), before?.criteria?.get(row)];
+      for (const name of new Set([...(fresh ?? []), ...(old ?? [])].map(criterionName)))
+        count(tallies, name, metBy(fresh, name), metBy(old, name));
+    }
+  }
+  if (tallies.size === 0) return undefined;
+  return Object.fromEntries(
+    [...tallies].map(([name, { now, before, gained, lost }]) => [
+      name,
+      { met: mean(now), before: mean(before), gained, lost },
+    ]),
+  );
+}
+
+function count(tallies: Map<string, Tally>, name: string, now: Met, before: Met): void {
+  const tally = tallies.get(name) ?? { now: [], before: [], gained: 0, lost: 0 };
+  tallies.set(name, tally);
+  if (now !== null) tally.now.push(now);
+  if (before !== null) tally.before.push(before);
+  if (now === null || before === null) return;
+  if (now >= 1 && before < 1) tally.gained += 1;
+  if (now < 1 && before >= 1) tally.lost += 1;
+}

@@ -1,0 +1,49 @@
+/** One way to pay a step's rollouts: combined rewards and advantages by a stage's config. */
+import { UserError } from "../../../shared/errors.ts";
+import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
+import { keyedRandom } from "../../core/config/keyedRandom.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import { rowAdvantage } from "../explain/rowAdvantage.ts";
+import type { Batch, Clock, RewardColumn, Stats } from "../../core/seams.ts";
+import type { Paid } from "./compare.ts";
+import { noModels } from "./noModels.ts";
+
+export interface Pay extends Paid {
+  /** Why there are no advantages, where there are none. */
+  readonly note: string | undefined;
+}
+
+export function pay(
+  body: StageBody,
+  clock: Clock,
+  columns: readonly RewardColumn[],
+  unmasked: Batch,
+  stats: Stats,
+): Pay {
+  const algorithm = new Algorithm(
+    body,
+    contextOf(body, { random: keyedRandom("rescore"), models: noModels }),
+  );
+  const batch = algorithm.masked(unmasked);
+  const { combined } = algorithm.rewards(columns, batch, clock);
+  const totals = combined.total.map((total, row) => (combined.errored[row] === 1 ? Number.NaN : total));
+  const none = (note: string): Pay => ({
+    columns,
+    totals,
+    advantages: new Float64Array(batch.rows).fill(Number.NaN),
+    note,
+  });
+  if (algorithm.given) return none("The config takes recorded advantages, which rewards have no part in.");
+  try {
+    const advantages = algorithm.advantages(combined, batch, stats, clock);
+    return {
+      columns,
+      totals,
+      advantages: Float64Array.from({ length: batch.rows }, (_, row) => rowAdvantage(advantages, batch, row)),
+      note: undefined,
+    };
+  } catch (error) {
+    if (error instanceof UserError) return none(`Advantages cannot be computed: ${error.message}.`);
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+/** A step's rollouts as its run's log has them, ready to be scored again. */
+import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import { RecordReader } from "../../../shared/log/recordAt.ts";
+import type { ColumnName, RolloutRecordLog } from "../../../shared/log/records.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import { numbered, offsetsOf, raggedOf } from "../../core/batch.ts";
+import type { TaskConfig } from "../../core/config/resolved.ts";
+import { groupKey, recordOf } from "../recorded.ts";
+import { origin, type Batch, type Stats, type TokenColumns } from "../../core/seams.ts";
+
+export interface StoredStep {
+  readonly step: number;
+  readonly rows: readonly RolloutRow[];
+  /** What generation recorded, for penalties and for baselines that read a model's values. */
+  readonly stats: Stats;
+  /** About how many bytes it takes. */
+  readonly bytes: number;
+  /** The batch before the mask slot; the task sources' names are those of a config. */
+  batch(tasks: readonly TaskConfig[]): Batch;
+}
+
+/** @param runFolder `runs/<id>` @throws UserError where the log has changed */
+export function readStep(runFolder: string, step: number, places: readonly RecordPlace[]): StoredStep {
+  const log = new RecordReader(runFolder);
+  try {
+    return storedStep(
+      step,
+      places.map((place) => log.rollout(place)),
+    );
+  } finally {
+    log.close();
+  }
+}
+
+function storedStep(step: number, records: readonly RolloutRecordLog[]): StoredStep {
+  const rows: readonly RolloutRow[] = records.map(({ row }) => row);
+  const offsets = offsetsOf(records.map(({ columns }) => columns.tokens?.length ?? 0));
+  const joined = new Joined(records, offsets);
+  const pieces = piecesOf(rows, joined);
+  const [logp, reference, proximal, values] = [
+    joined.floats("logp_old"),
+    joined.floats("logp_ref"),
+    joined.floats("logp_proximal"),
+    joined.floats("values"),
+  ];
+  return {
+    step,
+    rows,
+    stats: {
+      ...(logp === undefined ? {} : { logp }),
+      ...(reference === undefined ? {} : { "logp:reference": reference }),
+      ...(proximal === undefined ? {} : { "logp:proximal": proximal }),
+      ...(values === undefined ? {} : { "head:value": values }),
+    },
+    bytes: joined.size * 40 + rows.reduce((sum, row) => sum + 2 * (row.response?.length ?? 0) + 1_500, 0),
+    batch: remembered((tasks) => ({ ...pieces, records: rows.map((row) => recordOf(row, tasks)) })),
+  };
+}
+
+/** Every edit loads the config anew; its task sources are nearly always those of the edit before. */
+function remembered(make: (tasks: readonly TaskConfig[]) => Batch): (tasks: readonly TaskConfig[]) => Batch {
+  let known: { readonly key: string; readonly batch: Batch } | undefined;
+  return (tasks) => {
+    const key = JSON.stringify(tasks.map(({ name, source }) => [name, source.declaration.name]));
+    if (known?.key !== key) known = { key, batch: make(tasks) };
+    return known.batch;
+  };
+}
+
+/** The rows' columns behind one another. */
+class Joined {
+  readonly size: number;
+
+  constructor(
+    readonly records: readonly RolloutRecordLog[],
+    readonly offsets: Int32Array,
+  ) {
+    this.size = offsets.at(-1)!;
+  }
+
+  /** NaN on rows that lack it; undefined where no row has it. */
+  floats(name: ColumnName): Float64Array | undefined {
+    if (!this.has(name)) return undefined;
+    return this.filled(name, new Float64Array(this.size).fill(Number.NaN));
+  }
+  bytes(name: ColumnName, otherwise: number): Uint8Array {
+    return this.filled(name, new Uint8Array(this.size).fill(otherwise));
+  }
+  integers(name: ColumnName): Int32Array {
+    return this.filled(name, new Int32Array(this.size));
+  }
+  has(name: ColumnName): boolean {
+    return this.records.some(({ columns }) => columns[name] !== undefined);
+  }
+
+  private filled<Column extends Float64Array | Uint8Array | Int32Array>(
+    name: ColumnName,
+    column: Column,
+  ): Column {
+    this.records.forEach(({ columns }, row) => {
+      const own = columns[name];
+      if (own !== undefined) column.set(own, this.offsets[row]!);
+    });
+    return column;
+  }
+}
+
+function piecesOf(rows: readonly RolloutRow[], joined: Joined): Omit<Batch, "records"> {
+  const { offsets, records } = joined;
+  const origins = joined.bytes("origin", origin.written);
+  const mask = joined.has("mask")
+    ? joined.bytes("mask", 1)
+    : origins.map((kind) => (kind === origin.written ? 1 : 0));
+  const baselines = rows.map(({ reward_baseline }) => fromWire(reward_baseline ?? null));
+  return {
+    rows: rows.length,
+    offsets,
+    tokens: joined.integers("tokens"),
+    origin: origins,
+    mask,
+    columns: columnsOf(joined),
+    ...(baselines.every((value) => Number.isNaN(value))
+      ? {}
+      : { rowColumns: { reward_baseline: Float64Array.from(baselines) } }),
+    context: raggedOf(records.map(() => [])),
+    ...numbered(rows.map(groupKey)),
+    ...pairsOf(rows),
+  };
+}
+
+function columnsOf(joined: Joined): TokenColumns {
+  const names = ["logp_old", "logp_sampled", "entropy", "values"] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const column = joined.floats(name);
+      return column === undefined ? [] : [[name, column]];
+    }),
+  );
+}
+
+function pairsOf(rows: readonly RolloutRow[]): Pick<Batch, "pair"> | Record<string, never> {
+  const names = rows.map((row) =>
+    row.pair === undefined ? undefined : JSON.stringify([groupKey(row), row.pair]),
+  );
+  const known = [...new Set(names.filter((name) => name !== undefined))];
+  if (known.length === 0) return {};
+  return { pair: Int32Array.from(names, (name) => (name === undefined ? -1 : known.indexOf(name))) };
+}

@@ -1,0 +1,48 @@
+/** Simulated rewards as groups, with the advantages that the config makes of them. */
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import { columnOf, type DrawnTask } from "../../algorithm/algorithm.ts";
+import { batchOfRows } from "../recorded.ts";
+import type { Clock, Group } from "../../core/seams.ts";
+import { simulatedSource } from "./source.ts";
+import { mean } from "../../../shared/mean.ts";
+
+/** One group of each task, in order; one token stands for a response. */
+export function groupsOf(
+  algorithm: Algorithm,
+  tasks: readonly DrawnTask[],
+  rewards: readonly (readonly number[])[],
+  clock: Clock,
+): Group[] {
+  const rows = rewards.flatMap((of, number) =>
+    of.map((reward, index) => ({
+      step: clock.step,
+      group: String(number),
+      index,
+      task: { id: tasks[number]!.task.id, env: simulatedSource },
+      reward,
+      tokens: [0],
+      logp_old: [0],
+    })),
+  );
+  const batch = batchOfRows(rows, []);
+  const column = columnOf(
+    "total",
+    rows.map(({ reward }) => ({ kind: "value", value: reward })),
+    batch,
+  );
+  const scored = algorithm.rewards([column], batch, clock);
+  const advantages = algorithm.advantages(scored.combined, batch, { logp: batch.columns.logp_old! }, clock);
+  algorithm.observe(scored.combined, batch);
+  return algorithm.groups(batch, scored, advantages).map((group, i) => {
+    const { task, arm } = tasks[i]!;
+    const answers = rewards[i]!.map((reward) => ({ response: "", right: reward >= 1 }));
+    return { ...group, task, arm, answers, successes: answers.filter(({ right }) => right).length };
+  });
+}
+
+/** E[A (r − r̄)]: by how much, to first order, a policy-gradient step on the group raises its task's reward. */
+export function gainOf({ rewards, advantages }: Group): number {
+  if (advantages.length !== rewards.length) return 0;
+  const centre = mean(rewards);
+  return mean(advantages.map((advantage, i) => advantage * (rewards[i]! - centre)));
+}

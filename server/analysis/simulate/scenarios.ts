@@ -1,0 +1,66 @@
+/**
+ * Worlds that teachers are tried in, one property each (after TeachMyAgent: a Benchmark for Automatic Curriculum Learning
+ * in Deep RL): what is mostly impossible, what is mostly easy, what is forgotten, what has no order.
+ */
+import type { Random } from "../../core/seams.ts";
+import { shuffled } from "../../methods/tasks/countdownExpressions.ts";
+import type { World } from "./learner.ts";
+
+export interface Scenario {
+  readonly name: string;
+  readonly summary: string;
+  readonly world: (random: Random) => World;
+}
+
+const levels = 10;
+const each = <Value>(make: (level: number) => Value): Value[] =>
+  Array.from({ length: levels }, (_, i) => make(i));
+
+/** What is learned at a level is learned at its neighbours by half as much for each step away. */
+const nearby = (a: number, b: number): number => 0.5 ** Math.abs(a - b);
+
+const ladder: World = {
+  difficulty: each((level) => -1 + 0.8 * level),
+  ceiling: each(() => 1),
+  transfer: each((a) => each((b) => nearby(a, b))),
+  forgetting: 0,
+  rate: 0.6,
+};
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: "ladder",
+    summary: "levels of rising difficulty; what is learned helps with the neighbours",
+    world: () => ladder,
+  },
+  {
+    name: "mostly_infeasible",
+    summary: "six of ten levels cannot be solved by anybody",
+    world: () => ({ ...ladder, ceiling: each((level) => (level < 4 ? 1 : 0)) }),
+  },
+  {
+    name: "mostly_trivial",
+    summary: "seven of ten levels are solved from the start",
+    world: () => ({ ...ladder, difficulty: each((level) => (level < 7 ? -5 : 0.8 * (level - 6))) }),
+  },
+  {
+    name: "forgetting",
+    summary: "what is not trained is forgotten, one part in a hundred an update",
+    world: () => ({ ...ladder, forgetting: 0.01 }),
+  },
+  {
+    name: "rugged",
+    summary: "difficulty has no order, and what helps with what is drawn at random",
+    world: (random) => {
+      const order = shuffled(
+        each((level) => level),
+        random,
+      );
+      return {
+        ...ladder,
+        difficulty: each((level) => ladder.difficulty[order[level]!]!),
+        transfer: each((a) => each((b) => (a === b ? 1 : random.next() < 0.2 ? 0.5 : 0))),
+      };
+    },
+  },
+];

@@ -1,0 +1,275 @@
+/**
+ * What Gradus needs from this machine, each looked at for real: a database is opened and a matrix multiplied, both in
+ * a child process, because a native library that fails may take its process along.
+ */
+import { execFile, type ExecFileException } from "node:child_process";
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
+import { dirname, join, parse, resolve } from "node:path";
+import { messageOf } from "../../../shared/errors.ts";
+import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
+import {
+  carriedVersion,
+  dataFolder,
+  nativeRoot,
+  nativeVersion,
+  recordedNode,
+  requireCarried,
+  setupRecord,
+  sqliteBinding,
+  sqliteDriver,
+} from "../../lib/natives.ts";
+
+export interface Check {
+  readonly name: string;
+  /** `missing` is needed and fails the doctor; `optional` is only missed by the tests, or by a set-up to come. */
+  readonly status: "ok" | "missing" | "optional";
+  readonly detail: string;
+  /** The exact command that mends it. */
+  readonly mend?: string;
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end; never throws for a status. 127: there is no such program. */
+function run(command: string, args: readonly string[], timeout = 60_000): Promise<Outcome> {
+  return new Promise((done) => {
+    const options = {
+      cwd: existsSync(nativeRoot()) ? nativeRoot() : undefined,
+      timeout,
+      env: { ...process.env, TF_CPP_MIN_LOG_LEVEL: "2" },
+    };
+    execFile(command, args, options, (error: ExecFileException | null, stdout, stderr) => {
+      const status = error === null ? 0 : typeof error.code === "number" ? error.code : 127;
+      done({ status, stdout: stdout.trim(), stderr: stderr.trim() });
+    });
+  });
+}
+
+const setUpAgain = "gradus engine install";
+const root = process.getuid?.() === 0;
+const apt = (packages: string): string => `${root ? "" : "sudo "}apt-get install -y ${packages}`;
+/** How a package is installed here; Debian's names where the system is unknown. */
+const install = (debian: string, mac: string, windows: string): string =>
+  process.platform === "darwin" ? mac : process.platform === "win32" ? windows : apt(debian);
+
+/** The error in what a Node process printed. */
+const reasonIn = (stderr: string): string => /Error: .*/.exec(stderr)?.[0] ?? stderr.split("\n").at(-1) ?? "";
+
+/** Whether a Node version is new enough: 20.19. */
+export function isSupported(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 20 || (major === 20 && minor >= 19);
+}
+
+export function checkNode(): Check {
+  const recorded = recordedNode();
+  const here = `${process.versions.node} (${process.execPath})`;
+  if (!isSupported(process.versions.node))
+    return {
+      name: "Node",
+      status: "missing",
+      detail: `${here} is older than 20.19`,
+      mend: install("nodejs", "brew install node", "winget install OpenJS.NodeJS.LTS"),
+    };
+  if (recorded === undefined)
+    return {
+      name: "Node",
+      status: "optional",
+      detail: `${here}; nothing is built for it yet: the first run does that`,
+      mend: setUpAgain,
+    };
+  return {
+    name: "Node",
+    status: "ok",
+    detail:
+      recorded.version === process.versions.node
+        ? here
+        : `${here}; the daemon and runs use ${recorded.version} (${recorded.path})`,
+  };
+}
+
+async function firstThatAnswers(
+  commands: readonly string[],
+  args: readonly string[],
+): Promise<string | undefined> {
+  for (const command of commands) {
+    const { status, stdout } = await run(command, args);
+    if (status === 0) return `${command}: ${stdout.split("\n")[0] ?? ""}`;
+  }
+  return undefined;
+}
+
+/** A compiler and Python are needed only to build what is not built yet. */
+async function checkTool(
+  name: string,
+  commands: readonly string[],
+  args: readonly string[],
+  mend: string,
+): Promise<Check> {
+  const found = await firstThatAnswers(commands, args);
+  if (found !== undefined) return { name, status: "ok", detail: found };
+  return {
+    name,
+    status: "optional",
+    detail: "none found; set-up needs it to build the native engine and SQLite",
+    mend,
+  };
+}
+
+const named = process.env["CXX"];
+export const checkCompiler = (): Promise<Check> =>
+  checkTool(
+    "C++ compiler",
+    [...(named ? [named] : []), "g++", "c++", "clang++"],
+    ["--version"],
+    install("g++", "xcode-select --install", "winget install LLVM.LLVM"),
+  );
+export const checkPython = (): Promise<Check> =>
+  checkTool(
+    "Python with pip",
+    ["python3", "python"],
+    ["-m", "pip", "--version"],
+    install("python3-pip", "brew install python", "winget install Python.Python.3.12"),
+  );
+
+const sqliteProbe = `
+const [, name, binding] = process.argv;
+const Database = require(name);
+const database = new Database(":memory:", binding ? { nativeBinding: binding } : {});
+const { version } = database.prepare("select sqlite_version() as version").get();
+console.log("SQLite " + version);`;
+
+/** Why it is not better-sqlite3, and what it cannot do as well. */
+function whyLibsql(): string {
+  const record = setupRecord()?.sqlite;
+  const reason = record?.driver === "libsql" ? record.reason : "named by GRADUS_SQLITE";
+  return `${reason}; with it a NUL character ends a group's, task's or metric's name in answers; the logs keep it`;
+}
+
+/** In this process: WebAssembly that fails throws. */
+function checkCarriedSqlite(): Check {
+  const name = "node-sqlite3-wasm";
+  try {
+    const { Database }: { readonly Database: WasmConstructor } = requireCarried(name);
+    const database = new Database(":memory:");
+    database.exec("SELECT 1");
+    database.close();
+    const detail = `${name} ${carriedVersion(name)}, carried by the package; set-up builds a faster one`;
+    return { name: "SQLite", status: "ok", detail };
+  } catch (error) {
+    const detail = `${name} does not open a database: ${messageOf(error)}`;
+    return { name: "SQLite", status: "missing", detail, mend: setUpAgain };
+  }
+}
+
+export async function checkSqlite(): Promise<Check> {
+  const driver = sqliteDriver();
+  if (driver === "node-sqlite3-wasm") return checkCarriedSqlite();
+  const binding = driver === "better-sqlite3" ? sqliteBinding() : undefined;
+  const { status, stdout, stderr } = await run(process.execPath, [
+    "-e",
+    sqliteProbe,
+    driver,
+    ...(binding === undefined ? [] : [binding]),
+  ]);
+  if (status !== 0)
+    return {
+      name: "SQLite",
+      status: "missing",
+      detail: `${driver} does not open a database: ${reasonIn(stderr)}`,
+      mend: setUpAgain,
+    };
+  return {
+    name: "SQLite",
+    status: "ok",
+    detail: `${driver} ${nativeVersion(driver)}, ${stdout}${driver === "libsql" ? ` (${whyLibsql()})` : ""}`,
+  };
+}
+
+const engineProbe = `
+const util = require("node:util");
+util.isNullOrUndefined ??= (value) => value === null || value === undefined;
+util.isArray ??= Array.isArray;
+const tf = require("@tensorflow/tfjs-node-gpu");
+const product = tf.matMul(tf.tensor2d([[1, 2]]), tf.tensor2d([[3], [4]])).dataSync()[0];
+if (product !== 11) throw new Error("1·3 + 2·4 gave " + product);
+const { version } = require("@tensorflow/tfjs-node-gpu/package.json");
+console.log("@tensorflow/tfjs-node-gpu " + version + " on the " + (tf.backend().isUsingGpuDevice ? "GPU" : "CPU"));`;
+
+/** Which back-end a run would use, found by computing with it. */
+export async function checkEngine(): Promise<Check & { readonly backend: "native" | "wasm" }> {
+  const record = setupRecord()?.engine;
+  const { status, stdout, stderr } = await run(process.execPath, ["-e", engineProbe]);
+  if (status === 0)
+    return {
+      name: "engine",
+      status: "ok",
+      backend: "native",
+      detail: `native: ${stdout.split("\n").at(-1) ?? ""}, ${record?.reason ?? "found beside its package"}`,
+    };
+  const reason = record?.backend === "wasm" ? record.reason : reasonIn(stderr);
+  return {
+    name: "engine",
+    status: "missing",
+    backend: "wasm",
+    detail: `WebAssembly, ten to twenty times slower: ${reason}`,
+    mend: record?.mend ?? setUpAgain,
+  };
+}
+
+const browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+export async function checkBrowser(): Promise<Check> {
+  const chosen = process.env["CHROMIUM"];
+  const found = await firstThatAnswers(chosen ? [chosen] : browsers, ["--version"]);
+  if (found !== undefined) return { name: "Chromium (tests)", status: "ok", detail: found };
+  return {
+    name: "Chromium (tests)",
+    status: "optional",
+    detail: "none found; only the webview, workbench and scenario tests need it",
+    mend: install("chromium", "brew install --cask chromium", "winget install Google.Chrome"),
+  };
+}
+
+export function checkData(): Check {
+  const folder = dataFolder();
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(folder);
+    const free = (Number(bavail) * Number(bsize)) / 1e9;
+    const detail = `${folder}, ${free.toFixed(1)} GB free`;
+    return free < 1
+      ? {
+          name: "data folder",
+          status: "missing",
+          detail,
+          mend: "free some space, or name another folder with GRADUS_DATA",
+        }
+      : { name: "data folder", status: "ok", detail };
+  } catch (error) {
+    return {
+      name: "data folder",
+      status: "missing",
+      detail: messageOf(error),
+      mend: "name a folder you may write to with GRADUS_DATA",
+    };
+  }
+}
+
+/** The store that commands started in `folder` would use: the nearest folder above that has one. */
+export function checkStore(folder: string): Check {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    if (existsSync(join(at, ".gradus"))) return { name: "store", status: "ok", detail: join(at, ".gradus") };
+    if (at === parse(at).root)
+      return {
+        name: "store",
+        status: "ok",
+        detail: `none yet; the first run makes ${join(resolve(folder), ".gradus")}`,
+      };
+  }
+}

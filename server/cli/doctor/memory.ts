@@ -1,0 +1,43 @@
+/** The memory here, and what of it a run of a config needs. */
+import { resolve } from "node:path";
+import { UserError } from "../../../shared/errors.ts";
+import { loadConfig } from "../../rules/reading.ts";
+import { admitMemory, arithmetic, limitOf } from "../../analysis/memory/estimate.ts";
+import { sizeText } from "../../analysis/memory/note.ts";
+import type { Check } from "./checks.ts";
+
+const name = "memory";
+const here = (): string => {
+  const { bytes, because } = limitOf({ engine: {} });
+  return `a run may take ${sizeText(bytes)}, ${because}`;
+};
+
+/** @param file a config; without one, only what there is */
+export function checkMemory(file: string | undefined): Check {
+  if (file === undefined) return { name, status: "ok", detail: here() };
+  const { config } = loadConfig(resolve(file));
+  if (config === undefined)
+    return {
+      name,
+      status: "missing",
+      detail: `${file} has errors: nothing can be predicted of it`,
+      mend: `gradus validate ${file}`,
+    };
+  try {
+    const { peak, limit, prediction } = admitMemory(config);
+    return {
+      name,
+      status: "ok",
+      detail: `${file} needs about ${sizeText(peak)} of ${sizeText(limit.bytes)}: ${arithmetic(prediction)}`,
+    };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { action } = error.detail;
+    return {
+      name,
+      status: "missing",
+      detail: error.message,
+      ...(action === undefined ? {} : { mend: action }),
+    };
+  }
+}

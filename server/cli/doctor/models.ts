@@ -1,0 +1,32 @@
+/** The models that a config names: whether a run of it can open them. */
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { loadConfig } from "../../rules/reading.ts";
+import { modelFacts } from "../../analysis/modelFacts.ts";
+import type { Check } from "./checks.ts";
+
+/** None for a config that names no stored model, or that cannot be read: the check of its memory says so. */
+export function checkModels(file: string): Check[] {
+  const { config } = loadConfig(resolve(file));
+  if (config === undefined) return [];
+  const named = [
+    { key: "model.base", base: config.model.base },
+    ...config.models.flatMap((one) =>
+      one.kind === "opened" ? [{ key: `models.${one.name}.base`, base: one.model.base }] : [],
+    ),
+  ];
+  return named
+    .filter(({ base }) => base !== "tiny" && existsSync(base))
+    .map(({ key, base }): Check => {
+      const look = modelFacts.look(base);
+      const path = relative(process.cwd(), base);
+      if (look.kind === "fit")
+        return { name: "model", status: "ok", detail: `${path}, a context of ${look.context} tokens` };
+      return {
+        name: "model",
+        status: "missing",
+        detail: `${key}: ${look.problem}`,
+        mend: `gradus validate ${file}`,
+      };
+    });
+}

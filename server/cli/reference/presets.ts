@@ -1,0 +1,34 @@
+/** The page of presets: a published method as a choice of options, as the preset's own header tells it. */
+import { basename } from "node:path";
+import { listPresets, type Preset } from "../../config/presets.ts";
+import { code, page, prose, table } from "./markdown.ts";
+
+export function presetsPage(): string {
+  const presets = listPresets();
+  return page([
+    "# Presets",
+    "`extends: <preset>` in a config takes over a preset's choices; `gradus presets` prints this list, `gradus resolve FILE` what they come to. `exact`: the source's formulas, confirmed; `approximate`: with the reason below; `piece`: a part of a method, to be combined.",
+    table(
+      ["preset", "title", "kind", "status", "chooses in", "extends"],
+      presets.map(({ id, title, kind, status, slots, extends: parent }) => [
+        toSection(id),
+        title,
+        kind,
+        status,
+        slots.length === 0 ? "the defaults" : slots.map(code).join(", "),
+        parent === null ? "" : toSection(basename(parent, ".yaml")),
+      ]),
+    ),
+    ...presets.flatMap(section),
+  ]);
+}
+
+/** Anchors of headings have no dots (`kimi-k1.5`). */
+const toSection = (id: string): string => `[${id}](#${id.replaceAll(".", "")})`;
+
+const section = ({ id, title, follows, status, rows }: Preset): (string | undefined)[] => [
+  `## ${id}`,
+  `${title} (${status}).${rows.length === 0 ? "" : ` Rows ${rows.join(", ")} of the catalogue of published methods.`}`,
+  prose(follows.trim()),
+  `[presets/${id}.yaml](../presets/${id}.yaml)`,
+];

@@ -1,0 +1,120 @@
+/** One page a rule: what it sees and why, and the very fixtures in which its test sees it fire and stay silent. */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { extname, join } from "node:path";
+import { rules } from "../../rules/index.ts";
+import type { RulePage } from "../../rules/rule.ts";
+import { structural } from "../../rules/structural.ts";
+import { keyRules } from "../../frameworks/check/finding.ts";
+import type { Framework } from "../../frameworks/document.ts";
+import { foreignRules } from "../../frameworks/index.ts";
+import { code, page, prose, table } from "./markdown.ts";
+
+/** Rules of one kind, and where their fixtures lie: `<rule>.<ending>` with markers, `<rule>.ok.<ending>` without. */
+export interface RuleSource {
+  readonly heading: string;
+  readonly pages: readonly RulePage[];
+  readonly fixtures: string;
+  /** What a rule's id begins with and its fixture's name does not. */
+  readonly prefix?: string;
+}
+
+/** What is found depends on what is installed beside a file: no fixture shows it. */
+const unseen: ReadonlySet<string> = new Set(["trl-transformers"]);
+
+/** Rules of a framework's own. */
+const ofFramework = (framework: Framework, heading: string): RuleSource => ({
+  heading,
+  pages: foreignRules.filter((rule) => rule.framework === framework),
+  fixtures: `test/fixtures/foreign/rules/${framework}`,
+  prefix: `${framework}-`,
+});
+
+const sources: readonly RuleSource[] = [
+  { heading: "Across fields", pages: rules, fixtures: "test/fixtures/config/rules" },
+  { heading: "While reading", pages: structural, fixtures: "test/fixtures/config/rules" },
+  {
+    heading: "Keys and values of verl, TRL and OpenRLHF",
+    pages: keyRules,
+    fixtures: "test/fixtures/foreign/rules/keys",
+    prefix: "foreign-",
+  },
+  ofFramework("verl", "verl"),
+  ofFramework("trl", "TRL"),
+  ofFramework("openrlhf", "OpenRLHF"),
+];
+
+/** File name → text, for docs/rules. Throws where a rule has no fixture. */
+export function rulePages(): ReadonlyMap<string, string> {
+  const examples = new Map(sources.flatMap((source) => examplesOf(source)));
+  return new Map([
+    ["README.md", indexPage(examples)],
+    ...sources.flatMap(({ pages }) =>
+      pages.map((rule): [string, string] => [`${rule.id}.md`, rulePage(rule, examples.get(rule.id))]),
+    ),
+  ]);
+}
+
+interface Example {
+  readonly fires: string;
+  /** Of its fixtures, by their ending: `yaml`, `sh`, `py`. */
+  readonly language: string;
+  readonly silent: string | undefined;
+  readonly severities: readonly string[];
+}
+
+const camel = (id: string): string => id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The fixture of the rule's own name, else the first in which it fires. */
+function examplesOf({ pages, fixtures: folder, prefix = "" }: RuleSource): [string, Example][] {
+  if (pages.length === 0) return [];
+  const names = readdirSync(folder).filter(
+    (name) => /\.(yaml|sh|py|txt)$/.test(name) && !/\.ok\./.test(name),
+  );
+  const files = names.sort().map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
+  return pages.flatMap(({ id }): [string, Example][] => {
+    const firing = files.filter(({ text }) => text.includes(`[${id}]`));
+    const best =
+      firing.find(({ name }) => name.split(".")[0] === camel(id.slice(prefix.length))) ?? firing[0];
+    if (best === undefined && unseen.has(id)) return [];
+    if (best === undefined) throw new Error(`the rule ${id} fires in no file of ${folder}`);
+    const near = join(folder, best.name.replace(".", ".ok."));
+    const silent = existsSync(near) ? readFileSync(near, "utf8") : undefined;
+    const marks = firing.flatMap(({ text }) => [...text.matchAll(new RegExp(`\\^ (\\w+) \\[${id}\\]`, "g"))]);
+    const severities = ["error", "warning", "info"].filter((word) =>
+      marks.some(([, found]) => found === word),
+    );
+    return [[id, { fires: best.text, silent, severities, language: extname(best.name).slice(1) }]];
+  });
+}
+
+function indexPage(examples: ReadonlyMap<string, Example>): string {
+  return page([
+    "# Findings",
+    "What `gradus validate` and the editor report, by the id that stands behind each message; `gradus rules` prints the same. An error keeps a run from starting; a warning is of a config that runs and surely is not what was meant. Of a file of verl, TRL or OpenRLHF an error is what the framework refuses, whenever it does.",
+    ...sources.flatMap(({ heading, pages }) => [
+      `## ${heading}`,
+      table(
+        ["rule", "severity", "reports"],
+        pages.map(({ id, title }) => [
+          `[${id}](${id}.md)`,
+          examples.get(id)?.severities.join(", ") ?? "",
+          title,
+        ]),
+      ),
+    ]),
+  ]);
+}
+
+const rulePage = ({ id, title, why }: RulePage, example: Example | undefined): string =>
+  page([
+    `# ${title}`,
+    example === undefined ? code(id) : `${code(id)}: ${example.severities.join(", ")}`,
+    prose(why),
+    ...(example === undefined ? [] : ["## It is reported here", fenced(example.fires, example.language)]),
+    ...(example?.silent === undefined
+      ? []
+      : ["## It is not reported here", fenced(example.silent, example.language)]),
+    "[All findings](README.md)",
+  ]);
+
+const fenced = (text: string, language: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;

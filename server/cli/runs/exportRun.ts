@@ -1,0 +1,195 @@
+/** `gradus runs export`: a run in formats that other programs read. */
+import { once } from "node:events";
+import { open, type FileHandle } from "node:fs/promises";
+import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import {
+  evaluationsQuery,
+  eventsQuery,
+  metricsNames,
+  metricsSeries,
+  rolloutsQuery,
+  runsShow,
+  type EventRow,
+  type RunSummary,
+} from "../../../shared/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+import { pastCurriculumOf } from "../../methods/curriculum/pastCurriculum.ts";
+import { historyOf } from "../../analysis/history/ofRollouts.ts";
+import { readReport, reportText } from "./reportRun.ts";
+
+export interface ExportOptions {
+  readonly to?: string;
+  readonly out?: string;
+  /** An earlier name of `to`: `rollouts` is `jsonl`. */
+  readonly format?: string;
+  /** An earlier name of `out`. */
+  readonly output?: string;
+  readonly json?: boolean;
+}
+export const recordFormats = ["jsonl", "history", "curriculum", "csv", "json", "report"] as const;
+
+/** Steps, and rollouts, asked for at once. */
+const pageOfSteps = 5_000;
+const pageOfRollouts = 256;
+
+type Emit = (text: string) => Promise<void>;
+
+/**
+ * `jsonl`: one rollout a line, tokens included. `history`: one group a line, for `gradus curriculum --history`. `curriculum`: the run in one line, for `sampler: again`. `csv`: a row a step, a column a metric. `json`: one value with all but
+ * rollouts. `report`: a page to read.
+ */
+export async function exportRun(
+  connection: Requester,
+  run: RunSummary,
+  { to, out, format, output = out, json }: ExportOptions,
+): Promise<void> {
+  const form = format === "rollouts" ? "jsonl" : (format ?? to ?? "jsonl");
+  const chosen = json === true && form === "jsonl" ? "json" : form;
+  const write = {
+    jsonl: exportRollouts,
+    history: exportHistory,
+    curriculum: exportCurriculum,
+    csv: exportCsv,
+    json: exportJson,
+    report: exportReport,
+  }[chosen];
+  if (write === undefined)
+    throw new UserError(`There is no export form ${form}.`, {
+      action: `Choose ${recordFormats.join(", ")}, or hf, gguf or peft for a model.`,
+    });
+  if (output !== undefined) return toFile(output, (emit) => write(connection, run.id, emit));
+  await write(connection, run.id, async (text) => {
+    if (!process.stdout.write(text)) await once(process.stdout, "drain");
+  });
+}
+
+/** The file is opened with the first text: an export that fails before leaves it as it was. */
+async function toFile(output: string, act: (emit: Emit) => Promise<void>): Promise<void> {
+  let file: FileHandle | undefined;
+  const opened = async (): Promise<FileHandle> =>
+    (file ??= await open(output, "w").catch((error: unknown) => {
+      throw notWritten(output, error);
+    }));
+  try {
+    await act(async (text) => {
+      const to = await opened();
+      await to.appendFile(text).catch((error: unknown) => {
+        throw notWritten(output, error);
+      });
+    });
+    await opened();
+  } finally {
+    await file?.close();
+  }
+}
+
+const notWritten = (file: string, error: unknown): UserError =>
+  new UserError(`the export cannot be written: ${messageOf(error)}`, {
+    file,
+    code: "write",
+    cause: error,
+    action: "Name a file in a folder that exists and that you may write to.",
+  });
+
+/** All of a run's rollouts, by step. */
+async function* rollouts(connection: Requester, run: string): AsyncGenerator<RolloutRow> {
+  let after: string | undefined;
+  do {
+    const page = await ask(connection, rolloutsQuery, {
+      run,
+      tokens: true,
+      limit: pageOfRollouts,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield* page.rollouts;
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+}
+
+async function exportRollouts(connection: Requester, run: string, emit: Emit): Promise<void> {
+  for await (const row of rollouts(connection, run)) await emit(`${JSON.stringify(row)}\n`);
+}
+
+async function exportHistory(connection: Requester, run: string, emit: Emit): Promise<void> {
+  let rows: RolloutRow[] = [];
+  const tell = async (): Promise<void> => {
+    for (const line of historyOf(rows)) await emit(`${JSON.stringify(line)}\n`);
+    rows = [];
+  };
+  for await (const row of rollouts(connection, run)) {
+    if (rows.length > 0 && rows[0]!.step !== row.step) await tell();
+    rows.push(row);
+  }
+  await tell();
+}
+
+/** Events that hold: those of steps that no later attempt has trained again. */
+async function standingEvents(connection: Requester, run: string): Promise<EventRow[]> {
+  const { attempts } = await ask(connection, runsShow, { run });
+  const { events } = await ask(connection, eventsQuery, { run, limit: 1_000_000 });
+  return events.filter(({ attempt: own, step }) =>
+    attempts.every(({ attempt, resumedAt }) => attempt <= own || resumedAt === null || step < resumedAt),
+  );
+}
+
+async function exportCurriculum(connection: Requester, run: string, emit: Emit): Promise<void> {
+  const past = pastCurriculumOf(run, await standingEvents(connection, run));
+  if (past.mixtures.length === 0)
+    throw new UserError(`The run ${run} has recorded no curriculum that another run could follow.`, {
+      code: "no-curriculum",
+      action:
+        "Train it with `curriculum.sampler: gmm` or `again` over `arms: parameters`, for at least `fit_every` groups.",
+    });
+  await emit(`${JSON.stringify(past)}\n`);
+}
+
+/** Every point of every metric: page by page, so that none is reduced away. */
+async function* steps(
+  connection: Requester,
+  run: string,
+  names: readonly string[],
+): AsyncGenerator<readonly [number, ReadonlyMap<string, number | null>]> {
+  const { step: last } = await ask(connection, runsShow, { run });
+  for (let from = -1; names.length > 0 && from < last; from += pageOfSteps) {
+    const { series } = await ask(connection, metricsSeries, {
+      run,
+      metrics: [...names],
+      from,
+      to: from + pageOfSteps,
+      maxPoints: pageOfSteps,
+    });
+    const rows = new Map<number, Map<string, number | null>>();
+    for (const { metric, steps: at, values } of series) {
+      at.forEach((step, index) => {
+        const row = rows.get(step) ?? new Map<string, number | null>();
+        rows.set(step, row.set(metric, values[index] ?? null));
+      });
+    }
+    yield* [...rows].sort(([a], [b]) => a - b);
+  }
+}
+
+async function exportCsv(connection: Requester, run: string, emit: Emit): Promise<void> {
+  const { names } = await ask(connection, metricsNames, { run });
+  await emit(`${["step", ...names].map(quoted).join(",")}\n`);
+  for await (const [step, values] of steps(connection, run, names))
+    await emit(`${[step, ...names.map((name) => values.get(name) ?? "")].join(",")}\n`);
+}
+
+const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+async function exportReport(connection: Requester, run: string, emit: Emit): Promise<void> {
+  await emit(reportText(await readReport(connection, run)));
+}
+
+async function exportJson(connection: Requester, run: string, emit: Emit): Promise<void> {
+  const detail = await ask(connection, runsShow, { run });
+  const { events } = await ask(connection, eventsQuery, { run, limit: 1_000_000 });
+  const { evaluations } = await ask(connection, evaluationsQuery, { run });
+  const { names } = await ask(connection, metricsNames, { run });
+  const metrics: { step: number; metrics: Readonly<Record<string, number | null>> }[] = [];
+  for await (const [step, values] of steps(connection, run, names))
+    metrics.push({ step, metrics: Object.fromEntries(values) });
+  await emit(`${JSON.stringify({ run: detail, metrics, evaluations, events })}\n`);
+}

@@ -1,0 +1,127 @@
+/** `gradus run` and `gradus runs follow`: the follower on a connection that heals, shown in this terminal or as JSON lines. */
+import { setTimeout as wait } from "node:timers/promises";
+import { DaemonClient } from "../../../shared/daemon/client.ts";
+import { rolloutsQuery, runsControl } from "../../../shared/protocol.ts";
+import { fromWire } from "../../../shared/rollouts.ts";
+import { exit } from "../command.ts";
+import { RunFollower } from "./follow.ts";
+import type { CompletionRow, RunLine, RunReporter } from "../text/runLines.ts";
+import { JsonLines, PlainView } from "../text/runText.ts";
+import { LiveView } from "../text/runView.ts";
+import { openDaemon, storeOf } from "./store.ts";
+
+export interface FollowHereOptions {
+  readonly store?: string;
+  readonly json?: boolean;
+  readonly history: boolean;
+}
+
+/** Within this time a second Ctrl-C stops the run. */
+const secondPress = 2_000;
+/** Milliseconds after which a run that says nothing is asked for. */
+const lookEvery = 2_000;
+/** Completions are fetched at most so often, and so many are looked at. */
+const completionsEvery = 1_000;
+const candidates = 64;
+
+const reporterFor = (json: boolean | undefined): RunReporter =>
+  json === true ? new JsonLines() : process.stdout.isTTY ? new LiveView(process.stdout) : new PlainView();
+
+/** Returns when the run has ended, or the person leaves with Ctrl-C. A run that failed is exit code 1. */
+export async function followHere(run: string, { store, json, history }: FollowHereOptions): Promise<void> {
+  const folder = storeOf(store);
+  const client = new DaemonClient({ connect: () => openDaemon(folder) });
+  const reporter = reporterFor(json);
+  const completions = new Completions(client, run, reporter);
+  let timer: NodeJS.Timeout | undefined;
+  await client.start();
+  try {
+    const follower = new RunFollower(
+      { sendRequest: (method, parameters) => client.send(method, parameters) },
+      {
+        run,
+        history,
+        line: (line) => {
+          reporter.line(line);
+          completions.after(line);
+        },
+      },
+    );
+    const left = interrupts(run, client, reporter);
+    await client.follow(follower, [run]);
+    timer = setInterval(() => follower.look(), lookEvery);
+    const summary = await Promise.race([follower.done, left]);
+    if (summary === null) reporter.say(`Left. The run goes on: gradus runs follow ${run}`);
+    else if (summary.status === "failed") process.exitCode = exit.failed;
+  } finally {
+    clearInterval(timer);
+    client.dispose();
+  }
+}
+
+/** One Ctrl-C leaves the run going; two ask it to stop, and its end is waited for; a third leaves at once. */
+async function interrupts(run: string, client: DaemonClient, reporter: RunReporter): Promise<null> {
+  const press = presses();
+  await press();
+  reporter.say("Leaving; press Ctrl-C once more to stop the run.");
+  if ((await Promise.race([press(), wait(secondPress, "left" as const)])) === "left") return null;
+  await client.ask(runsControl, { run, action: "stop" });
+  reporter.say("Stopping after the step in flight, with a checkpoint.");
+  await press();
+  return null;
+}
+
+/**
+ * The next Ctrl-C, each told once. One listener for good: between two of `once` the signal would have its old meaning,
+ * and end this process.
+ */
+function presses(): () => Promise<"pressed"> {
+  let count = 0;
+  let told: () => void = () => undefined;
+  process.on("SIGINT", () => {
+    count += 1;
+    told();
+  });
+  return async () => {
+    while (count === 0) await new Promise<void>((resolve) => (told = resolve));
+    count -= 1;
+    return "pressed";
+  };
+}
+
+/** A few rollouts of the last step, for a reporter that shows them: the best, the worst and one between. */
+class Completions {
+  private at = Number.NEGATIVE_INFINITY;
+  private asking = false;
+
+  constructor(
+    private readonly client: DaemonClient,
+    private readonly run: string,
+    private readonly reporter: RunReporter,
+  ) {}
+
+  after(line: RunLine): void {
+    const due = performance.now() - this.at >= completionsEvery;
+    if (!this.reporter.wantsCompletions || line.type !== "step" || !due || this.asking) return;
+    if (line.metrics["rollout/length"] === undefined) return;
+    this.at = performance.now();
+    this.asking = true;
+    this.fetch(line.step)
+      .catch((error: unknown) =>
+        this.reporter.say(`The rollouts of step ${line.step} can't be shown: ${String(error)}`),
+      )
+      .finally(() => (this.asking = false));
+  }
+
+  private async fetch(step: number): Promise<void> {
+    const { rollouts } = await this.client.ask(rolloutsQuery, { run: this.run, step, limit: candidates });
+    this.reporter.completions(fewOf(rollouts));
+  }
+}
+
+export function fewOf(rows: readonly CompletionRow[]): CompletionRow[] {
+  const known = rows.filter((row) => Number.isFinite(fromWire(row.reward ?? null)));
+  const sorted = [...known].sort((a, b) => fromWire(b.reward ?? null) - fromWire(a.reward ?? null));
+  const places = [...new Set([0, Math.floor(sorted.length / 2), sorted.length - 1])];
+  return places.flatMap((place) => sorted[place] ?? []);
+}

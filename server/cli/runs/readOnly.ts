@@ -1,0 +1,63 @@
+/** A store in a folder that nobody may write to: its logs are read into tables in memory, and questions answered from there. */
+import type { Requester } from "../../../shared/daemon/request.ts";
+import { UserError } from "../../../shared/errors.ts";
+import { workerIsAlive } from "../../../shared/lease.ts";
+import * as protocol from "../../../shared/protocol.ts";
+import { isLive } from "../../../shared/runStatus.ts";
+import { answers, type Handlers } from "../../daemon/answers.ts";
+import { runFolder } from "../../store/files.ts";
+import { Store } from "../../store/store.ts";
+
+export interface Reader extends Requester {
+  close(): void;
+}
+
+/** Reads all runs. Nothing is written. */
+export function readOnly(folder: string): Reader {
+  const store = new Store(folder, { anyThread: true, inMemory: true });
+  for (const { run } of store.scan()) settle(store, folder, run);
+  const handlers = handlersOf(store);
+  return {
+    sendRequest: async (method, parameters) => {
+      const handler = handlers[method];
+      if (handler === undefined) throw refused(folder);
+      return handler(parameters);
+    },
+    close: () => store.close(),
+  };
+}
+
+/** As the daemon does: a run whose process is gone and whose log tells no end was interrupted. */
+function settle(store: Store, folder: string, run: string): void {
+  store.ingestAll(run);
+  const status = store.ingest.recordedStatus(run);
+  if (status === undefined || !isLive(status) || workerIsAlive(runFolder(folder, run))) return;
+  const message = store.queries.damage(run).at(-1) ?? "The run's process ended without finishing.";
+  store.ingest.setStatus(run, "interrupted", message);
+}
+
+function handlersOf({ queries, ingest }: Store): Handlers {
+  return {
+    ...answers(protocol.runsList, async (parameters) => queries.list(parameters)),
+    ...answers(protocol.runsShow, async (parameters) => queries.show(parameters)),
+    ...answers(protocol.metricsNames, async (parameters) => queries.names(parameters)),
+    ...answers(protocol.metricsSeries, async (parameters) => queries.series(parameters)),
+    ...answers(protocol.groupsQuery, async (parameters) => queries.groups(parameters)),
+    ...answers(protocol.curriculumQuery, async (parameters) => queries.curriculum(parameters)),
+    ...answers(protocol.eventsQuery, async (parameters) => queries.events(parameters)),
+    ...answers(protocol.evaluationsQuery, async (parameters) => queries.evaluations(parameters)),
+    ...answers(protocol.tasksQuery, async (parameters) => queries.tasks(parameters)),
+    ...answers(protocol.matrixQuery, async (parameters) => queries.matrix(parameters)),
+    ...answers(protocol.rolloutsQuery, async (parameters) => {
+      while (ingest.rollouts.next(parameters.run, parameters));
+      return queries.rollouts(parameters);
+    }),
+  };
+}
+
+const refused = (folder: string): UserError =>
+  new UserError(`The store ${folder} cannot be written: its runs can be looked at, no more.`, {
+    file: folder,
+    code: "store-not-writable",
+    action: "Make the folder one that you may write to, or copy it to one.",
+  });

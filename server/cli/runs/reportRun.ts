@@ -1,0 +1,196 @@
+/** `gradus runs export RUN --to report`: what a run did, as one Markdown page. */
+import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { metricNamed } from "../../../shared/metrics.ts";
+import {
+  evaluationsQuery,
+  eventsQuery,
+  metricsNames,
+  metricsSeries,
+  rolloutsQuery,
+  runsShow,
+  type EvaluationRow,
+  type RunDetail,
+  type Series,
+} from "../../../shared/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+import { readRunFile } from "../../run/loop/files.ts";
+import { assignment, readSettings } from "../../run/loop/settings.ts";
+import { duration, sparkline, thinned } from "../text/terminal.ts";
+
+/** Everything that the page is made of. */
+export interface Report {
+  readonly run: RunDetail;
+  /** Values on top of the config's: from the command line, then those set while it was live. */
+  readonly set: readonly string[];
+  readonly evaluations: readonly EvaluationRow[];
+  readonly series: readonly Series[];
+  readonly events: readonly { readonly step: number; readonly severity: string; readonly message: string }[];
+  /** Greedy answers to the same held-out tasks, at the first evaluation and at the last. */
+  readonly before: readonly RolloutRow[];
+  readonly after: readonly RolloutRow[];
+}
+
+const shownAnswers = 5;
+const shownEvents = 20;
+const sparkWidth = 40;
+
+export async function readReport(connection: Requester, id: string): Promise<Report> {
+  const run = await ask(connection, runsShow, { run: id });
+  const { evaluations } = await ask(connection, evaluationsQuery, { run: id });
+  const { names } = await ask(connection, metricsNames, { run: id });
+  const metrics = names.filter((name) => !name.startsWith("eval/"));
+  const { series } =
+    metrics.length === 0
+      ? { series: [] }
+      : await ask(connection, metricsSeries, { run: id, metrics, maxPoints: 400 });
+  const { events } = await ask(connection, eventsQuery, { run: id, limit: 1000 });
+  const answers = async (evaluation: EvaluationRow | undefined): Promise<readonly RolloutRow[]> => {
+    if (evaluation === undefined) return [];
+    const where = 'use == "evaluate" && index == 0';
+    const asked = { run: id, step: evaluation.step, where, limit: shownAnswers, tokens: false };
+    return (await ask(connection, rolloutsQuery, asked)).rollouts;
+  };
+  const [before, after] = [await answers(evaluations[0]), await answers(evaluations.at(-1))];
+  const set = [
+    ...readRunFile(run.folder).set,
+    ...readSettings(run.folder).map((one) => `${assignment(one)} (from step ${one.step + 1} on)`),
+  ];
+  return { run, set, evaluations, series, events, before, after: evaluations.length > 1 ? after : [] };
+}
+
+const number = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "" : Number(value.toPrecision(4)).toString();
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", "⏎");
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`);
+const fenced = (text: string, language = ""): string[] => {
+  // Longer than any fence inside, so that the text cannot end the block.
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([found]) => found.length));
+  const fence = "`".repeat(longest + 1);
+  return [`${fence}${language}`, text.trimEnd(), fence];
+};
+
+function facts({
+  id,
+  status,
+  message,
+  startedAt,
+  endedAt,
+  step,
+  steps,
+  backend,
+  git,
+  seed,
+  warnings = [],
+}: Facts): string[] {
+  const seconds =
+    endedAt === null ? undefined : (new Date(endedAt).getTime() - new Date(startedAt).getTime()) / 1000;
+  return [
+    `${id}: ${status}${message === null ? "" : ` (${message})`}, ${step + 1} of ${steps} steps${seconds === undefined ? "" : ` in ${duration(seconds)}`}, seed ${seed}${backend === null ? "" : `, on ${backend}`}.`,
+    ...warnings.map(({ message }) => `**Warning:** ${message}`),
+    ...(git === null ? [] : [`Sources: ${git.commit}${git.dirty ? " with uncommitted changes" : ""}.`]),
+  ];
+}
+type Facts = RunDetail & { readonly seed: string };
+
+function measured(evaluations: readonly EvaluationRow[]): string[] {
+  const [first, last] = [evaluations[0], evaluations.at(-1)];
+  if (first === undefined || last === undefined) return ["No evaluation was made."];
+  const names = Object.keys(last.metrics);
+  return [
+    `On held-out tasks, the same ones each time; after step ${first.step} and after step ${last.step}, with ${evaluations.length} evaluations in all.`,
+    "",
+    ...table(
+      ["metric", "first", "last", "change", "course"],
+      names.map((name) => {
+        const [from, to] = [first.metrics[name], last.metrics[name]];
+        const change = from === undefined || to === undefined ? undefined : to - from;
+        const course = evaluations.map(({ metrics }) => metrics[name] ?? Number.NaN);
+        return [
+          `\`${name}\``,
+          number(from),
+          number(to),
+          change === undefined ? "" : `${change > 0 ? "+" : ""}${number(change)}`,
+          sparkline(course, sparkWidth),
+        ];
+      }),
+    ),
+  ];
+}
+
+function course(series: readonly Series[]): string[] {
+  const rows = series.flatMap(({ metric, values }) => {
+    const known = values.filter((value) => value !== null);
+    if (known.length === 0) return [];
+    const numbers = values.map((value) => value ?? Number.NaN);
+    const unit = metricNamed(metric)?.unit ?? "";
+    return [
+      [
+        `\`${metric}\`${unit === "" ? "" : ` (${unit})`}`,
+        number(known[0]),
+        number(known.at(-1)),
+        number(Math.min(...known)),
+        number(Math.max(...known)),
+        sparkline(thinned(numbers, sparkWidth), sparkWidth),
+      ],
+    ];
+  });
+  return table(["metric", "first", "last", "least", "most", "course"], rows);
+}
+
+function answers({ before, after }: Report): string[] {
+  if (before.length === 0) return [];
+  const later = new Map(after.map((row) => [row.group, row]));
+  const said = (row: RolloutRow | undefined): string =>
+    row === undefined
+      ? ""
+      : `\`${(row.response ?? "").replaceAll("`", "'")} \` (${number(Number(row.reward ?? Number.NaN))})`;
+  return [
+    "",
+    "## What it answered",
+    "",
+    "Greedy answers to held-out tasks, with their reward in parentheses.",
+    "",
+    ...table(
+      ["prompt", "first evaluation", "last evaluation"],
+      before.map((row) => [row.prompt ?? "", said(row), said(later.get(row.group))]),
+    ),
+  ];
+}
+
+/** The whole page. Pure. */
+export function reportText(report: Report): string {
+  const { run, set, evaluations, series, events } = report;
+  const told = events.filter(({ severity }) => severity !== "info");
+  return [
+    `# ${run.name}`,
+    "",
+    ...facts({ ...run, seed: String(run.config["seed"] ?? "") }),
+    "",
+    "## Held-out measures",
+    "",
+    ...measured(evaluations),
+    ...answers(report),
+    "",
+    "## Course of the run",
+    "",
+    ...course(series),
+    ...(told.length === 0
+      ? []
+      : [
+          "",
+          "## Warnings and errors",
+          "",
+          ...told
+            .slice(0, shownEvents)
+            .map(({ step, severity, message }) => `- step ${step}, ${severity}: ${message}`),
+          ...(told.length > shownEvents ? [`- … and ${told.length - shownEvents} more`] : []),
+        ]),
+    "",
+    "## Config",
+    "",
+    ...(set.length === 0 ? [] : [`With ${set.map((one) => `\`${one}\``).join(", ")}.`, ""]),
+    ...fenced(run.authored, "yaml"),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,256 @@
+import { Option, type Command as Program } from "commander";
+import { existsSync } from "node:fs";
+import {
+  matrixQuery,
+  tasksQuery,
+  runsControl,
+  runsDelete,
+  runsList,
+  runsResume,
+  runsShow,
+  type RunDetail,
+  type RunSummary,
+} from "../../../shared/protocol.ts";
+import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { taskTree } from "../../../shared/taskTree.ts";
+import { UserError } from "../../../shared/errors.ts";
+import { print, printJson, type Command } from "../command.ts";
+import { checkpointWords } from "./checkpointNames.ts";
+import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
+import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
+import { colours } from "../text/colours.ts";
+import { followHere } from "./followHere.ts";
+import { whole } from "../options.ts";
+import { matrixText } from "../text/matrixText.ts";
+import { warningLines } from "../text/runText.ts";
+import { setValues } from "./setValue.ts";
+import { findRun, storeOf, withDaemon } from "./store.ts";
+
+interface Options {
+  readonly store?: string;
+  readonly json?: boolean;
+}
+type Act<Own> = (connection: Requester, run: RunSummary, options: Options & Own) => Promise<void>;
+
+export const command: Command = {
+  name: "runs",
+  configure: (program) => {
+    common(program.command("list", { isDefault: true }).description("the runs of this store, latest first"))
+      .option("--limit <n>", "how many", whole(1), 50)
+      .action((options: Options & { limit: number }) => list(options));
+    ofRun<{ tasks?: boolean }>(program, "show", "everything known about a run", show).option(
+      "--tasks",
+      "the tasks that it made, under the tasks that they were made of",
+    );
+    ofRun<{ history: boolean }>(
+      program,
+      "follow",
+      "watch a run until it ends; Ctrl-C leaves it running",
+      (_connection, run, options) => followHere(run.id, { ...options, history: options.history }),
+    ).option("--no-history", "only what happens from now on");
+    ofRun<{ now?: boolean }>(
+      program,
+      "stop",
+      "end it, with a last checkpoint; a step whose rollouts are not all written is left to a resumed run",
+      (connection, run, { now, json }) => control(connection, run, "stop", json, now),
+    ).option("--now", "at once: the step in flight is dropped");
+    ofRun(
+      program,
+      "pause",
+      "wait, between two tokens or before the next step, with all that is begun kept in memory",
+      (connection, run, { json }) => control(connection, run, "pause", json),
+    );
+    ofRun(program, "continue", "go on after a pause", (connection, run, { json }) =>
+      control(connection, run, "continue", json),
+    );
+    ofRun(program, "checkpoint", "write a checkpoint after the step in flight", (connection, run, { json }) =>
+      control(connection, run, "checkpoint", json),
+    );
+    common(
+      program
+        .command("set")
+        .description("change a value of a live run from its next step on, e.g. update.optimizer.lr=1e-5")
+        .argument("<run>", "its id, the beginning of it, its name, or `last`")
+        .argument("<path=value...>", "as --set addresses it"),
+    )
+      .option("--wait <seconds>", "for the run's answer, given at the end of its step", whole(0), 120)
+      .action((words: string, assignments: string[], options: Options & { wait: number }) =>
+        withDaemon(options.store, async (connection) =>
+          setValues(connection, await findRun(connection, words), assignments, options),
+        ),
+      );
+    ofRun(program, "resume", "train on from the last checkpoint, as a new attempt", resume);
+    ofRun(program, "delete", "remove a run with its log and checkpoints", remove);
+    common(
+      program
+        .command("export")
+        .description("a run's records, its report, or a checkpoint as a model that other programs load")
+        .argument(
+          "<run>",
+          `a run by its id, the beginning of it, its name, or \`last\`; for a model ${checkpointWords}`,
+        ),
+    )
+      .addOption(
+        new Option(
+          "--to <form>",
+          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: what `sampler: again` follows, one line; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
+        )
+          .choices([...recordFormats, ...modelFormats])
+          .default("jsonl"),
+      )
+      .addOption(new Option("--format <form>", "as --to").choices(["rollouts", "csv", "json"]).hideHelp())
+      .option("--out <path>", "instead of stdout; a model needs it")
+      .addOption(new Option("--output <file>", "as --out").hideHelp())
+      .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
+    for (const name of ["fork", "compare", "import", "gc"]) later(program, name);
+  },
+};
+
+function exportAs(words: string, options: Options & ExportOptions): Promise<void> | void {
+  const { to, out, output, store, json } = options;
+  if (to !== undefined && isModelFormat(to))
+    return exportModel(words, { to, out: out ?? output, store, json });
+  return withDaemon(store, async (connection) =>
+    exportRun(connection, await findRun(connection, words), options),
+  );
+}
+
+const common = (program: Program): Program =>
+  program
+    .option("--store <folder>", "the store, or a folder in its workspace")
+    .option("--json", "one JSON value");
+
+function ofRun<Own = object>(program: Program, name: string, summary: string, act: Act<Own>): Program {
+  return common(
+    program
+      .command(name)
+      .description(summary)
+      .argument("<run>", "its id, the beginning of it, its name, or `last`"),
+  ).action((words: string, options: Options & Own) =>
+    withDaemon(options.store, async (connection) =>
+      act(connection, await findRun(connection, words), options),
+    ),
+  );
+}
+
+function later(program: Program, name: string): void {
+  program
+    .command(name, { hidden: true })
+    .allowUnknownOption()
+    .argument("[words...]")
+    .action(() => {
+      throw new UserError(`\`gradus runs ${name}\` arrives in a later version.`, {
+        action: "See `gradus runs --help` for what there is.",
+      });
+    });
+}
+
+const noRuns = "No runs yet. Start one: gradus run FILE";
+
+async function list({ store, json, limit }: Options & { readonly limit: number }): Promise<void> {
+  // Before the first run there is neither a store nor a reason to start a daemon.
+  if (!existsSync(storeOf(store))) return json === true ? printJson({ runs: [] }) : print(noRuns);
+  await withDaemon(store, async (connection) => {
+    const { runs } = await ask(connection, runsList, { limit });
+    if (json === true) return printJson({ runs });
+    if (runs.length === 0) return print(noRuns);
+    const width = Math.max(...runs.map(({ id }) => id.length));
+    for (const run of runs)
+      print(
+        `${run.id.padEnd(width)}  ${run.status.padEnd(11)}  ${progress(run).padEnd(11)}  ${[headline(run), ...labelsOf(run)].filter((part) => part !== "").join("  ")}`.trimEnd(),
+      );
+  });
+}
+
+const progress = ({ step, steps }: RunSummary): string => `${step + 1}/${steps}`;
+const labelsOf = ({ warnings = [] }: RunSummary): string[] =>
+  warnings.map(({ label }) => colours.yellow(`⚠ ${label}`));
+const headline = ({ headline: values }: RunSummary): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+    .join("  ");
+
+async function show(
+  connection: Requester,
+  { id }: RunSummary,
+  { json, tasks }: Options & { readonly tasks?: boolean },
+): Promise<void> {
+  if (tasks === true) return showTasks(connection, id, json);
+  const run = await ask(connection, runsShow, { run: id });
+  const { ends } = await ask(connection, matrixQuery, { run: id });
+  if (json === true) return printJson(ends.length === 0 ? run : { ...run, matrix: ends });
+  print([...describe(run), ...matrixText(ends)].join("\n"));
+}
+
+async function showTasks(connection: Requester, run: string, json: boolean | undefined): Promise<void> {
+  const { tasks } = await ask(connection, tasksQuery, { run, limit: 100_000 });
+  if (json === true) return printJson({ run, tasks });
+  print(tasks.length === 0 ? "This run has made no tasks." : taskTree(tasks).join("\n"));
+}
+
+function describe(run: RunDetail): string[] {
+  const metrics = (label: string, values: Readonly<Record<string, number>> | null): string[] =>
+    values === null || Object.keys(values).length === 0
+      ? []
+      : [
+          `${label.padEnd(12)}${Object.entries(values)
+            .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+            .join("  ")}`,
+        ];
+  const last = run.checkpoints.at(-1);
+  return [
+    `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
+    ...(run.message === null ? [] : [run.message]),
+    ...warningLines(run.warnings),
+    ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
+    `config      ${run.file}`,
+    `folder      ${run.folder}`,
+    `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
+    ...(run.backend === null
+      ? []
+      : [`backend     ${run.backend}${run.backendReason === null ? "" : `: ${run.backendReason}`}`]),
+    ...(run.git === null
+      ? []
+      : [`git         ${run.git.commit}${run.git.dirty ? " with uncommitted changes" : ""}`]),
+    ...(run.attempts.length < 2
+      ? []
+      : [
+          `attempts    ${run.attempts.map(({ attempt, resumedAt }) => (resumedAt === null ? String(attempt) : `${attempt} from step ${resumedAt}`)).join(", ")}`,
+        ]),
+    ...(last === undefined ? [] : [`checkpoint  ${last.path}`]),
+    ...(run.best === undefined
+      ? []
+      : [`best        ${run.best.path}  ${run.best.metric} ${run.best.value.toFixed(3)}`]),
+    ...metrics("now", run.headline),
+    ...metrics("first", run.first),
+    ...metrics("last", run.last),
+  ];
+}
+
+async function control(
+  connection: Requester,
+  { id }: RunSummary,
+  action: "stop" | "pause" | "continue" | "checkpoint",
+  json: boolean | undefined,
+  now = false,
+): Promise<void> {
+  const answer = await ask(connection, runsControl, { run: id, action, now });
+  if (json === true) return printJson({ run: id, action, id: answer.id });
+  print(
+    action === "stop"
+      ? `${id} is stopping${now ? " at once" : " after the step in flight"}.`
+      : `${id} was asked to ${action}.`,
+  );
+}
+
+async function resume(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {
+  const answer = await ask(connection, runsResume, { run: id });
+  if (json === true) return printJson(answer);
+  print(`${id} goes on as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
+}
+
+async function remove(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {
+  const answer = await ask(connection, runsDelete, { run: id });
+  if (json === true) return printJson({ run: id, ...answer });
+  print(`${id} is deleted.`);
+}

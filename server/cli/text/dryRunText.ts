@@ -1,0 +1,64 @@
+/** What `gradus run --dry-run` says. */
+import { colours } from "./colours.ts";
+import type { DryRun, TermTiming } from "../../run/loop/dryRun.ts";
+import { print } from "../command.ts";
+import { fixed, oneLine } from "./terminal.ts";
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+const time = (seconds: number): string =>
+  seconds < 0.001
+    ? `${(seconds * 1e6).toFixed(0)} µs`
+    : seconds < 1
+      ? `${(seconds * 1e3).toFixed(1)} ms`
+      : `${seconds.toFixed(2)} s`;
+
+function termLine({ term, prepare_seconds, seconds_per_rollout, mean, errors }: TermTiming): string[] {
+  const line = `  ${term.padEnd(16)} ${time(seconds_per_rollout).padStart(9)} a rollout, mean ${fixed(mean ?? undefined)}, loaded in ${time(prepare_seconds)}`;
+  return [line, ...errors.map((error) => colours.red(`    ${error}`))];
+}
+
+const asked = {
+  empty: "nothing",
+  prompt: "the prompt",
+  gold: "the reference answer",
+  filler: "filler",
+} as const;
+
+/** What each answer earns, then what each term pays for it. */
+function probeLine({ probe, terms, reward }: DryRun["probes"][number]): string {
+  const paid = Object.entries(terms).map(([name, value]) => `${name} ${fixed(value ?? undefined)}`);
+  return `  ${asked[probe].padEnd(20)} ${fixed(reward ?? undefined).padStart(7)}  (${paid.join(", ")})`;
+}
+
+function printProbes({ probes, warnings }: DryRun): void {
+  if (probes.length > 0) print("what an answer earns, and what each term pays before its weight:");
+  for (const probe of probes) print(probeLine(probe));
+  for (const warning of warnings) print(`${colours.yellow("warning")} ${warning}`);
+}
+
+export function printDryRun(report: DryRun): void {
+  const { backend, parameters, metrics, rewards, rollouts, memory } = report;
+  print(`computing on ${backend.name} (${backend.device}): ${backend.reason}`);
+  print(`${(parameters / 1e6).toFixed(2)} million parameters`);
+  print(
+    `one step: ${Object.entries(metrics)
+      .filter(([name]) => name.startsWith("time/"))
+      .map(([name, value]) => `${name.slice(5)} ${time(value)}`)
+      .join(", ")}`,
+  );
+  if (rewards.length > 0) print("rewards:");
+  for (const line of rewards.flatMap(termLine)) print(line);
+  printProbes(report);
+  if (rollouts.length > 0) print("rollouts:");
+  for (const { prompt, response, reward } of rollouts.slice(0, 4))
+    print(`  ${String(reward ?? "–").padStart(6)}  ${oneLine(`${prompt}${response}`, 90)}`);
+  print(
+    `memory: about ${megabytes(memory.predicted_bytes)} of ${megabytes(memory.limit_bytes)} for the whole run (${Object.entries(
+      memory.parts,
+    )
+      .filter(([, bytes]) => bytes > 0)
+      .map(([name, bytes]) => `${name} ${megabytes(bytes)}`)
+      .join(", ")}); ${megabytes(memory.resident_bytes)} now`,
+  );
+  print("nothing was kept");
+}

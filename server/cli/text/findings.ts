@@ -1,0 +1,41 @@
+/** How commands show diagnostics. */
+import { InvalidArgumentError } from "commander";
+import { relative } from "node:path";
+import { visibleText } from "../../../shared/visibleText.ts";
+import type { Diagnostic } from "../../config/check/diagnostic.ts";
+import { complain } from "../command.ts";
+
+/** As short as it goes from here. */
+export const shownPath = (file: string): string => {
+  const short = relative(process.cwd(), file);
+  return short === "" || short.startsWith("..") ? file : short;
+};
+
+/** `file:line:column: severity: message [rule]`, lines and columns from 1; an option's text where no file wrote the value. */
+export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.file)): string => {
+  const { severity, rule, option, range } = diagnostic;
+  const { line, character } = range.start;
+  const [place, message] =
+    option === undefined
+      ? [`${file}:${line + 1}:${character + 1}`, diagnostic.message]
+      : [option.text, option.message];
+  return visibleText(`${place}: ${severity}: ${message} [${rule}]`);
+};
+
+/** Prints findings on stderr; true when one is an error. */
+export function complainAbout(diagnostics: readonly Diagnostic[], least: "error" | "info" = "info"): boolean {
+  for (const diagnostic of diagnostics)
+    if (least === "info" || diagnostic.severity === "error") complain(formatted(diagnostic));
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+/** For options with a name and a value, which may be given many times. @param wanted how it is written */
+export const collectPairs =
+  (wanted: string) =>
+  (value: string, earlier: readonly string[]): string[] => {
+    if (value.indexOf("=") < 1) throw new InvalidArgumentError(`Write ${wanted}.`);
+    return [...earlier, value];
+  };
+
+/** For `--set`. */
+export const collect = collectPairs("path=value, e.g. rollout.group=16");

@@ -1,0 +1,229 @@
+/** Checks a merged tree with its stages, and builds from it what the run and the rules read. */
+import type { Json, JsonObject } from "../../../shared/json.ts";
+import { buildBody, buildRun, stemOf, type BuiltTop } from "../build/build.ts";
+import { buildStage } from "../build/buildStage.ts";
+import { Checker } from "./check.ts";
+import { grammar, stageBlocks, stageItem } from "../grammar/grammar.ts";
+import { isSamePlan, keepTop, keptStage, keptTop, type KeptTop } from "../text/kept.ts";
+import type { MergeProblem } from "../merge.ts";
+import { child, isNull, mapNode, withoutEntry, type MapNode, type Origin } from "../text/node.ts";
+import type { CheckedTree } from "../build/reader.ts";
+import type { Report } from "./report.ts";
+import { crossfaded } from "../build/crossfade.ts";
+import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { StageView } from "../../rules/rule.ts";
+import { bodyOf, filled, isObject, stageTrees, writtenJson, type StageTree } from "../stages.ts";
+
+export interface Examined {
+  readonly kept: KeptTop;
+  /** The tree with its defaults, and what checking it gave. */
+  readonly top: CheckedTree;
+  readonly stages: readonly StageTree[];
+  /** Each stage's blocks; undefined for the stage that stands where nobody wrote any: it has the top level's. */
+  readonly checked: readonly (CheckedTree | undefined)[];
+  readonly written: readonly JsonObject[];
+}
+
+type MergeReport = (problem: MergeProblem) => void;
+
+export function examine(root: MapNode, file: string, report: Report, merging: MergeReport): Examined {
+  const full = filled(root);
+  const kept = checkTop(file, full, report);
+  const stages = stageTrees(
+    full,
+    (problem, stage) => merging({ ...problem, path: problem.path || stage }),
+    child(full, "stages") === undefined ? undefined : kept,
+  );
+  // Without stages the one there is has the top level's blocks: they have been checked.
+  const checked = stages.map((stage) =>
+    stage.written === undefined ? undefined : checkStage(stage, kept, report),
+  );
+  const written = stagesJson(stages, kept, report);
+  const { json, checker } = kept;
+  const tree = complete(file, { ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
+  return { kept, top: { node: full, json: tree, checker }, stages, checked, written };
+}
+
+/** Everything but the stages. */
+function checkTop(file: string, full: MapNode, report: Report): KeptTop {
+  const stages = child(full, "stages");
+  const { shape } = grammar.fields["stages"]!;
+  if (stages !== undefined && stages.kind !== "list") new Checker(report).visit(shape, stages, "stages");
+  const node = withoutEntry(full, "stages");
+  const known = keptTop(file, node);
+  if (known !== undefined) return known;
+  const complaints = counting(report);
+  const checker = new Checker(complaints.report);
+  const json = checker.visit(grammar, node, "");
+  const top = { node, blocks: bodyOf(full), json: isObject(json) ? json : {}, checker, built: undefined };
+  if (complaints.count() === 0) keepTop(file, top);
+  return top;
+}
+
+/** Tells how many complaints there were. */
+function counting(report: Report): { readonly report: Report; count(): number } {
+  let count = 0;
+  return {
+    report: (finding) => {
+      count += 1;
+      report(finding);
+    },
+    count: () => count,
+  };
+}
+
+function checkStage(stage: StageTree, top: KeptTop, report: Report): CheckedTree {
+  const kept = stage.written && keptStage(stage.written, top);
+  if (kept?.checked !== undefined) return kept.checked;
+  const complaints = counting(report);
+  const checked = checkBlocks(stage, top.checker, complaints.report);
+  if (kept !== undefined && kept.body === stage.body && complaints.count() === 0) kept.checked = checked;
+  return checked;
+}
+
+/** A stage's blocks: what it inherits has been complained about at the top level already. */
+function checkBlocks({ name, body }: StageTree, top: Checker, report: Report): CheckedTree {
+  const prefix = `stages.${name}`;
+  const checker = new Checker((finding) => {
+    if (finding.at.stage === undefined) return;
+    const { misplaced, meant, key } = finding;
+    const inStage = (path: string): string => `${prefix}.${path}`;
+    report({
+      ...finding,
+      key: inStage(key),
+      ...(misplaced?.to === undefined ? {} : { misplaced: { to: inStage(misplaced.to) } }),
+      ...(meant === undefined ? {} : { meant: inStage(meant) }),
+    });
+  }, top);
+  const json = checker.visit({ kind: "map", fields: grammar.fields }, body, "");
+  return { node: body, json: isObject(json) ? json : {}, checker };
+}
+
+/** Each stage as written: its own keys checked, its overrides as they are. */
+function stagesJson(stages: readonly StageTree[], top: KeptTop, report: Report): JsonObject[] {
+  const complaints = counting(report);
+  const checker = new Checker(complaints.report);
+  return stages.flatMap((stage) => {
+    if (stage.written === undefined) return [];
+    const kept = keptStage(stage.written, top);
+    if (kept.written !== undefined && isSamePlan(kept.written.plan, stage)) return [kept.written.json];
+    const before = complaints.count();
+    const json = stageJson(stage, stage.written, checker);
+    if (complaints.count() === before) kept.written = { plan: stage, json };
+    return [json];
+  });
+}
+
+function stageJson(
+  { name, writtenKind: kind, steps }: StageTree,
+  written: MapNode,
+  checker: Checker,
+): JsonObject {
+  const own = bodyOf(written);
+  const rest = restOf(written);
+  const json = checker.visit(stageItem, rest, `stages.${name}`);
+  const overrides = writtenJson(own);
+  const files = withFiles(rest);
+  return {
+    ...(isObject(json) ? json : {}),
+    ...files,
+    kind,
+    steps,
+    ...(isObject(overrides) ? overrides : {}),
+  };
+}
+
+/** A stage's own keys. */
+const restOf = (written: MapNode): MapNode =>
+  mapNode(
+    written.origin,
+    [...written.entries].filter(([key]) => !stageBlocks.includes(key)),
+  );
+
+/** Who wrote each value: the top level's, and of the stages their own keys. */
+export function originsOf({ top, stages }: Examined): ReadonlyMap<string, Origin> {
+  const checker = new Checker(() => undefined);
+  const { shape } = grammar.fields["stages"]!;
+  const list = child(top.node, "stages");
+  if (list !== undefined && list.kind !== "list") checker.visit(shape, list, "stages");
+  for (const { name, written } of stages)
+    if (written !== undefined) checker.visit(stageItem, restOf(written), `stages.${name}`);
+  return new Map([...top.checker.origins, ...checker.origins]);
+}
+
+/** Of a stage's own keys those that name files, made absolute. */
+const withFiles = (own: MapNode): JsonObject =>
+  Object.fromEntries(
+    ["merge", "on_enter"].flatMap((key) => {
+      const node = child(own, key);
+      return node === undefined || isNull(node) ? [] : [[key, writtenJson(node)]];
+    }),
+  );
+
+/** What follows from other values where nobody wrote it. */
+function complete(file: string, json: JsonObject, full: MapNode): JsonObject {
+  const evaluation = isObject(json["evaluation"]) ? json["evaluation"] : {};
+  const passAt = Array.isArray(evaluation["pass_at"])
+    ? evaluation["pass_at"].filter((k) => typeof k === "number")
+    : [];
+  const samples: Json = evaluation["samples"] ?? (passAt.length === 0 ? 1 : Math.max(...passAt));
+  const steps = full.entries.has("stages")
+    ? {}
+    : { steps: json["steps"] ?? stageTrees(full, () => undefined)[0]?.steps ?? 0 };
+  return { name: stemOf(file), ...json, ...steps, evaluation: { ...evaluation, samples } };
+}
+
+/** Only of what was examined without an error. */
+export function assemble(
+  file: string,
+  { kept, top, stages, checked, written }: Examined,
+): { readonly config: RunConfig; readonly views: readonly StageView[] } {
+  const total = stages.reduce((sum, { kind, steps }) => sum + (kind === "rl" ? steps : 0), 0);
+  const shared = builtTop(kept, top, total);
+  const { body } = shared;
+  const built = stages.map((stage, index) => builtStage(kept, stage, checked[index], written[index], shared));
+  const views = crossfaded(built).map((config, index): StageView => {
+    const stage = stages[index]!;
+    const path = stage.written === undefined ? "" : `stages.${stage.name}`;
+    return { config, body: (checked[index] ?? top).node, written: stage.written, path };
+  });
+  return {
+    config: buildRun(
+      file,
+      top,
+      body,
+      views.map(({ config }) => config),
+    ),
+    views,
+  };
+}
+
+/** The node of what was kept is that of a top level without stages, as far as a block of it is asked for the same. */
+function builtTop(kept: KeptTop, top: CheckedTree, total: number): BuiltTop {
+  if (kept.built?.steps === total) return kept.built;
+  return (kept.built = { tree: top, steps: total, body: buildBody(top, total) });
+}
+
+function builtStage(
+  kept: KeptTop,
+  stage: StageTree,
+  checked: CheckedTree | undefined,
+  written: JsonObject = {},
+  shared: BuiltTop,
+): StageConfig {
+  const known = stage.written && keptStage(stage.written, kept);
+  if (known?.built !== undefined && known.built.total === shared.steps && isSamePlan(known.built.plan, stage))
+    return known.built.config;
+  const tree = checked ?? shared.tree;
+  const own = isStageClock(stage, tree) ? stage.steps : shared.steps;
+  const config = buildStage(written, stage, buildBody(tree, own, shared));
+  if (known?.checked === checked && known?.written?.json === written)
+    known.built = { plan: stage, total: shared.steps, config };
+  return config;
+}
+
+/** Whether the stage itself wrote the learning rate's schedule: then it spans the stage. */
+const isStageClock = (stage: StageTree, tree: CheckedTree): boolean => {
+  const node = child(child(child(tree.node, "update"), "optimizer"), "schedule");
+  return stage.written !== undefined && node?.origin.stage !== undefined;
+};

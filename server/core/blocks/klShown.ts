@@ -1,0 +1,41 @@
+/** What the other model of a KL entry is shown beside the task's prompt. */
+import { z } from "zod";
+import { refers, template } from "../references.ts";
+
+const shownWhat = z.enum(["sibling", "solution", "answer", "field"]);
+
+const shownObject = z.strictObject({
+  what: shownWhat
+    .default("sibling")
+    .describe(
+      "sibling: a rollout of the same group that succeeded; solution, answer: the task's; field: a field of its data.",
+    ),
+  field: refers({ to: "field" }).default("feedback").describe("The field, where `what` is one."),
+  template: template("prompt", "help")
+    .default("{prompt}\nA correct answer: {help}\nThe same in other words: ")
+    .describe("What the model is asked: `{prompt}` and `{help}`."),
+});
+
+export const klShown = z.union([shownWhat, shownObject]);
+export type KlShown = z.output<typeof shownObject>;
+
+export const shownOf = (written: z.output<typeof klShown>): KlShown =>
+  typeof written === "string" ? shownObject.parse({ what: written }) : written;
+
+/** What the contexts of entries are called: by what is shown, numbered where two show the same in different words. */
+export function shownNames(
+  entries: readonly { readonly shown: KlShown | undefined }[],
+): (string | undefined)[] {
+  const known = new Map<string, string>();
+  const counts = new Map<string, number>();
+  return entries.map(({ shown }) => {
+    if (shown === undefined) return undefined;
+    const key = JSON.stringify(shown);
+    const name = known.get(key);
+    if (name !== undefined) return name;
+    const count = (counts.get(shown.what) ?? 0) + 1;
+    counts.set(shown.what, count);
+    known.set(key, count === 1 ? shown.what : `${shown.what}-${count}`);
+    return known.get(key);
+  });
+}

@@ -1,0 +1,37 @@
+/** What follows from `rollout.shape`, for rules and the memory estimate. */
+import { keyedRandom } from "./keyedRandom.ts";
+import type { StageBody } from "./resolved.ts";
+import type { EpisodeShape } from "../slots/episodes.ts";
+
+type Rollout = Pick<StageBody["rollout"], "shape" | "max_tokens" | "group" | "prefix">;
+
+const shapeOf = ({ shape, max_tokens, group }: Rollout): EpisodeShape =>
+  shape.declaration.create(shape.params, {
+    folder: shape.folder,
+    random: keyedRandom("shape"),
+    max_tokens,
+    group,
+  });
+
+/** Most attempts of an episode; 1: rollouts are single responses. */
+export const attemptsOf = (rollout: Rollout): number => shapeOf(rollout).most;
+export const hasAttempts = (rollout: Rollout): boolean => attemptsOf(rollout) > 1;
+
+/** Most tokens behind the first prompt; what is said in between counts a token a character. */
+export function episodeTokens(rollout: Rollout): number {
+  const shape = shapeOf(rollout);
+  const { most, budget } = shape;
+  const own = rollout.max_tokens * (budget === "attempt" ? most : 1);
+  const said = Array.from(
+    { length: most - 1 },
+    (_, i) =>
+      (shape.reply({ number: i + 1, tries: most, right: false }) ?? "").length + rollout.prefix.length,
+  );
+  return own + said.reduce((sum, length) => sum + length, 0);
+}
+
+/** The shape's own first question may be longer than the task's prompt by so many characters. */
+export const askedBeyond = (rollout: Rollout): number => {
+  const { ask, most } = shapeOf(rollout);
+  return ask === undefined ? 0 : ask("", most).length;
+};

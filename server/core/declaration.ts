@@ -1,0 +1,300 @@
+/**
+ * The one form in which every method declares itself. From a declaration come the config schema, its JSON Schema,
+ * defaults, completion, hover text, validation messages, `gradus methods --json` and docs/methods: nothing is
+ * written twice.
+ */
+import { z } from "zod";
+import type {
+  Admission,
+  Advantage,
+  Aggregate,
+  Arms,
+  Auxiliary,
+  Budget,
+  Clock,
+  Combine,
+  Correction,
+  Estimator,
+  GuidanceAmount,
+  GuidanceRatio,
+  GuidanceSource,
+  GuidanceTrigger,
+  KlEstimator,
+  Mask,
+  Models,
+  Objective,
+  Random,
+  Refill,
+  ReplayAdmission,
+  ReplayDraw,
+  ReplaySource,
+  Rescore,
+  RewardTerm,
+  Sampler,
+  Selection,
+  Signal,
+  Start,
+  TaskSource,
+  Tokenizer,
+  TokenWeight,
+} from "./seams.ts";
+import type { AdvantageBaseline, AdvantageScale } from "./slots/advantage.ts";
+import type { Answer, Author, Gate, Selector, Transform } from "./slots/generation.ts";
+import type { Branching } from "./slots/branching.ts";
+import type { EpisodeShape } from "./slots/episodes.ts";
+import type { UpdateRule } from "./slots/optimizer.ts";
+
+/** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
+export interface SlotMethods {
+  task: TaskSource;
+  arms: Arms;
+  signal: Signal;
+  estimator: Estimator;
+  sampler: Sampler;
+  admission: Admission;
+  refill: Refill;
+  budget: Budget;
+  start: Start;
+  branching: Branching;
+  episode_shape: EpisodeShape;
+  guidance_trigger: GuidanceTrigger;
+  guidance_source: GuidanceSource;
+  guidance_amount: GuidanceAmount;
+  guidance_ratio: GuidanceRatio;
+  reward: RewardTerm;
+  combine: Combine;
+  baseline: AdvantageBaseline;
+  scale: AdvantageScale;
+  advantage: Advantage;
+  objective: Objective;
+  aggregate: Aggregate;
+  correction: Correction;
+  kl: KlEstimator;
+  mask: Mask;
+  replay: ReplaySource;
+  replay_admission: ReplayAdmission;
+  replay_draw: ReplayDraw;
+  rescore: Rescore;
+  selection: Selection;
+  auxiliary: Auxiliary;
+  token_weight: TokenWeight;
+  optimizer: OptimizerChoice;
+  task_selector: Selector;
+  task_transform: Transform;
+  task_author: Author;
+  task_answer: Answer;
+  task_gate: Gate;
+}
+export type SlotName = keyof SlotMethods;
+
+/** What the engine needs to know of an optimiser. Made by a declaration's `create` only. */
+export interface OptimizerChoice {
+  readonly name: string;
+  readonly lr: number;
+  readonly weight_decay: number;
+  readonly warmup: number;
+  readonly clip_norm: number | null;
+  readonly clip_value: number | null;
+  readonly rule: UpdateRule;
+}
+
+/** What a method may use when it is created: the folder that relative paths start from, randomness, the run's models. */
+export interface MethodContext {
+  /** Folder of the config file that wrote the parameter. */
+  readonly folder: string;
+  readonly random: Random;
+  readonly models?: Models;
+  readonly tokenizer?: Tokenizer;
+  /** The values other slots need: rollout.max_tokens, rollout.group, … */
+  readonly max_tokens: number;
+  readonly group: number;
+  /** How a model is asked (`rollout.chat`, `rollout.system`). */
+  readonly asking?: { readonly chat?: boolean | "auto"; readonly system?: string | undefined };
+  /** What the config calls this choice: a task source's or a reward term's name. */
+  readonly name?: string;
+  /** Seconds that a user's code may take for one rollout (`reward.timeout`). */
+  readonly timeout?: number;
+}
+
+/** What a guidance source gives. */
+export interface Offers {
+  /** Beside the prompt, or as a piece of the response. */
+  readonly place: "prompt" | "response";
+  /** The amount says how much of it. */
+  readonly divisible: boolean;
+  /** The response to its end: the policy writes nothing. */
+  readonly whole?: boolean;
+  /** What it reads of a task, or of what the task has led to. */
+  readonly reads?: "solution" | "answer" | "attempt";
+  /** Who gave it can say how likely it was. */
+  readonly likely?: boolean;
+}
+
+/**
+ * What parts of a curriculum give one another:
+ *   rate — the signal measures successes, in [0, 1]; by_rollout — it says something of each rollout;
+ *   estimate — the estimator tells arms apart; spread — and how sure it is; posterior — and can draw from its belief;
+ *   foresight — it can tell of tasks that nobody has tried, where a sampler names those it compares;
+ *   tasks — each arm is one task; points — arms are points of a box, which a sampler may choose from;
+ *   mixtures — what is believed is of shares of arms, and not of single ones.
+ */
+export type Capability =
+  "rate" | "by_rollout" | "estimate" | "spread" | "posterior" | "foresight" | "tasks" | "points" | "mixtures";
+
+/** siblings: other rollouts of the group; a group of one gives nothing. */
+export type Need = "siblings";
+
+/**
+ * What a method acts on, where a run need not have it:
+ *   branches — rollouts that share a beginning; given — tokens that the policy did not write; logged — recorded or given
+ *   answers; replayed — rollouts of earlier weights; selected — the better of the rollouts; filtered — a sampler that draws
+ *   from another distribution than the model's.
+ */
+export type Matter = "branches" | "filtered" | "given" | "logged" | "replayed" | "selected";
+
+/**
+ * How a part of a curriculum treats a task that always fails, whatever the signal scores:
+ *   even — as any other: by what is known of the task beforehand, or each task in its turn;
+ *   left_out — a group without a success does not train;
+ *   kept — it is drawn, or trains, in the place of what can be learned: how, in words.
+ */
+export type Failing = "even" | "left_out" | { readonly kept: string };
+
+export interface Declaration<Slot extends SlotName = SlotName, Params extends z.ZodObject = z.ZodObject> {
+  readonly slot: Slot;
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly formula?: string;
+  /** Titles of the papers or names of the systems the definition follows. */
+  readonly sources: readonly string[];
+  readonly status?: "exact" | "approximate";
+  /** What the method reads that a config or a rollout may lack. */
+  readonly needs?: readonly Need[];
+  /** It does what it is for only where there is one of these; undefined: it acts on any rollout. */
+  actsOn?(params: z.output<Params>): readonly Matter[] | undefined;
+  /** Of a curriculum's part: what it gives the other parts, and what it takes that one of them must give. */
+  readonly gives?: readonly Capability[];
+  readonly takes?: readonly Capability[];
+  /** Of a curriculum's part; undefined: as the signal scores it. */
+  failing?(params: z.output<Params>): Failing | undefined;
+  /** Of a guidance source: what it gives, and what it needs for it. */
+  offers?(params: z.output<Params>): Offers;
+  /** Of a reward: whether it looks at what is answered, or only at how. */
+  readonly judges?: "answer" | "form";
+  readonly params: Params;
+  /** Of a reward: the least and the most that it pays, before its weight. */
+  range?(params: z.output<Params>): readonly [number, number];
+  /** Of a scale: within what a factor on all rewards changes no advantage, because they are divided by their own size. */
+  readonly divides?: "group" | "step";
+  // A method, not a property: declarations of one slot with different parameters go into one list.
+  create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];
+}
+
+const declare =
+  <Slot extends SlotName>(slot: Slot) =>
+  <Params extends z.ZodObject>(
+    method: Omit<Declaration<Slot, Params>, "slot">,
+  ): Declaration<Slot, Params> => ({ slot, ...method });
+
+export const taskSource = declare("task");
+export const arms = declare("arms");
+export const signal = declare("signal");
+export const estimator = declare("estimator");
+export const sampler = declare("sampler");
+export const admission = declare("admission");
+export const refill = declare("refill");
+export const budget = declare("budget");
+export const start = declare("start");
+export const branching = declare("branching");
+export const episodeShape = declare("episode_shape");
+export const guidanceTrigger = declare("guidance_trigger");
+export const guidanceSource = declare("guidance_source");
+export const guidanceAmount = declare("guidance_amount");
+export const guidanceRatio = declare("guidance_ratio");
+export const rewardTerm = declare("reward");
+export const combine = declare("combine");
+export const baseline = declare("baseline");
+export const scale = declare("scale");
+export const objective = declare("objective");
+export const aggregate = declare("aggregate");
+export const correction = declare("correction");
+export const klEstimator = declare("kl");
+export const mask = declare("mask");
+export const replaySource = declare("replay");
+export const replayAdmission = declare("replay_admission");
+export const replayDraw = declare("replay_draw");
+export const rescore = declare("rescore");
+export const selection = declare("selection");
+export const auxiliary = declare("auxiliary");
+export const tokenWeight = declare("token_weight");
+export const optimizer = declare("optimizer");
+export const taskSelector = declare("task_selector");
+export const taskTransform = declare("task_transform");
+export const taskAuthor = declare("task_author");
+export const taskAnswer = declare("task_answer");
+export const taskGate = declare("task_gate");
+
+// ───────────────────────────────────────────────────────────────── schedules
+
+/** How a number moves over steps: constant, or from → to. */
+export const scheduleSchema = z.strictObject({
+  schedule: z
+    .enum(["linear", "cosine", "sigmoid", "exponential", "steps"])
+    .describe("Shape of the path from `from` to `to`."),
+  from: z.number().describe("Value until `start`."),
+  to: z.number().describe("Value from `start` + `over` on."),
+  over: z.number().positive().describe("Length of the change, in steps."),
+  start: z.number().nonnegative().default(0).describe("Step at which the change begins."),
+  at: z
+    .array(z.number())
+    .optional()
+    .describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
+  base: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      "For `exponential`: b of from + (to − from)(bᵗ − 1)/(b − 1), t from 0 to 1; above 1 the change comes late, below 1 early. 4 in ZeroSearch. Default: in equal ratios where both ends have one sign, else e⁻⁵.",
+    ),
+});
+export type ScheduleSpec = z.output<typeof scheduleSchema> & { readonly clock?: "run" | "stage" };
+
+/** A number that may move over steps. */
+export type Scheduled = number | ScheduleSpec;
+
+/** A parameter that can take a schedule: a number, or `{ schedule, from, to, over, start }`. */
+export const schedulable = (value: z.ZodType<number>) =>
+  z.union([value, scheduleSchema]).meta({ schedulable: true });
+
+/** (bᵗ − 1)/(b − 1) for b = e^rate, which is t at rate 0: 0 at 0, 1 at 1. */
+const grown = (rate: number, t: number): number => (rate === 0 ? t : Math.expm1(rate * t) / Math.expm1(rate));
+
+/** The value of a scheduled number at a moment. A schedule written inside a stage counts that stage's steps. */
+export function valueAt(value: Scheduled, clock: Clock): number {
+  if (typeof value === "number") return value;
+  const now = value.clock === "stage" ? clock.stageStep : clock.step;
+  const t = Math.min(1, Math.max(0, (now - value.start) / value.over));
+  const { from, to } = value;
+  switch (value.schedule) {
+    case "linear":
+      return from + (to - from) * t;
+    case "cosine":
+      return to + (from - to) * 0.5 * (1 + Math.cos(Math.PI * t));
+    case "sigmoid": {
+      // Logistic in t ∈ [0, 1] with slope 10, stretched so that both ends are met exactly.
+      const logistic = (u: number): number => 1 / (1 + Math.exp(-10 * (u - 0.5)));
+      return from + ((to - from) * (logistic(t) - logistic(0))) / (logistic(1) - logistic(0));
+    }
+    case "exponential":
+      // From the larger end, so that their ratio is at most 1: it may be beyond all numbers the other way round.
+      if (value.base === undefined && Math.sign(from) * Math.sign(to) > 0)
+        return Math.abs(from) < Math.abs(to) ? to * (from / to) ** (1 - t) : from * (to / from) ** t;
+      return from + (to - from) * grown(value.base === undefined ? -5 : Math.log(value.base), t);
+    case "steps": {
+      const jumps = value.at ?? [0.2, 0.4, 0.6, 0.8, 1];
+      const passed = jumps.filter((jump) => t >= jump && now >= value.start).length;
+      return from + ((to - from) * passed) / jumps.length;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** What the shapes of episodes are made of. */
+import type { Random } from "../seams.ts";
+
+/** An attempt that has just ended. */
+export interface EndedAttempt {
+  /** Counted from 1. */
+  readonly number: number;
+  /** Attempts that the episode may have. */
+  readonly tries: number;
+  /** undefined: the shape does not ask (`judges`), or nobody could tell. */
+  readonly right: boolean | undefined;
+}
+
+/** How an episode goes: how many attempts it may have, and what is said between two of them. */
+export interface EpisodeShape {
+  /** Most attempts of any episode. */
+  readonly most: number;
+  /** attempt: each may have `rollout.max_tokens`; episode: all of an episode share them. */
+  readonly budget: "attempt" | "episode";
+  /** Whether it asks of each attempt if it was right (`reward.success`). */
+  readonly judges: boolean;
+  /** Attempts that an episode may have, 1 to `most`. */
+  tries(random: Random): number;
+  /** What is asked first in the place of the task's prompt; absent: the prompt. */
+  ask?(prompt: string, tries: number): string;
+  /** What is said behind an attempt; undefined: the episode has ended. */
+  reply(attempt: EndedAttempt): string | undefined;
+}

@@ -1,0 +1,22 @@
+/** What a reward term gives; part of the seams. */
+import type { JudgedCriterion } from "../../../shared/criteria.ts";
+import type { Level } from "../seams.ts";
+
+/** Characters [from, to) of a response, by a name that masks read, e.g. `executed` or `error`. */
+export type TextSpans = Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>;
+
+/** What a term says of one rollout. */
+export type TermValue = (
+  | { readonly kind: "value"; readonly value: number; readonly spans?: TextSpans }
+  | {
+      readonly kind: "values";
+      readonly level: Exclude<Level, "response">;
+      readonly values: readonly number[];
+      readonly spans?: TextSpans;
+    }
+  | { readonly kind: "none"; readonly spans?: TextSpans }
+  | { readonly kind: "error"; readonly message: string }
+) & {
+  /** What it made of each criterion: recorded and shown, read by nothing that trains. */
+  readonly criteria?: readonly JudgedCriterion[];
+};

@@ -1,0 +1,81 @@
+/** What can be asked. */
+import type { JsonObject } from "../../../shared/json.ts";
+import type { Clock, Group, Random, Stateful } from "../seams.ts";
+
+/** A prompt with its answer and environment. */
+export interface Task {
+  /** Canonical and stable: equal tasks have equal ids, whatever their place in the data. Splits hash it. */
+  readonly id: string;
+  /** The task source's name in the config. */
+  readonly source: string;
+  readonly env: string;
+  readonly prompt: string;
+  /** How the response begins: given to the model, never written by it. */
+  readonly begin?: string;
+  /** Reference answer, where there is one. */
+  readonly answer?: string;
+  /** What the environment's verifier, templates and reward functions read. */
+  readonly data: JsonObject;
+  /** A written solution in the response's own format, for supervised warm-up and guidance. */
+  readonly solution?: string;
+  /** Two answers of which the first is the better, for preferences. */
+  readonly pair?: { readonly chosen: string; readonly rejected: string };
+}
+
+/** A place tasks come from. `split` is decided by a hash of the canonical task, so no task is in both. */
+export interface TaskSource extends Stateful {
+  readonly name: string;
+  /** The values of the arm key this source can produce, e.g. `["3", "4"]`; empty: one arm of the source's name. */
+  readonly values: readonly string[];
+  /** Draws one task of an arm value (undefined: any); null when the source has none such left. */
+  draw(split: "train" | "evaluate", value: string | undefined, random: Random): Task | null;
+  /** The arm value of one of this source's tasks. */
+  valueOf(task: Task): string | undefined;
+  /**
+   * Its train tasks by number, where each is to be an arm of its own; absent: they cannot be counted.
+   * @param size how many an endless source is to make
+   */
+  pool?(size: number, random: Random): TaskPool;
+  /** A train task as this one but so many difficulties harder (easier: below 0); null: there is none. */
+  vary?(task: Task, by: number, random: Random): Task | null;
+  /** The task that a prompt of this source asks; null: it asks none that can be solved. */
+  read?(prompt: string): Task | null;
+  /** Whether this source asks a recorded task only to measure the policy; absent: it cannot tell. */
+  holdsOut?(asked: RecordedTask): boolean;
+  /** Lines of its file that it never asks, in words. */
+  readonly omitted?: string | undefined;
+  /** Of the tasks that a file gave: a resumed run compares, for the file may have changed. Absent: they are always the same. */
+  readonly stamp?: string;
+  /** More tasks appear in its pool while the run goes on. */
+  readonly grows?: true;
+  /** Several stages draw from it, whose curricula differ: it is saved beside them, once. */
+  readonly shared?: true;
+  /** What a step has shown of all sources' tasks. */
+  observe?(groups: readonly Group[], clock: Clock): void;
+  /** Numbers that its tasks are made from and that may vary, the difficulty first; absent: none. */
+  readonly box?: readonly Knob[];
+  /** Draws one task made from these numbers, by name; null when it finds none of that split. */
+  drawAt?(at: Readonly<Record<string, number>>, split: "train" | "evaluate", random: Random): Task | null;
+}
+
+/** What a log knows of a task. */
+export interface RecordedTask {
+  /** Canonical, where the log has it. */
+  readonly id?: string;
+  readonly prompt?: string;
+}
+
+/** A number that tasks are made from. */
+export interface Knob {
+  readonly name: string;
+  readonly low: number;
+  readonly high: number;
+  /** Whole numbers only: a point between them is rounded. */
+  readonly whole: boolean;
+}
+
+/** Tasks by number, all different. */
+export interface TaskPool {
+  readonly size: number;
+  task(number: number): Task;
+}

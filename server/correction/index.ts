@@ -1,6 +1,0 @@
-import type { Declaration } from "../config/declaration.ts";
-import { mask } from "./mask.ts";
-import { reject } from "./reject.ts";
-import { truncate } from "./truncate.ts";
-
-export const corrections: readonly Declaration<"correction">[] = [truncate, mask, reject];

@@ -1,0 +1,62 @@
+/** Answers why a rollout of a run has its advantage: its rows from the store, the rest in a thread of its own. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { UserError } from "../../../shared/errors.ts";
+import type { ParamsOf, rolloutsWhy } from "../../../shared/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { Why } from "../../../shared/why.ts";
+import type { RemoteStore } from "../../store/remote.ts";
+import type { ExplainAnswer, ExplainTask } from "./explainThread.ts";
+
+/** Of a step with more rollouts the group alone is looked at. */
+const mostRollouts = 512;
+
+export async function explain(
+  remote: RemoteStore,
+  { run, ...which }: ParamsOf<typeof rolloutsWhy>,
+): Promise<Why> {
+  const { folder, authored } = await remote.call("show", { run });
+  return inThread({ folder, authored, rows: await rowsOf(remote, run, which), which });
+}
+
+async function rowsOf(
+  remote: RemoteStore,
+  run: string,
+  { step, group }: ExplainTask["which"],
+): Promise<readonly RolloutRow[]> {
+  const trained = 'use == "train"';
+  const ask = (where: string, tokens: boolean, limit: number) =>
+    remote.call("rollouts", { run, step, where, tokens, limit });
+  const { total } = await ask(trained, false, 1);
+  const where = total > mostRollouts ? `${trained} && group == ${JSON.stringify(group)}` : trained;
+  return (await ask(where, true, mostRollouts)).rollouts;
+}
+
+/** The bundle lies in dist/, beside or one folder above whatever chunk this is. */
+function threadFile(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const places = [join(here, "explainThread.mjs"), join(here, "..", "explainThread.mjs")];
+  const found = places.find((place) => existsSync(place));
+  if (found === undefined)
+    throw new UserError("The thread that explains rollouts is not built.", {
+      file: places[0] ?? here,
+      code: "not-built",
+      action: "Build it: npm start.",
+    });
+  return found;
+}
+
+function inThread(task: ExplainTask): Promise<Why> {
+  const worker = new Worker(threadFile(), { workerData: task, name: "gradus-explain" });
+  return new Promise<Why>((resolve, reject) => {
+    worker.once("message", (answer: ExplainAnswer) => {
+      if ("why" in answer) resolve(answer.why);
+      else
+        reject(answer.detail === null ? new Error(answer.error) : new UserError(answer.error, answer.detail));
+    });
+    worker.once("error", reject);
+    worker.once("exit", () => reject(new Error("the thread that explains rollouts ended without an answer")));
+  }).finally(() => worker.terminate());
+}

@@ -1,0 +1,78 @@
+/** `gradus/rescore` and `gradus/rescore/sweep`: one question, one answer, for whoever has the config's text. */
+import { limits, readText } from "../../lib/inputFile.ts";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import type { ParamsOf, ResultOf, rescore, rescoreSweep } from "../../../shared/protocol.ts";
+import type { Rescored } from "../../../shared/rescore.ts";
+import type { RemoteStore } from "../../store/remote.ts";
+import { pathsOf } from "../fileRuns.ts";
+import { Overtaken, type Rescorer } from "./rescorer.ts";
+import type { Wish } from "./rescoreWire.ts";
+
+type Edited = Pick<ParamsOf<typeof rescore>, "uri" | "text" | "unsaved" | "trusted">;
+type Remote = Pick<RemoteStore, "call">;
+
+/** Answers null where the config has no run with rollouts, or a later question of the same kind came. */
+export async function rescoreOnce(
+  remote: Remote,
+  rescorer: Rescorer,
+  { scope, ...edited }: ParamsOf<typeof rescore>,
+): Promise<ResultOf<typeof rescore>> {
+  const wish = await wishOf(remote, edited, { kind: scope });
+  if (wish === undefined) return { rescored: null };
+  let rescored: Rescored | null = null;
+  try {
+    await rescorer.ask(`once ${scope} ${wish.file} ${Object.keys(wish.unsaved).join()}`, wish, (part) => {
+      rescored = part;
+    });
+    return { rescored };
+  } catch (error) {
+    if (error instanceof Overtaken) return { rescored: null };
+    throw error;
+  }
+}
+
+export async function sweepOnce(
+  remote: Remote,
+  rescorer: Rescorer,
+  { term, from, to, ...edited }: ParamsOf<typeof rescoreSweep>,
+): Promise<ResultOf<typeof rescoreSweep>> {
+  const wish = await wishOf(remote, edited, { kind: "sweep", term, from, to });
+  if (wish === undefined) return { sweep: null };
+  try {
+    const swept = await rescorer.ask(`once sweep ${wish.file} ${term}`, wish, () => undefined);
+    return { sweep: swept ?? null };
+  } catch (error) {
+    if (error instanceof Overtaken) return { sweep: null };
+    throw error;
+  }
+}
+
+async function wishOf(
+  remote: Remote,
+  { uri, text, unsaved = {}, trusted }: Edited,
+  want: Wish["want"],
+): Promise<Wish | undefined> {
+  const file = uri.startsWith("file:") ? fileURLToPath(uri) : resolve(uri);
+  const { record } = await remote.call("fileRuns", pathsOf(file));
+  if (record === null) return undefined;
+  const { summary, folder, authored, bundles } = record;
+  const steps = await remote.call("rolloutSteps", summary.id);
+  if (steps.length === 0) return undefined;
+  const run = { id: summary.id, name: summary.name, folder, authored, bundles };
+  return { run, steps, file, text: text ?? textOf(file), trusted, unsaved, want };
+}
+
+function textOf(file: string): string {
+  try {
+    return readText(file, limits.config);
+  } catch (error) {
+    throw new UserError(`The config cannot be read: ${messageOf(error)}.`, {
+      file,
+      code: "missing-file",
+      cause: error,
+      action: "Check the path.",
+    });
+  }
+}

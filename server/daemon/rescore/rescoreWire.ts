@@ -1,0 +1,59 @@
+/** What the main thread and the thread that scores rollouts again say to each other. Plain data both ways. */
+import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import type { Rescored, Sweep } from "../../../shared/rescore.ts";
+
+/** A run, as far as scoring its rollouts again needs it. */
+export interface RunToRescore {
+  readonly id: string;
+  readonly name: string;
+  /** `runs/<id>` */
+  readonly folder: string;
+  /** The config as its author wrote it. */
+  readonly authored: string;
+  readonly bundles: Readonly<Record<string, string>>;
+}
+
+export interface Wish {
+  readonly run: RunToRescore;
+  /** Steps with rollouts, ascending. */
+  readonly steps: readonly number[];
+  /** The config as it stands. */
+  readonly file: string;
+  readonly text: string;
+  readonly trusted: boolean;
+  /** Texts of files that are open in an editor, by their paths. */
+  readonly unsaved: Readonly<Record<string, string>>;
+  readonly want:
+    /** Nothing yet: reads the last step and starts what an edit would have to wait for. */
+    | { readonly kind: "warm" }
+    | { readonly kind: "step" }
+    | { readonly kind: "run" }
+    | {
+        readonly kind: "sweep";
+        readonly term: string;
+        readonly from: number | undefined;
+        readonly to: number | undefined;
+      };
+}
+
+export type ToThread =
+  | { readonly kind: "wish"; readonly id: number; readonly wish: Wish }
+  | { readonly kind: "cancel"; readonly id: number }
+  | { readonly kind: "places"; readonly id: number; readonly places: readonly RecordPlace[] }
+  | { readonly kind: "no-places"; readonly id: number; readonly message: string }
+  | { readonly kind: "close" };
+
+export type FromThread =
+  /** The last step, then more of the run. */
+  | { readonly kind: "part"; readonly id: number; readonly rescored: Rescored }
+  | { readonly kind: "swept"; readonly id: number; readonly sweep: Sweep }
+  | { readonly kind: "done"; readonly id: number }
+  | { readonly kind: "cancelled"; readonly id: number }
+  | {
+      readonly kind: "failed";
+      readonly id: number;
+      readonly message: string;
+      /** null: not the person's to mend. */
+      readonly detail: { readonly action?: string; readonly file?: string; readonly code?: string } | null;
+    }
+  | { readonly kind: "places?"; readonly id: number; readonly run: string; readonly step: number };

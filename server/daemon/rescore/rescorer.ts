@@ -1,0 +1,156 @@
+/** The main thread's end of scoring rollouts again: one thread for the daemon, started when it is first needed. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import type { Rescored, Sweep } from "../../../shared/rescore.ts";
+import type { RemoteStore } from "../../store/remote.ts";
+import type { FromThread, ToThread, Wish } from "./rescoreWire.ts";
+
+/** Its memory is given back after so long without a wish. */
+const idleAfter = 5 * 60_000;
+/** A computation that a config's own pattern keeps from ending is ended with its thread. */
+const hangsAfter = 60_000;
+
+/** The wish was overtaken by the next of its key. */
+export class Overtaken extends Error {}
+
+interface Waiting {
+  readonly key: string;
+  readonly part: (rescored: Rescored) => void;
+  readonly done: (sweep: Sweep | undefined) => void;
+  readonly failed: (error: Error) => void;
+  sweep: Sweep | undefined;
+}
+
+/** The bundle lies in dist/, beside or one folder above whatever chunk this is. */
+function threadFile(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const places = [join(here, "rescoreThread.mjs"), join(here, "..", "rescoreThread.mjs")];
+  const found = places.find((place) => existsSync(place));
+  if (found === undefined)
+    throw new UserError("The thread that scores rollouts again is not built.", {
+      file: places[0] ?? here,
+      code: "not-built",
+      action: "Build it: npm start.",
+    });
+  return found;
+}
+
+export class Rescorer {
+  private worker: Worker | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+  private next = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly remote: Pick<RemoteStore, "call">,
+    private readonly log: (text: string) => void,
+  ) {}
+
+  /**
+   * A wish ends the one of the same key that is under way, which rejects with `Overtaken`.
+   * @param part told of the last step, then of more of the run
+   */
+  ask(key: string, wish: Wish, part: (rescored: Rescored) => void): Promise<Sweep | undefined> {
+    this.cancel(key);
+    const id = this.next++;
+    return new Promise((done, failed) => {
+      this.waiting.set(id, { key, part, done, failed, sweep: undefined });
+      this.tell({ kind: "wish", id, wish });
+      this.rest(hangsAfter);
+    });
+  }
+
+  cancel(key: string): void {
+    for (const [id, waiting] of this.waiting)
+      if (waiting.key === key) {
+        this.waiting.delete(id);
+        this.tell({ kind: "cancel", id });
+        waiting.failed(new Overtaken("another edit came"));
+      }
+  }
+
+  /** Lets the thread end the processes of rewards, then ends it. */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    const { worker } = this;
+    this.worker = undefined;
+    if (worker === undefined) return;
+    worker.postMessage({ kind: "close" } satisfies ToThread);
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, 1_000).unref());
+    await Promise.race([ended, patience]);
+    await worker.terminate();
+  }
+
+  private tell(message: ToThread): void {
+    this.worker ??= this.started();
+    this.worker.postMessage(message);
+  }
+
+  /** A thread that has ended meanwhile needs no answer. */
+  private answer(message: ToThread): void {
+    this.worker?.postMessage(message);
+  }
+
+  private started(): Worker {
+    const worker = new Worker(threadFile(), { name: "gradus-rescore" });
+    worker.unref();
+    worker.on("message", (message: FromThread) => this.receive(message));
+    worker.on("error", (error) => this.log(`rescore: ${messageOf(error)}`));
+    worker.on("exit", () => {
+      if (this.worker !== worker) return;
+      this.worker = undefined;
+      this.fail("the thread that scores rollouts again ended");
+    });
+    return worker;
+  }
+
+  private receive(message: FromThread): void {
+    if (message.kind === "places?") return void this.place(message);
+    const waiting = this.waiting.get(message.id);
+    if (waiting === undefined) return;
+    if (message.kind === "part") waiting.part(message.rescored);
+    else if (message.kind === "swept") waiting.sweep = message.sweep;
+    else this.settle(message.id, waiting, message);
+  }
+
+  private settle(
+    id: number,
+    waiting: Waiting,
+    message: Extract<FromThread, { kind: "done" | "cancelled" | "failed" }>,
+  ): void {
+    this.waiting.delete(id);
+    if (this.waiting.size === 0) this.rest(idleAfter);
+    if (message.kind === "done") return waiting.done(waiting.sweep);
+    if (message.kind === "cancelled") return waiting.failed(new Overtaken("another edit came"));
+    waiting.failed(
+      message.detail === null ? new Error(message.message) : new UserError(message.message, message.detail),
+    );
+  }
+
+  private async place({ id, run, step }: Extract<FromThread, { kind: "places?" }>): Promise<void> {
+    try {
+      const places = await this.remote.call("rolloutPlaces", run, step);
+      this.answer({ kind: "places", id, places });
+    } catch (error) {
+      this.answer({ kind: "no-places", id, message: messageOf(error) });
+    }
+  }
+
+  /** Ends the thread when nothing has come of it, or nobody has wanted anything, for so long. */
+  private rest(milliseconds: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.fail("scoring the rollouts again did not end");
+      this.close().catch((error: unknown) => this.log(`rescore: ${messageOf(error)}`));
+    }, milliseconds).unref();
+  }
+
+  private fail(reason: string): void {
+    for (const { failed } of this.waiting.values()) failed(new Error(reason));
+    this.waiting.clear();
+  }
+}

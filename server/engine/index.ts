@@ -1,0 +1,181 @@
+/** Opening the language model that a run trains. */
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { UserError } from "../../shared/errors.ts";
+import type { OptimizerChoice } from "../core/declaration.ts";
+import type { ModelConfig } from "../core/config/resolved.ts";
+import { openBackend, type BackendChoice, type NativeOptions } from "./devices/backend.ts";
+import { readCheckpointHead } from "./weights/checkpoint.ts";
+import {
+  baseOf,
+  openBase,
+  openWeights,
+  readShape,
+  type ModelHead,
+  type WeightReader,
+} from "./formats/index.ts";
+import { isLean } from "./memory.ts";
+import { LanguageModel, type TrainablePolicy } from "./policy.ts";
+import { take } from "./devices/runtime.ts";
+import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
+import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import {
+  initialWeight,
+  llamaStyle,
+  parameterCount,
+  weightShapes,
+  type Shape,
+} from "./transformer/weights.ts";
+
+export { probeBackend, type BackendProbe, type BackendChoice } from "./devices/backend.ts";
+export { MOST_STREAMS, threadSettings } from "./devices/native.ts";
+export type { Backend, TrainablePolicy } from "./policy.ts";
+
+export interface PolicyOptions {
+  readonly model: ModelConfig;
+  readonly optimizer: OptimizerChoice;
+  readonly backend: BackendChoice;
+  readonly threads?: number | undefined;
+  /** Of the initial weights. */
+  readonly seed: number;
+  /** A checkpoint folder to continue: weights, optimiser state and version. */
+  readonly from?: string | undefined;
+  /** A model whose device this one uses, too; it must be closed after this one. */
+  readonly beside?: TrainablePolicy | undefined;
+  /** Most tokens of a micro-batch, padding included. */
+  readonly micro_tokens?: number | undefined;
+  /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
+  readonly kept_bytes?: number | undefined;
+  readonly native?: NativeOptions | undefined;
+  /** Most bytes of activations of one run; beyond, layers are computed one by one, and again on the way back. */
+  readonly run_bytes?: number | undefined;
+  /** Most floats of logits at once: more tokens than that go through the head in pieces. */
+  readonly logits?: number | undefined;
+  /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
+  readonly cache_bytes?: number | undefined;
+  /** Holds nothing twice that can be read or computed again; by itself true of large models. */
+  readonly lean?: boolean | undefined;
+  /** What a new tiny model's vocabulary is learned from, where its config says so. */
+  readonly texts?: (() => Iterable<string>) | undefined;
+}
+
+const MICRO_TOKENS = 2048;
+const KEPT_BYTES = 2 ** 30;
+const RUN_BYTES = 2 ** 30;
+const LOGITS = 2 ** 25;
+const CACHE_BYTES = 2 ** 30;
+
+/** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
+function tinyShape(model: ModelConfig, vocabulary: number): Shape {
+  const { size } = model;
+  const problem =
+    size.width % size.heads !== 0
+      ? `model.size.width (${size.width}) is not a multiple of heads (${size.heads})`
+      : size.heads % size.kv_heads !== 0
+        ? `model.size.heads (${size.heads}) is not a multiple of kv_heads (${size.kv_heads})`
+        : (size.width / size.heads) % 2 !== 0
+          ? `the width of a head, model.size.width / heads, is ${size.width / size.heads}, which is odd`
+          : undefined;
+  if (problem !== undefined)
+    throw new UserError(`${problem}.`, {
+      code: "model-size",
+      action: "Change model.size so that heads divide the width evenly.",
+    });
+  const head_width = size.width / size.heads;
+  return {
+    ...size,
+    vocabulary,
+    head_width,
+    rope_theta: 10_000,
+    epsilon: 1e-5,
+    style: llamaStyle(head_width),
+  };
+}
+
+/** Size and tokenizer of the model, without loading anything heavy: what validation and `doctor` can ask. */
+export function describeModel(
+  model: ModelConfig,
+  from?: string,
+  texts: () => Iterable<string> = () => [],
+): {
+  readonly shape: Shape;
+  readonly tokenizer: PolicyTokenizer;
+  /** Where the weights are; undefined: a `tiny` model, whose weights are drawn. */
+  readonly head: ModelHead | undefined;
+} {
+  if (from === undefined && model.base === "tiny") {
+    const tokenizer = tokenizerForTiny(model.tokenizer, texts);
+    return { shape: tinyShape(model, tokenizer.size), tokenizer, head: undefined };
+  }
+  const head = from === undefined ? openBase(model.base) : readCheckpointHead(from);
+  return { shape: head.shape, tokenizer: head.tokenizer, head };
+}
+
+/**
+ * The size alone, as what is predicted of a run needs it: no tokenizer of a stored model is read, and no vocabulary
+ * learned from a file (it has as many tokens as the config lets it have).
+ */
+export function describeShape(model: ModelConfig): Shape {
+  if (model.base !== "tiny") return readShape(model.base);
+  const { tokenizer } = model;
+  const learned =
+    tokenizer?.use === "bpe" &&
+    tokenizer.file !== undefined &&
+    statSync(tokenizer.file, { throwIfNoEntry: false })?.isFile() === true;
+  return learned ? tinyShape(model, tokenizer.vocabulary) : describeModel(model).shape;
+}
+
+/**
+ * Opens the policy on the chosen backend.
+ *
+ * @throws UserError for a base that is missing or asks for what is not computed here, a damaged checkpoint, or a
+ * native backend that was asked for and does not load.
+ */
+export async function openPolicy(options: PolicyOptions): Promise<TrainablePolicy> {
+  return openLanguageModel(options);
+}
+
+/** A base that a checkpoint carries itself goes with that checkpoint: others must carry it, too. */
+const isInside = (path: string, folder: string | undefined): boolean =>
+  folder !== undefined && dirname(resolve(path)) === resolve(folder);
+
+/** Weights that are drawn when they are asked for. */
+function initialReader(shape: Shape, seed: number): WeightReader {
+  const extents = weightShapes(shape);
+  return {
+    read: (name, room) => initialWeight(shape, seed, name, take(extents, name), room),
+    close: () => undefined,
+  };
+}
+
+/** The same with the engine's own methods, for tests and benchmarks. */
+export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
+  const { shape, tokenizer, head } = describeModel(options.model, options.from, options.texts);
+  const { adapter, heads = [] } = options.model;
+  // A run that continues an adapter stands on that adapter's base, not on the two merged.
+  const base = options.from === undefined || head === undefined ? head : (baseOf(head) ?? head);
+  const weights = (): WeightReader =>
+    base === undefined ? initialReader(shape, options.seed) : openWeights(base);
+  const opened =
+    options.beside?.share() ??
+    (await openBackend(options.backend, options.threads, parameterCount(shape), options.native));
+  return new LanguageModel({
+    ...opened,
+    shape,
+    tokenizer,
+    weights,
+    stored: base !== undefined,
+    lean: options.lean ?? isLean(shape),
+    from: options.from,
+    heads,
+    adapter,
+    base: base === undefined || isInside(base.path, options.from) ? undefined : base.path,
+    seed: options.seed,
+    optimizer: options.optimizer,
+    micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
+    kept_bytes: options.kept_bytes ?? KEPT_BYTES,
+    run_bytes: options.run_bytes ?? RUN_BYTES,
+    logits: options.logits ?? LOGITS,
+    cache_bytes: options.cache_bytes ?? CACHE_BYTES,
+  });
+}

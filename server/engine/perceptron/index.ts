@@ -1,0 +1,23 @@
+/** Opening a multilayer perceptron beside the policy. */
+import type { OptimizerChoice } from "../../core/declaration.ts";
+import type { TrainablePolicy } from "../policySetup.ts";
+import { initialPerceptron, type PerceptronShape } from "./layers.ts";
+import { TrainablePerceptron } from "./perceptron.ts";
+
+export { activations, perceptronWeights, type PerceptronShape } from "./layers.ts";
+export { TrainablePerceptron } from "./perceptron.ts";
+
+export const openPerceptron = (options: {
+  readonly shape: PerceptronShape;
+  readonly optimizer: OptimizerChoice;
+  /** Of the initial weights. */
+  readonly seed: number;
+  /** The model whose device it uses, too; that must be closed after this one. */
+  readonly beside: TrainablePolicy;
+}): TrainablePerceptron =>
+  new TrainablePerceptron({
+    runtime: options.beside.share().runtime,
+    shape: options.shape,
+    weights: initialPerceptron(options.shape, options.seed),
+    optimizer: options.optimizer,
+  });

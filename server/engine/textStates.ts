@@ -1,0 +1,42 @@
+/** What a model tells of its states of texts, as the seam has it. */
+import type { Model } from "../core/seams.ts";
+import type { States } from "../core/states.ts";
+import { anglesOf } from "./angles.ts";
+import { cutRows } from "./passes/cut.ts";
+import { embeddingsOf } from "./embeddings.ts";
+import type { MicroBatch, Row } from "./passes/layout.ts";
+import type { Engine } from "./passes/passes.ts";
+import type { PolicySetup } from "./policySetup.ts";
+
+/** Texts as rows of which every token is read. */
+const textRows = (texts: readonly Int32Array[], pad: number): Row[] =>
+  texts.map((tokens, row) => ({
+    row,
+    column: row,
+    // A row's last token is only ever a target.
+    tokens: Int32Array.from([...tokens, pad]),
+    context: tokens.length,
+  }));
+
+/** @param rest gives back what reading has merged */
+export function textStates(setup: PolicySetup, engineOf: (model: Model) => Engine, rest: () => void): States {
+  const read = async <T>(
+    texts: readonly Int32Array[],
+    model: Model,
+    by: (engine: Engine, micros: readonly MicroBatch[]) => T,
+  ): Promise<T> => {
+    try {
+      return by(engineOf(model), cutRows(setup, textRows(texts, setup.tokenizer.pad))());
+    } finally {
+      rest();
+    }
+  };
+  return {
+    angles: (prompts, model = "policy") => {
+      const texts = prompts.map(({ tokens }) => tokens);
+      return read(texts, model, (engine, micros) => anglesOf(engine, micros, prompts));
+    },
+    embed: (texts, pooling, model = "policy") =>
+      read(texts, model, (engine, micros) => embeddingsOf(engine, micros, texts, pooling)),
+  };
+}

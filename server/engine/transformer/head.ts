@@ -1,0 +1,334 @@
+/**
+ * From final states to per-token channels, and from their gradients back. The states are those of the tokens that are
+ * scored, `[tokens, width]`: no logits exist for others.
+ */
+import type { Channel } from "../../core/seams.ts";
+import type { Ops } from "../devices/ops.ts";
+import { take, type Named } from "../devices/runtime.ts";
+import { linear, type Gradients } from "./linear.ts";
+
+/** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */
+export interface Exponentials<T> {
+  readonly max: T;
+  readonly z: T;
+  readonly e: T;
+  readonly s: T;
+  readonly logS: T;
+}
+export function exponentials<T>(ops: Ops<T>, logits: T): Exponentials<T> {
+  const max = ops.max(logits);
+  const z = ops.sub(logits, max);
+  const e = ops.exp(z);
+  const s = ops.sum(e);
+  return { max, z, e, s, logS: ops.log(s) };
+}
+
+/** H = log s − Σ e·z / s, [tokens, 1]. */
+export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: Exponentials<T>): T {
+  return ops.sub(logS, ops.div(ops.sum(ops.mul(e, z)), s));
+}
+
+// ───────────────────────────────────────────────────────────────── channels, read from their names
+
+/** Channels of a model's own distribution, by the names that they have. */
+const ofLogits = ["logp", "entropy", "logsumexp", "mean_logp", "sum_pi_squared", "greedy"] as const;
+
+/** A channel that needs the vocabulary (one of the distribution alone, or a divergence), a head's, or another model's. */
+export type Parsed =
+  | { readonly kind: "logits"; readonly name: (typeof ofLogits)[number] }
+  /** `logp`: of the token, by the softmax of a head with a value for every word; otherwise the value itself. */
+  | { readonly kind: "head"; readonly head: string; readonly logp: boolean }
+  | { readonly kind: "logp_of"; readonly model: string }
+  | { readonly kind: "greedy_of"; readonly model: string }
+  | {
+      readonly kind: "kl";
+      readonly model: string;
+      readonly direction: "forward" | "reverse";
+      /** Among so many words that the other model finds likeliest; undefined: all. */
+      readonly top: number | undefined;
+    };
+
+/** The parts of a channel's name; undefined for a word that is none. */
+export function parseChannel(channel: Channel): Parsed | undefined {
+  const own = ofLogits.find((name) => name === channel);
+  if (own !== undefined) return { kind: "logits", name: own };
+  const [kind, ...rest] = channel.split(":");
+  const name = rest.join(":");
+  if (kind === "kl") return parseDivergence(rest);
+  if (name === "") return undefined;
+  if (kind === "head") return parseHead(rest);
+  if (kind === "logp") return { kind: "logp_of", model: name };
+  return kind === "greedy" ? { kind: "greedy_of", model: name } : undefined;
+}
+
+/** `<name>` or `<name>:logp`. */
+function parseHead(words: readonly string[]): Parsed {
+  const logp = words.length > 1 && words.at(-1) === "logp";
+  return { kind: "head", head: (logp ? words.slice(0, -1) : words).join(":"), logp };
+}
+
+/** `<model>:<direction>` or `<model>:<direction>:<k>`. */
+function parseDivergence(words: readonly string[]): Parsed | undefined {
+  const top = /^[1-9]\d*$/.test(words.at(-1) ?? "") ? Number(words.at(-1)) : undefined;
+  const rest = top === undefined ? words : words.slice(0, -1);
+  const direction = rest.at(-1);
+  if (rest.length < 2 || (direction !== "forward" && direction !== "reverse")) return undefined;
+  return { kind: "kl", model: rest.slice(0, -1).join(":"), direction, top };
+}
+type Divergence = Extract<Parsed, { readonly kind: "kl" }>;
+type HeadChannel = Extract<Parsed, { readonly kind: "head" }>;
+
+/** What the head's programs compute with. */
+export interface HeadInput<T> {
+  /** Normalised final states of the scored tokens. */
+  readonly y: T;
+  readonly targets: T;
+  /**
+   * Folded matrices: `head` `[vocabulary, width]` and `heads.<name>` `[width, outputs]` with `heads.<name>_bias`
+   * `[1, outputs]`.
+   */
+  readonly folded: Named<T>;
+  /** Heads with an output for every word of the vocabulary, by name; others have one. */
+  readonly words: ReadonlySet<string>;
+  /** The same of the models that divergences are taken from, by name. */
+  readonly others: Named<{ readonly y: T; readonly folded: Named<T> }>;
+}
+
+const logitsOf = <T>(ops: Ops<T>, folded: Named<T>, y: T): T =>
+  ops.matmul(y, take(folded, "head"), false, true);
+
+/** What a head says of every token, [tokens, outputs]. */
+export const headOutputs = <T>(ops: Ops<T>, folded: Named<T>, head: string, y: T): T =>
+  linear(ops, folded, `heads.${head}`, y);
+/** A channel of a head, [tokens]. */
+function headValue<T>(ops: Ops<T>, input: HeadInput<T>, { head, logp }: HeadChannel): T {
+  const outputs = headOutputs(ops, input.folded, head, input.y);
+  if (!input.words.has(head)) return ops.reshape(outputs, [-1]);
+  return logp ? ops.neg(ops.crossEntropy(outputs, input.targets)[0]) : ops.pick(outputs, input.targets);
+}
+
+/** Whether logp by itself is all that is wanted of the logits: one operation then gives it and its gradient. */
+const plain = (channels: readonly Channel[]): boolean =>
+  channels.every((channel) => channel === "logp" || channel.startsWith("head:"));
+
+/** The policy's distribution, and log p, log q and q of every token and word, as one divergence compares them. */
+interface Distributions<T> {
+  readonly parts: Exponentials<T>;
+  readonly logP: T;
+  readonly logQ: T;
+  readonly q: T;
+}
+/** @param parts of the policy's `logits` */
+function distributions<T>(
+  ops: Ops<T>,
+  { top }: Divergence,
+  logits: T,
+  parts: Exponentials<T>,
+  others: T,
+): Distributions<T> {
+  const [own, other] =
+    top === undefined
+      ? [parts, exponentials(ops, others)]
+      : [logits, others].map((x) => exponentials(ops, ops.add(x, leftOut(ops, others, top))));
+  return {
+    parts: own!,
+    logP: ops.sub(own!.z, own!.logS),
+    logQ: ops.sub(other!.z, other!.logS),
+    q: ops.div(other!.e, other!.s),
+  };
+}
+/** 0 for the k likeliest words of each row (and those as likely as the last of them), −1e9 for the others. */
+function leftOut<T>(ops: Ops<T>, logits: T, k: number): T {
+  const [likeliest] = ops.topK(logits, k);
+  const least = ops.neg(ops.max(ops.neg(likeliest)));
+  return ops.scale(ops.shift(ops.atLeast(logits, least), -1), 1e9);
+}
+/** reverse: Σ p·(log p − log q); forward: Σ q·(log q − log p). [tokens, 1]. */
+function divergence<T>(
+  ops: Ops<T>,
+  direction: "forward" | "reverse",
+  { parts, logP, logQ, q }: Distributions<T>,
+): T {
+  return direction === "reverse"
+    ? ops.div(ops.sum(ops.mul(parts.e, ops.sub(logP, logQ))), parts.s)
+    : ops.sum(ops.mul(q, ops.sub(logQ, logP)));
+}
+
+const otherLogits = <T>(ops: Ops<T>, input: HeadInput<T>, model: string): T => {
+  const other = input.others[model];
+  if (other === undefined) throw new Error(`internal: the states of ${model} are not fed`);
+  return logitsOf(ops, other.folded, other.y);
+};
+
+/** Mean over the vocabulary of log p, [tokens, 1]. */
+const meanLogp = <T>(ops: Ops<T>, { z, logS }: Exponentials<T>): T => ops.sub(ops.mean(z), logS);
+
+/** Σ p², [tokens, 1]. */
+const sumSquared = <T>(ops: Ops<T>, { e, s }: Exponentials<T>): T =>
+  ops.div(ops.sum(ops.square(e)), ops.square(s));
+
+/** `[tokens · channels]`, channel after channel in the order given. */
+export function channelValues<T>(ops: Ops<T>, channels: readonly Channel[], input: HeadInput<T>): T {
+  const flat = (x: T): T => ops.reshape(x, [-1]);
+  const wantsLogits = channels.some((channel) => !channel.startsWith("head:"));
+  const logits = wantsLogits ? logitsOf(ops, input.folded, input.y) : undefined;
+  const parts = logits === undefined || plain(channels) ? undefined : exponentials(ops, logits);
+  const valueOf = (channel: Channel): T => {
+    const parsed = parseChannel(channel);
+    if (parsed?.kind === "head") return headValue(ops, input, parsed);
+    if (logits !== undefined && parts === undefined)
+      return ops.neg(ops.crossEntropy(logits, input.targets)[0]);
+    if (parts === undefined || parsed === undefined)
+      throw new Error(`internal: ${channel} is not a channel of a head`);
+    if (parsed.kind === "kl") {
+      const others = otherLogits(ops, input, parsed.model);
+      return flat(divergence(ops, parsed.direction, distributions(ops, parsed, logits!, parts, others)));
+    }
+    const logpOf = (words: T): T => ops.sub(ops.pick(parts.z, words), flat(parts.logS));
+    if (parsed.kind === "greedy_of") return logpOf(ops.argmax(otherLogits(ops, input, parsed.model)));
+    switch (channel) {
+      case "logp":
+        return logpOf(input.targets);
+      case "greedy":
+        return flat(ops.neg(parts.logS));
+      case "entropy":
+        return flat(entropy(ops, parts));
+      case "logsumexp":
+        return flat(ops.add(parts.max, parts.logS));
+      case "sum_pi_squared":
+        return flat(sumSquared(ops, parts));
+      default:
+        return flat(meanLogp(ops, parts));
+    }
+  };
+  const values = channels.map(valueOf);
+  return values.length === 1 ? values[0]! : ops.concat(values, 0);
+}
+
+// ───────────────────────────────────────────────────────────────── gradients
+
+/**
+ * Σ over channels of coefficient · ∂channel/∂logits, coefficient columns `[tokens, 1]` by channel:
+ * logp → onehot − p; greedy → onehot of the likeliest word − p; entropy → −p·(log p + H); logsumexp → p; mean_logp →
+ * 1/V − p; S = Σ p² → 2p·(p − S); reverse divergence R → p·(log p − log q − R); forward divergence → p − q. Divergences
+ * among the likeliest words have p and q of these only.
+ */
+function logitsGradient<T>(
+  ops: Ops<T>,
+  weighed: ReadonlyMap<Channel, T>,
+  input: HeadInput<T>,
+  vocabulary: number,
+): T {
+  const logits = logitsOf(ops, input.folded, input.y);
+  const [byLogp, byEntropy, byLogsumexp, byMean, bySquares] = ofLogits.map((channel) => weighed.get(channel));
+  const terms: T[] = [];
+  if (byLogp !== undefined) {
+    const [, difference] = ops.crossEntropy(logits, input.targets);
+    terms.push(ops.mul(difference, ops.neg(byLogp)));
+  }
+  if (plain([...weighed.keys()])) return terms[0]!;
+  const parts = exponentials(ops, logits);
+  /** What multiplies p, row by row and entry by entry. */
+  const factors: T[] = [];
+  if (byEntropy !== undefined)
+    factors.push(ops.neg(ops.mul(byEntropy, ops.add(ops.sub(parts.z, parts.logS), entropy(ops, parts)))));
+  if (byLogsumexp !== undefined) factors.push(byLogsumexp);
+  if (byMean !== undefined) {
+    factors.push(ops.neg(byMean));
+    terms.push(ops.scale(byMean, 1 / vocabulary));
+  }
+  if (bySquares !== undefined) {
+    const excess = ops.sub(ops.div(parts.e, parts.s), sumSquared(ops, parts));
+    factors.push(ops.scale(ops.mul(bySquares, excess), 2));
+  }
+  for (const [channel, coefficient] of weighed) {
+    const parsed = parseChannel(channel);
+    const greedy = channel === "greedy" ? logits : undefined;
+    const judged = parsed?.kind === "greedy_of" ? otherLogits(ops, input, parsed.model) : greedy;
+    if (judged !== undefined) {
+      const [, difference] = ops.crossEntropy(logits, ops.argmax(judged));
+      terms.push(ops.mul(difference, ops.neg(coefficient)));
+    }
+    if (parsed?.kind !== "kl") continue;
+    const both = distributions(ops, parsed, logits, parts, otherLogits(ops, input, parsed.model));
+    const reverse = parsed.direction === "reverse";
+    const factor = reverse
+      ? ops.mul(coefficient, ops.sub(ops.sub(both.logP, both.logQ), divergence(ops, "reverse", both)))
+      : coefficient;
+    if (!reverse) terms.push(ops.neg(ops.mul(coefficient, both.q)));
+    if (parsed.top === undefined) factors.push(factor);
+    else terms.push(ops.mul(ops.div(both.parts.e, both.parts.s), factor));
+  }
+  const sum = (xs: readonly T[]): T => xs.slice(1).reduce((total, x) => ops.add(total, x), xs[0]!);
+  if (factors.length > 0) terms.push(ops.mul(ops.div(parts.e, parts.s), sum(factors)));
+  return sum(terms);
+}
+
+/** The gradient by each head's outputs: of a token's value onehot, of its log-prob onehot − softmax. */
+function headGradients<T>(
+  ops: Ops<T>,
+  weighed: ReadonlyMap<Channel, T>,
+  input: HeadInput<T>,
+): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const [channel, coefficient] of weighed) {
+    const parsed = parseChannel(channel);
+    if (parsed?.kind !== "head") continue;
+    const before = found.get(parsed.head);
+    const own = headGradient(ops, input, parsed, coefficient);
+    found.set(parsed.head, before === undefined ? own : ops.add(before, own));
+  }
+  return found;
+}
+function headGradient<T>(ops: Ops<T>, input: HeadInput<T>, { head, logp }: HeadChannel, coefficient: T): T {
+  if (!input.words.has(head)) return coefficient;
+  const outputs = headOutputs(ops, input.folded, head, input.y);
+  const [, difference] = ops.crossEntropy(outputs, input.targets);
+  const slope = logp ? ops.neg(difference) : ops.sub(ops.softmax(outputs), difference);
+  return ops.mul(slope, coefficient);
+}
+
+/** Heads whose gradient stops before the trunk, by name. */
+export interface HeadOptions {
+  readonly vocabulary: number;
+  readonly detached: ReadonlySet<string>;
+}
+
+/**
+ * For coefficients `[tokens, channels]` in the order of `channels`: the gradient by the states `[tokens, width]`;
+ * gradients by the folded head matrices are collected.
+ */
+export function headBackward<T>(
+  ops: Ops<T>,
+  channels: readonly Channel[],
+  input: HeadInput<T>,
+  coefficients: T,
+  { vocabulary, detached }: HeadOptions,
+  gradients: Gradients<T>,
+): T {
+  const columns =
+    channels.length === 1
+      ? [coefficients]
+      : ops.split(
+          coefficients,
+          channels.map(() => 1),
+          1,
+        );
+  const byChannel = new Map(channels.map((channel, index) => [channel, columns[index]!]));
+  const byLogits = new Map([...byChannel].filter(([channel]) => !channel.startsWith("head:")));
+  const dys: T[] = [];
+  if (byLogits.size > 0) {
+    const dLogits = logitsGradient(ops, byLogits, input, vocabulary);
+    // The head is [vocabulary, width]: its input and its gradient change places.
+    gradients.matrix("head", dLogits, input.y);
+    dys.push(ops.matmul(dLogits, take(input.folded, "head")));
+  }
+  for (const [head, dOutputs] of headGradients(ops, byChannel, input)) {
+    const name = `heads.${head}`;
+    gradients.found[name] = ops.matmul(input.y, dOutputs, true);
+    gradients.vector(`${name}_bias`, dOutputs);
+    if (!detached.has(head)) dys.push(ops.matmul(dOutputs, take(input.folded, name), false, true));
+  }
+  if (dys.length === 0) return ops.scale(input.y, 0);
+  return dys.slice(1).reduce((sum, x) => ops.add(sum, x), dys[0]!);
+}

@@ -1,0 +1,95 @@
+/** What is known of the setting under the cursor. */
+import type { Hover } from "vscode-languageserver";
+import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { ForeignDocument, Setting } from "../document.ts";
+import { standIn } from "../check/release.ts";
+import { geometryText, isBatchKey } from "../geometry.ts";
+import { Model } from "../model.ts";
+import { scheduleText } from "../facts/scheduleWords.ts";
+import { frameworkNames } from "../names.ts";
+import { historyOf, tableOf } from "../tables/load.ts";
+import type { KeyFact } from "../tables/table.ts";
+
+export function foreignHover(document: ForeignDocument, position: Position): Hover | undefined {
+  const found = settingAt(document, position);
+  if (found === undefined) return undefined;
+  const model = new Model(document);
+  const parts = [
+    heading(found.setting.key, model.fact(found.setting.key)),
+    now(model, found.setting),
+    wordText(found.setting),
+    factText(model, found.setting.key),
+    isBatchKey(found.setting.key) ? `**One step in numbers**\n${geometryText(model)}` : "",
+  ];
+  return {
+    contents: { kind: "markdown", value: parts.filter((part) => part !== "").join("\n\n") },
+    range: found.range,
+  };
+}
+
+function settingAt(
+  { settings }: ForeignDocument,
+  position: Position,
+): { readonly setting: Setting; readonly range: Range } | undefined {
+  for (const setting of settings)
+    for (const range of [setting.keyRange, setting.range])
+      if (contains(range, position)) return { setting, range };
+  return undefined;
+}
+
+const contains = ({ start, end }: Range, { line, character }: Position): boolean =>
+  (line > start.line || (line === start.line && character >= start.character)) &&
+  (line < end.line || (line === end.line && character <= end.character));
+
+function heading(key: string, fact: KeyFact | undefined): string {
+  const type = fact === undefined || fact.type === "any" ? "" : ` · ${fact.type.replace("?", " or none")}`;
+  return `\`${key}\`${type}`;
+}
+
+/** What the value is where that cannot be read off. */
+function now({ document }: Model, { key, value, text, source }: Setting): string {
+  if (value === undefined) return "Its value here cannot be known.";
+  const plain = JSON.stringify(value);
+  const from = source === undefined ? "" : `, from line ${source.start.line + 1}`;
+  const resolved = text.includes("$") && plain !== text ? `Here \`${plain}\`${from}.` : "";
+  const last = document.settings.findLast((setting) => setting.key === key);
+  return last === undefined || last.value === value
+    ? resolved
+    : `${resolved} Line ${last.keyRange.start.line + 1} sets it to \`${last.text}\`.`.trim();
+}
+
+function wordText({ key, value }: Setting): string {
+  const text = scheduleText(key, value);
+  return text === undefined ? "" : `\`${String(value)}\`: ${text}`;
+}
+
+export function factText(model: Model, key: string): string {
+  const { document, facts } = model;
+  const fact = facts.get(key);
+  const name = `${frameworkNames[document.framework]} ${document.version.text}`;
+  if (fact === undefined) return `${name} has no key of this name.`;
+  const lines = [
+    fact.help ?? "",
+    fact.choices === undefined
+      ? ""
+      : `One of ${fact.choices.map((choice) => `\`${String(choice)}\``).join(", ")}`,
+    fact.plus === true ? "Not in the tree: `+` adds it." : "",
+    [
+      ...(fact.default === undefined ? [] : [`Default: \`${JSON.stringify(fact.default)}\``]),
+      `${name}${sinceText(document, key)}`,
+    ].join(" · "),
+    standInText(model),
+  ];
+  return lines.filter((line) => line !== "").join("\n\n");
+}
+
+function standInText(model: Model): string {
+  const other = standIn(model);
+  return other === undefined ? "" : `Told as of ${other}: of this release no table is kept.`;
+}
+
+function sinceText({ framework }: ForeignDocument, key: string): string {
+  const rows = historyOf(framework, key);
+  const first = Math.min(...rows.map(({ from }) => from));
+  return rows.length === 0 || first === 0 ? "" : `, since ${tableOf(framework).versions[first] ?? ""}`;
+}

@@ -1,0 +1,35 @@
+/** What a script means for its command and the shell does not hand over. */
+import type { Diagnostic } from "../../config/check/diagnostic.ts";
+import type { CutLaunch, ForeignDocument } from "../document.ts";
+import { diagnosed } from "../report.ts";
+import { cutOff } from "./finding.ts";
+
+const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readonly mend: string }>> = {
+  missing: { why: "no backslash ends this line", mend: "Go on with a backslash" },
+  blank: { why: "something stands behind the backslash", mend: "Leave only the backslash" },
+  comment: {
+    why: "no comment or empty line may stand among continued ones",
+    mend: "Remove what stands between",
+  },
+};
+
+export function cutSettings(document: ForeignDocument): Diagnostic[] {
+  const { cut, file } = document;
+  if (cut === undefined) return [];
+  const { why, mend } = causes[cut.cause];
+  const what =
+    cut.lost === 1 ? `\`${cut.first}\` below is` : `The ${cut.lost} settings from \`${cut.first}\` on are`;
+  const fix = { title: mend, edits: [cut.edit], preferred: cut.cause !== "comment" };
+  const finding = {
+    at: undefined,
+    message: `The command ends here: ${why}. ${what} not passed.`,
+    fixes: [fix],
+  };
+  return [
+    {
+      ...diagnosed(finding, cutOff, document),
+      range: cut.range,
+      related: [{ file, range: cut.place, message: "This is no part of the command any more" }],
+    },
+  ];
+}

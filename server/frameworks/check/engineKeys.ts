@@ -1,0 +1,81 @@
+/** Keys of another engine's tree: one word of the launch is missing, and every line of that engine is refused for it. */
+import type { Fix } from "../../config/check/diagnostic.ts";
+import type { Setting } from "../document.ts";
+import { factsFor, hasTree } from "../facts.ts";
+import type { Model } from "../model.ts";
+import { treeOfEngine } from "../readers/base.ts";
+import { setTo } from "../verl/mend.ts";
+import { unknownKey, type KeyFinding } from "./finding.ts";
+
+const engines = ["megatron", "veomni", "torchtitan"];
+/** The config group, and what it is mistaken for: a key of the actor. */
+const group = "model_engine";
+const misplaced = /\.model_engine$/;
+
+export interface EngineKeys {
+  readonly finding: KeyFinding;
+  /** What the finding is about: nothing else is said of their keys. */
+  readonly settings: ReadonlySet<Setting>;
+}
+
+/** undefined where the launch chooses an engine, or no key is another one's. */
+export function engineKeys(model: Model): EngineKeys | undefined {
+  const { document, facts } = model;
+  const { form, incomplete, settings, tree, version } = document;
+  if (form !== "script" || incomplete || tree !== "ppo_trainer" || model.written(group) !== undefined)
+    return undefined;
+  for (const engine of engines.filter((one) => hasTree("verl", version, treeOfEngine(one)))) {
+    const theirs = factsFor("verl", version, treeOfEngine(engine));
+    const knows = (key: string): boolean => theirs.has(key) || theirs.sections.has(sectionAbove(key, engine));
+    const lost = settings.filter(
+      ({ key, sign }) =>
+        sign !== "~" &&
+        !facts.has(key) &&
+        key.includes(`.${engine}.`) &&
+        !facts.sections.has(key) &&
+        knows(key),
+    );
+    const [first] = lost;
+    if (first !== undefined)
+      return told(model, engine, first, [...lost, ...settings.filter(({ key }) => misplaced.test(key))]);
+  }
+  return undefined;
+}
+
+/** `actor_rollout_ref.actor.megatron` of any key below it. */
+const sectionAbove = (key: string, engine: string): string =>
+  key.slice(0, key.indexOf(`.${engine}.`) + engine.length + 1);
+
+function told(model: Model, engine: string, first: Setting, all: readonly Setting[]): EngineKeys {
+  const wrong = all.find(({ key, value }) => misplaced.test(key) && value === engine);
+  const lines = all.length === 1 ? "it is" : `all ${all.length} are`;
+  const instead =
+    wrong === undefined
+      ? `\`${group}=${engine}\` chooses it.`
+      : `\`${group}=${engine}\` chooses it: it is no key of the actor.`;
+  const fixes = wrong === undefined ? added(model, engine) : [renamed(wrong)];
+  return {
+    settings: new Set(all),
+    finding: {
+      rule: unknownKey,
+      at: wrong ?? first,
+      message: `\`${sectionAbove(first.key, engine)}\` belongs to the tree of ${engine}, which this launch does not choose: ${lines} refused. ${instead}`,
+      related: all.filter((one) => one !== (wrong ?? first)),
+      fixes,
+    },
+  };
+}
+
+function added(model: Model, engine: string): Fix[] {
+  const fix = setTo(model, group, engine);
+  return fix === undefined ? [] : [fix];
+}
+
+function renamed({ keyRange, sign }: Setting): Fix {
+  const start = { line: keyRange.start.line, character: keyRange.start.character - sign.length };
+  return {
+    title: `Change to \`${group}\``,
+    edits: [{ range: { start, end: keyRange.end }, newText: group }],
+    preferred: true,
+  };
+}

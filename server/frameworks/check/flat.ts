@@ -1,0 +1,172 @@
+/** Keys of TRL and OpenRLHF: flags, lines of a YAML file, keywords of a call. */
+import type { Fix } from "../../config/check/diagnostic.ts";
+import type { Setting } from "../document.ts";
+import { launcherArguments } from "../facts/launcher.ts";
+import { moveOf } from "../facts/moves.ts";
+import type { Model } from "../model.ts";
+import { historyOf, tableOf } from "../tables/load.ts";
+import { movedKey, unknownKey, type KeyFinding } from "./finding.ts";
+import { trainerOfTree } from "../trl/trainers.ts";
+import { isUnsloths } from "../trl/unsloth.ts";
+import { close, meantKey } from "./near.ts";
+
+export function flatKeys(model: Model): KeyFinding[] {
+  const found = model.document.settings.flatMap((setting) => new FlatKey(model, setting).findings());
+  // Several keys of nobody's: the file is for a script that reads them.
+  const strange = found.filter(({ severity, rule }) => severity === "warning" && rule === unknownKey);
+  return strange.length < 2
+    ? found
+    : found.map((finding) => (strange.includes(finding) ? { ...finding, severity: "info" } : finding));
+}
+
+const names = { trl: "TRL", openrlhf: "OpenRLHF", verl: "verl" } as const;
+
+class FlatKey {
+  constructor(
+    private readonly model: Model,
+    private readonly setting: Setting,
+  ) {}
+
+  findings(): KeyFinding[] {
+    if (this.isKnown()) return [];
+    return this.moved() ?? this.unknown();
+  }
+
+  private get name(): string {
+    const { framework, version } = this.model.document;
+    return `${names[framework]} ${version.text}`;
+  }
+
+  private get shown(): string {
+    return this.model.document.form === "script" ? `--${this.setting.key}` : this.setting.key;
+  }
+
+  private isKnown(): boolean {
+    const { model, setting } = this;
+    const { framework, form, program } = model.document;
+    const { key } = setting;
+    const fact = model.fact(key);
+    if (form === "python") return fact?.owner === "config" || isUnsloths(model.document, key);
+    if (fact !== undefined) return true;
+    // An argument that is a map: its values are its own.
+    const [top = ""] = key.split(".");
+    if (framework === "trl" && (top === "env" || (top !== key && model.fact(top) !== undefined))) return true;
+    if (framework === "trl" && form === "yaml" && launcherArguments.has(key)) return true;
+    if (form === "script") return this.isFlag(program);
+    return false;
+  }
+
+  /** argparse also takes what begins only one of its flags; Transformers adds `--no_x` for what is on. */
+  private isFlag(program: string | undefined): boolean {
+    const { model, setting } = this;
+    const { key } = setting;
+    if (program?.startsWith("trl ") === true && launcherArguments.has(key)) return true;
+    if (key.startsWith("no_")) {
+      const { type = "", default: fallback } = model.fact(key.slice(3)) ?? {};
+      if (type.startsWith("bool") && (fallback === true || fallback === undefined)) return true;
+    }
+    return model.facts.keys.filter((other) => other.startsWith(key)).length === 1 && key.length > 3;
+  }
+
+  private moved(): KeyFinding[] | undefined {
+    const { model, setting } = this;
+    const { framework } = model.document;
+    const move = moveOf(framework, setting.key);
+    if (move === undefined) return this.later() ?? this.dropped();
+    const to = move.to;
+    if (!model.since(move.since) || (to !== undefined && !model.facts.has(to))) return this.later();
+    const release = `${names[framework]} ${this.lastSeen()?.dropped ?? move.since}`;
+    const gone = this.dependsOnTransformers() ? this.transformers() : `${release} dropped \`${this.shown}\`.`;
+    const dashes = model.document.form === "script" ? "--" : "";
+    const now = to === undefined ? gone : `\`${this.shown}\` is \`${dashes}${to}\` since ${release}.`;
+    const message = move.note === undefined ? now : `${now} ${move.note}`;
+    return [
+      {
+        rule: movedKey,
+        severity: this.severity(),
+        at: setting,
+        message,
+        fixes: to === undefined ? [] : this.renamed(to),
+      },
+    ];
+  }
+
+  /** A key that came after the release that the file is for. */
+  private later(): KeyFinding[] | undefined {
+    const { framework } = this.model.document;
+    const rows = historyOf(framework, this.setting.key, this.model.document.tree);
+    const first = rows[0] === undefined ? undefined : tableOf(framework).versions[rows[0].from];
+    if (first === undefined || this.model.since(first)) return undefined;
+    const message = `\`${this.shown}\` came with ${names[framework]} ${first}: ${this.name}, by which this file is judged, does not know it.`;
+    return [{ rule: movedKey, severity: this.severity(), at: this.setting, message }];
+  }
+
+  /** The release without the key, where an older one of the tables had it for this program. */
+  private lastSeen(): { readonly dropped: string } | undefined {
+    const { framework, tree } = this.model.document;
+    const last = historyOf(framework, this.setting.key, tree).at(-1);
+    const dropped = last === undefined ? undefined : tableOf(framework).versions[last.to + 1];
+    return dropped === undefined ? undefined : { dropped };
+  }
+
+  private dropped(): KeyFinding[] | undefined {
+    const seen = this.lastSeen();
+    if (seen === undefined || !this.model.since(seen.dropped)) return undefined;
+    const message = `${names[this.model.document.framework]} ${seen.dropped} dropped \`${this.shown}\`.`;
+    return [{ rule: movedKey, severity: this.severity(), at: this.setting, message }];
+  }
+
+  private dependsOnTransformers(): boolean {
+    return this.model.document.framework === "trl" && historyOf("transformers", this.setting.key).length > 0;
+  }
+
+  private transformers(): string {
+    const last = historyOf("transformers", this.setting.key).at(-1);
+    const next = last === undefined ? undefined : tableOf("transformers").versions[last.to + 1];
+    return `Transformers ${next ?? "5"} no longer has \`${this.shown}\`.`;
+  }
+
+  private unknown(): KeyFinding[] {
+    const { model, setting } = this;
+    const { framework, form } = model.document;
+    const severity = this.severity();
+    const meant = meantKey(setting.key, model.facts);
+    const near = meant !== undefined && close(setting.key, meant);
+    if (severity === "warning" && !near && form === "script") return [];
+    const { tree } = model.document;
+    const config = trainerOfTree(tree)?.config ?? "GRPOConfig";
+    const refuser =
+      form === "python" ? `\`${config}\`` : framework === "trl" ? `\`trl ${tree ?? "grpo"}\`` : "its parser";
+    // A comment that starts TRL's own program leaves no script to read it.
+    const started = model.document.program?.startsWith("trl ") === true;
+    const only =
+      framework === "trl" && form === "yaml" && !near && !started ? " A script of your own may read it." : "";
+    const message = `${this.name} knows no \`${this.shown}\`: ${refuser} refuses it.${near ? ` Did you mean \`${meant}\`?` : only}`;
+    return [
+      {
+        rule: unknownKey,
+        severity: only === "" ? severity : "warning",
+        at: setting,
+        message,
+        fixes: near ? this.renamed(meant) : [],
+      },
+    ];
+  }
+
+  /** A program of someone's own may have arguments of its own; which Transformers there is, is often unknown. */
+  private severity(): "error" | "warning" {
+    const { program, framework, version, form, patched } = this.model.document;
+    // Unsloth leaves out what TRL does not take, with a warning: unsloth/models/rl_config_compat.py.
+    if (patched !== undefined) return "warning";
+    if (this.dependsOnTransformers() && version.from !== "installed") return "warning";
+    return framework === "trl" && form === "script" && program?.startsWith("trl ") !== true
+      ? "warning"
+      : "error";
+  }
+
+  private renamed(to: string): Fix[] {
+    const { key, keyRange, shared } = this.setting;
+    if (shared === true || keyRange.end.character - keyRange.start.character !== key.length) return [];
+    return [{ title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true }];
+  }
+}

@@ -1,0 +1,57 @@
+/** Hydra's config groups: an override of one chooses a file, by the name that the group has in verl's `defaults`. */
+import { nearest } from "../../lib/suggest.ts";
+import type { Setting } from "../document.ts";
+import type { Model } from "../model.ts";
+import { verlTreeOf } from "../verl/programs.ts";
+import { unknownKey, wrongType, type KeyFinding } from "./finding.ts";
+
+/** `actor@actor_rollout_ref.actor`, `model/vision`. */
+export const isGroupName = (key: string): boolean => /[@/]/.test(key);
+
+/** Whether nothing but verl's own folder of configs is searched. */
+const isOwnFolder = ({ document: { program, form, base, text, settings } }: Model): boolean =>
+  form === "script" &&
+  program !== undefined &&
+  verlTreeOf(program) !== undefined &&
+  base.size === 0 &&
+  !/--config-(path|dir|name)\b|(^|\s)-c[dpn]\b/.test(text) &&
+  !settings.some(({ key }) => key.startsWith("hydra.searchpath"));
+
+export function groupFindings(model: Model, setting: Setting): KeyFinding[] {
+  const { key, sign } = setting;
+  const groups = model.facts.keys.filter((other) => model.fact(other)?.group === true);
+  // A package that is the group's own name may be left out: Hydra calls both one.
+  const [group = "", place] = key.split("@");
+  if (sign !== "" || groups.length === 0 || !isOwnFolder(model)) return [];
+  if (model.facts.has(key) || (place === group && model.facts.has(group))) return [];
+  const meant =
+    groups.find((other) => other.startsWith(`${group}@`) && other.endsWith(`.${place ?? ""}`)) ??
+    groups.find((other) => other.split("@")[1]?.replaceAll(".", "/") === key) ??
+    nearest(key, groups) ??
+    groups.find((other) => other.split("@")[0] === group);
+  const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+  const fixes =
+    meant === undefined || setting.shared === true
+      ? []
+      : [
+          {
+            title: `Change to \`${meant}\``,
+            edits: [{ range: setting.keyRange, newText: meant }],
+            preferred: true,
+          },
+        ];
+  const message = `Hydra finds no group \`${key}\` in the \`defaults\` of verl ${model.facts.version}, and refuses to override it.${hint}`;
+  return [{ rule: unknownKey, severity: "error", at: setting, message, fixes }];
+}
+
+/** A section that is given one value: what verl reads below it is gone. */
+export function sectionFindings(model: Model, setting: Setting): KeyFinding[] {
+  const { key, value, sign } = setting;
+  if (sign === "~" || !/^[+]*$/.test(sign) || !model.facts.sections.has(key)) return [];
+  if (value === undefined || value === null || typeof value === "object") return [];
+  // `critic=dp_critic` chooses the file of a group; its choices are checked as values are.
+  if (model.fact(key) !== undefined) return [];
+  const below = model.facts.keys.find((other) => other.startsWith(`${key}.`) && !other.includes("_target_"));
+  const message = `\`${key}\` is a section, and \`${setting.text}\` takes the place of all its keys: verl then finds no \`${below ?? key}\`. Set the keys below it.`;
+  return [{ rule: wrongType, at: setting, message }];
+}

@@ -1,0 +1,243 @@
+/** verl's keys, by Hydra's rules: what an override changes, adds and takes away. */
+import type { Fix } from "../../config/check/diagnostic.ts";
+import type { Setting } from "../document.ts";
+import { moveOf } from "../facts/moves.ts";
+import type { Model } from "../model.ts";
+import { groupFindings, isGroupName, sectionFindings } from "./groups.ts";
+import { engineKeys } from "./engineKeys.ts";
+import { addedKey, movedKey, unknownKey, type KeyFinding } from "./finding.ts";
+import { meantKey, namesake } from "./near.ts";
+
+/** Hydra's own settings, and what has no name of a setting. */
+const others = /^(hydra|defaults)\b|(^|\.)_/;
+
+/** Sections whose object verl makes whenever it trains. */
+const alwaysMade = /^(actor_rollout_ref\.(actor|rollout|model)|critic)(\.|$)/;
+
+export function hydraKeys(model: Model): KeyFinding[] {
+  const added = new Set<string>();
+  const engine = engineKeys(model);
+  const found = model.document.settings.flatMap((setting) => {
+    const found =
+      others.test(setting.key) || engine?.settings.has(setting) === true
+        ? []
+        : isGroupName(setting.key)
+          ? groupFindings(model, setting)
+          : [...new HydraKey(model, setting, added).findings(), ...sectionFindings(model, setting)];
+    if (setting.sign.startsWith("+")) added.add(setting.key);
+    return found;
+  });
+  return engine === undefined ? found : [...found, engine.finding];
+}
+
+class HydraKey {
+  private readonly isOverride: boolean;
+  private readonly known: boolean;
+
+  constructor(
+    private readonly model: Model,
+    private readonly setting: Setting,
+    private readonly added: ReadonlySet<string>,
+  ) {
+    const { document, facts } = model;
+    this.isOverride = document.form === "script";
+    this.known = facts.has(setting.key) || document.base.has(setting.key) || this.isSection(setting.key);
+  }
+
+  findings(): KeyFinding[] {
+    const { sign } = this.setting;
+    // A file that another program reads: whatever verl lacks may be that program's own.
+    if (!this.isOverride && this.model.document.program !== undefined) return [];
+    if (!this.isOverride) return this.known || this.isOpen() ? [] : this.unread();
+    switch (sign) {
+      case "+":
+        return this.known ? this.appended() : this.isOpen() ? [] : this.unread();
+      case "++":
+        return this.known || this.isOpen() ? [] : this.unread();
+      case "~":
+        return this.known || this.model.document.incomplete
+          ? []
+          : this.refused("Hydra cannot take away what is not there");
+      case "":
+        return this.changed();
+    }
+  }
+
+  private isSection(key: string): boolean {
+    return this.model.facts.sections.has(key);
+  }
+
+  /** Below a map of anything, or of something that this file adds. */
+  private isOpen(): boolean {
+    return this.above().some((key) => {
+      const fact = this.model.fact(key);
+      // A null holds no section: whatever is put there is the person's own.
+      return fact?.open === true || (fact?.default === null && !this.isSection(key)) || this.added.has(key);
+    });
+  }
+
+  private above(): string[] {
+    const parts = this.setting.key.split(".");
+    return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
+  }
+
+  /** `key=`: Hydra changes only what is there. */
+  private changed(): KeyFinding[] {
+    const { setting, model } = this;
+    if (
+      [...this.added].some(
+        (key) =>
+          setting.key === key || key.startsWith(`${setting.key}.`) || setting.key.startsWith(`${key}.`),
+      )
+    )
+      return [];
+    const fact = model.fact(setting.key);
+    if (this.known && fact?.plus !== true) return [];
+    if (model.document.incomplete) return this.unread();
+    const moved = this.moved("error");
+    if (moved !== undefined) return moved;
+    if (fact?.plus === true || this.isOpen())
+      return [
+        {
+          rule: addedKey,
+          at: setting,
+          message: `Hydra refuses \`${setting.key}=\`: the key is not in verl's tree. \`+${setting.key}=\` adds it.`,
+          fixes: [this.signed("+")],
+        },
+      ];
+    return this.refused("Hydra refuses to change a key that is not in its tree");
+  }
+
+  /** `+key=`: Hydra adds only what is not there, or is null, or a map or list that it merges. */
+  private appended(): KeyFinding[] {
+    const { setting, model } = this;
+    const fact = model.fact(setting.key);
+    const merges =
+      setting.shared === true || Array.isArray(setting.value) || typeof setting.value === "object";
+    if (fact?.plus === true || merges || model.document.incomplete || this.isSection(setting.key)) return [];
+    const present = model.original(setting.key);
+    if (present === undefined || present === null || this.added.has(setting.key)) return [];
+    return [
+      {
+        rule: addedKey,
+        at: setting,
+        message: `Hydra refuses \`+${setting.key}=\`: verl's tree has the key already. Leave out the \`+\`.`,
+        fixes: [this.signed("")],
+      },
+    ];
+  }
+
+  private signed(sign: string): Fix {
+    const { keyRange, sign: old, shared } = this.setting;
+    const start = { line: keyRange.start.line, character: keyRange.start.character - old.length };
+    const title = sign === "" ? "Leave out the `+`" : `Write \`${sign}\` before it`;
+    return {
+      title,
+      edits: [{ range: { start, end: keyRange.start }, newText: sign }],
+      preferred: shared !== true,
+    };
+  }
+
+  private refused(reason: string): KeyFinding[] {
+    return this.moved("error") ?? [this.unknown("error", `${reason}: \`${this.setting.key}\`.`)];
+  }
+
+  /** Accepted; an object that verl makes of the section refuses it, else nothing reads it. */
+  private unread(): KeyFinding[] {
+    const { setting, model } = this;
+    const made = this.closedSection();
+    const severity = made !== undefined && this.composed() ? "error" : "warning";
+    const moved = this.moved(severity);
+    if (moved !== undefined) return moved;
+    const meant = meantKey(setting.key, model.facts);
+    if (made !== undefined && severity === "error")
+      return [
+        this.unknown(
+          "error",
+          `verl ${model.facts.version} makes \`${made.name}\` of this section, which has no field \`${made.field}\`: it fails when the workers start.`,
+        ),
+      ];
+    if (meant === undefined) return [];
+    return [
+      this.unknown(
+        "warning",
+        `Nothing in verl ${model.facts.version} reads \`${setting.key}\`: it is accepted, and \`${meant}\` keeps its default.`,
+      ),
+    ];
+  }
+
+  /** Whether verl's own tree lies behind this one, so that its sections become objects. */
+  private composed(): boolean {
+    const { incomplete, form, text } = this.model.document;
+    return !incomplete && (form === "script" || /^\s*-?\s*.*ppo_\w*trainer/m.test(text));
+  }
+
+  /** The class that the innermost known section above becomes, and what is no field of it. */
+  private closedSection(): { readonly name: string; readonly field: string } | undefined {
+    const section = this.above().findLast((key) => this.isSection(key));
+    if (section === undefined || !alwaysMade.test(section)) return undefined;
+    const target = this.model.fact(`${section}._target_`)?.default;
+    const field = this.setting.key.slice(section.length + 1).split(".")[0] ?? "";
+    return typeof target === "string" ? { name: target.split(".").at(-1) ?? "", field } : undefined;
+  }
+
+  private moved(severity: "error" | "warning"): KeyFinding[] | undefined {
+    const { setting, model } = this;
+    const move = moveOf("verl", setting.key);
+    const to = move?.to;
+    if (move === undefined || !model.since(move.since) || (to !== undefined && !model.facts.has(to)))
+      return undefined;
+    const now =
+      to === undefined
+        ? `verl ${move.since} dropped \`${setting.key}\`.`
+        : `\`${setting.key}\` is \`${to}\` since verl ${move.since}.`;
+    const renamed = to === undefined || setting.shared === true || !this.isOverride ? [] : [this.renamed(to)];
+    return [
+      {
+        rule: movedKey,
+        severity,
+        at: setting,
+        message: move.note === undefined ? now : `${now} ${move.note}`,
+        fixes: renamed,
+      },
+    ];
+  }
+
+  private renamed(to: string): Fix {
+    const { keyRange } = this.setting;
+    return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };
+  }
+
+  private unknown(severity: "error" | "warning", message: string): KeyFinding {
+    const { setting, model } = this;
+    const meant =
+      meantKey(setting.key, model.facts) ??
+      (severity === "error" ? namesake(setting.key, model.facts) : undefined);
+    const hint =
+      meant === undefined || message.includes(`\`${meant}\``)
+        ? message
+        : `${message} Did you mean \`${meant}\`?`;
+    const fixes = meant === undefined || setting.shared === true ? [] : this.corrected(meant);
+    return { rule: unknownKey, severity, at: setting, message: hint, fixes };
+  }
+
+  /** In YAML the key's own line holds its last name only. */
+  private corrected(meant: string): Fix[] {
+    const { key, keyRange, sign } = this.setting;
+    if (this.isOverride) {
+      const bare = sign === "+" && this.model.fact(meant)?.plus !== true;
+      const start = { line: keyRange.start.line, character: keyRange.start.character - (bare ? 1 : 0) };
+      return [
+        {
+          title: `Change to \`${meant}\``,
+          edits: [{ range: { start, end: keyRange.end }, newText: meant }],
+          preferred: true,
+        },
+      ];
+    }
+    const [section, name] = [meant.split(".").slice(0, -1).join("."), meant.split(".").at(-1) ?? ""];
+    return key.split(".").slice(0, -1).join(".") === section
+      ? [{ title: `Change to \`${name}\``, edits: [{ range: keyRange, newText: name }], preferred: true }]
+      : [];
+  }
+}

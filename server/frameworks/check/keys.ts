@@ -1,0 +1,37 @@
+/** Whether the framework knows the keys, and takes their values. */
+import type { Diagnostic } from "../../config/check/diagnostic.ts";
+import type { ForeignDocument } from "../document.ts";
+import type { Model } from "../model.ts";
+import { diagnosed } from "../report.ts";
+import { brokenYaml } from "./finding.ts";
+import { cutSettings } from "./cutSettings.ts";
+import { flatKeys } from "./flat.ts";
+import { hydraKeys } from "./hydra.ts";
+import { allowLater } from "./release.ts";
+import { repeats, unsetVariables } from "./repeats.ts";
+import { structured } from "./structured.ts";
+import { values } from "./values.ts";
+
+export function checkKeys(model: Model): readonly Diagnostic[] {
+  const { document } = model;
+  const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
+  const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
+  const found = allowLater(model, [...named, ...values(model), ...structured(model)]);
+  return [
+    ...found.map((finding) => diagnosed(finding, finding.rule, document)),
+    ...cutSettings(document),
+    ...broken(document),
+    ...unsetVariables(model).map(({ finding, variable: { range } }) => ({
+      ...diagnosed(finding, finding.rule, document),
+      range,
+    })),
+  ];
+}
+
+function broken(document: ForeignDocument): Diagnostic[] {
+  if (document.broken === undefined) return [];
+  const { kind, range, reason } = document.broken;
+  const refuses = document.framework === "verl" ? "Hydra" : "TRL";
+  const message = kind === "aliases" ? reason : `This is no YAML: ${reason}. ${refuses} refuses the file.`;
+  return [{ ...diagnosed({ message, at: undefined }, brokenYaml, document), range }];
+}

@@ -1,0 +1,49 @@
+/** Which known key an unknown one was meant to be. */
+import { editDistance, nearest } from "../../lib/suggest.ts";
+import type { KeyTable } from "../tables/load.ts";
+
+const cut = (key: string): [string, string] => {
+  const at = key.lastIndexOf(".");
+  return at < 0 ? ["", key] : [key.slice(0, at), key.slice(at + 1)];
+};
+
+/** A few letters differ: in the name, or in one of the sections. */
+export function meantKey(key: string, table: KeyTable): string | undefined {
+  const [section, name] = cut(key);
+  const written = table.keys.filter((other) => !other.endsWith("_target_"));
+  const beside = written.filter((other) => cut(other)[0] === section).map((other) => cut(other)[1]);
+  const near = nearest(name, beside);
+  if (near !== undefined && close(name, near)) return section === "" ? near : `${section}.${near}`;
+  return oneSection(key, written);
+}
+
+/** The key of that name in a section above, else the only one of that name. */
+export function namesake(key: string, table: KeyTable): string | undefined {
+  const [section, name] = cut(key);
+  for (let [above] = cut(section); above !== ""; [above] = cut(above))
+    if (table.has(`${above}.${name}`)) return `${above}.${name}`;
+  const alike = table.keys.filter((other) => cut(other)[1] === name);
+  return alike.length === 1 && name.length > 4 && section !== "" ? alike[0] : undefined;
+}
+
+/** One section misspelt. */
+function oneSection(key: string, keys: readonly string[]): string | undefined {
+  const parts = key.split(".");
+  return keys.find((other) => {
+    const theirs = other.split(".");
+    const differing = theirs.flatMap((part, i) => (part === parts[i] ? [] : [i]));
+    const [at] = differing;
+    return (
+      theirs.length === parts.length &&
+      differing.length === 1 &&
+      at !== undefined &&
+      close(parts[at]!, theirs[at]!)
+    );
+  });
+}
+
+/** How many letters may differ for it to be a slip of the fingers rather than another word. */
+export function close(word: string, meant: string): boolean {
+  const length = Math.min(word.length, meant.length);
+  return editDistance(word.toLowerCase(), meant.toLowerCase()) <= (length < 4 ? 0 : length < 9 ? 1 : 2);
+}

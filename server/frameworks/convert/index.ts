@@ -1,0 +1,64 @@
+/** `gradus convert`: a configuration of verl, TRL or OpenRLHF as one of Gradus. */
+import type { JsonObject } from "../../../shared/json.ts";
+import type { Framework } from "../document.ts";
+import type { Draft } from "./draft.ts";
+import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
+import { openrlhfDefaults } from "./openrlhfFlags.ts";
+import { readForeign } from "./read.ts";
+import { Settings } from "./settings.ts";
+import { spelledOut } from "./spelling.ts";
+import { convertTrl } from "./trl.ts";
+import { trlDefaults, trlPreferenceDefaults, trlReason } from "./trlDefaults.ts";
+import { convertTrlPreference, isPreference } from "./trlPreference.ts";
+import type { Converted } from "./types.ts";
+import { convertVerl, verlReason } from "./verl.ts";
+import { verlDefaults } from "./verlDefaults.ts";
+
+export type { Converted } from "./types.ts";
+export type { Unmapped } from "./settings.ts";
+
+interface Converter {
+  /** The release whose defaults and formulas count. */
+  readonly release: string;
+  readonly defaults: JsonObject;
+  readonly convert: (settings: Settings) => Draft;
+  readonly reasonOf: (key: string) => string;
+}
+
+const converters: Readonly<Record<Framework, Converter>> = {
+  verl: { release: "verl 0.9.1", defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
+  trl: { release: "TRL 1.16", defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
+  openrlhf: {
+    release: "OpenRLHF 0.11",
+    defaults: openrlhfDefaults,
+    convert: convertOpenRlhf,
+    reasonOf: openrlhfReason,
+  },
+};
+const preference: Converter = {
+  ...converters.trl,
+  defaults: trlPreferenceDefaults,
+  convert: convertTrlPreference,
+};
+export const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
+
+/**
+ * What nobody wrote has the framework's default, and the result says so.
+ * @param file where relative files that the text names are looked for
+ * @param asked whose configuration it is, where that cannot be told
+ * @throws UserError where it is none
+ */
+export function convert(file: string, text: string, asked?: Framework): Converted {
+  const { framework, settings: read, lost } = readForeign(file, text, asked);
+  const written = spelledOut(framework, read);
+  const {
+    release,
+    defaults,
+    convert: toDraft,
+    reasonOf,
+  } = framework === "trl" && isPreference(written) ? preference : converters[framework];
+  const settings = new Settings(written, defaults);
+  const draft = toDraft(settings);
+  const unmapped = [...lost, ...settings.unmapped(reasonOf)];
+  return { framework, config: draft.text(`Converted from a configuration of ${release}.`), unmapped };
+}

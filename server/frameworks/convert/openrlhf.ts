@@ -1,0 +1,218 @@
+/** OpenRLHF 0.11 (dotted flags) → Gradus. `rollout.batch_size` counts prompts, `train.batch_size` rollouts. */
+import { plural } from "../../../shared/format.ts";
+import type { Json, JsonObject } from "../../../shared/json.ts";
+import { setCritic } from "./critic.ts";
+import { Draft, fields } from "./draft.ts";
+import { datasetTask, fromHome, modelName, named, stoodIn } from "./paths.ts";
+import { reasonBy, type Settings } from "./settings.ts";
+import { advantage, objective } from "./openrlhfAlgorithm.ts";
+
+const chosen = "algo.advantage";
+
+export const openrlhfReason = reasonBy(
+  [
+    [
+      /micro_batch|max_tokens_per_gpu|dynamic_batch|vllm_generate_batch/,
+      "Gradus cuts work to fit the memory by itself (`update.micro_tokens`, `rollout.lanes`)",
+    ],
+    [
+      /^(ds|vllm|ref)\.|num_nodes|num_gpus|colocate|gradient_checkpointing|offload|local_rank|determinism|zero_stage|tensor_parallel|gpu_memory/,
+      "about a cluster of GPUs; Gradus trains on one machine",
+    ],
+    [/^(logger|ckpt)\.|wandb|tensorboard/, "Gradus records every run in its own store"],
+    [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
+    [/^eval\./, "see the `evaluation` block"],
+    [/^train\.async|partial_rollout/, "generation and training take turns in this version"],
+    [/image|visual/, "no images in this version"],
+    [/^reward\./, "no counterpart among the reward terms"],
+    [/^data\./, "about how OpenRLHF reads data"],
+  ],
+  "no counterpart in Gradus",
+);
+
+export function convertOpenRlhf(settings: Settings): Draft {
+  const draft = new Draft();
+  run(settings, draft);
+  tasks(settings, draft);
+  sampling(settings, draft);
+  rewards(settings, draft);
+  advantage(settings, draft);
+  objective(settings, draft);
+  update(settings, draft);
+  return draft;
+}
+
+function run(settings: Settings, draft: Draft): void {
+  draft.set("seed", settings.need("train.seed"));
+  const rank = settings.need("ds.lora.rank");
+  const [alpha, dropout] = [settings.need("ds.lora.alpha"), settings.need("ds.lora.dropout")];
+  const base = modelName(settings, "actor.model_name_or_path");
+  if (base === undefined)
+    settings.refuse("actor.model_name_or_path", "no model is named; `tiny` stands in", null);
+  draft.set("model", {
+    ...(base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base }),
+    ...(rank > 0 ? { adapter: { use: "lora", rank, alpha, dropout } } : {}),
+  });
+  const [samples, episodes] = [settings.number("data.max_samples"), settings.need("train.num_episodes")];
+  const prompts = settings.need("rollout.batch_size");
+  if (samples !== undefined) {
+    draft.set("steps", Math.max(1, Math.floor((samples * episodes) / prompts)));
+    draft.say(
+      "steps",
+      `At most: max_samples ${samples} × ${plural(episodes, "episode")} / ${plural(prompts, "prompt")} a step.`,
+    );
+  } else
+    draft.say(
+      "model",
+      `OpenRLHF trains ${plural(episodes, "episode")} of its data. Gradus counts steps: write \`steps\`.`,
+    );
+}
+
+function tasks(settings: Settings, draft: Draft): void {
+  const written = settings.text("data.prompt_dataset");
+  const [input, label] = [settings.text("data.input_key") ?? "input", settings.text("data.label_key")];
+  const template = settings.text("data.input_template");
+  settings.get("data.prompt_split");
+  if (written === undefined) {
+    settings.refuse("data.prompt_dataset", "no data is named: write `tasks`", null);
+    draft.set("tasks", [{ dataset: "data.jsonl" }]);
+    return;
+  }
+  const weights = settings.text("data.prompt_probs")?.split(",").map(Number);
+  const files = written.split(",").map((name) => name.trim());
+  draft.set(
+    "tasks",
+    named(
+      files.map((name, i) => ({
+        ...datasetTask(settings, "data.prompt_dataset", name),
+        prompt: (template ?? "{}").replaceAll("\\n", "\n").replace("{}", `{${input}}`),
+        ...fields({
+          answer: label === undefined ? undefined : `{${label}}`,
+          weight: weights?.[i],
+          max_prompt: settings.number("data.prompt_max_len"),
+        }),
+      })),
+    ),
+  );
+}
+
+function sampling(settings: Settings, draft: Draft): void {
+  const length = settings.number("rollout.max_new_tokens") ?? settings.need("data.max_len");
+  settings.get("data.max_len");
+  draft.set("rollout", {
+    prompts: settings.need("rollout.batch_size"),
+    group: settings.need("rollout.n_samples_per_prompt"),
+    max_tokens: length,
+    temperature: settings.need("rollout.temperature"),
+    ...(settings.need("rollout.top_p") === 1 ? {} : { top_p: settings.need("rollout.top_p") }),
+    ...(settings.flag("data.apply_chat_template") ? { chat: true } : { chat: false }),
+  });
+  if (settings.peek("rollout.max_new_tokens") === undefined)
+    draft.say(
+      "rollout",
+      "max_len bounds prompt and response together in OpenRLHF; here it bounds the response.",
+    );
+  const range = settings.list("algo.dynamic_filtering_range")?.map(Number) ?? [0, 1];
+  if (!settings.flag("algo.dynamic_filtering_enable")) return;
+  draft.set("curriculum", {
+    admission: { use: "success_band", low: range[0]!, high: range[1]!, refill: "adaptive" },
+  });
+  draft.say(
+    "curriculum",
+    "OpenRLHF filters by a group's mean score, strictly inside the range; here by its share of successes.",
+  );
+}
+
+function rewards(settings: Settings, draft: Draft): void {
+  const url = settings.text("reward.remote_url");
+  const file = url !== undefined && /\.py$/.test(url) ? fromHome(url) : undefined;
+  const use = file === undefined ? "exact_match" : `${/^[./]/.test(file) ? file : `./${file}`}:reward_func`;
+  for (const key of ["reward.remote_url", "reward.model_name_or_path", "train.agent_func_path"]) {
+    const value = settings.get(key);
+    if (value !== undefined && value !== null && !(key === "reward.remote_url" && file !== undefined))
+      settings.refuse(
+        key,
+        "reward servers, reward models and agents are no terms of this version; `exact_match` stands in",
+      );
+  }
+  const terms: Record<string, JsonObject> = { score: { use } };
+  const buffer = settings.number("reward.overlong_buffer_len");
+  const factor = settings.need("reward.overlong_penalty_factor");
+  if (buffer !== undefined) {
+    const limit = settings.number("rollout.max_new_tokens") ?? settings.need("data.max_len");
+    terms["overlong"] = { use: "length", shape: "soft_overlong", limit, cache: buffer, weight: factor };
+  }
+  draft.set("reward", { terms });
+}
+
+function update(settings: Settings, draft: Draft): void {
+  const [prompts, group] = [
+    settings.need("rollout.batch_size"),
+    settings.need("rollout.n_samples_per_prompt"),
+  ];
+  const mini = settings.need("train.batch_size");
+  draft.say(
+    "update",
+    `rollout.batch_size ${prompts} prompts × ${group} = ${prompts * group} rollouts a step; train.batch_size ${mini} rollouts an optimiser step.`,
+  );
+  const ratio = settings.need("actor.lr_warmup_ratio");
+  const samples = settings.number("data.max_samples");
+  const updates =
+    ((samples ?? 0) * settings.need("train.num_episodes") * group * settings.need("train.max_epochs")) / mini;
+  // Transformers' `constant` knows no warm-up.
+  const warms = settings.peek("actor.lr_scheduler") !== "constant";
+  const warmup = warms ? Math.ceil(ratio * Math.floor(updates)) : 0;
+  if (ratio > 0 && samples === undefined && warms)
+    settings.refuse(
+      "actor.lr_warmup_ratio",
+      "needs the number of optimiser steps: write `update.optimizer.warmup`",
+    );
+  const schedule = course(settings);
+  draft.set("update", {
+    optimizer: {
+      use: "adamw",
+      lr: settings.need("actor.adam.lr"),
+      betas: [...(settings.list("actor.adam.betas") ?? [0.9, 0.95])],
+      epsilon: settings.need("actor.adam.eps"),
+      weight_decay: settings.need("actor.adam.weight_decay"),
+      ...(warmup > 0 ? { warmup } : {}),
+      clip_norm: settings.need("actor.max_norm"),
+      ...fields({ schedule }),
+    },
+    mini_batch: Math.min(mini, prompts * group),
+    epochs: settings.need("train.max_epochs"),
+  });
+  if (settings.peek(`${chosen}.estimator`) === "gae")
+    critic(settings, draft, Math.min(mini, prompts * group));
+}
+
+/** By the names of Transformers; the least rate counts for the two that have one. */
+function course(settings: Settings): Json | undefined {
+  const floor = settings.need("actor.min_lr_ratio");
+  const kind = settings.text("actor.lr_scheduler") ?? "";
+  if (["cosine_with_min_lr", "cosine_warmup_with_min_lr"].includes(kind)) return { shape: "cosine", floor };
+  if (["linear", "cosine", "inverse_sqrt"].includes(kind)) return kind;
+  if (!["constant", "constant_with_warmup"].includes(kind))
+    settings.refuse("actor.lr_scheduler", "no such course of the learning rate here; it stays constant");
+  return undefined;
+}
+
+/** Its weights are named, or those of the reward model, or the policy's. */
+function critic(settings: Settings, draft: Draft, rows: number): void {
+  const named = ["critic.model_name_or_path", "reward.model_name_or_path"].find((key) => settings.has(key));
+  const base = modelName(settings, named ?? "actor.model_name_or_path");
+  setCritic(draft, {
+    model: base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base },
+    optimizer: {
+      lr: settings.need("critic.adam.lr"),
+      betas: [...(settings.list("critic.adam.betas") ?? [0.9, 0.95])],
+      epsilon: settings.need("critic.adam.eps"),
+      weight_decay: settings.need("critic.adam.weight_decay"),
+      clip_norm: settings.need("critic.max_norm"),
+    },
+    clip: settings.need("critic.value_clip"),
+    each: "token",
+    rows,
+    rounds: settings.need("train.max_epochs"),
+  });
+}

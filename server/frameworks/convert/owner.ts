@@ -1,0 +1,52 @@
+/** Whose settings these are, where neither a program nor keys of one framework alone say so: the editor asks for surer signs. */
+import type { Form, Framework } from "../document.ts";
+import { oldNames } from "../facts/openrlhfNames.ts";
+import { evidenceFor, hasStranger } from "../readers/evidence.ts";
+import { openrlhfDefaults } from "./openrlhfFlags.ts";
+import { trlDefaults } from "./trlDefaults.ts";
+import { preferenceKeys } from "./trlPreference.ts";
+
+/** Keys that GRPOConfig, DPOConfig and TRL's script arguments have, and the other two do not. */
+const trlKeys = new Set([
+  ...Object.keys(trlDefaults).filter(
+    (key) => !(key in oldNames) && key !== "num_processes" && !key.startsWith("adam_"),
+  ),
+  "model_name_or_path",
+  "dataset_name",
+  "reward_funcs",
+  "reward_weights",
+  ...preferenceKeys,
+  "epsilon_high",
+  "delta",
+  "off_policy_mask_threshold",
+  "vllm_mode",
+  "generation_batch_size",
+  "steps_per_generation",
+  "output_dir",
+]);
+
+/**
+ * By the most keys that only one of them has, where it reads two thirds of all of them. Whoever converts says that it is a
+ * configuration of one of the three, so less is enough than for the editor (foreign/readers/evidence.ts); one flat key is not.
+ */
+export function ownerByKeys(keys: readonly string[], form: Form): Framework | undefined {
+  // A script is known by what it starts, and the reader knows that already.
+  if (form === "script" || hasStranger(keys)) return undefined;
+  const owner = mostKeysOf(keys);
+  if (owner === undefined) return undefined;
+  const { known } = evidenceFor(owner, keys);
+  return known >= (2 / 3) * keys.length ? owner : undefined;
+}
+
+function mostKeysOf(keys: readonly string[]): Framework | undefined {
+  if (evidenceFor("verl", keys).own > 0) return "verl";
+  if (keys.length < 2) return undefined;
+  const openrlhf = keys.filter((key) => key in oldNames || isDotted(key)).length;
+  const trl = keys.filter((key) => trlKeys.has(key)).length;
+  return openrlhf === 0 && trl === 0 ? undefined : trl >= openrlhf ? "trl" : "openrlhf";
+}
+
+/** A flag of OpenRLHF since 0.10, and nothing of verl's. */
+const isDotted = (key: string): boolean =>
+  (key in openrlhfDefaults && !key.startsWith("data.")) ||
+  /^(algo|actor|ds|vllm|ckpt|logger|rollout|train|eval)\./.test(key);

@@ -1,0 +1,52 @@
+/** Names of models and data in foreign configurations: files stay as they are written, names of a hub are told apart. */
+import type { JsonObject } from "../../../shared/json.ts";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname } from "node:path";
+import type { Settings } from "./settings.ts";
+
+/** `Qwen/Qwen2.5-7B`: what a hub knows, and a folder only by chance. */
+const isHubName = (name: string): boolean => /^[\w.-]+\/[\w.-]+$/.test(name);
+
+export const fromHome = (path: string): string =>
+  path.startsWith("~/") ? `${homedir()}${path.slice(1)}` : path;
+
+/** @returns undefined where no model is named */
+export function modelName(settings: Settings, key: string): string | undefined {
+  const name = settings.text(key);
+  if (name === undefined) return undefined;
+  if (isHubName(name) && !existsSync(name))
+    settings.refuse(
+      key,
+      "Gradus reads models from the disk: where this is a hub's name, give the folder it was downloaded to",
+    );
+  return fromHome(name);
+}
+
+/** A model of Gradus' own stands where none is named: it must hold what the configuration generates. */
+export const stoodIn = (prompt: number, response: number): JsonObject => ({
+  base: "tiny",
+  context: prompt + response,
+});
+
+/** Tasks are called by their file's stem: files of one stem are told apart by their folders. */
+export function named(tasks: readonly JsonObject[]): JsonObject[] {
+  const stem = (task: JsonObject): string => basename(String(task["dataset"])).replace(/\.\w+$/, "");
+  const taken = new Set<string>();
+  return tasks.map((task) => {
+    const path = String(task["dataset"]);
+    const alone = tasks.filter((other) => stem(other) === stem(task)).length === 1;
+    const wish = alone ? stem(task) : basename(dirname(path)) || stem(task);
+    let name = wish;
+    for (let n = 2; taken.has(name); n++) name = `${wish}-${n}`;
+    taken.add(name);
+    return alone ? task : { name, ...task };
+  });
+}
+
+export function datasetTask(settings: Settings, key: string, name: string): JsonObject {
+  const path = fromHome(name);
+  if (!/\.(jsonl?|parquet)$/.test(path))
+    settings.refuse(key, "Gradus reads JSONL and Parquet files: export the dataset and name the file", name);
+  return { dataset: path };
+}

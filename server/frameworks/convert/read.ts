@@ -1,0 +1,123 @@
+/** A configuration as dotted settings with their values, and what reading it lost. */
+import { parseDocument } from "yaml";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import type { Json } from "../../../shared/json.ts";
+import type { Framework, Setting } from "../document.ts";
+import { oldNames } from "../facts/openrlhfNames.ts";
+import { standsForTooMuch } from "../composed.ts";
+import { settingsInForce } from "../inForce.ts";
+import { interpolated } from "../interpolation.ts";
+import { frameworkNames } from "../names.ts";
+import { readWritten } from "../readers/index.ts";
+import type { Written } from "../readers/written.ts";
+import { flat } from "../values.ts";
+import { ownerByKeys } from "./owner.ts";
+import type { Unmapped } from "./settings.ts";
+import type { ForeignSettings } from "./types.ts";
+
+/** Programs that practise with rewards, and TRL's DPO. */
+const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
+
+/** @throws UserError where the text is no configuration of verl, TRL or OpenRLHF, or one of a program without a counterpart */
+export function readForeign(file: string, text: string, asked?: Framework): ForeignSettings {
+  refuseBroken(file, text);
+  const written =
+    asked === undefined
+      ? (readWritten(file, text) ?? readWritten(file, text, ownerByKeys))
+      : readWritten(file, text, () => asked);
+  if (written === undefined)
+    throw new UserError("this is no configuration of verl, TRL or OpenRLHF that Gradus knows", {
+      file,
+      code: "unknown-config",
+      action:
+        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line; `--from verl|trl|openrlhf` says whose it is.",
+    });
+  if (asked === undefined && written.tree !== undefined && !converted.test(written.tree))
+    throw new UserError(
+      `this configures \`${written.tree}\` of ${frameworkNames[written.framework]}, which convert does not read`,
+      {
+        file,
+        code: "unknown-program",
+        action:
+          "It reads PPO and GRPO of verl, GRPO and DPO of TRL, and PPO of OpenRLHF: write other stages by hand.",
+      },
+    );
+  return settingsOf(written);
+}
+
+/** A YAML file with a mistake would be read in part, and the rest of it lost without a word. */
+function refuseBroken(file: string, text: string): void {
+  if (!/\.(ya?ml|json)$/.test(file)) return;
+  const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
+  if (standsForTooMuch(document))
+    throw new UserError("its aliases stand for too many values: anchors that hold aliases multiply", {
+      file,
+      code: "syntax",
+      action: "Write the values out.",
+    });
+  const [first] = document.errors;
+  if (first === undefined) return;
+  throw new UserError(`not YAML: ${messageOf(first).split("\n")[0]}`, {
+    file,
+    line: (first.linePos?.[0].line ?? 1) - 1,
+    character: (first.linePos?.[0].col ?? 1) - 1,
+    code: "syntax",
+    action: "Mend the file, or name a launch script with the ending .sh.",
+  });
+}
+
+/** What the files that it builds on set, then what it sets itself; other keys' values put in. */
+function settingsOf(written: Written): ForeignSettings {
+  const { framework, form } = written;
+  const base = new Map(written.base);
+  for (const { key, sign } of written.settings) if (sign === "~") base.delete(key);
+  const own = settingsInForce(written.settings);
+  const raw = (key: string): Json | undefined => {
+    const value = valueOf(own.get(key));
+    return value === undefined ? base.get(key) : value;
+  };
+  const unknown = [...own.values()].filter((setting) => valueOf(setting) === undefined);
+  const keys = [...new Set([...base.keys(), ...own.keys()])].filter(
+    (key) => raw(key) !== undefined && !key.endsWith("_target_"),
+  );
+  const settings = new Map(
+    keys.flatMap((key): [string, Json][] => {
+      const value = interpolated(raw(key), key, raw, environment) ?? null;
+      const name = framework === "openrlhf" ? (oldNames[key] ?? key) : key;
+      return form === "python" ? [[name, value]] : flat({ [name]: value });
+    }),
+  );
+  // A launcher's option: TRL's own flags do not say how many processes train.
+  if (framework === "trl" && written.processes?.value !== undefined)
+    settings.set("num_processes", written.processes.value);
+  const lost = unknown.map(({ key, text }) => ({
+    key,
+    value: text,
+    reason: "worked out while the script runs",
+  }));
+  return { framework, settings, lost: [...lost, ...missing(written), ...unset(written, settings)] };
+}
+
+const valueOf = (setting: Setting | undefined): Json | undefined =>
+  setting?.value === undefined ? setting?.partial : setting.value;
+
+/** What it holds where the run starts is not known here: its default, else its name. */
+const environment = (name: string, fallback: Json | undefined): Json => fallback ?? `$${name}`;
+
+const missing = ({ form, missing: name }: Written): Unmapped[] =>
+  name === undefined
+    ? []
+    : [
+        {
+          key: form === "script" ? "--config-name" : "defaults",
+          value: name,
+          reason: "this file was not found: what it sets is not converted",
+        },
+      ];
+
+function unset({ unset }: Written, settings: ReadonlyMap<string, Json>): Unmapped[] {
+  const used = JSON.stringify([...settings.values()]);
+  return unset
+    .filter(({ name }) => used.includes(`$${name}`))
+    .map(({ name }) => ({ key: `$${name}`, value: null, reason: "the script does not set this variable" }));
+}

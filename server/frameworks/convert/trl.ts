@@ -1,0 +1,228 @@
+/** TRL 1.16 (`GRPOConfig`) → Gradus. TRL counts completions: batch sizes are of rollouts, not of prompts. */
+import { plural } from "../../../shared/format.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { Draft, fields } from "./draft.ts";
+import { datasetTask, modelName, stoodIn } from "./paths.ts";
+import { isObject } from "../values.ts";
+import type { Settings } from "./settings.ts";
+import { advantage, masks, objective } from "./trlAlgorithm.ts";
+
+export function convertTrl(settings: Settings): Draft {
+  const draft = new Draft();
+  const batch = batches(settings, draft);
+  run(settings, draft, batch);
+  tasks(settings, draft);
+  rewards(settings, draft);
+  advantage(settings, draft);
+  objective(settings, draft);
+  draft.set("mask", masks(settings));
+  update(settings, draft, batch);
+  return draft;
+}
+
+export interface Batch {
+  readonly generated: number;
+  readonly group: number;
+  readonly mini: number;
+  /** The longest response. */
+  readonly tokens: number;
+}
+
+function batches(settings: Settings, draft: Draft): Batch {
+  const device = settings.need("per_device_train_batch_size");
+  const [accumulate, processes] = [
+    settings.need("gradient_accumulation_steps"),
+    settings.need("num_processes"),
+  ];
+  const steps = settings.number("steps_per_generation") ?? accumulate;
+  const generated = settings.number("generation_batch_size") ?? device * processes * steps;
+  const group = settings.need("num_generations");
+  const update = device * processes * accumulate;
+  const prompts = Math.max(1, Math.floor(generated / group));
+  if (generated % group !== 0)
+    settings.refuse(
+      "num_generations",
+      `TRL refuses it: ${plural(generated, "completion")} are no whole number of groups of ${group}`,
+    );
+  if (update > generated)
+    settings.refuse(
+      "gradient_accumulation_steps",
+      "one optimiser step of TRL spans several generations here; Gradus updates after each",
+    );
+  draft.say(
+    "rollout",
+    `TRL counts completions: ${device} a device × ${plural(processes, "process")} × ${plural(steps, "step")} per generation = ${generated},\n/ num_generations ${group} = ${plural(prompts, "prompt")} a step.${settings.has("num_processes") ? "" : " Launched with several processes, multiply `prompts` and `mini_batch`."}`,
+  );
+  draft.set("rollout", {
+    prompts,
+    group,
+    max_tokens: settings.need("max_completion_length"),
+    temperature: settings.need("temperature"),
+    ...fields({
+      top_p: settings.need("top_p") === 1 ? undefined : settings.need("top_p"),
+      top_k: settings.need("top_k") > 0 ? settings.need("top_k") : undefined,
+      min_p: settings.number("min_p"),
+    }),
+  });
+  if (settings.need("repetition_penalty") !== 1)
+    settings.refuse("repetition_penalty", "sampling has no repetition penalty in Gradus");
+  return {
+    generated: prompts * group,
+    group,
+    mini: Math.min(update, prompts * group),
+    tokens: settings.need("max_completion_length"),
+  };
+}
+
+export function run(settings: Settings, draft: Draft, { generated, mini, tokens }: Batch): void {
+  const name = settings.text("run_name");
+  if (name !== undefined) draft.set("name", name);
+  draft.set("seed", settings.need("seed"));
+  const most = settings.need("max_steps");
+  const updates = Math.max(1, Math.ceil(generated / mini) * settings.need("num_iterations"));
+  if (most > 0) {
+    draft.set("steps", Math.max(1, Math.ceil(most / updates)));
+    if (updates > 1)
+      draft.say("steps", `TRL counts optimiser steps: max_steps ${most} / ${updates} a generation.`);
+  } else {
+    if (settings.has("num_train_epochs"))
+      settings.refuse(
+        "num_train_epochs",
+        "Gradus counts steps: write `steps` (prompts in the data × epochs / rollout.prompts)",
+      );
+    draft.say(
+      "model",
+      `TRL trains ${plural(settings.need("num_train_epochs"), "epoch")} of its data. Gradus counts steps: write \`steps\`.`,
+    );
+  }
+  const base = modelName(settings, "model_name_or_path");
+  const adapter = settings.flag("use_peft")
+    ? {
+        adapter: {
+          use: "lora",
+          rank: settings.need("lora_r"),
+          alpha: settings.need("lora_alpha"),
+          dropout: settings.need("lora_dropout"),
+        },
+      }
+    : {};
+  draft.set("model", {
+    ...(base === undefined ? stoodIn(512, tokens) : { base }),
+    ...adapter,
+  });
+  if (base === undefined) settings.refuse("model_name_or_path", "no model is named; `tiny` stands in", null);
+}
+
+export function tasks(settings: Settings, draft: Draft): void {
+  const name = settings.text("dataset_name");
+  settings.get("dataset_train_split");
+  const shuffle = settings.peek("shuffle_dataset") === false ? { shuffle: false } : {};
+  settings.get("shuffle_dataset");
+  if (name === undefined) {
+    settings.refuse("dataset_name", "no data is named: write `tasks`", null);
+    draft.set("tasks", [{ dataset: "data.jsonl" }]);
+    return;
+  }
+  draft.set("tasks", [
+    { ...datasetTask(settings, "dataset_name", name), prompt: "{prompt}", answer: "{solution}", ...shuffle },
+  ]);
+}
+
+/** Reward functions that TRL ships. */
+const shipped: Readonly<Record<string, JsonObject>> = {
+  accuracy_reward: { use: "exact_match" },
+  reasoning_accuracy_reward: { use: "exact_match" },
+  think_format_reward: { use: "format", tags: ["think"] },
+  get_soft_overlong_punishment: { use: "length", shape: "soft_overlong", limit: 1280, cache: 256 },
+};
+
+function rewards(settings: Settings, draft: Draft): void {
+  const written = settings.list("reward_funcs")?.map(String);
+  const weights = settings.list("reward_weights")?.map(Number);
+  const names =
+    written ??
+    Array.from({ length: weights?.length ?? 1 }, (_, i) => (i === 0 ? "reward" : `reward_${i + 1}`));
+  if (written === undefined)
+    settings.refuse(
+      "reward_funcs",
+      "reward functions stand in TRL's training script; `exact_match` stands in: write the terms",
+      null,
+    );
+  const terms = names.map((name, i): [string, JsonObject] => {
+    const weight = fields({ weight: weights?.[i] });
+    const known = shipped[name];
+    if (known !== undefined) {
+      if (name.includes("accuracy"))
+        settings.refuse("reward_funcs", `${name} compares mathematics; exact_match compares texts`, name);
+      return [name, { ...known, ...weight }];
+    }
+    const dot = name.lastIndexOf(".");
+    if (dot < 0) return [name, { use: "exact_match", ...weight }];
+    const file = `./${name.slice(0, dot).replace(/\./g, "/")}.py`;
+    return [name.slice(dot + 1), { use: `${file}:${name.slice(dot + 1)}`, ...weight }];
+  });
+  draft.set("reward", { terms: Object.fromEntries(terms) });
+  if (settings.text("reward_model_name_or_path") !== undefined)
+    settings.refuse("reward_model_name_or_path", "a reward model is no term of this version");
+}
+
+export function update(settings: Settings, draft: Draft, { generated, mini }: Batch): void {
+  const warmup = settings.need("warmup_steps");
+  const ratio = settings.number("warmup_ratio") ?? (warmup > 0 && warmup < 1 ? warmup : 0);
+  const most = settings.need("max_steps");
+  if (ratio > 0 && most <= 0 && settings.peek("lr_scheduler_type") !== "constant")
+    settings.refuse("warmup_ratio", "needs the number of steps: write `update.optimizer.warmup`", ratio);
+  // Transformers' `constant` knows no warm-up; `constant_with_warmup` does.
+  const warms = settings.text("lr_scheduler_type") !== "constant";
+  const steps = !warms ? 0 : ratio > 0 ? (most > 0 ? Math.ceil(ratio * most) : 0) : warmup;
+  draft.say(
+    "update",
+    `TRL counts completions: ${plural(mini, "rollout")} an optimiser step, ${plural(Math.ceil(generated / mini), "optimiser step")} per pass.`,
+  );
+  draft.set("update", {
+    optimizer: {
+      use: "adamw",
+      lr: settings.need("learning_rate"),
+      betas: [settings.need("adam_beta1"), settings.need("adam_beta2")],
+      epsilon: settings.need("adam_epsilon"),
+      weight_decay: settings.need("weight_decay"),
+      ...(steps > 0 ? { warmup: steps } : {}),
+      clip_norm: settings.need("max_grad_norm"),
+      ...course(settings),
+    },
+    mini_batch: mini,
+    epochs: settings.need("num_iterations"),
+  });
+}
+
+/** As a share of the learning rate: `min_lr_rate`, or `min_lr` itself. A file's map comes as dotted keys. */
+function floorOf(settings: Settings): number | undefined {
+  const options = settings.get("lr_scheduler_kwargs");
+  const of = (key: string): number | undefined => {
+    const inside = isObject(options) ? options[key] : undefined;
+    return typeof inside === "number" ? inside : settings.number(`lr_scheduler_kwargs.${key}`);
+  };
+  const [share, least] = [of("min_lr_rate"), of("min_lr")];
+  return share ?? (least === undefined ? undefined : least / settings.need("learning_rate"));
+}
+
+function course(settings: Settings): JsonObject {
+  const kind = settings.text("lr_scheduler_type") ?? "linear";
+  const floor = floorOf(settings);
+  switch (kind) {
+    case "constant":
+    case "constant_with_warmup":
+      return {};
+    case "linear":
+    case "cosine":
+    case "inverse_sqrt":
+      return { schedule: kind };
+    case "cosine_with_min_lr":
+      return { schedule: { shape: "cosine", ...fields({ floor }) } };
+    case "warmup_stable_decay":
+      return { schedule: "wsd" };
+    default:
+      settings.refuse("lr_scheduler_type", "no such course of the learning rate here; it stays constant");
+      return {};
+  }
+}

@@ -1,0 +1,21 @@
+/** What the three converters share. */
+import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Framework } from "../document.ts";
+import type { Unmapped } from "./settings.ts";
+
+/** A foreign configuration, read: settings by dotted key, and what reading it lost. */
+export interface ForeignSettings {
+  readonly framework: Framework;
+  readonly settings: ReadonlyMap<string, Json>;
+  readonly lost: readonly Unmapped[];
+}
+
+export interface Converted {
+  readonly framework: Framework;
+  /** YAML of a Gradus config. */
+  readonly config: string;
+  readonly unmapped: readonly Unmapped[];
+}
+
+/** One entry of the `kl` list. */
+export type KlEntry = JsonObject;

@@ -1,0 +1,265 @@
+/** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
+import { plural } from "../../../shared/format.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { Draft, fields } from "./draft.ts";
+import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
+import { reasonBy, type Settings } from "./settings.ts";
+import { advantage } from "./verlAdvantage.ts";
+import { masks, rejectionNote } from "./verlCorrection.ts";
+import { verlCritic } from "./verlCritic.ts";
+import { aggregateOf, kl, objective } from "./verlLoss.ts";
+
+const actor = "actor_rollout_ref.actor";
+const rollout = "actor_rollout_ref.rollout";
+const model = "actor_rollout_ref.model";
+
+export const verlReason = reasonBy(
+  [
+    [
+      /(micro_batch|max_token_len|dynamic_bsz|max_num_batched|max_num_seqs|chunked|prefetch)/,
+      "Gradus cuts work to fit the memory by itself (`update.micro_tokens`, `rollout.lanes`)",
+    ],
+    [
+      /(fsdp|megatron|offload|tensor_model_parallel|pipeline|ulysses|sequence_parallel|expert|nnodes|n_gpus|nccl|data_parallel|strategy|torch_compile|fused|remove_padding|checkpointing|balance_batch|free_cache|enforce_eager|gpu_memory|dtype|load_format|veomni|torchtitan)/,
+      "about a cluster of GPUs; Gradus trains on one machine",
+    ],
+    [
+      /^trainer\.(logger|project_name|default_|log_val|rollout_data_dir|validation_data_dir)/,
+      "Gradus records every run in its own store",
+    ],
+    [/^trainer\./, "about verl's trainer"],
+    [/^(ray_kwargs|ray_init|global_profiler|transfer_queue|hydra)/, "about the cluster that verl runs on"],
+    [
+      /^algorithm\.rollout_is|tis_imp_ratio_cap/,
+      "an earlier release's correction of this kind is not converted: see `objective.correction`",
+    ],
+    [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
+    [
+      /^(reward_model|reward)\./,
+      "Gradus has reward functions, not reward servers of this kind: write a term in `reward.terms`",
+    ],
+    [/multi_turn|agent|tool/, "conversations with tools are not in this version"],
+    [/\.(name|mode)$/, "names an engine of verl"],
+    [/^data\./, "about how verl reads data"],
+    [/val_kwargs|validation/, "see the `evaluation` block"],
+    [/^actor_rollout_ref\.ref\./, "the reference is a copy of the policy here and needs no settings"],
+    [
+      /config-(path|name)/,
+      "the configuration that the command line builds on was not found beside the script",
+    ],
+  ],
+  "no counterpart in Gradus",
+);
+
+export function convertVerl(settings: Settings): Draft {
+  const draft = new Draft();
+  const aggregate = aggregateOf(settings);
+  run(settings, draft);
+  tasks(settings, draft);
+  sampling(settings, draft);
+  rewards(settings, draft);
+  advantage(settings, draft);
+  const loss = objective(settings, aggregate);
+  draft.set("objective", loss);
+  draft.set("kl", kl(settings, loss, aggregate));
+  draft.set("mask", masks(settings));
+  rejectionNote(settings);
+  comments(settings, draft, loss);
+  batches(settings, draft);
+  return draft;
+}
+
+function run(settings: Settings, draft: Draft): void {
+  const name = settings.text("trainer.experiment_name");
+  if (name !== undefined && !name.includes("$")) draft.set("name", name);
+  const seed = settings.number("data.seed") ?? settings.number(`${actor}.data_loader_seed`);
+  if (settings.has("data.seed") && seed !== undefined) draft.set("seed", seed);
+  const steps = settings.number("trainer.total_training_steps");
+  if (steps !== undefined) draft.set("steps", steps);
+  else {
+    const epochs = settings.number("trainer.total_epochs");
+    draft.say(
+      "model",
+      `verl trains ${plural(epochs ?? 30, "epoch")} of its data. Gradus counts steps: write \`steps\` (prompts in the data × epochs / rollout.prompts).`,
+    );
+  }
+  if (settings.has("trainer.total_epochs"))
+    settings.refuse(
+      "trainer.total_epochs",
+      "Gradus counts steps: write `steps` (prompts in the data × epochs / rollout.prompts)",
+    );
+  const rank = settings.need(`${model}.lora_rank`);
+  const alpha = settings.need(`${model}.lora_alpha`);
+  const base = modelName(settings, `${model}.path`);
+  if (base === undefined) settings.refuse(`${model}.path`, "no model is named; `tiny` stands in", null);
+  const [prompt, response] = [
+    settings.need("data.max_prompt_length"),
+    settings.need("data.max_response_length"),
+  ];
+  draft.set("model", {
+    ...(base === undefined ? stoodIn(prompt, response) : { base }),
+    ...(rank > 0 ? { adapter: { use: "lora", rank, alpha } } : {}),
+  });
+  const every = settings.number("trainer.test_freq");
+  if (every !== undefined && every > 0) draft.set("evaluation", { every });
+  const save = settings.number("trainer.save_freq");
+  if (save !== undefined && save > 0) draft.set("checkpoint", { every: save });
+}
+
+function tasks(settings: Settings, draft: Draft): void {
+  const files = settings.list("data.train_files") ?? [];
+  settings.get("data.val_files");
+  const prompt = settings.text("data.prompt_key") ?? "prompt";
+  const longest = settings.need("data.max_prompt_length");
+  const filter = settings.flag("data.filter_overlong_prompts");
+  const truncation = settings.text("data.truncation");
+  const overlong = filter ? "filter" : truncation === "left" ? "left_truncate" : "error";
+  if (truncation === "right" || truncation === "middle")
+    settings.refuse("data.truncation", "prompts are cut on the left, filtered or refused");
+  const shuffle = settings.peek("data.shuffle") === false ? { shuffle: false } : {};
+  settings.get("data.shuffle");
+  const made = files.map((file) => ({
+    ...datasetTask(settings, "data.train_files", String(file)),
+    prompt: `{${prompt}}`,
+    answer: "{reward_model.ground_truth}",
+    max_prompt: longest,
+    overlong,
+    ...shuffle,
+  }));
+  if (made.length === 0) settings.refuse("data.train_files", "no data is named: write `tasks`", null);
+  draft.set("tasks", made.length === 0 ? [{ dataset: "data.jsonl" }] : named(made));
+}
+
+function sampling(settings: Settings, draft: Draft): void {
+  const sampled = settings.peek(`${rollout}.do_sample`) !== false;
+  settings.get(`${rollout}.do_sample`);
+  const k = settings.need(`${rollout}.top_k`);
+  const temperature = settings.need(`${rollout}.temperature`);
+  draft.set("rollout", {
+    prompts: promptsOf(settings),
+    group: settings.need(`${rollout}.n`),
+    max_tokens: settings.number(`${rollout}.response_length`) ?? settings.need("data.max_response_length"),
+    temperature: sampled ? temperature : 0,
+    ...fields({
+      top_p: settings.need(`${rollout}.top_p`) === 1 ? undefined : settings.need(`${rollout}.top_p`),
+      top_k: k > 0 ? k : undefined,
+    }),
+  });
+  settings.get("data.max_response_length");
+  if (settings.flag("algorithm.filter_groups.enable")) {
+    draft.set("curriculum", { admission: { use: "nonzero_variance", refill: "adaptive" } });
+    draft.say(
+      "curriculum",
+      `filter_groups: groups whose ${settings.text("algorithm.filter_groups.metric") ?? "reward"} is all the same are drawn again.`,
+    );
+    if (settings.peek("algorithm.filter_groups.metric") !== "reward")
+      settings.refuse("algorithm.filter_groups.metric", "groups are judged by their combined reward");
+    settings.get("algorithm.filter_groups.max_num_gen_batches");
+  }
+  settings.get("algorithm.filter_groups.metric");
+}
+
+function rewards(settings: Settings, draft: Draft): void {
+  const keys = settings.list("algorithm.gdpo_reward_keys")?.map(String);
+  const weights = settings.list("algorithm.gdpo_reward_weights")?.map(Number);
+  const file =
+    settings.text("reward.custom_reward_function.path") ?? settings.text("custom_reward_function.path");
+  const name =
+    settings.text("reward.custom_reward_function.name") ??
+    settings.text("custom_reward_function.name") ??
+    "compute_score";
+  const gdpo = settings.peek("algorithm.adv_estimator") === "gdpo";
+  const use = file === undefined ? "exact_match" : `${/^[./~]/.test(file) ? file : `./${file}`}:${name}`;
+  if (file === undefined)
+    settings.refuse(
+      "reward.custom_reward_function.path",
+      "verl scores by the data's source; `exact_match` stands in: write the term that fits",
+      null,
+    );
+  const names = gdpo && keys !== undefined ? keys : ["score"];
+  if (gdpo && file !== undefined)
+    settings.refuse(
+      "algorithm.gdpo_reward_keys",
+      "one function returns all parts in verl; here each term calls its own function",
+    );
+  const terms = names.map((term, i): [string, JsonObject] => [
+    term,
+    { use, ...fields({ weight: weights?.[i] }) },
+  ]);
+  draft.set("reward", { terms: { ...Object.fromEntries(terms), ...overlong(settings) } });
+}
+
+/** DAPO's soft punishment of long responses, wherever the version keeps its settings. */
+function overlong(settings: Settings): JsonObject {
+  for (const place of ["reward_model.reward_kwargs", "reward.reward_kwargs", "reward_model"]) {
+    const at = `${place}.overlong_buffer${place === "reward_model" ? "" : "_cfg"}`;
+    if (!settings.has(`${at}.len`) || (settings.has(`${at}.enable`) && !settings.flag(`${at}.enable`)))
+      continue;
+    settings.get(`${at}.log`);
+    const limit = settings.number(`${place}.max_resp_len`) ?? settings.need("data.max_response_length");
+    const cache = settings.number(`${at}.len`) ?? 0;
+    const weight = settings.number(`${at}.penalty_factor`) ?? 1;
+    return { overlong: { use: "length", shape: "soft_overlong", limit, cache, weight } };
+  }
+  return {};
+}
+
+function comments(settings: Settings, draft: Draft, loss: JsonObject): void {
+  if (loss["dual"] !== undefined && !settings.has(`${actor}.clip_ratio_c`))
+    draft.say("objective", "verl clips twice unless told otherwise: clip_ratio_c = 3.");
+  if (JSON.stringify(loss["aggregate"]).includes("skip"))
+    draft.say("objective", "Rollouts that have lost every token are left out of the mean (verl's agg_loss).");
+}
+
+/** A fully asynchronous run of verl has a batch size of 0 and draws prompts one by one. */
+const promptsOf = (settings: Settings): number => Math.max(1, settings.need("data.train_batch_size"));
+
+function batches(settings: Settings, draft: Draft): void {
+  const [prompts, n] = [promptsOf(settings), settings.need(`${rollout}.n`)];
+  const mini = Math.max(1, settings.need(`${actor}.ppo_mini_batch_size`));
+  draft.say(
+    "update",
+    `verl counts prompts: ppo_mini_batch_size ${mini} × rollout.n ${n} = ${plural(mini * n, "rollout")} an optimiser step;\ntrain_batch_size ${prompts} × ${n} = ${prompts * n} a step.`,
+  );
+  const optim = `${actor}.optim`;
+  const warmup = settings.need(`${optim}.lr_warmup_steps`);
+  const share = settings.need(`${optim}.lr_warmup_steps_ratio`);
+  if (warmup < 0 && share > 0) {
+    const steps = settings.number("trainer.total_training_steps");
+    if (steps === undefined)
+      settings.refuse(
+        `${optim}.lr_warmup_steps_ratio`,
+        "needs the number of steps: write `update.optimizer.warmup`",
+      );
+    else draft.say("update", `warm-up: ${share} of ${plural(steps, "step")}.`);
+  }
+  const total = settings.number("trainer.total_training_steps");
+  const steps = warmup > 0 ? warmup : share > 0 && total !== undefined ? Math.round(share * total) : 0;
+  draft.set("update", {
+    optimizer: {
+      use: "adamw",
+      lr: settings.need(`${optim}.lr`),
+      betas: [...(settings.list(`${optim}.betas`) ?? [0.9, 0.999])],
+      weight_decay: settings.need(`${optim}.weight_decay`),
+      ...fields({
+        warmup:
+          steps > 0
+            ? steps * Math.max(1, Math.ceil(prompts / mini)) * settings.need(`${actor}.ppo_epochs`)
+            : undefined,
+      }),
+      clip_norm: settings.number(`${optim}.clip_grad`) ?? settings.need(`${actor}.grad_clip`),
+      ...course(settings, optim),
+    },
+    mini_batch: Math.min(mini, prompts) * n,
+    epochs: settings.need(`${actor}.ppo_epochs`),
+  });
+  if (settings.text("algorithm.adv_estimator") === "gae") verlCritic(settings, draft, { prompts, n, mini });
+}
+
+function course(settings: Settings, optim: string): JsonObject {
+  const kind = settings.text(`${optim}.warmup_style`) ?? settings.text(`${optim}.lr_scheduler_type`);
+  settings.get(`${optim}.lr_scheduler_type`);
+  const floor = settings.need(`${optim}.min_lr_ratio`);
+  if (kind === "cosine") return { schedule: floor > 0 ? { shape: "cosine", floor } : "cosine" };
+  return {};
+}

@@ -1,0 +1,102 @@
+/** A configuration of verl, TRL or OpenRLHF as it is written: whose it is, and every setting with its place. */
+import type { Json } from "../../shared/json.ts";
+import type { Range, TextEdit } from "../config/check/diagnostic.ts";
+
+export type Framework = "verl" | "trl" | "openrlhf";
+
+/** How it is written: Hydra or TRL YAML; `key=value` overrides or flags in a launch script; a Python call. */
+export type Form = "yaml" | "script" | "python";
+
+/** Hydra's `+key=`, `++key=` and `~key`. */
+export type Sign = "" | "+" | "++" | "~";
+
+export interface Setting {
+  /** Dotted, under the name that was written: `actor_rollout_ref.rollout.n`, `num_generations`, `rollout.batch_size`. */
+  readonly key: string;
+  /** undefined where it cannot be known: a shell variable that nobody sets, a Python expression. */
+  readonly value: Json | undefined;
+  /** Where the value cannot be known: what is known of it, with set variables put in and the rest left as `$X`. */
+  readonly partial?: Json;
+  /** The value as it was written, variables and quotes included. */
+  readonly text: string;
+  readonly keyRange: Range;
+  /** Of the value as it was written; of the key where it has none (`--switch`). */
+  readonly range: Range;
+  /** Where the value itself stands when that is elsewhere: the line that sets the shell variable, an anchor. */
+  readonly source?: Range;
+  readonly sign: Sign;
+  /** How many words a flag was given; absent elsewhere, and where an unknown variable may hold several. */
+  readonly words?: number;
+  /** One of several that a single written value holds (`{a: 1, b: 2}` on a command line): `range` is all of it. */
+  readonly shared?: true;
+  /** Came in by a YAML merge (`<<: *base`): what is written beside it wins. */
+  readonly inherited?: true;
+}
+
+/** A shell variable that is read and set nowhere in the script. */
+export interface UnsetVariable {
+  readonly name: string;
+  readonly range: Range;
+  /** One that the script does set, and that is spelt nearly so. */
+  readonly meant?: string;
+}
+
+/** Why nothing or not all of a YAML file is read. */
+export interface BrokenYaml {
+  readonly kind: "syntax" | "aliases";
+  readonly range: Range;
+  readonly reason: string;
+}
+
+/** Settings that a script means for its command, and that the command does not get. */
+export interface CutLaunch {
+  /** A backslash is missing, a blank stands behind it, or a comment or an empty line below it. */
+  readonly cause: "missing" | "blank" | "comment";
+  /** Where the command ends. */
+  readonly range: Range;
+  readonly edit: TextEdit;
+  /** How many settings follow, and the first of them. */
+  readonly lost: number;
+  readonly first: string;
+  readonly place: Range;
+}
+
+export interface ForeignVersion {
+  readonly text: string;
+  /** One that the file or its requirements name; the framework's own checkout around it; a package's; else the newest. */
+  readonly from: "file" | "checkout" | "installed" | "newest";
+  readonly table: string;
+  /** The folder of the installed packages, or of the checkout. */
+  readonly folder?: string;
+}
+
+export interface ForeignDocument {
+  readonly framework: Framework;
+  readonly form: Form;
+  readonly file: string;
+  readonly text: string;
+  /** In the order of the text; a later one of the same key wins. */
+  readonly settings: readonly Setting[];
+  /** What files set that this one builds on (`--config`, `defaults:`), by dotted key: behind what is written here. */
+  readonly base: ReadonlyMap<string, Json>;
+  /** What a script starts: `verl.trainer.main_ppo`, `trl grpo`. */
+  readonly program: string | undefined;
+  /** Whose keys: verl's `ppo_megatron_trainer`, TRL's `grpo`, OpenRLHF's `train_ppo_ray`. */
+  readonly tree: string | undefined;
+  /** How many processes train on all machines, where a launcher says so (`--num_processes`, `--nproc_per_node`, `--num_gpus`); its value is undefined where the number of machines is not known. */
+  readonly processes: Setting | undefined;
+  readonly unset: readonly UnsetVariable[];
+  /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
+  readonly version: ForeignVersion;
+  readonly cut?: CutLaunch | undefined;
+  /** Where a YAML file stops being one, and why. */
+  readonly broken?: BrokenYaml | undefined;
+  /** Keys that stand in branches of the script of which nobody can say whether they run. */
+  readonly uncertain?: ReadonlySet<string>;
+  /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
+  readonly patched?: "unsloth" | undefined;
+  /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */
+  readonly incomplete: boolean;
+  /** Where something about the whole file is said: its first command, call or key. */
+  readonly head: Range;
+}

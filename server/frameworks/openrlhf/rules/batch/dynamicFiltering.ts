@@ -1,0 +1,44 @@
+import type { ForeignFinding } from "../../../rule.ts";
+import { paidOutside } from "../../cluster.ts";
+import type { Flags } from "../../flags.ts";
+import { changes } from "../../../multiples.ts";
+import { openrlhfRule } from "../../openrlhfRule.ts";
+
+export const dynamicFiltering = openrlhfRule({
+  id: "openrlhf-dynamic-filtering",
+  severity: "error",
+  title: "Filtering of prompts that cannot work",
+  why: "`algo.dynamic_filtering_enable` drops a prompt whose answers' mean score is not strictly between the two ends of `algo.dynamic_filtering_range`. It needs an interval, scores at the time of generation (a remote reward, a reward file or an agent) and several answers: openrlhf/cli/train_ppo_ray.py asserts all three, and speaks of `reward_clip_range` where it means the interval. A range that holds no score drops everything, and training ends when the prompts do (`SamplesGenerator._generate_vllm`).",
+  check(flags) {
+    if (!flags.on("algo.dynamic_filtering_enable")) return [];
+    return [...interval(flags), ...scores(flags), ...answers(flags)];
+  },
+});
+
+function interval(flags: Flags): ForeignFinding[] {
+  const range = flags.value("algo.dynamic_filtering_range");
+  const [low, high] = Array.isArray(range) ? range : [];
+  if (typeof low !== "number" || typeof high !== "number" || low < high) return [];
+  const message = `\`${flags.name("algo.dynamic_filtering_range")}\` is ${low} to ${high}: the first must be below the second. OpenRLHF refuses it, and calls it reward_clip_range.`;
+  return [{ ...flags.placed("algo.dynamic_filtering_range", "algo.dynamic_filtering_enable"), message }];
+}
+
+function scores(flags: Flags): ForeignFinding[] {
+  if (paidOutside(flags) !== false) return [];
+  const message = `\`${flags.name("algo.dynamic_filtering_enable")}\` needs \`${flags.name("reward.remote_url")}\` or \`${flags.name("train.agent_func_path")}\`: a reward model scores too late to filter by.`;
+  return [{ ...flags.placed("algo.dynamic_filtering_enable", "reward.model_name_or_path"), message }];
+}
+
+function answers(flags: Flags): ForeignFinding[] {
+  const count = flags.number("rollout.n_samples_per_prompt");
+  if (count === undefined || count > 1) return [];
+  const written = flags.written("rollout.n_samples_per_prompt");
+  const message = `\`${flags.name("algo.dynamic_filtering_enable")}\` compares the answers to a prompt, and \`${flags.name("rollout.n_samples_per_prompt")}\` is ${count}${written === undefined ? " by default" : ""}: OpenRLHF refuses it.`;
+  return [
+    {
+      ...flags.placed("rollout.n_samples_per_prompt", "algo.dynamic_filtering_enable"),
+      message,
+      fixes: changes(written, [8]),
+    },
+  ];
+}

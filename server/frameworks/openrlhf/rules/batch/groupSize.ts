@@ -1,0 +1,29 @@
+import { changes } from "../../../multiples.ts";
+import { openrlhfRule } from "../../openrlhfRule.ts";
+
+const grouped = ["rloo", "reinforce_baseline", "group_norm", "dr_grpo"];
+
+export const groupSize = openrlhfRule({
+  id: "openrlhf-group-size",
+  severity: "error",
+  title: "A group of one",
+  why: "`rloo`, `reinforce_baseline`, `group_norm` and `dr_grpo` compare an answer with the others to its prompt. openrlhf/cli/train_ppo_ray.py refuses them with `n_samples_per_prompt` 1, which is its default.",
+  check(flags) {
+    const [estimator, answers] = [
+      flags.text("algo.advantage.estimator"),
+      flags.number("rollout.n_samples_per_prompt"),
+    ];
+    if (estimator === undefined || !grouped.includes(estimator) || answers === undefined || answers > 1)
+      return [];
+    const name = flags.name("rollout.n_samples_per_prompt");
+    const written = flags.written("rollout.n_samples_per_prompt");
+    const message = `\`${estimator}\` compares the answers to a prompt, and \`${name}\` is ${answers}${written === undefined ? " by default" : ""}: OpenRLHF refuses it. Write 2 or more; 8 is usual.`;
+    return [
+      {
+        message,
+        ...flags.placed("rollout.n_samples_per_prompt", "algo.advantage.estimator"),
+        fixes: changes(written, [2, 8]),
+      },
+    ];
+  },
+});

@@ -1,0 +1,32 @@
+import { changes } from "../../../multiples.ts";
+import { openrlhfRule } from "../../openrlhfRule.ts";
+
+export const queueSize = openrlhfRule({
+  id: "openrlhf-queue-size",
+  severity: "error",
+  title: "A queue without a place",
+  why: "`train.async_queue_size` is how many rollouts may wait while the model trains. `PPOTrainerAsync` (openrlhf/trainer/ppo_trainer_async.py) refuses fewer than one; without `train.async_enable` it is never read.",
+  check(flags) {
+    const [at, size] = [flags.written("train.async_queue_size"), flags.number("train.async_queue_size")];
+    if (at === undefined || size === undefined) return [];
+    const name = flags.name("train.async_queue_size");
+    if (flags.value("train.async_enable") === false)
+      return size === 1
+        ? []
+        : [
+            {
+              at,
+              severity: "warning",
+              message: `\`${name}\` is never read: \`${flags.name("train.async_enable")}\` is off.`,
+            },
+          ];
+    if (size > 0) return [];
+    return [
+      {
+        at,
+        message: `\`${name}\` is ${size}: OpenRLHF wants a place for one rollout at least.`,
+        fixes: changes(at, [1]),
+      },
+    ];
+  },
+});

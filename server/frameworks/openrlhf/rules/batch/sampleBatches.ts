@@ -1,0 +1,70 @@
+import { changes } from "../../../multiples.ts";
+import type { ForeignFinding } from "../../../rule.ts";
+import {
+  actorsOf,
+  hasCritic,
+  paidOutside,
+  samplesOf,
+  spoken,
+  type Group,
+  type Rollout,
+} from "../../cluster.ts";
+import type { Flags } from "../../flags.ts";
+import { openrlhfRule } from "../../openrlhfRule.ts";
+
+export const sampleBatches = openrlhfRule({
+  id: "openrlhf-sample-batches",
+  severity: "error",
+  title: "Fewer batches of samples than GPUs that want one",
+  why: "The samples of a rollout, `rollout.batch_size` × `n_samples_per_prompt`, are handed to models in batches of `rollout.micro_batch_size`, and every process of a model must get one. openrlhf/cli/train_ppo_ray.py refuses too few for the actor; for reference, critic and reward model `RayActorGroup.async_run_method_batch` (openrlhf/trainer/ray/launcher.py) fails after the first generation. GPUs that share a ring of attention or tensors count as one.",
+  check(flags) {
+    const rollout = samplesOf(flags);
+    const micro = flags.number("rollout.micro_batch_size");
+    if (rollout === undefined || micro === undefined || micro < 1) return [];
+    const batches = Math.floor(rollout.samples / micro);
+    const short = groupsOf(flags).find((group) => (actorsOf(flags, group) ?? 0) > batches);
+    return short === undefined ? [] : [finding(flags, short, rollout, micro)];
+  },
+});
+
+/** Groups that samples are sent to. */
+function groupsOf(flags: Flags): Group[] {
+  const dynamic = flags.on("train.dynamic_batch_enable");
+  const others: Group[] = [
+    ...((flags.number("algo.kl.init_coef") ?? 0) > 0 ? ["ref" as const] : []),
+    ...(hasCritic(flags) ? ["critic" as const] : []),
+    ...(paidOutside(flags) === false ? ["reward" as const] : []),
+  ];
+  return dynamic ? ["actor"] : ["actor", ...others];
+}
+
+function finding(flags: Flags, group: Group, rollout: Rollout, micro: number): ForeignFinding {
+  const { prompts, answers, samples } = rollout;
+  const actors = actorsOf(flags, group) ?? 1;
+  const batches = Math.floor(samples / micro);
+  const place = flags.placed(
+    "rollout.micro_batch_size",
+    "rollout.batch_size",
+    "rollout.n_samples_per_prompt",
+    `${group}.num_gpus_per_node`,
+    `${group}.num_nodes`,
+  );
+  const message = `${prompts} prompts × ${answers} answers = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${spoken[group]}. Each needs one.`;
+  const most = Math.floor(samples / actors);
+  const needed = Math.ceil((actors * micro) / answers);
+  const fixes = [
+    ...(most >= 1
+      ? changes(
+          flags.written("rollout.micro_batch_size"),
+          [most],
+          (value) => `${samples} / ${value} = ${Math.floor(samples / value)} batches`,
+        )
+      : []),
+    ...changes(
+      flags.written("rollout.batch_size"),
+      [needed],
+      (value) => `${value} × ${answers} / ${micro} = ${Math.floor((value * answers) / micro)} batches`,
+    ),
+  ].map(({ title, edits }) => ({ title, edits }));
+  return { message, ...place, fixes };
+}

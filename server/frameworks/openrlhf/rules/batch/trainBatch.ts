@@ -1,0 +1,66 @@
+import { changes, lcm, multiplesAround } from "../../../multiples.ts";
+import type { ForeignFinding } from "../../../rule.ts";
+import { actorsOf, hasCritic, paidOutside, spoken, type Group } from "../../cluster.ts";
+import type { Flags } from "../../flags.ts";
+import { openrlhfRule } from "../../openrlhfRule.ts";
+
+export const trainBatch = openrlhfRule({
+  id: "openrlhf-train-batch",
+  severity: "error",
+  title: "A training batch that does not divide over the GPUs",
+  why: "DeepSpeed wants `train_batch_size` = micro batch × accumulated steps × data-parallel processes, exactly, and stops with an assertion otherwise, when the models are made: `get_ds_train_config` and, for models that are not trained, `get_ds_eval_config` of `DeepspeedStrategy` (openrlhf/utils/deepspeed/deepspeed.py) hand the numbers on. GPUs that share a ring of attention or tensors count as one process. With `train.dynamic_batch_enable` those of the actor and the critic are cut by tokens instead.",
+  check(flags) {
+    const [size, micro] = [flags.number("train.batch_size"), flags.number("train.micro_batch_size")];
+    if (size === undefined || micro === undefined || micro < 1) return [];
+    const shares = groupsOf(flags).flatMap((group) => shareOf(flags, group, micro));
+    const broken = shares.find(({ step }) => size <= 0 || size % step !== 0);
+    if (broken === undefined) return [];
+    const all = shares.map(({ step }) => step).reduce(lcm, 1);
+    return [finding(flags, { size, micro, all }, broken)];
+  },
+});
+
+/** One model's part: a training batch is a multiple of `step`. */
+interface Share {
+  readonly group: Group;
+  readonly processes: number;
+  readonly step: number;
+}
+
+function groupsOf(flags: Flags): Group[] {
+  const trained: Group[] = hasCritic(flags) ? ["actor", "critic"] : ["actor"];
+  const frozen: Group[] = [
+    ...((flags.number("algo.kl.init_coef") ?? 0) > 0 ? ["ref" as const] : []),
+    ...(paidOutside(flags) === false ? ["reward" as const] : []),
+  ];
+  return flags.on("train.dynamic_batch_enable") ? frozen : [...trained, ...frozen];
+}
+
+function shareOf(flags: Flags, group: Group, micro: number): Share[] {
+  const processes = actorsOf(flags, group) ?? 0;
+  return processes < 1 ? [] : [{ group, processes, step: micro * processes }];
+}
+
+interface Sizes {
+  readonly size: number;
+  readonly micro: number;
+  /** What divides for all models. */
+  readonly all: number;
+}
+
+function finding(
+  flags: Flags,
+  { size, micro, all }: Sizes,
+  { group, processes, step }: Share,
+): ForeignFinding {
+  const layout = [`${group}.num_gpus_per_node`, `${group}.num_nodes`];
+  const name = flags.name("train.batch_size");
+  const message = `\`${name}\` is ${size}, no multiple of ${micro} samples × ${processes} processes of the ${spoken[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;
+  const fixes = changes(
+    flags.written("train.batch_size"),
+    multiplesAround(size, all),
+    (value) => `${value / step} × ${micro} × ${processes}`,
+  );
+  const place = flags.placed("train.batch_size", "train.micro_batch_size", ...layout);
+  return { message, ...place, fixes: fixes.map(({ title, edits }) => ({ title, edits })) };
+}

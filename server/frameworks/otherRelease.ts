@@ -1,0 +1,80 @@
+/** A file that names no release, beside nothing that does: it may be for another than the newest. */
+import type { Diagnostic } from "../config/check/diagnostic.ts";
+import { editDistance } from "../lib/suggest.ts";
+import { addedKey, movedKey, unknownKey } from "./check/finding.ts";
+import type { ForeignDocument } from "./document.ts";
+import { factsFor } from "./facts.ts";
+import { frameworkNames } from "./names.ts";
+import { microBatch } from "./verl/rules/batch/microBatch.ts";
+import { historyOf, tableOf } from "./tables/load.ts";
+
+/** Fewer settings are a note or a beginning: any release would know them. */
+const wholeFile = 12;
+
+/**
+ * Errors that an older release does not make are warnings that name both; so is a key that no release has and that
+ * resembles none, for it may be newer than all of them. What every release refuses stays an error.
+ */
+export function withoutRelease(
+  document: ForeignDocument,
+  found: readonly Diagnostic[],
+  judge: (document: ForeignDocument) => readonly Diagnostic[],
+): readonly Diagnostic[] {
+  const errors = found.filter(isError);
+  if (document.version.from !== "newest" || document.settings.length < wholeFile || errors.length === 0)
+    return found;
+  const name = frameworkNames[document.framework];
+  // Only a key shows another release's hand: what a rule refuses may be a mistake that no release used to see.
+  const keys = errors.some(({ rule }) => ofKeys.has(rule));
+  const older = keys ? bestOlder(document, errors.length, judge) : undefined;
+  return found.map((one) => {
+    if (!isError(one)) return one;
+    if (older !== undefined && !older.refused.has(placeOf(one)))
+      return warning(one, `${name} ${older.version} takes it, and nothing here names a release`);
+    return isStrange(document, one) ? warning(one, "a later release may have it") : one;
+  });
+
+  function warning(one: Diagnostic, why: string): Diagnostic {
+    const judged = `Judged by ${name} ${document.version.text}, the newest release known here: ${why}.`;
+    return {
+      ...one,
+      severity: "warning",
+      message: `${one.message} ${judged} Name yours in a comment (\`# ${document.framework}==…\`).`,
+    };
+  }
+}
+
+/** Batches of all GPUs (`ppo_micro_batch_size`) are keys that later releases have and no longer read. */
+const ofKeys: ReadonlySet<string> = new Set([
+  ...[unknownKey, movedKey, addedKey].map(({ id }) => id),
+  microBatch.id,
+]);
+const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+const placeOf = ({ range: { start } }: Diagnostic): string => `${start.line}:${start.character}`;
+
+/** The release that refuses least of it, the latest of those; undefined where none does better than the newest. */
+function bestOlder(
+  document: ForeignDocument,
+  most: number,
+  judge: (document: ForeignDocument) => readonly Diagnostic[],
+): { readonly version: string; readonly refused: ReadonlySet<string> } | undefined {
+  let best: { readonly version: string; readonly refused: ReadonlySet<string> } | undefined;
+  let least = most;
+  for (const version of tableOf(document.framework).versions.slice(0, -1).reverse()) {
+    const errors = judge({ ...document, version: { text: version, table: version, from: "file" } }).filter(
+      isError,
+    );
+    if (errors.length < least) best = { version, refused: new Set(errors.map(placeOf)) };
+    least = Math.min(least, errors.length);
+    if (least === 0) break;
+  }
+  return best;
+}
+
+/** Neither a slip of the fingers nor another release's: two letters off is a slip, whatever the length. */
+function isStrange(document: ForeignDocument, { rule, key, message }: Diagnostic): boolean {
+  const { framework, version, tree } = document;
+  if (rule !== unknownKey.id || message.includes("Did you mean")) return false;
+  if (historyOf(framework, key).length > 0) return false;
+  return !factsFor(framework, version, tree).keys.some((known) => editDistance(known, key) <= 2);
+}

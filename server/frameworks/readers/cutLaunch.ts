@@ -1,0 +1,68 @@
+/** A command that ends before its settings do: a backslash is missing, or something stands where the line goes on. */
+import type { TextEdit } from "../../config/check/diagnostic.ts";
+import type { CutLaunch } from "../document.ts";
+import type { Launch } from "../shell/script.ts";
+import { Lines } from "./lines.ts";
+
+/** A command whose first word is a setting is none: it is the rest of another one. */
+export const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
+
+const isLoose = ({ words: [first] }: Launch): boolean => first !== undefined && loose.test(first.text);
+
+/** @param from the line on which the program stands; undefined where nothing was cut off */
+export function cutLaunch(text: string, launches: readonly Launch[], from: number): CutLaunch | undefined {
+  const at = launches.findIndex((launch) => launch.line > from && isLoose(launch));
+  const [before, first] = [launches[at - 1], launches[at]];
+  if (before === undefined || first === undefined || before.line > first.line) return undefined;
+  const behind = launches.slice(at);
+  const end = behind.findIndex((launch) => !isLoose(launch));
+  const lost = behind
+    .slice(0, end < 0 ? undefined : end)
+    .flatMap(({ words }) => words.filter(({ text }) => loose.test(text)));
+  const cut = causeOf(text.split("\n"), first.line);
+  if (cut === undefined || cut.range.start.line < from) return undefined;
+  const [name] = /^[^=\s]+/.exec(first.words[0]!.text) ?? [""];
+  return { ...cut, lost: lost.length, first: name, place: new Lines(text).range(first.words[0]!.span) };
+}
+
+type Cause = Pick<CutLaunch, "cause" | "range" | "edit">;
+
+/** What stands above the first line that was lost. */
+function causeOf(lines: readonly string[], lost: number): Cause | undefined {
+  let above = lost - 1;
+  while (above >= 0 && /^\s*(#.*)?$/.test(lines[above] ?? "")) above--;
+  const line = (lines[above] ?? "").replace(/\r$/, "");
+  if (above < 0) return undefined;
+  const blank = /\\(\s+(#.*)?)$/.exec(line);
+  if (blank !== null) return spoilt(above, blank.index, line.length);
+  if (line.endsWith("\\")) return above + 1 < lost ? between(lines, above, lost) : undefined;
+  const code = line.trimEnd().length;
+  return {
+    cause: "missing",
+    range: span(above, Math.max(code - 1, 0), code),
+    edit: { range: span(above, code, line.length), newText: " \\" },
+  };
+}
+
+/** `\ ` and `\  # why`: the backslash keeps the blank, and the line ends. */
+const spoilt = (line: number, from: number, to: number): Cause => ({
+  cause: "blank",
+  range: span(line, from, to),
+  edit: { range: span(line, from, to), newText: "\\" },
+});
+
+/** Comments and empty lines among continued ones. */
+function between(lines: readonly string[], above: number, lost: number): Cause {
+  const line = lines[above + 1] ?? "";
+  const start = line.length - line.trimStart().length;
+  const edit: TextEdit = {
+    range: { start: { line: above + 1, character: 0 }, end: { line: lost, character: 0 } },
+    newText: "",
+  };
+  return { cause: "comment", range: span(above + 1, start, Math.max(line.trimEnd().length, start)), edit };
+}
+
+const span = (line: number, from: number, to: number): TextEdit["range"] => ({
+  start: { line, character: from },
+  end: { line, character: to },
+});

@@ -1,0 +1,10 @@
+/** Offsets of a text as lines and characters. */
+import type { Range } from "../../config/check/diagnostic.ts";
+import { LineTable } from "../../lib/lines.ts";
+import type { Span } from "../shell/traced.ts";
+
+export class Lines extends LineTable {
+  range({ start, end }: Span): Range {
+    return this.between(start, end);
+  }
+}

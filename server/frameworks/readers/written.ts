@@ -1,0 +1,41 @@
+/** What the readers find, before anything is known of versions. */
+import type { Json } from "../../../shared/json.ts";
+import type { Range } from "../../config/check/diagnostic.ts";
+import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
+
+export interface Written {
+  readonly framework: Framework;
+  readonly form: Form;
+  readonly settings: readonly Setting[];
+  readonly base: ReadonlyMap<string, Json>;
+  readonly program?: string | undefined;
+  readonly tree?: string | undefined;
+  readonly processes?: Setting | undefined;
+  readonly unset: readonly UnsetVariable[];
+  readonly cut?: CutLaunch | undefined;
+  readonly broken?: BrokenYaml | undefined;
+  /** Keys in branches whose tests cannot be told. */
+  readonly uncertain?: ReadonlySet<string>;
+  /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
+  readonly patched?: "unsloth" | undefined;
+  /** Something that decides settings could not be read. */
+  readonly incomplete: boolean;
+  /** A file that it builds on and that was not found. */
+  readonly missing?: string | undefined;
+  readonly head: Range;
+}
+
+/** Whose settings these are; undefined where they are nobody's. */
+export type OwnerOf = (keys: readonly string[], form: Form) => Framework | undefined;
+
+/** A map on a command line or in Python: each of its values as a setting of its own, all of them at the map's place. */
+export function spreadOut(setting: Setting): Setting[] {
+  const { key, value } = setting;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [setting];
+  const items = Object.entries(value);
+  return items.length === 0
+    ? [setting]
+    : items.flatMap(([name, item]: [string, Json]) =>
+        spreadOut({ ...setting, key: `${key}.${name}`, value: item, shared: true }),
+      );
+}

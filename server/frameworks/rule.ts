@@ -1,0 +1,47 @@
+/** A rule of a framework's own: what it refuses, or accepts and should not. One file each. */
+import type { Json } from "../../shared/json.ts";
+import type { Fix, Severity } from "../config/check/diagnostic.ts";
+import type { ForeignDocument, Framework, Setting } from "./document.ts";
+import type { KeyFact } from "./tables/table.ts";
+
+export interface ForeignFinding {
+  readonly message: string;
+  /** The setting it is said of; the file's head where nobody wrote any of those involved. */
+  readonly at: Setting | undefined;
+  /** It is the key that is wrong, not its value. */
+  readonly onKey?: boolean;
+  /** `error`: the framework refuses the file. `warning`: it accepts it, and it is harmful or never read. Default: the rule's. */
+  readonly severity?: Severity;
+  readonly fixes?: readonly Fix[];
+  /** The other settings of the arithmetic. */
+  readonly related?: readonly Setting[];
+}
+
+/** Reads settings with the framework's defaults behind them. */
+export interface ForeignModel {
+  readonly document: ForeignDocument;
+  /** The setting in force, where somebody wrote it. */
+  written(key: string): Setting | undefined;
+  /** What is written, else the framework's default; undefined where it cannot be known. */
+  value(key: string): Json | undefined;
+  number(key: string): number | undefined;
+  text(key: string): string | undefined;
+  flag(key: string): boolean | undefined;
+  /** What is known of a key in the document's release. */
+  fact(key: string): KeyFact | undefined;
+  /** Whether the document's release is at least this one. */
+  since(version: string): boolean;
+}
+
+export interface ForeignRule {
+  /** Kebab-case, begins with the framework: `verl-mini-batch`. */
+  readonly id: string;
+  readonly framework: Framework;
+  readonly severity: Severity;
+  /** Trees of keys that it holds for; absent: those of the framework's main trainer. */
+  readonly trees?: readonly string[];
+  /** A heading, and for its page why the framework minds, with the file and function of its code that does. */
+  readonly title: string;
+  readonly why: string;
+  check(model: ForeignModel): readonly ForeignFinding[];
+}

@@ -1,0 +1,40 @@
+import { changes, lcm, multiplesAround } from "../../../multiples.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+import { batchOf, equation, remainder, type Batch } from "../../batch.ts";
+import { rewarded } from "../../trainers.ts";
+
+export const batchSlices: ForeignRule = {
+  id: "trl-batch-slices",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "A generation that does not divide into batches",
+  why: "The completions of one generation are trained in slices of `per_device_train_batch_size` on each process, so their number must be a multiple of one slice over all processes: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. Where the file does not say how many processes there are, only what no number of them could mend is reported.",
+  check(model) {
+    const batch = batchOf(model);
+    if (batch?.whole === undefined || batch.perDevice <= 0 || batch.whole <= 0) return [];
+    const slice = batch.perDevice * (batch.processes ?? 1);
+    return batch.whole % slice === 0 ? [] : [finding(model, batch, batch.whole, slice)];
+  },
+};
+
+function finding(
+  model: ForeignModel,
+  { perDevice, processes }: Batch,
+  whole: number,
+  slice: number,
+): ForeignFinding {
+  const { at, related } = placed(model, "generation_batch_size", "per_device_train_batch_size");
+  const group = model.number("num_generations") ?? 1;
+  // What divides into slices should hold whole groups as well.
+  const step = lcm(slice, group);
+  const over = processes === undefined ? "" : ` over ${processes} processes`;
+  const message = `\`generation_batch_size\` is ${whole}, no multiple of one batch of ${equation(perDevice, processes ?? 1)} completions${over}: ${remainder(whole, slice)}.`;
+  const fixes = changes(
+    at,
+    multiplesAround(whole, step),
+    (value) => `${value / slice} × ${slice}, ${value / group} × ${group}`,
+  );
+  return { message, at, related, fixes };
+}

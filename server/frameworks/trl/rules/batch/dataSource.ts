@@ -1,0 +1,69 @@
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { startsOwnProgram } from "../../batch.ts";
+import { trainerOf } from "../../python.ts";
+import { everyTrainer, rewarded, trainerOfTree } from "../../trainers.ts";
+
+export const dataSource: ForeignRule = {
+  id: "trl-data",
+  framework: "trl",
+  trees: everyTrainer,
+  severity: "error",
+  title: "No prompts",
+  why: "Prompts come from a dataset or, since TRL 1.9, from an environment whose `reset` gives them; then only `max_steps` tells when training ends, and one environment must be all there is. `trl grpo` takes `dataset_name` or a mixture in `datasets`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) and trl/scripts/grpo.py refuse everything else.",
+  check: (model) =>
+    model.document.form !== "python"
+      ? onCommandLine(model)
+      : rewarded.includes(model.document.tree ?? "")
+        ? inTrainer(model)
+        : [],
+};
+
+function onCommandLine(model: ForeignModel): ForeignFinding[] {
+  const { incomplete } = model.document;
+  const [name, mixture] = [model.value("dataset_name"), model.value("datasets")];
+  const empty = mixture === null || (Array.isArray(mixture) && mixture.length === 0);
+  if (
+    startsOwnProgram(model) &&
+    !incomplete &&
+    model.written("model_name_or_path") !== undefined &&
+    name === null &&
+    empty
+  )
+    return [
+      {
+        at: undefined,
+        message: "No dataset is named: give `--dataset_name`, or `datasets` in the file of `--config`.",
+      },
+    ];
+  const [first, second] = [model.written("dataset_name"), model.written("datasets")];
+  if (first === undefined || second === undefined || first.value === null || empty) return [];
+  const message = "`dataset_name` is never read: `datasets` is set too, and wins.";
+  return [{ at: first, message, severity: "warning", related: [second] }];
+}
+
+function inTrainer(model: ForeignModel): ForeignFinding[] {
+  const trainer = trainerOf(model);
+  if (trainer === undefined || !trainer.complete || trainer.has("train_dataset")) return [];
+  const at = trainer.setting("train_dataset");
+  const environment = trainer.get("environment_factory");
+  if (environment === undefined || !model.since("1.9.0"))
+    return [
+      {
+        at,
+        message: `\`${trainerOfTree(model.document.tree)?.trainer ?? "GRPOTrainer"}\` is given no \`train_dataset\`, and refuses to train without one.`,
+      },
+    ];
+  if (environment.kind === "dict")
+    return [
+      {
+        at,
+        message:
+          "Several environments need a `train_dataset` whose column `environment` says which of them a prompt is for.",
+      },
+    ];
+  const steps = model.number("max_steps");
+  if (steps === undefined || steps > 0) return [];
+  const message =
+    "Without a `train_dataset` only `max_steps` says when training ends: TRL refuses to train without it.";
+  return [{ at: model.written("max_steps") ?? at, message }];
+}

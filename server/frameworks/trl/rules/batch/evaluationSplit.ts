@@ -1,0 +1,25 @@
+import type { ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+import { evaluates } from "../../batch.ts";
+
+export const evaluationSplit: ForeignRule = {
+  id: "trl-evaluation-split",
+  framework: "trl",
+  severity: "warning",
+  title: "Evaluation on the prompts that train",
+  why: "`trl grpo` trains on `dataset_train_split` and evaluates on `dataset_test_split` of the same dataset (trl/scripts/grpo.py). Where both are one split, evaluation measures what was learnt by heart.",
+  check(model) {
+    const [train, test] = [model.text("dataset_train_split"), model.text("dataset_test_split")];
+    const mixed = model.written("datasets") !== undefined;
+    if (
+      model.document.form === "python" ||
+      mixed ||
+      evaluates(model) !== true ||
+      train === undefined ||
+      train !== test
+    )
+      return [];
+    const message = `Evaluation uses the split \`${test}\`, which training uses: its rewards tell nothing about new prompts.`;
+    return [{ message, ...placed(model, "dataset_test_split", "dataset_train_split") }];
+  },
+};

@@ -1,0 +1,52 @@
+import { changes } from "../../../multiples.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+import { removal } from "../../../removal.ts";
+import { rewarded } from "../../trainers.ts";
+
+export const generationBatch: ForeignRule = {
+  id: "trl-generation-batch",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "Two sizes for one generation",
+  why: "`generation_batch_size` counts the completions of one generation, `steps_per_generation` the slices that they are trained in; either follows from the other. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses both together.",
+  check(model) {
+    const size = model.written("generation_batch_size");
+    const steps = model.written("steps_per_generation");
+    const set = [size, steps].every((setting) => setting?.value !== undefined && setting.value !== null);
+    return set ? both(model) : [];
+  },
+};
+
+function both(model: ForeignModel): ForeignFinding[] {
+  const { at, related } = placed(model, "steps_per_generation", "generation_batch_size");
+  const fixes = at === undefined ? [] : removal(model, at);
+  const message =
+    "`generation_batch_size` and `steps_per_generation` say the same in two ways, and TRL refuses both together: leave one of them out.";
+  return [{ message, at, related, fixes }];
+}
+
+/** What a slice of a generation holds: none of its parts may be zero. */
+export const emptyBatch: ForeignRule = {
+  id: "trl-empty-batch",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "A batch of nothing",
+  why: "The completions of one generation are `per_device_train_batch_size` × processes × `steps_per_generation` (by default `gradient_accumulation_steps`). `GRPOConfig` takes a zero among these; `torch.utils.data.DataLoader`, built in `GRPOTrainer.get_train_dataloader` (trl/trainer/grpo_trainer.py), refuses a batch of that size.",
+  check: (model) =>
+    [
+      "per_device_train_batch_size",
+      "steps_per_generation",
+      "gradient_accumulation_steps",
+      "generation_batch_size",
+    ]
+      .flatMap((key) => model.written(key) ?? [])
+      .filter(({ value }) => typeof value === "number" && value <= 0)
+      .map((at) => ({
+        at,
+        message: `\`${at.key}\` is ${at.text}, so a batch holds nothing and the data loader refuses it: write 1 or more.`,
+        fixes: changes(at, [1]),
+      })),
+};

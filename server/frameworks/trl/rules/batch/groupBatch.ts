@@ -1,0 +1,99 @@
+import type { Fix } from "../../../../config/check/diagnostic.ts";
+import { changes, divisorsAround, gcd, lcm, multiplesAround } from "../../../multiples.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+import { batchKeys, batchOf, equation, remainder, type Batch } from "../../batch.ts";
+import { rewarded } from "../../trainers.ts";
+
+export const groupBatch: ForeignRule = {
+  id: "trl-group-batch",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "A generation that does not hold whole groups",
+  why: "Each prompt is answered `num_generations` times, and rewards are compared within those answers, so the completions of one generation must be a multiple of the group: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. Their number is `generation_batch_size` or, where that is not written, `per_device_train_batch_size` × processes × `steps_per_generation`, which is `gradient_accumulation_steps` by default. Where the file does not say how many processes there are, an info tells which numbers of them are taken.",
+  check(model) {
+    const batch = batchOf(model);
+    const group = model.number("num_generations");
+    if (batch === undefined || group === undefined || group < 1) return [];
+    if (batch.whole !== undefined) return batch.whole % group === 0 ? [] : [whole(model, batch, group)];
+    const slices = batch.slices ?? 0;
+    if (batch.perDevice <= 0 || slices <= 0) return [];
+    const size = batch.perDevice * slices * (batch.processes ?? 1);
+    return size % group === 0 ? [] : [sliced(model, { ...batch, slices }, group, size)];
+  },
+};
+
+const keys = ["num_generations", ...batchKeys] as const;
+
+function whole(
+  model: ForeignModel,
+  { whole: size = 0, perDevice, processes = 1 }: Batch,
+  group: number,
+): ForeignFinding {
+  const slice = Math.max(1, perDevice * processes);
+  const step = lcm(slice, group);
+  const fixes = [
+    ...changes(
+      model.written("generation_batch_size"),
+      multiplesAround(size, step),
+      (value) => `${value / group} prompts × ${group}`,
+    ),
+    ...changes(
+      model.written("num_generations"),
+      divisorsAround(group, size, 2),
+      (value) => `${size / value} prompts × ${value}`,
+    ),
+  ];
+  const message = `\`generation_batch_size\` is ${size}, which is no multiple of the ${group} completions of each prompt (\`num_generations\`): ${remainder(size, group)}.`;
+  return { message, ...placed(model, ...keys), fixes: fixes.map(chosen) };
+}
+
+function sliced(
+  model: ForeignModel,
+  batch: Batch & { readonly slices: number },
+  group: number,
+  size: number,
+): ForeignFinding {
+  const { perDevice, slices, processes } = batch;
+  const place = placed(model, ...keys);
+  const named =
+    model.written("steps_per_generation") === undefined
+      ? "gradient_accumulation_steps"
+      : "steps_per_generation";
+  if (processes === undefined) {
+    const need = group / gcd(group, perDevice * slices);
+    const message = `One process makes ${equation(perDevice, slices)} completions in one generation, no multiple of \`num_generations\`, ${group}: TRL takes this only with a multiple of ${need} processes.`;
+    return { message, ...place, severity: "info" };
+  }
+  const message = `One generation makes ${equation(perDevice, processes, slices)} completions (\`per_device_train_batch_size\` × processes × \`${named}\`), no multiple of \`num_generations\`, ${group}: ${remainder(size, group)}.`;
+  return { message, ...place, fixes: mends(model, { ...batch, processes }, group, named).map(chosen) };
+}
+
+function mends(
+  model: ForeignModel,
+  { perDevice, slices, processes }: Batch & { readonly slices: number; readonly processes: number },
+  group: number,
+  named: string,
+): Fix[] {
+  const size = perDevice * slices * processes;
+  const forDevice = group / gcd(group, slices * processes);
+  const forSlices = group / gcd(group, perDevice * processes);
+  const shown = (value: number): string => `${value} / ${group} = ${value / group} prompts`;
+  return [
+    ...changes(
+      model.written("num_generations"),
+      divisorsAround(group, size, 2),
+      (value) => `${size} = ${size / value} prompts × ${value}`,
+    ),
+    ...changes(model.written("per_device_train_batch_size"), multiplesAround(perDevice, forDevice), (value) =>
+      shown(value * slices * processes),
+    ),
+    ...changes(model.written(named), multiplesAround(slices, forSlices), (value) =>
+      shown(perDevice * value * processes),
+    ),
+  ];
+}
+
+/** One of several ways: none of them is the only sensible one. */
+const chosen = ({ title, edits }: Fix): Fix => ({ title, edits });

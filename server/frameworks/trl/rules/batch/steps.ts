@@ -1,0 +1,44 @@
+import { changeTo } from "../../../fix.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+import { everyTrainer } from "../../trainers.ts";
+
+const kinds = ["logging", "eval", "save"] as const;
+
+/** `logging_steps`, `eval_steps` and `save_steps`: shares below 1, whole numbers above. */
+function broken(model: ForeignModel): ForeignFinding[] {
+  return kinds.flatMap((kind) => {
+    const steps = model.number(`${kind}_steps`);
+    const at = model.written(`${kind}_steps`);
+    if (model.text(`${kind}_strategy`) !== "steps" || steps === undefined || at === undefined) return [];
+    if (steps <= 1 || Number.isInteger(steps)) return [];
+    const whole = changeTo(at, String(Math.round(steps)));
+    const message = `\`${kind}_steps\` is ${steps}: above 1 Transformers takes whole steps only, and below 1 a share of all of them.`;
+    return [{ at, message, fixes: whole === undefined ? [] : [whole] }];
+  });
+}
+
+function never(model: ForeignModel): ForeignFinding[] {
+  const logging = model.number("logging_steps");
+  if (model.text("logging_strategy") === "steps" && logging === 0) {
+    const message =
+      "`logging_steps` is 0, and `logging_strategy` is `steps`: Transformers refuses to log after every 0 steps.";
+    return [{ message, ...placed(model, "logging_steps", "logging_strategy") }];
+  }
+  const evaluation = model.value("eval_steps");
+  const none = evaluation === null || evaluation === 0;
+  if (model.text("eval_strategy") !== "steps" || !none || logging === undefined || logging > 0) return [];
+  const message =
+    "`eval_strategy` is `steps`, and neither `eval_steps` nor `logging_steps` says after how many.";
+  return [{ message, ...placed(model, "eval_steps", "eval_strategy", "logging_steps") }];
+}
+
+export const steps: ForeignRule = {
+  id: "trl-steps",
+  framework: "trl",
+  trees: everyTrainer,
+  severity: "error",
+  title: "Steps after which nothing can be done",
+  why: "`TrainingArguments` (transformers/training_args.py, `__post_init__` and `_validate_args`) counts logging, evaluation and saving in whole steps, or in shares of all steps below 1, and refuses 0 where it logs by steps. `eval_steps` falls back on `logging_steps`.",
+  check: (model) => [...never(model), ...broken(model)].filter(({ at }) => at !== undefined),
+};

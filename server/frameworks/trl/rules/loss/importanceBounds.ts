@@ -1,0 +1,39 @@
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+
+const [low, high] = ["vllm_importance_sampling_clip_min", "vllm_importance_sampling_clip_max"];
+const cap = "vllm_importance_sampling_cap";
+
+export const importanceBounds: ForeignRule = {
+  id: "trl-importance-bounds",
+  framework: "trl",
+  severity: "error",
+  title: "Bounds of the importance ratio that cannot hold",
+  why: "The ratio between the trainer's probabilities and vLLM's is cut to an interval. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses a lower bound that is not below the upper one, and a mode that truncates without any bound. `vllm_importance_sampling_cap` is the upper bound's old name and wins over it. Since TRL 1.6.",
+  check: (model) => (model.since("1.6.0") ? [...crossed(model), ...missing(model)] : []),
+};
+
+const upper = (model: ForeignModel): number | null | undefined => {
+  const old = model.value(cap);
+  return bound(model, old === undefined || old === null ? high : cap);
+};
+
+/** null: there is none. */
+const bound = (model: ForeignModel, key: string): number | null | undefined =>
+  model.value(key) === null ? null : model.number(key);
+
+function crossed(model: ForeignModel): ForeignFinding[] {
+  const [least, most] = [bound(model, low), upper(model)];
+  if (typeof least !== "number" || typeof most !== "number" || least < most) return [];
+  const message = `The importance ratio is cut to ${least} … ${most}: TRL refuses a lower bound that is not below the upper one.`;
+  return [{ message, ...placed(model, low, cap, high) }];
+}
+
+function missing(model: ForeignModel): ForeignFinding[] {
+  const mode = model.text("vllm_importance_sampling_mode");
+  const corrects = model.flag("vllm_importance_sampling_correction") === true;
+  if (!corrects || mode === undefined || !mode.endsWith("_truncate")) return [];
+  if (bound(model, low) !== null || upper(model) !== null) return [];
+  const message = `\`vllm_importance_sampling_mode: ${mode}\` truncates the ratio, and neither \`${low}\` nor \`${high}\` says where: TRL refuses it. Its default upper bound is 3.0.`;
+  return [{ message, ...placed(model, "vllm_importance_sampling_mode", high, low) }];
+}

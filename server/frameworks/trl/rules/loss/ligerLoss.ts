@@ -1,0 +1,72 @@
+import type { Setting } from "../../../document.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { adaptsHead } from "../../adapters.ts";
+
+export const ligerLoss: ForeignRule = {
+  id: "trl-liger-loss",
+  framework: "trl",
+  severity: "error",
+  title: "What Liger's loss cannot do",
+  why: "Until TRL 1.13 `use_liger_kernel` (`use_liger_loss` before 0.28) computes the whole loss in one kernel, which knows neither a mask of off-policy sequences nor one of the tokens with the highest entropy, no bonus for entropy, and not an adapter on `lm_head`: `GRPOTrainer.__init__` and `GRPOConfig.__post_init__` refuse them. Two-sided clipping (`delta`) came with TRL 1.4, ratios of sequences with TRL 1.0. From TRL 1.14 on Liger only serves the layers, and since 1.15 its fused cross-entropy is refused.",
+  check(model) {
+    const at = ["use_liger_kernel", "use_liger_loss"].flatMap((key) =>
+      model.flag(key) === true ? (model.written(key) ?? []) : [],
+    )[0];
+    if (at === undefined) return [];
+    return model.since("1.14.0") ? fused(model, at) : whole(model, at);
+  },
+};
+
+function whole(model: ForeignModel, liger: Setting): ForeignFinding[] {
+  const found = (key: string, says: string): ForeignFinding[] => {
+    const at = model.written(key);
+    return at === undefined
+      ? []
+      : [
+          {
+            at,
+            message: `\`${liger.key}\` ${says}: TRL ${model.document.version.text} refuses both together.`,
+            related: [liger],
+          },
+        ];
+  };
+  const [quantile, entropy] = [model.number("top_entropy_quantile"), model.number("entropy_coef")];
+  return [
+    ...(set(model, "off_policy_mask_threshold")
+      ? found("off_policy_mask_threshold", "cannot mask off-policy sequences")
+      : []),
+    ...(quantile !== undefined && quantile < 1
+      ? found("top_entropy_quantile", "cannot leave out tokens by their entropy")
+      : []),
+    ...(entropy !== undefined && entropy !== 0 ? found("entropy_coef", "has no bonus for entropy") : []),
+    ...(model.flag("use_adaptive_entropy") === true
+      ? found("use_adaptive_entropy", "has no bonus for entropy")
+      : []),
+    ...(set(model, "delta") && !model.since("1.4.0") ? found("delta", "cannot clip on two sides") : []),
+    ...(sequences(model) ? found("importance_sampling_level", "has ratios of tokens only") : []),
+    ...(adaptsHead(model) && model.since("1.7.0")
+      ? found(
+          model.document.form === "python" ? "use_liger_kernel" : "lora_target_modules",
+          "reads the weights of `lm_head` without their adapter",
+        )
+      : []),
+  ];
+}
+
+const set = (model: ForeignModel, key: string): boolean => typeof model.value(key) === "number";
+
+const sequences = (model: ForeignModel): boolean =>
+  model.text("importance_sampling_level") === "sequence" && !model.since("1.0.0");
+
+function fused(model: ForeignModel, liger: Setting): ForeignFinding[] {
+  const config = model.written("liger_kernel_config");
+  if (
+    config === undefined ||
+    !model.since("1.15.0") ||
+    !/fused_linear_cross_entropy["']?\s*[:=]\s*true\b/i.test(config.text)
+  )
+    return [];
+  const message =
+    "`fused_linear_cross_entropy` replaces the model's forward pass, in which TRL computes its own log-probabilities: it is refused.";
+  return [{ at: config, message, related: [liger] }];
+}

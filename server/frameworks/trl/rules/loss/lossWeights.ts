@@ -1,0 +1,29 @@
+import type { ForeignModel, ForeignRule } from "../../../rule.ts";
+import { plural } from "../../../../../shared/format.ts";
+import type { Json } from "../../../../../shared/json.ts";
+import { placed } from "../../../written.ts";
+
+export const lossWeights: ForeignRule = {
+  id: "trl-loss-weights",
+  framework: "trl",
+  trees: ["dpo"],
+  severity: "error",
+  title: "Weights that do not match the losses",
+  why: "`loss_type` of DPO may name several losses, and `loss_weights` has one weight for each, in their order: `DPOConfig.__post_init__` (trl/trainer/dpo_config.py) refuses another number.",
+  check(model) {
+    const weights = model.value("loss_weights");
+    const losses = namesOf(model.value("loss_type"));
+    if (!Array.isArray(weights) || losses === undefined || weights.length === losses) return [];
+    return [
+      { message: messageOf(model, weights.length, losses), ...placed(model, "loss_weights", "loss_type") },
+    ];
+  },
+};
+
+const namesOf = (value: Json | undefined): number | undefined =>
+  Array.isArray(value) ? value.length : typeof value === "string" ? 1 : undefined;
+
+function messageOf(model: ForeignModel, weights: number, losses: number): string {
+  const by = model.written("loss_type") === undefined ? ", the default" : "";
+  return `\`loss_weights\` has ${plural(weights, "weight")}, and \`loss_type\` names ${losses === 1 ? "1 loss" : `${losses} losses`}${by}: TRL wants one for each.`;
+}

@@ -1,0 +1,85 @@
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { refusedByTrainer } from "../../python.ts";
+import { placed } from "../../../written.ts";
+
+/** Losses whose reward is a difference, so that another divergence has a meaning. */
+const divergent = ["sigmoid", "sigmoid_norm", "hinge", "ipo", "exo_pair", "robust", "discopop", "sft"];
+
+function ofDpo(model: ForeignModel): ForeignFinding[] {
+  const value = model.value("loss_type");
+  const losses = Array.isArray(value) ? value.map(String) : typeof value === "string" ? [value] : [];
+  const found: ForeignFinding[] = [];
+  const divergence = model.text("f_divergence_type");
+  const strange = losses.find((loss) => !divergent.includes(loss));
+  if (
+    divergence !== undefined &&
+    divergence !== "reverse_kl" &&
+    strange !== undefined &&
+    model.since("1.0.0")
+  )
+    found.push({
+      message: `\`f_divergence_type\` \`${divergence}\` has no meaning for the loss \`${strange}\`: TRL allows it for ${divergent.join(", ")}.`,
+      ...placed(model, "f_divergence_type", "loss_type"),
+    });
+  if (losses.includes("exo_pair") && model.number("label_smoothing") === 0)
+    found.push({
+      message: "The loss `exo_pair` needs a `label_smoothing` above 0: its paper takes 0.001.",
+      ...placed(model, "label_smoothing", "loss_type"),
+    });
+  const sorted = losses.find((loss) => /^aot(_pair|_unpaired)?$/.test(loss));
+  if (model.flag("use_weighting") === true && sorted !== undefined && model.since("1.0.0"))
+    found.push({
+      message: `\`use_weighting\` weighs pairs, and the loss \`${sorted}\` sorts them apart: TRL refuses both.`,
+      ...placed(model, "use_weighting", "loss_type"),
+    });
+  return found;
+}
+
+function ofKto(model: ForeignModel): ForeignFinding[] {
+  if (model.text("loss_type") !== "kto" || !model.since("1.0.0")) return [];
+  const found: ForeignFinding[] = [];
+  const sampling = model.text("train_sampling_strategy");
+  if (
+    model.fact("train_sampling_strategy")?.default === "sequential" &&
+    sampling !== undefined &&
+    sampling !== "sequential"
+  )
+    found.push({
+      message: `The loss \`kto\` compares neighbours of a batch, so their order must stay: \`train_sampling_strategy\` must be \`sequential\`, not \`${sampling}\`.`,
+      ...placed(model, "train_sampling_strategy", "loss_type"),
+    });
+  const batch = model.number("per_device_train_batch_size");
+  if (batch !== undefined && batch <= 1)
+    found.push({
+      message:
+        "The loss `kto` compares neighbours of a batch, and `per_device_train_batch_size` is 1: it needs at least 2.",
+      ...placed(model, "per_device_train_batch_size", "loss_type"),
+    });
+  return found;
+}
+
+function ofReference(model: ForeignModel): ForeignFinding[] {
+  if (model.flag("sync_ref_model") !== true || model.flag("precompute_ref_log_probs") !== true) return [];
+  return [
+    {
+      message:
+        "`precompute_ref_log_probs` wants a reference model that stays, and `sync_ref_model` changes it: TRL refuses both.",
+      ...placed(model, "sync_ref_model", "precompute_ref_log_probs"),
+    },
+  ];
+}
+
+export const preferenceLoss: ForeignRule = {
+  id: "trl-preference-loss",
+  framework: "trl",
+  trees: ["dpo", "kto"],
+  severity: "error",
+  title: "A preference loss with what it cannot be combined with",
+  why: "`DPOTrainer.__init__` (trl/trainer/dpo_trainer.py) refuses another divergence for losses that are no difference of rewards, EXO without label smoothing, weights for losses that sort their samples, and a moving reference model whose log-probabilities were computed before. `KTOTrainer.__init__` (trl/trainer/kto_trainer.py) estimates the KL divergence from neighbours in a batch of fixed order, so it wants at least two.",
+  check(model) {
+    const own = model.document.tree === "dpo" ? ofDpo(model) : ofKto(model);
+    return [...own, ...ofReference(model)]
+      .filter(({ at }) => at !== undefined)
+      .map((finding) => ({ ...finding, severity: refusedByTrainer(model) }));
+  },
+};

@@ -1,0 +1,33 @@
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+
+const level = "importance_sampling_level";
+const summed = ["bnpo", "dr_grpo", "dapo", "cispo"];
+
+export const sequenceLevel: ForeignRule = {
+  id: "trl-sequence-level",
+  framework: "trl",
+  severity: "warning",
+  title: "An importance ratio that does not fit the loss",
+  why: "A loss that sums over tokens weighs a sequence's single ratio by the length of the completion, which is not what GSPO optimises (Group Sequence Policy Optimization: `loss_type: grpo`). LUSPO is defined with a ratio of sequences, VESPO makes its own from ratios of tokens. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) warns of each and goes on.",
+  check(model) {
+    const [loss, ratio] = [model.text("loss_type"), model.text(level)];
+    if (loss === undefined || ratio === undefined) return [];
+    if (loss === "luspo" && ratio !== "sequence")
+      return finding(model, `LUSPO is defined with \`${level}: sequence\`; it is \`${ratio}\`.`);
+    if (loss === "vespo" && ratio !== "token")
+      return finding(
+        model,
+        `VESPO makes its sequence ratio itself from \`${level}: token\`; it is \`${ratio}\`.`,
+      );
+    if (ratio === "sequence" && summed.includes(loss)) return finding(model, weighted(model, loss));
+    return [];
+  },
+};
+
+const weighted = (model: ForeignModel, loss: string): string =>
+  `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weighs each sequence by its length: GSPO is \`loss_type: grpo\`.`;
+
+const finding = (model: ForeignModel, message: string): ForeignFinding[] => [
+  { message, ...placed(model, level, "loss_type") },
+];

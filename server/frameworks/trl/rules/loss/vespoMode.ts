@@ -1,0 +1,37 @@
+import type { Fix } from "../../../../config/check/diagnostic.ts";
+import type { Setting } from "../../../document.ts";
+import { changeTo } from "../../../fix.ts";
+import type { ForeignRule } from "../../../rule.ts";
+import { placed } from "../../../written.ts";
+
+const mode = "vllm_importance_sampling_mode";
+const fitting = ["token_truncate", "token_mask"];
+
+export const vespoMode: ForeignRule = {
+  id: "trl-vespo-mode",
+  framework: "trl",
+  severity: "error",
+  title: "VESPO with a ratio of whole sequences",
+  why: "VESPO weighs tokens by their own ratio, so with vLLM and its importance correction `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) takes only `token_truncate` and `token_mask`. The default mode is `sequence_mask`: VESPO with vLLM fails until a mode is chosen.",
+  check(model) {
+    const value = model.text(mode);
+    const corrects = model.flag("vllm_importance_sampling_correction") === true;
+    if (model.text("loss_type") !== "vespo" || model.flag("use_vllm") !== true || !corrects) return [];
+    if (value === undefined || fitting.includes(value)) return [];
+    const message = `VESPO with vLLM needs \`${mode}\` to be \`token_truncate\` or \`token_mask\`; it is \`${value}\`${model.written(mode) === undefined ? " by default" : ""}.`;
+    return [{ message, ...placed(model, mode, "loss_type"), fixes: mends(model.written(mode)) }];
+  },
+};
+
+const mends = (written: Setting | undefined): Fix[] =>
+  written === undefined
+    ? []
+    : fitting
+        .flatMap((value) => changeTo(written, value, `Change to \`${value}\``, false) ?? [])
+        .map((fix) => quoted(fix, written));
+
+/** Keeps the quotes of what is written. */
+function quoted(fix: Fix, { text }: Setting): Fix {
+  const mark = /^["']/.exec(text)?.[0] ?? "";
+  return { ...fix, edits: fix.edits.map((edit) => ({ ...edit, newText: `${mark}${edit.newText}${mark}` })) };
+}

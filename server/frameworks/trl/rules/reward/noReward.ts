@@ -1,0 +1,71 @@
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { nearest } from "../../../../lib/suggest.ts";
+import { startsOwnProgram } from "../../batch.ts";
+import { trainerOf } from "../../python.ts";
+import { ownRewards, rewardsOf } from "../../rewards.ts";
+import { rewarded, trainerOfTree } from "../../trainers.ts";
+
+export const noReward: ForeignRule = {
+  id: "trl-no-reward",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "No reward",
+  why: "Something must pay: reward functions, a reward model, or an environment with `get_reward`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses to train without one. `trl grpo` finds a reward function by one of its own names or by a dotted path of a module and its function, from the folder that it is started in: trl/scripts/grpo.py.",
+  check: (model) => [...absent(model), ...unfound(model)],
+};
+
+/** Of a YAML file alone nobody can tell: the command line may add what it lacks. */
+function absent(model: ForeignModel): ForeignFinding[] {
+  const { incomplete } = model.document;
+  if (startsOwnProgram(model) && !incomplete && model.written("model_name_or_path") !== undefined) {
+    const none = ["reward_funcs", "reward_model_name_or_path"].every((key) => model.value(key) === null);
+    return none
+      ? [
+          {
+            at: undefined,
+            message:
+              "No reward is named: give `--reward_funcs` a function, or `--reward_model_name_or_path` a model.",
+          },
+        ]
+      : [];
+  }
+  const trainer = trainerOf(model);
+  if (
+    trainer === undefined ||
+    !trainer.complete ||
+    trainer.has("environment_factory") ||
+    trainer.has("rollout_func")
+  )
+    return [];
+  const value = trainer.get("reward_funcs");
+  const none = !trainer.has("reward_funcs") || (value?.kind === "list" && value.items.length === 0);
+  return none
+    ? [
+        {
+          at: trainer.setting("reward_funcs"),
+          message: `No reward is named: give \`${trainerOfTree(model.document.tree)?.trainer ?? "GRPOTrainer"}\` some \`reward_funcs\`.`,
+        },
+      ]
+    : [];
+}
+
+function unfound(model: ForeignModel): ForeignFinding[] {
+  if (model.document.form === "python") return [];
+  const own = model.since("0.26.0")
+    ? ownRewards
+    : ownRewards.filter((name) => name !== "reasoning_accuracy_reward");
+  const { at, rewards } = rewardsOf(model) ?? { at: undefined, rewards: [] };
+  if (at?.key !== "reward_funcs" || (model.document.form === "script" && !startsOwnProgram(model))) return [];
+  const judge = model.text("reward_model_name_or_path");
+  return rewards
+    .filter(
+      ({ written }, i) => !(i === 0 && written === judge) && !written.includes(".") && !own.includes(written),
+    )
+    .map(({ written }) => {
+      const meant = nearest(written, own);
+      const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+      const message = `\`trl ${model.document.tree ?? "grpo"}\` has no reward \`${written}\`, and it is no path of a module and its function (\`my_rewards.${written}\`).${hint}`;
+      return { at, message, severity: startsOwnProgram(model) ? "error" : "warning" };
+    });
+}

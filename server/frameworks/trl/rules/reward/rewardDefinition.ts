@@ -1,0 +1,59 @@
+import { nearest } from "../../../../lib/suggest.ts";
+import type { Fix } from "../../../../config/check/diagnostic.ts";
+import type { Expression } from "../../../python/expression.ts";
+import { tokensOf } from "../../../python/tokens.ts";
+import type { Span } from "../../../shell/traced.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { trainerOf } from "../../python.ts";
+import { functionsIn } from "../../rewards.ts";
+import { rewarded } from "../../trainers.ts";
+
+export const rewardDefinition: ForeignRule = {
+  id: "trl-reward-definition",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "A reward function that the file does not define",
+  why: "`reward_funcs` of `GRPOTrainer` and `RLOOTrainer` (trl/trainer/grpo_trainer.py) takes functions themselves: a name that nothing in the file defines, imports or assigns is a `NameError` in the line that makes the trainer, after the model and the data were loaded. Found where the name stands nowhere else in the file, unless the file is a sketch that leaves its data out too; one with `from x import *` may hold any name, and is not judged.",
+  check(model) {
+    const trainer = trainerOf(model);
+    const value = trainer?.get("reward_funcs");
+    if (trainer === undefined || value === undefined || /\bimport\s*\*|\bglobals\(/.test(model.document.text))
+      return [];
+    const used = (value.kind === "list" ? value.items : [value]).filter(isPlainName);
+    const inside = (span: Span): boolean =>
+      [trainer.call, value].some((other) => span.start >= other.start && span.end <= other.end);
+    const known = new Set(
+      tokensOf(model.document.text)
+        .filter((token) => token.kind === "name" && !inside(token))
+        .map(({ text }) => text),
+    );
+    // A sketch leaves its data out as well.
+    const others = trainer.call.keywords.flatMap(({ name, value: one }) =>
+      name !== "reward_funcs" && isPlainName(one) ? [one.name] : [],
+    );
+    const whole = others.length > 0 && others.every((name) => known.has(name));
+    return used
+      .filter(({ name }) => !known.has(name) && (whole || meantBy(model, name) !== undefined))
+      .map((one) => finding(model, one));
+  },
+};
+
+type Name = Extract<Expression, { readonly kind: "name" }>;
+
+const isPlainName = (item: Expression): item is Name => item.kind === "name" && /^\w+$/.test(item.name);
+
+const meantBy = (model: ForeignModel, name: string): string | undefined =>
+  nearest(name, [...functionsIn(model).keys()]);
+
+function finding(model: ForeignModel, item: Name): ForeignFinding {
+  const at = trainerOf(model)?.place(item, "reward_funcs");
+  const { name } = item;
+  const meant = meantBy(model, name);
+  const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
+  const fixes: Fix[] =
+    meant === undefined || at === undefined
+      ? []
+      : [{ title: `Change to \`${meant}\``, edits: [{ range: at.range, newText: meant }], preferred: true }];
+  return { at, message: `This file neither defines nor imports \`${name}\`.${hint}`, fixes };
+}

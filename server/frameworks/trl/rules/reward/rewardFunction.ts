@@ -1,0 +1,84 @@
+import type { Setting } from "../../../document.ts";
+import type { Fix } from "../../../../config/check/diagnostic.ts";
+import { Lines } from "../../../readers/lines.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { PythonFunction } from "../../functions.ts";
+import { functionsIn, moduleOf, ownRewards, parsed, rewardsOf } from "../../rewards.ts";
+import { rewarded } from "../../trainers.ts";
+
+export const rewardFunction: ForeignRule = {
+  id: "trl-reward-function",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "A reward function that TRL cannot call",
+  why: "A reward function is called with `prompts`, `completions`, `completion_ids`, every other column of the dataset, `trainer_state` and, since TRL 1.0, `log_extra` and `log_metric`, all by name, so it takes what it does not read in `**kwargs`. It returns a list with one number (or None) for each completion: `GRPOTrainer._calculate_rewards` in trl/trainer/grpo_trainer.py, at the first generation. Functions of the Python file itself are looked at, and of modules that lie beside a YAML file or a script; nothing is run.",
+  check: (model) => (model.document.form === "python" ? inFile(model) : inModules(model)),
+};
+
+/** What every call gives. */
+const given = (model: ForeignModel): string[] => [
+  "prompts",
+  "completions",
+  "completion_ids",
+  "trainer_state",
+  ...(model.since("1.0.0") ? ["log_extra", "log_metric"] : []),
+];
+
+function inFile(model: ForeignModel): ForeignFinding[] {
+  const functions = functionsIn(model);
+  const lines = new Lines(model.document.text);
+  return (rewardsOf(model)?.rewards ?? []).flatMap(({ written }) => {
+    const found = functions.get(written);
+    if (found === undefined) return [];
+    return faults(model, found).map(({ message, missing }) => ({
+      at: headOf(found, lines),
+      message,
+      fixes: missing ? [takingAny(found, lines, model.document.text)] : [],
+    }));
+  });
+}
+
+function inModules(model: ForeignModel): ForeignFinding[] {
+  const { at, rewards } = rewardsOf(model) ?? { at: undefined, rewards: [] };
+  return rewards.flatMap(({ written, name = "" }) => {
+    const module = ownRewards.includes(written) ? undefined : moduleOf(model, written);
+    if (module === undefined) return [];
+    const found = parsed(module.text).get(name);
+    if (found !== undefined) return faults(model, found).map(({ message }) => ({ at, message }));
+    const mentioned = new RegExp(`\\b${name}\\b|import \\*`).test(module.text);
+    return mentioned
+      ? []
+      : [{ at, message: `${module.file.split(/[\\/]/).at(-1)!} beside this file has no \`${name}\`.` }];
+  });
+}
+
+function faults(model: ForeignModel, one: PythonFunction): { message: string; missing: boolean }[] {
+  const left = one.takesAny ? [] : given(model).filter((name) => !one.parameters.includes(name));
+  const missing = `TRL calls \`${one.name}\` with ${left.map((name) => `\`${name}\``).join(", ")} too, which it does not take: give it \`**kwargs\`.`;
+  const scalar =
+    one.returns.length > 0 &&
+    one.returns.every((value) => value.kind === "value" && !Array.isArray(value.value));
+  const returned = `\`${one.name}\` returns one value, and TRL wants a list with one number for each completion.`;
+  return [
+    ...(left.length === 0 ? [] : [{ message: missing, missing: true }]),
+    ...(scalar ? [{ message: returned, missing: false }] : []),
+  ];
+}
+
+function headOf({ name, nameStart }: PythonFunction, lines: Lines): Setting {
+  const range = lines.range({ start: nameStart, end: nameStart + name.length });
+  return { key: name, value: undefined, text: name, keyRange: range, range, sign: "" };
+}
+
+function takingAny({ close, parameters }: PythonFunction, lines: Lines, text: string): Fix {
+  const before = text.slice(0, close).trimEnd();
+  const comma = parameters.length === 0 || before.endsWith(",") ? "" : ",";
+  const at = lines.position(before.length);
+  const newText = `${comma}${parameters.length === 0 ? "" : " "}**kwargs`;
+  return {
+    title: "Take the rest in `**kwargs`",
+    edits: [{ range: { start: at, end: at }, newText }],
+    preferred: true,
+  };
+}

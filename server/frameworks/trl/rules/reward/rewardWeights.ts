@@ -1,0 +1,50 @@
+import { plural } from "../../../../../shared/format.ts";
+import type { Json } from "../../../../../shared/json.ts";
+import type { Setting } from "../../../document.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import { trainerOf } from "../../python.ts";
+import { rewardsOf, type NamedRewards } from "../../rewards.ts";
+import { rewarded } from "../../trainers.ts";
+
+export const rewardWeights: ForeignRule = {
+  id: "trl-reward-weights",
+  framework: "trl",
+  trees: rewarded,
+  severity: "error",
+  title: "Another number of weights than of rewards",
+  why: "`reward_weights` holds one weight for each reward function, in their order (a reward model comes first), and `reward_processing_classes` one tokenizer for each: `GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py refuses other numbers. Weights that are all zero are taken; then every advantage is zero.",
+  check(model) {
+    const weights = model.written("reward_weights");
+    const rewards = rewardsOf(model);
+    const values = listed(weights?.value);
+    return [
+      ...(weights === undefined || values === undefined ? [] : weighed(weights, values, rewards)),
+      ...tokenizers(model, rewards),
+    ];
+  },
+};
+
+const listed = (value: Json | undefined): readonly Json[] | undefined =>
+  Array.isArray(value) ? value : typeof value === "number" ? [value] : undefined;
+
+function weighed(at: Setting, values: readonly Json[], rewards: NamedRewards | undefined): ForeignFinding[] {
+  const count = rewards?.rewards.length;
+  if (rewards !== undefined && count !== undefined && count !== values.length) {
+    const names = rewards.rewards.map(({ written }) => `\`${written}\``).join(", ");
+    const message = `\`reward_weights\` has ${plural(values.length, "weight")} for ${plural(count, "reward")} (${names}): TRL wants one for each.`;
+    return [{ at, message, related: [rewards.at] }];
+  }
+  if (values.length === 0 || values.some((value) => Number(value) !== 0)) return [];
+  const message =
+    "All `reward_weights` are zero: every reward is 0, so every advantage is, and nothing is learnt.";
+  return [{ at, message, severity: "warning" }];
+}
+
+function tokenizers(model: ForeignModel, rewards: NamedRewards | undefined): ForeignFinding[] {
+  const given = trainerOf(model)?.get("reward_processing_classes");
+  if (rewards === undefined || given?.kind !== "list" || given.items.length === rewards.rewards.length)
+    return [];
+  const at = trainerOf(model)?.setting("reward_processing_classes");
+  const message = `\`reward_processing_classes\` has ${given.items.length} for ${plural(rewards.rewards.length, "reward")}: TRL wants one for each, None where a reward is a function.`;
+  return [{ at, message, related: [rewards.at] }];
+}

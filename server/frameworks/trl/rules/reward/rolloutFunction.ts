@@ -1,0 +1,38 @@
+import { functionsIn } from "../../rewards.ts";
+import { trainerOf } from "../../python.ts";
+import type { Expression } from "../../../python/expression.ts";
+import type { ForeignModel, ForeignRule } from "../../../rule.ts";
+
+const wanted = ["prompt_ids", "completion_ids", "logprobs"];
+
+export const rolloutFunction: ForeignRule = {
+  id: "trl-rollout-function",
+  framework: "trl",
+  severity: "error",
+  title: "A rollout function without what TRL reads",
+  why: "A `rollout_func` returns a dictionary with `prompt_ids`, `completion_ids` and `logprobs`, a list for each prompt: `GRPOTrainer` (trl/trainer/grpo_trainer.py) refuses others at the first generation, since TRL 0.29. Functions of the same file whose dictionary is written out are looked at.",
+  check(model) {
+    const trainer = trainerOf(model);
+    const name = trainer?.get("rollout_func");
+    const returns = name?.kind === "name" ? functionsIn(model).get(name.name)?.returns : undefined;
+    if (trainer === undefined || returns === undefined || !model.since("0.29.0")) return [];
+    return returns.flatMap((value) => {
+      const left = missing(value);
+      const message = `The rollout function returns no ${left.map((key) => `\`${key}\``).join(", no ")}: TRL refuses what it makes.`;
+      return left.length === 0
+        ? []
+        : [{ at: trainer.place(value, "rollout_func"), message, related: related(model) }];
+    });
+  },
+};
+
+const missing = (value: Expression): string[] => {
+  if (value.kind !== "dict" || value.spreads.length > 0) return [];
+  const keys = value.entries.map(({ key }) => (key.kind === "value" ? key.value : undefined));
+  return keys.includes(undefined) ? [] : wanted.filter((key) => !keys.includes(key));
+};
+
+const related = (model: ForeignModel): ReturnType<NonNullable<ReturnType<typeof trainerOf>>["setting"]>[] => {
+  const trainer = trainerOf(model);
+  return trainer === undefined ? [] : [trainer.setting("rollout_func")];
+};

@@ -1,0 +1,65 @@
+import { nearest } from "../../../lib/suggest.ts";
+import type { Fix } from "../../../config/check/diagnostic.ts";
+import { hasTree } from "../../facts.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
+import { historyOf, keyTable, tableOf } from "../../tables/load.ts";
+import { trainerOf, type Trainer } from "../python.ts";
+import { everyTrainer, trainerOfTree } from "../trainers.ts";
+import { movesArgument } from "../unsloth.ts";
+
+export const trainerArgument: ForeignRule = {
+  id: "trl-trainer-argument",
+  framework: "trl",
+  trees: everyTrainer,
+  severity: "error",
+  title: "An argument that the trainer does not take",
+  why: "Python refuses a keyword that `__init__` of the trainer's class does not name (trl/trainer/grpo_trainer.py and its neighbours). Settings of training belong into the `args`, and what prepares text has been `processing_class` since TRL 0.16, when `tokenizer` went.",
+  check(model) {
+    const { version, tree } = model.document;
+    const kind = trainerOfTree(tree);
+    const trainer = trainerOf(model);
+    // An installed release that the tables lack may take others.
+    if (kind === undefined || trainer === undefined || !hasTree("trl", version, kind.trainer)) return [];
+    if (version.folder !== undefined && version.table !== version.text) return [];
+    const taken = keyTable("trl", version.table, kind.trainer).keys;
+    return trainer.call.keywords
+      .map(({ name }) => name)
+      .filter((name) => !taken.includes(name))
+      .filter((name) => !movesArgument(model.document, name, model.fact(name)?.owner === "config"))
+      .map((name) => softened(model, finding(model, trainer, name, taken)));
+  },
+};
+
+/** Unsloth's trainers drop what they do not know. */
+const softened = ({ document: { patched } }: ForeignModel, found: ForeignFinding): ForeignFinding =>
+  patched === undefined ? found : { ...found, severity: "warning" };
+
+function finding(
+  model: ForeignModel,
+  trainer: Trainer,
+  name: string,
+  taken: readonly string[],
+): ForeignFinding {
+  const { version, tree } = model.document;
+  const { trainer: title = "", config = "" } = trainerOfTree(tree) ?? {};
+  const at = trainer.setting(name);
+  const refused = `\`${title}\` of TRL ${version.text} takes no \`${name}\``;
+  const renamed = name === "tokenizer" ? "processing_class" : nearest(name, taken);
+  const since = historyOf("trl", name, title)[0]?.from;
+  if (model.fact(name)?.owner === "config" || (model.fact(name) !== undefined && renamed === undefined))
+    return { at, onKey: true, message: `${refused}: it is an argument of \`${config}\`.` };
+  if (since !== undefined && tableOf("trl").versions.indexOf(version.table) < since)
+    return { at, onKey: true, message: `${refused}: it came with ${tableOf("trl").versions[since] ?? ""}.` };
+  const mend: Fix[] =
+    renamed === undefined || trainer.has(renamed)
+      ? []
+      : [
+          {
+            title: `Change to \`${renamed}\``,
+            edits: [{ range: at.keyRange, newText: renamed }],
+            preferred: true,
+          },
+        ];
+  const hint = renamed === undefined ? "." : `. Did you mean \`${renamed}\`?`;
+  return { at, onKey: true, message: `${refused}${hint}`, fixes: mend };
+}

@@ -1,0 +1,29 @@
+import type { Severity } from "../../../config/check/diagnostic.ts";
+import type { Setting } from "../../document.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
+import { switches, type Switch } from "../switches.ts";
+
+export const unread: ForeignRule = {
+  id: "trl-unread",
+  framework: "trl",
+  severity: "warning",
+  title: "A setting that nothing reads",
+  why: "Many of TRL's settings count only while another one is on: those of vLLM with `use_vllm`, those of a loss with that `loss_type`, those of the reference model with `beta` above 0 (trl/trainer/grpo_trainer.py). Written beside the wrong one they are taken and never read. Where the file does not write the other one, and the command line may, it is an info.",
+  check: (model) => switches.flatMap((one) => ofSwitch(model, one)),
+};
+
+function ofSwitch(model: ForeignModel, one: Switch): ForeignFinding[] {
+  if (one.forms !== undefined && !one.forms.includes(model.document.form)) return [];
+  const reason = one.off(model);
+  if (reason === undefined) return [];
+  const by = one.by.flatMap((key) => model.written(key) ?? []);
+  const severity: Severity = by.length === 0 && model.document.form === "yaml" ? "info" : "warning";
+  return one.keys
+    .flatMap((key) => model.written(key) ?? [])
+    .filter((at) => counts(model, at))
+    .map((at) => ({ at, severity, related: by, message: `\`${at.key}\` is never read: ${reason}.` }));
+}
+
+/** A default that is written out harms nobody. */
+const counts = (model: ForeignModel, { key, value }: Setting): boolean =>
+  value !== null && value !== false && JSON.stringify(value) !== JSON.stringify(model.fact(key)?.default);

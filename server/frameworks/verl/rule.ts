@@ -1,0 +1,93 @@
+/** What the rules of verl share: whom they judge, and how they say what they found. */
+import type { Fix, Severity } from "../../config/check/diagnostic.ts";
+import { isVerlTrainer } from "../readers/recognise.ts";
+import type { ForeignFinding, ForeignModel, ForeignRule } from "../rule.ts";
+
+export const actor = "actor_rollout_ref.actor";
+export const rollout = "actor_rollout_ref.rollout";
+export const ref = "actor_rollout_ref.ref";
+export const policy = "actor_rollout_ref.model";
+
+export interface VerlRule {
+  readonly id: `verl-${string}`;
+  readonly title: string;
+  /** Names the file and the function of verl's that minds. */
+  readonly why: string;
+  /** Of its findings that name none; `error` where nothing is said. */
+  readonly severity?: Severity;
+  /** The first release that it holds for. */
+  readonly since?: string;
+  /** The first release that it holds for no more. */
+  readonly before?: string;
+  check(model: ForeignModel): readonly ForeignFinding[];
+}
+
+/** A rule of verl's own trainer: programs that build on it (`recipe.…`, the asynchronous ones) have others. */
+export const verlRule = ({ since = "0", before, severity = "error", ...rule }: VerlRule): ForeignRule => ({
+  framework: "verl",
+  severity,
+  id: rule.id,
+  title: rule.title,
+  why: rule.why,
+  check: (model) =>
+    isVerlTrainer(model.document.program) &&
+    model.since(since) &&
+    (before === undefined || !model.since(before))
+      ? rule.check(model)
+      : [],
+});
+
+export interface Remarks {
+  readonly fixes?: readonly (Fix | undefined)[];
+  readonly severity?: Severity | undefined;
+}
+
+/** A finding at the first of these keys that the file writes; none where it writes none: then nobody here can mend it. */
+export function found(
+  model: ForeignModel,
+  keys: readonly string[],
+  message: string,
+  { fixes = [], severity }: Remarks = {},
+): ForeignFinding[] {
+  const written = [...new Set(keys)].flatMap((key) => model.written(key) ?? []);
+  const [at, ...related] = written.filter(({ sign }) => sign !== "~");
+  if (at === undefined) return [];
+  return [{ message, at, related, fixes: kept(fixes), ...(severity === undefined ? {} : { severity }) }];
+}
+
+/** A finding about what is not there. Only a command that starts verl says all that will hold: a file may be completed by one. */
+export function lacking(
+  model: ForeignModel,
+  message: string,
+  { fixes = [], severity }: Remarks = {},
+): ForeignFinding[] {
+  if (!isWholeLaunch(model)) return [];
+  return [{ message, at: undefined, fixes: kept(fixes), ...(severity === undefined ? {} : { severity }) }];
+}
+
+const isWholeLaunch = ({ document: { form, program, incomplete } }: ForeignModel): boolean =>
+  form === "script" && program !== undefined && !incomplete;
+
+const kept = (fixes: readonly (Fix | undefined)[]): Fix[] => {
+  const all = fixes.filter((fix) => fix !== undefined);
+  // Of several ways out only the first is for mending everything at once.
+  return all.map((fix, i) => (i === 0 ? fix : { ...fix, preferred: false }));
+};
+
+/** Whole and above zero: all that arithmetic is done with. What is none is told of by its type. */
+export function size(model: ForeignModel, key: string): number | undefined {
+  const value = model.number(key);
+  return value !== undefined && Number.isInteger(value) && value > 0 ? value : undefined;
+}
+
+/** Whether modules of the person's own are imported, which may register names. */
+export const namesPlugIn = ({ document }: ForeignModel): boolean =>
+  /VERL_USE_EXTERNAL_MODULES|external_lib/.test(document.text);
+
+export const isNull = (model: ForeignModel, key: string): boolean => model.value(key) === null;
+
+/** What holds, with whose name: `rollout.n` 8. */
+export const shown = (key: string, value: unknown): string => `\`${shortName(key)}\` ${String(value)}`;
+
+/** Without what every long name of verl's begins with. */
+export const shortName = (key: string): string => key.replace(/^actor_rollout_ref\./, "");

@@ -1,0 +1,36 @@
+import { setTo } from "../../mend.ts";
+import { actor, found, isNull, rollout, shortName, verlRule } from "../../rule.ts";
+import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+
+const [training, scoring] = [`${actor}.use_dynamic_bsz`, `${rollout}.log_prob_use_dynamic_bsz`];
+
+function unequal(model: ForeignModel): ForeignFinding[] {
+  const [train, score] = [model.flag(training), model.flag(scoring)];
+  if (train === undefined || score === undefined || train === score) return [];
+  const key = model.written(scoring) === undefined ? training : scoring;
+  const message = `\`${shortName(training)}\` is ${train} and \`${shortName(scoring)}\` ${score}: the workers assert that they are equal. The second follows the first where it is not set.`;
+  return found(model, [key, training, scoring], message, {
+    fixes: [setTo(model, key, key === scoring ? train : score)],
+  });
+}
+
+function unbounded(model: ForeignModel): ForeignFinding[] {
+  if (model.flag(training) !== true) return [];
+  return [`${actor}.ppo_max_token_len_per_gpu`, `${rollout}.log_prob_max_token_len_per_gpu`]
+    .filter((key) => isNull(model, key) && model.written(key) !== undefined)
+    .flatMap((key) =>
+      found(
+        model,
+        [key],
+        `\`${shortName(key)}\` is null, and \`${shortName(training)}\` is on: dynamic batches need the number of tokens that a GPU takes.`,
+      ),
+    );
+}
+
+export const dynamicBatch = verlRule({
+  id: "verl-dynamic-batch",
+  title: "Dynamic batches on one side only, or without a bound",
+  why: "`ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py) asserts that `actor.use_dynamic_bsz` equals `rollout.log_prob_use_dynamic_bsz`, and that both token bounds are set where they are on. The assertions carry no text.",
+  since: "0.8.0",
+  check: (model) => [...unequal(model), ...unbounded(model)],
+});

@@ -1,0 +1,36 @@
+import { divisorsNear } from "../../arithmetic.ts";
+import { changed } from "../../mend.ts";
+import { found, size, verlRule } from "../../rule.ts";
+import { isV1, trainBatch, trainerMode } from "../../shape.ts";
+
+const [fetched, filter] = ["data.gen_batch_size", "algorithm.filter_groups.enable"];
+
+export const generationBatch = verlRule({
+  id: "verl-generation-batch",
+  title: "A batch that is not made of whole fetches",
+  why: "`_next_train_batch` (verl/trainer/ppo/v1/trainer_base.py) fetches `data.gen_batch_size` prompts at a time and refuses a step's prompts that are no multiple of it. Asynchronous trainers and dynamic sampling set it to 1 themselves and say so in a warning.",
+  since: "0.9.0",
+  check(model) {
+    const [step, each] = [size(model, trainBatch), size(model, fetched)];
+    if (step === undefined || each === undefined || each === 1 || !isV1(model)) return [];
+    const own =
+      trainerMode(model) !== "sync"
+        ? "an asynchronous trainer"
+        : model.flag(filter) === true
+          ? "dynamic sampling"
+          : undefined;
+    if (own !== undefined)
+      return found(
+        model,
+        [fetched],
+        `\`gen_batch_size\` ${each} is replaced by 1: ${own} fetches single prompts.`,
+        { severity: "warning" },
+      );
+    if (step % each === 0) return [];
+    const fixes = divisorsNear(each, step).map((fit) =>
+      changed(model, fetched, fit, `${step} = ${fit} × ${step / fit}`),
+    );
+    const message = `\`${trainBatch}\` ${step} is no multiple of \`gen_batch_size\` ${each}, in which prompts are fetched: the first step stops.`;
+    return found(model, [fetched, trainBatch], message, { fixes });
+  },
+});

@@ -1,0 +1,33 @@
+import { setTo } from "../../mend.ts";
+import { found, size, verlRule } from "../../rule.ts";
+import { groupSize } from "../../shape.ts";
+
+const estimator = "algorithm.adv_estimator";
+
+/** What each estimator makes of a group of one. */
+const alone: Readonly<Record<string, string>> = {
+  grpo: "the advantage is the raw score",
+  grpo_vectorized: "the advantage is the raw score",
+  gdpo: "the advantage is made of raw scores",
+  rloo: "the advantage is the raw score",
+  rloo_vectorized: "the advantage is the raw score",
+  reinforce_plus_plus_baseline: "the advantage is the raw score, whitened over the batch",
+  opo: "the advantage is the raw score",
+  gpg: "the advantage is the raw score",
+};
+
+export const groupOfOne = verlRule({
+  id: "verl-group-of-one",
+  title: "A group estimator with one answer a prompt",
+  why: "Estimators that compare the answers to one prompt find nothing to compare at `rollout.n` 1, which is the default: `compute_grpo_outcome_advantage` (verl/trainer/ppo/core_algos.py) takes mean 0 and deviation 1 for a lone answer, and the others do alike. Training goes on without a baseline.",
+  severity: "warning",
+  check(model) {
+    const name = model.text(estimator);
+    const what = name !== undefined && Object.hasOwn(alone, name) ? alone[name] : undefined;
+    if (name === undefined || what === undefined || size(model, groupSize) !== 1) return [];
+    // A student that learns from its teacher alone compares nothing.
+    if (model.flag("distillation.enabled") === true) return [];
+    const message = `\`${name}\` compares the answers to one prompt, and \`rollout.n\` is 1: ${what}, with no baseline.`;
+    return found(model, [groupSize, estimator], message, { fixes: [setTo(model, groupSize, 8)] });
+  },
+});

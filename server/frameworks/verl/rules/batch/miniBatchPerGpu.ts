@@ -1,0 +1,64 @@
+import { divisorsNear, gcd, multiplesNear } from "../../arithmetic.ts";
+import { changed } from "../../mend.ts";
+import { actor, found, shortName, size, verlRule } from "../../rule.ts";
+import { dataParallel, groupSize, hasEngineWorkers, usesCritic, type Count } from "../../shape.ts";
+import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+
+interface Cut {
+  readonly key: string;
+  readonly mini: number;
+  readonly n: number;
+  readonly ranks: Count;
+}
+
+function ofRole(model: ForeignModel, role: string): ForeignFinding[] {
+  const key = `${role}.ppo_mini_batch_size`;
+  const [mini, n, ranks] = [size(model, key), size(model, groupSize), dataParallel(model, role)];
+  if (mini === undefined || n === undefined || ranks === undefined) return [];
+  const cut = { key, mini, n, ranks };
+  if (hasEngineWorkers(model) && (mini * n) % ranks.count !== 0) return uneven(model, cut);
+  if (mini * n < ranks.count) return uneven(model, cut);
+  return model.flag(`${role}.use_dynamic_bsz`) === false
+    ? ragged(model, cut, `${role}.ppo_micro_batch_size_per_gpu`)
+    : [];
+}
+
+function uneven(model: ForeignModel, { key, mini, n, ranks }: Cut): ForeignFinding[] {
+  const unit = ranks.count / gcd(ranks.count, n);
+  const fixes = multiplesNear(mini, unit).map((fit) =>
+    changed(model, key, fit, `${fit} × ${n} = ${ranks.count} × ${(fit * n) / ranks.count}`),
+  );
+  const message = `A mini-batch of \`${shortName(key)}\` ${mini} × \`rollout.n\` ${n} = ${mini * n} rollouts does not divide among ${ranks.count} data-parallel ranks (${ranks.how}).`;
+  return found(model, [key, groupSize, ...ranks.keys], message, { fixes });
+}
+
+/** The micro-batches of one rank: up to 0.7 what the division leaves over is dropped before. */
+function ragged(model: ForeignModel, { key, mini, n, ranks }: Cut, microKey: string): ForeignFinding[] {
+  const micro = size(model, microKey);
+  const share = Math.floor((mini * n) / ranks.count);
+  if (micro === undefined || share % micro === 0) return [];
+  const fixes = [
+    ...divisorsNear(micro, share).map((fit) =>
+      changed(model, microKey, fit, `${share} = ${fit} × ${share / fit}`),
+    ),
+    ...multiplesNear(mini, (micro * ranks.count) / gcd(micro * ranks.count, n)).map((fit) =>
+      changed(model, key, fit, `${(fit * n) / ranks.count} a rank`),
+    ),
+  ];
+  const message = `Each of ${ranks.count} data-parallel ranks gets ${mini} × \`rollout.n\` ${n} / ${ranks.count} = ${share} rollouts of a mini-batch, which do not divide by \`${shortName(microKey)}\` ${micro}.`;
+  return found(model, [microKey, key, groupSize, ...ranks.keys], message, { fixes });
+}
+
+export const miniBatchPerGpu = verlRule({
+  id: "verl-mini-batch-per-gpu",
+  title: "A mini-batch that does not divide among the GPUs",
+  why: "A mini-batch of `ppo_mini_batch_size` × `rollout.n` rollouts is cut into one share a data-parallel rank, and each share into micro-batches. `train_mini_batch` (verl/workers/engine_workers.py) and `prepare_micro_batches` (verl/workers/engine/utils.py) assert that nothing is left over; up to 0.7 `ActorRolloutRefWorker.__init__` (verl/workers/fsdp_workers.py) asserts the second. It fails after the first generation.",
+  check: (model) => [
+    ...ofRole(model, actor),
+    ...(usesCritic(model) &&
+    (model.written("critic.ppo_mini_batch_size") ?? model.written("critic.ppo_micro_batch_size_per_gpu")) !==
+      undefined
+      ? ofRole(model, "critic")
+      : []),
+  ],
+});

@@ -1,0 +1,63 @@
+import type { Severity } from "../../../../config/check/diagnostic.ts";
+import { divisorsNear, lcm, multiplesNear } from "../../arithmetic.ts";
+import { changed } from "../../mend.ts";
+import { actor, found, size, verlRule } from "../../rule.ts";
+import {
+  batchOf,
+  dataParallel,
+  hasEngineWorkers,
+  isV1,
+  trainBatch,
+  trainerMode,
+  type Batch,
+} from "../../shape.ts";
+import type { ForeignModel } from "../../../rule.ts";
+import { rolloutsPerGpu } from "./rolloutsPerGpu.ts";
+
+const key = `${actor}.ppo_mini_batch_size`;
+
+/** What comes of the prompts that are left over, by who trains. */
+function consequence(model: ForeignModel, { prompts, n }: Batch, mini: number): [Severity, string] {
+  const rest = prompts % mini;
+  if (isV1(model)) {
+    const multiple = lcm(mini * n, dataParallel(model)?.count ?? 1);
+    const whole = Math.ceil((prompts * n) / multiple) * multiple;
+    const share = Math.round((100 * (whole - prompts * n)) / whole);
+    return [
+      "warning",
+      `verl fills ${prompts} × ${n} = ${prompts * n} rollouts up to ${whole} with empty samples: ${share} % of what is trained on is padding`,
+    ];
+  }
+  if (hasEngineWorkers(model))
+    return ["error", `the workers refuse ${prompts * n} rollouts, which do not divide by ${mini * n}`];
+  return [
+    "warning",
+    `the last of ${Math.ceil(prompts / mini)} updates has only ${rest} prompts and is weighed like a whole one`,
+  ];
+}
+
+export const miniBatchRemainder = verlRule({
+  id: "verl-mini-batch-remainder",
+  title: "A batch that does not divide into mini-batches",
+  why: "Nothing checks it at the start. Since 0.9 `_balance_batch` (verl/trainer/ppo/v1/trainer_base.py) fills the batch up with empty samples; the trainer before it fails in `make_iterator` (verl/utils/tensordict_utils.py) after the first generation; up to 0.7 the last mini-batch is a small one.",
+  severity: "warning",
+  check(model) {
+    const [batch, mini] = [batchOf(model), size(model, key)];
+    if (batch === undefined || mini === undefined || batch.prompts <= mini || batch.prompts % mini === 0)
+      return [];
+    if (isV1(model) && trainerMode(model) !== "sync") return [];
+    // Refused before: its mend looks at mini-batches as well.
+    if (rolloutsPerGpu.check(model).length > 0) return [];
+    const [severity, what] = consequence(model, batch, mini);
+    const fixes = [
+      ...divisorsNear(mini, batch.prompts).map((size) =>
+        changed(model, key, size, `${batch.prompts} = ${size} × ${batch.prompts / size}`),
+      ),
+      ...multiplesNear(batch.prompts, mini).map((size) =>
+        changed(model, trainBatch, size, `${mini} × ${size / mini}`),
+      ),
+    ];
+    const message = `${batch.prompts} prompts (\`${trainBatch}\`) = ${Math.floor(batch.prompts / mini)} × \`ppo_mini_batch_size\` ${mini} + ${batch.prompts % mini}: ${what}.`;
+    return found(model, [key, trainBatch], message, { fixes, severity });
+  },
+});

@@ -1,0 +1,36 @@
+import { listed } from "../../../../lib/suggest.ts";
+import { found, verlRule } from "../../rule.ts";
+import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+
+const endings = [".parquet", ".json", ".jsonl"];
+
+function ofKey(model: ForeignModel, key: string): ForeignFinding[] {
+  const value = model.value(key);
+  const files = Array.isArray(value) ? value : [value];
+  const readable = model.since("0.6.0") ? endings : [".parquet"];
+  const strange = files.filter(
+    // A folder, a variable's rest or a glob may still be one of them.
+    (file) =>
+      typeof file === "string" &&
+      /\.[A-Za-z]\w*$/.test(file) &&
+      !readable.some((ending) => file.endsWith(ending)),
+  );
+  if (strange.length === 0) return [];
+  return found(
+    model,
+    [key],
+    `\`${String(strange[0])}\` is none of the files that verl reads: ${listed(readable)}.`,
+  );
+}
+
+export const dataFiles = verlRule({
+  id: "verl-data-files",
+  title: "Data in a form that verl does not read",
+  why: "`RLHFDataset._read_files_and_tokenize` (verl/utils/dataset/rl_dataset.py) tells Parquet and JSON by the file's ending and refuses others. A data set class of your own (`data.custom_cls`) may read what it likes.",
+  check: (model) =>
+    model.text("data.custom_cls.path") !== undefined
+      ? []
+      : ["data.train_files", "data.val_files"].flatMap((key) =>
+          model.written(key) === undefined ? [] : ofKey(model, key),
+        ),
+});

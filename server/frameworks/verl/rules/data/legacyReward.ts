@@ -1,0 +1,55 @@
+import { found, verlRule } from "../../rule.ts";
+import type { Setting } from "../../../document.ts";
+import type { Fix } from "../../../../config/check/diagnostic.ts";
+import type { ForeignModel } from "../../../rule.ts";
+
+/** Where the settings of the old sections stand now. */
+const now: Readonly<Record<string, string>> = {
+  "custom_reward_function.path": "reward.custom_reward_function.path",
+  "custom_reward_function.name": "reward.custom_reward_function.name",
+  "reward_model.num_workers": "reward.num_workers",
+  "reward_model.reward_manager": "reward.reward_manager.name",
+  "reward_model.enable": "reward.reward_model.enable",
+  "reward_model.enable_resource_pool": "reward.reward_model.enable_resource_pool",
+  "reward_model.n_gpus_per_node": "reward.reward_model.n_gpus_per_node",
+  "reward_model.nnodes": "reward.reward_model.nnodes",
+  "reward_model.model.path": "reward.reward_model.model_path",
+  "reward_model.reward_loop_source": "reward.reward_manager.source",
+  "reward_model.reward_loop_module_path": "reward.reward_manager.module.path",
+  "reward_model.reward_loop_class_name": "reward.reward_manager.module.name",
+};
+const oldSection = /^(custom_reward_function|reward_model|sandbox_fusion)\./;
+
+/** The old sections' keys with their new names; those of nested sections keep theirs. */
+function newName(key: string): string | undefined {
+  if (Object.hasOwn(now, key)) return now[key];
+  if (key.startsWith("reward_model.rollout.")) return key.replace(/^reward_model/, "reward.reward_model");
+  const moved = key
+    .replace(/^custom_reward_function\.reward_kwargs/, "reward.custom_reward_function.reward_kwargs")
+    .replace(/^reward_model\.reward_kwargs/, "reward.reward_kwargs")
+    .replace(/^sandbox_fusion/, "reward.sandbox_fusion");
+  return moved === key ? undefined : moved;
+}
+
+/** In a launch script the whole key is there to be renamed; a map of a file has to be moved by hand. */
+function renamed(model: ForeignModel, { keyRange, shared }: Setting, to: string): Fix | undefined {
+  if (model.document.form !== "script" || shared === true) return undefined;
+  return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };
+}
+
+export const legacyReward = verlRule({
+  id: "verl-legacy-reward",
+  title: "A reward setting that nothing reads any more",
+  why: "verl's tree still has the sections `custom_reward_function`, `reward_model` and `sandbox_fusion` (verl/trainer/config/legacy_reward_impl.yaml), so Hydra takes them. Up to 0.8 `migrate_legacy_reward_impl` copied them below `reward`; since 0.9 `main` of verl/trainer/main_ppo.py no longer calls it: the reward is verl's own for the data set, whatever these say.",
+  severity: "warning",
+  since: "0.9.0",
+  check: (model) =>
+    model.document.settings.flatMap((setting) => {
+      const { key, value, sign } = setting;
+      if (!oldSection.test(key) || value === null || sign === "~" || model.fact(key) === undefined) return [];
+      const to = newName(key);
+      if (to === undefined || model.written(key) !== setting) return [];
+      const message = `verl ${model.document.version.text} takes \`${key}\` and reads it nowhere: \`${to}\` is read.`;
+      return found(model, [key], message, { fixes: [renamed(model, setting, to)] });
+    }),
+});

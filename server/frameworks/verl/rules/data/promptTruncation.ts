@@ -1,0 +1,29 @@
+import { setTo } from "../../mend.ts";
+import { found, size, verlRule } from "../../rule.ts";
+
+const [truncation, filter, longest] = [
+  "data.truncation",
+  "data.filter_overlong_prompts",
+  "data.max_prompt_length",
+];
+
+export const promptTruncation = verlRule({
+  id: "verl-prompt-truncation",
+  title: "`data.truncation`, which nothing reads",
+  why: "`RLHFDataset` (verl/utils/dataset/rl_dataset.py) stores `truncation` and, since 0.7, never uses it: prompts are tokenised in the agent loop, and `AgentLoopBase` (verl/experimental/agent_loop/agent_loop.py) cuts a longer one off at its left, with a line in the log. Only `filter_overlong_prompts` keeps long prompts out.",
+  severity: "warning",
+  since: "0.8.0",
+  check(model) {
+    const mode = model.text(truncation);
+    if (mode === undefined || model.flag(filter) !== false) return [];
+    // What is done anyway.
+    if (mode === "left") return [];
+    const tokens = size(model, longest);
+    const wish =
+      mode === "error"
+        ? "to be refused"
+        : `to be cut ${mode === "middle" ? "in the middle" : `at the ${mode}`}`;
+    const message = `verl ${model.document.version.text} reads \`truncation\` nowhere: a prompt of more than ${tokens ?? "so many"} tokens, which is asked ${wish}, loses its beginning. \`${filter}\` leaves such prompts out.`;
+    return found(model, [truncation], message, { fixes: [setTo(model, filter, true)] });
+  },
+});

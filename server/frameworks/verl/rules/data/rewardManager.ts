@@ -1,0 +1,68 @@
+import { listed, nearest } from "../../../../lib/suggest.ts";
+import { setTo } from "../../mend.ts";
+import { found, namesPlugIn, verlRule } from "../../rule.ts";
+import { functionsOf } from "../../python.ts";
+import { managerKey, rewardFunction } from "../../reward.ts";
+import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+
+const [source, modulePath] = ["reward.reward_manager.source", "reward.reward_manager.module.path"];
+
+/** `@register` of verl/experimental/reward_loop/reward_manager, and before it of verl/workers/reward_manager. */
+function managers(model: ForeignModel): readonly string[] {
+  const loop = ["naive", "dapo", "rate_limited", "remote"];
+  if (model.since("0.9.0")) return [...loop, "gdpo"];
+  const before = ["naive", "dapo", "batch", "prime"];
+  if (!model.since("0.7.0")) return before;
+  return [...before, "rate_limited", "remote", ...(model.since("0.7.1") ? ["gdpo"] : [])];
+}
+
+function unknown(model: ForeignModel, key: string, name: string): ForeignFinding[] {
+  const all = managers(model);
+  // A file of rewards may register a manager of its own while it is loaded.
+  if (all.includes(name) || rewardFunction(model) !== undefined || namesPlugIn(model)) return [];
+  const meant = nearest(name, all);
+  const message = `verl ${model.document.version.text} has no reward manager \`${name}\`. It has ${listed(all)}; one of your own needs \`source\` \`importlib\` and a path.`;
+  return found(model, [key], message, {
+    fixes: [meant === undefined ? undefined : setTo(model, key, meant)],
+  });
+}
+
+function imported(model: ForeignModel): ForeignFinding[] {
+  if (model.value(modulePath) !== null) return [];
+  return found(
+    model,
+    [source],
+    "`reward_manager.source` is `importlib`, and `reward_manager.module.path` names no file to import.",
+  );
+}
+
+function asynchronous(model: ForeignModel, key: string): ForeignFinding[] {
+  const own = rewardFunction(model);
+  if (
+    own?.source === undefined ||
+    !functionsOf(own.source).some(({ name, isAsync }) => isAsync && name === own.name)
+  )
+    return [];
+  const message = `The \`remote\` reward manager runs functions in processes of their own and refuses \`async def ${own.name}\` of ${own.path}.`;
+  return found(model, [key, own.key], message, { fixes: [setTo(model, key, "naive")] });
+}
+
+export const rewardManager = verlRule({
+  id: "verl-reward-manager",
+  title: "A reward manager that is not there",
+  why: "`RewardManagerConfig.__post_init__` (verl/workers/config/reward.py) and `resolve_reward_manager_cls` (verl/trainer/ppo/reward.py) look the name up among those registered, or in a file where `source` is `importlib`. `RemoteRewardManager` (verl/experimental/reward_loop/reward_manager/remote.py) refuses asynchronous functions.",
+  check(model) {
+    const key = managerKey(model);
+    const [name, from] = [model.text(key), model.text(source)];
+    if (from === "importlib") return imported(model);
+    if (from !== undefined && from !== "register")
+      return found(
+        model,
+        [source],
+        `\`reward_manager.source\` is \`register\` or \`importlib\`, not \`${from}\`.`,
+        { fixes: [setTo(model, source, "register")] },
+      );
+    if (name === undefined) return [];
+    return [...unknown(model, key, name), ...(name === "remote" ? asynchronous(model, key) : [])];
+  },
+});

@@ -1,0 +1,70 @@
+import { setTo } from "../../mend.ts";
+import { actor, found, size, verlRule } from "../../rule.ts";
+import { groupSize, isV1 } from "../../shape.ts";
+import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+
+const [estimator, keys, squared] = [
+  "algorithm.adv_estimator",
+  "algorithm.gdpo_reward_keys",
+  `${actor}.calculate_sum_pi_squared`,
+];
+
+/** What an estimator reads that the newer trainer does not bring it. */
+const notInV1: Readonly<Record<string, string>> = {
+  remax: "the reward of a greedy answer",
+  gdpo: "the parts of the reward",
+  optimal_token_baseline: "Σπ²",
+  tir_optimal_token_baseline: "Σπ²",
+};
+
+function missingInput(model: ForeignModel, name: string): ForeignFinding[] {
+  const input = Object.hasOwn(notInV1, name) ? notInV1[name] : undefined;
+  if (input === undefined || !isV1(model)) return [];
+  const message = `\`${name}\` reads ${input}, which the trainer that verl has used since 0.9 does not pass on: the first step stops. The older trainer does.`;
+  return found(model, [estimator], message, {
+    severity: "warning",
+    fixes: [setTo(model, "trainer.use_v1", false)],
+  });
+}
+
+function ownNeed(model: ForeignModel, name: string): ForeignFinding[] {
+  const n = size(model, groupSize);
+  if (name === "grpo_passk" && n === 1)
+    return found(
+      model,
+      [groupSize, estimator],
+      "`grpo_passk` compares the best two of a group, and `rollout.n` is 1.",
+      {
+        fixes: [setTo(model, groupSize, 8)],
+      },
+    );
+  const parts = model.value(keys);
+  if (name === "gdpo" && (parts === null || (Array.isArray(parts) && parts.length === 0)))
+    return found(
+      model,
+      [estimator, keys],
+      "`gdpo` normalises each part of the reward by itself: `algorithm.gdpo_reward_keys` lists the parts, and it is empty.",
+    );
+  if (name.endsWith("optimal_token_baseline") && model.flag(squared) === false)
+    return found(
+      model,
+      [squared, estimator],
+      `\`${name}\` reads Σπ² of each position: \`actor.calculate_sum_pi_squared\` has it computed.`,
+      {
+        fixes: [setTo(model, squared, true)],
+      },
+    );
+  return [];
+}
+
+export const estimatorNeeds = verlRule({
+  id: "verl-estimator-needs",
+  title: "An advantage estimator without what it reads",
+  why: "Estimators ask in the first step, after a generation: `compute_grpo_passk_outcome_advantage` for two answers a prompt, `compute_gdpo_outcome_advantage` for `gdpo_reward_keys` (both verl/trainer/ppo/core_algos.py), the optimal token baselines for `sum_pi_squared` (`compute_advantage`, verl/trainer/ppo/ray_trainer.py). The trainer of verl/trainer/ppo/v1 fetches neither Σπ² nor parts of rewards nor ReMax's greedy baseline (`_compute_advantage` of trainer_base.py).",
+  check(model) {
+    const name = model.text(estimator);
+    if (name === undefined) return [];
+    const missing = missingInput(model, name);
+    return missing.length > 0 ? missing : ownNeed(model, name);
+  },
+});

@@ -1,0 +1,55 @@
+import { listed, nearest } from "../../../../lib/suggest.ts";
+import { setTo } from "../../mend.ts";
+import { found, verlRule } from "../../rule.ts";
+import type { ForeignModel } from "../../../rule.ts";
+
+const [level, threshold] = [
+  "algorithm.rollout_correction.rollout_is",
+  "algorithm.rollout_correction.rollout_is_threshold",
+];
+const levels = ["token", "sequence"];
+
+/** What `_parse_rollout_is_threshold` says to it; undefined where it takes it. */
+function complaint(model: ForeignModel): string | undefined {
+  const value = model.value(threshold);
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "boolean" || typeof value === "object") return "is a number, or `lower_upper`";
+  const parts = String(value).trim().split("_");
+  const numbers = parts.map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (parts.length > 2 || numbers.some(Number.isNaN)) return "is a number, or `lower_upper`";
+  if (parts.length === 2 && !model.since("0.7.1")) return "is one number: ranges came with verl 0.7.1";
+  if (numbers.some((number) => number <= 0)) return "is above 0";
+  return parts.length === 2 && numbers[0]! > numbers[1]! ? "has its lower bound first" : undefined;
+}
+
+export const importanceThreshold = verlRule({
+  id: "verl-importance-threshold",
+  title: "Importance weights that verl cannot compute",
+  why: "`compute_rollout_correction_weights` (verl/trainer/ppo/rollout_corr_helper.py) wants `rollout_is` to be null, `token` or `sequence`, and a threshold above 0: one number truncates, `lower_upper` masks what lies outside. It looks at them in the first update.",
+  since: "0.6.1",
+  check(model) {
+    const written = model.value(level);
+    if (written === undefined || written === null) return [];
+    if (typeof written !== "string" || !levels.includes(written)) {
+      const meant = typeof written === "string" ? nearest(written, levels) : "token";
+      return found(
+        model,
+        [level],
+        `\`rollout_is\` is ${listed(levels)}, or null, not \`${String(written)}\`.`,
+        {
+          fixes: [meant === undefined ? undefined : setTo(model, level, meant)],
+        },
+      );
+    }
+    const wrong = complaint(model);
+    if (wrong === undefined) return [];
+    return found(
+      model,
+      [threshold, level],
+      `\`rollout_is_threshold\` ${wrong}; it is \`${String(model.value(threshold))}\`.`,
+      {
+        fixes: [setTo(model, threshold, "2.0")],
+      },
+    );
+  },
+});

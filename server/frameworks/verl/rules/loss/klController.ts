@@ -1,0 +1,21 @@
+import { setTo } from "../../mend.ts";
+import { found, verlRule } from "../../rule.ts";
+
+const [type, horizon, use] = [
+  "algorithm.kl_ctrl.type",
+  "algorithm.kl_ctrl.horizon",
+  "algorithm.use_kl_in_reward",
+];
+
+export const klController = verlRule({
+  id: "verl-kl-controller",
+  title: "An adaptive KL coefficient without a horizon",
+  why: "`get_kl_controller` (verl/trainer/ppo/core_algos.py) asserts `kl_ctrl.horizon` above 0 for the adaptive controller, which divides by it. It is made where `use_kl_in_reward` is on.",
+  check(model) {
+    const steps = model.number(horizon);
+    if (model.text(type) !== "adaptive" || model.flag(use) !== true || steps === undefined || steps > 0)
+      return [];
+    const message = `\`kl_ctrl.horizon\` ${steps}: the adaptive controller divides by it, and verl refuses.`;
+    return found(model, [horizon, type], message, { fixes: [setTo(model, horizon, 10000)] });
+  },
+});

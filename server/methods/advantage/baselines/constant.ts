@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { baseline, schedulable, valueAt } from "../../../core/declaration.ts";
+
+export const constant = baseline({
+  name: "constant",
+  summary:
+    "Reward minus a number: with rewards of 0 and 1, value 0.5 and scale `sign`, right is +1 and wrong −1.",
+  formula: "A = r − c",
+  sources: ["The Surprising Effectiveness of Negative Reinforcement in LLM Reasoning"],
+  params: z.object({ value: schedulable(z.number()).default(0.5).describe("c") }),
+  create: ({ value }) => ({
+    centre: ({ rewards, clock }) => {
+      const c = valueAt(value, clock);
+      return rewards.map((reward) => reward - c);
+    },
+  }),
+});

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { baseline } from "../../../core/declaration.ts";
+import { alone, among, noAdvantages, populations, single } from "../population.ts";
+import { quantile } from "../quantile.ts";
+
+export const median = baseline({
+  name: "median",
+  summary: "Reward minus the group's median reward (or another quantile), which outliers do not move.",
+  formula: "A_i = r_i − quantile_q(r)",
+  sources: ["Quantile Advantage Estimation for Entropy-Safe Reasoning"],
+  needs: ["siblings"],
+  params: z.object({
+    quantile: z.number().min(0).max(1).default(0.5).describe("q; 0.5: the median."),
+    between: z
+      .enum(["linear", "lower"])
+      .default("linear")
+      .describe(
+        "Where the quantile falls between two rewards: linear between them, or the lower one, inf { x : F(x) ≥ q } (QAE).",
+      ),
+    among,
+    single: single("zero"),
+  }),
+  create: (params) => ({
+    centre(input) {
+      const centred = noAdvantages(input);
+      for (const units of populations(input, params.among)) {
+        const middle = quantile(
+          Array.from(units, (unit) => input.rewards[unit]!),
+          params.quantile,
+          params.between,
+        );
+        for (const unit of units)
+          centred[unit] =
+            units.length === 1
+              ? alone(params.single ?? "zero", input.rewards[unit]!)
+              : input.rewards[unit]! - middle;
+      }
+      return centred;
+    },
+  }),
+});

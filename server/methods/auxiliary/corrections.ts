@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { auxiliary } from "../../core/declaration.ts";
+import { refers, template } from "../../core/references.ts";
+
+export const corrections = auxiliary({
+  name: "corrections",
+  aliases: ["dagger"],
+  summary:
+    "Corrected thoughts are imitated: a model (or, where none is named, the task's written solution) says what should have been thought where a rollout thought something else; all corrections so far are learned from (DAgger), the thought alone.",
+  formula:
+    "L = −Σ_t log π(c_t | x, o_<k, c_<t) / tokens, c: the corrected thought, o_<k: the response up to it",
+  sources: [
+    "GTR: Guided Thought Reinforcement Prevents Thought Collapse in RL-based VLM Agent Training",
+    "A Reduction of Imitation Learning and Structured Prediction to No-Regret Online Learning",
+  ],
+  params: z.object({
+    model: refers({ to: "model", also: ["policy", "reference"] })
+      .optional()
+      .describe("The corrector; default: the task's written solution, which an exact solver may have made."),
+    ask: template("prompt", "thought", "response", "solution", "answer")
+      .default("Question: {prompt}\nThought: {thought}\nThe thought without its mistakes: ")
+      .describe("What the model is asked: `{prompt}`, `{thought}`, `{response}`, `{solution}`, `{answer}`."),
+    max_tokens: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe("Longest correction; default: that of rollouts."),
+    tag: z
+      .string()
+      .default("think")
+      .describe(
+        "Tag of the thought in a response: `<think>…</think>`; empty, or not there: the whole response.",
+      ),
+    of: z
+      .enum(["all", "wrong"])
+      .default("all")
+      .describe("Rollouts that are corrected: all, or those that failed."),
+    rows: z.number().int().positive().default(32).describe("Corrections learned each time."),
+    capacity: z.number().int().positive().default(4096).describe("How many are remembered, the newest."),
+    entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
+  }),
+  create: ({ model, ask, max_tokens, tag, of, rows, capacity, entropy }) => ({
+    kind: "likelihood",
+    data: {
+      from: "corrections",
+      capacity,
+      of,
+      tag,
+      ...(model !== undefined && {
+        corrector: { model, ask, ...(max_tokens !== undefined && { max_tokens }) },
+      }),
+    },
+    rows,
+    entropy,
+    gap: 0,
+  }),
+});

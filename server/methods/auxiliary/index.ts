@@ -1,0 +1,16 @@
+import type { Declaration } from "../../core/declaration.ts";
+import { corrections } from "./corrections.ts";
+import { learner } from "./learner.ts";
+import { nextToken } from "./nextToken.ts";
+import { privacy } from "./privacy.ts";
+import { recap } from "./recap.ts";
+import { sft } from "./sft.ts";
+
+export const auxiliaries: readonly Declaration<"auxiliary">[] = [
+  sft,
+  corrections,
+  nextToken,
+  learner,
+  recap,
+  privacy,
+];

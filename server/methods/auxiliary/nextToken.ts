@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { refers } from "../../core/references.ts";
+import { auxiliary } from "../../core/declaration.ts";
+
+export const nextToken = auxiliary({
+  name: "next_token",
+  aliases: ["ntp", "ptx"],
+  summary:
+    "Next-token prediction on plain text beside the reinforcement, so that the language is not forgotten: every token of a piece trains, averaged over tokens.",
+  formula: "L = −Σ_t log π(x_t | x_<t) / tokens",
+  sources: [
+    "Training language models to follow instructions with human feedback",
+    "Reinforcement Mid-Training",
+  ],
+  params: z.object({
+    path: refers({ to: "file", ends: [".txt", ".md", ".jsonl"] })
+      .min(1)
+      .describe("A text file, or .jsonl whose lines have `text`; relative to the config."),
+    rows: z.number().int().positive().default(16).describe("Pieces each time."),
+    length: z.number().int().min(2).default(64).describe("Tokens of a piece."),
+  }),
+  create: ({ path, rows, length }, { folder }) => ({
+    kind: "likelihood",
+    data: { from: "text", path: resolve(folder, path), length },
+    rows,
+    entropy: 0,
+    gap: 0,
+  }),
+});

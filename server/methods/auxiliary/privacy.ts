@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { auxiliary } from "../../core/declaration.ts";
+
+export const privacy = auxiliary({
+  name: "privacy",
+  aliases: ["dp"],
+  summary:
+    "Differentially private steps: the gradient of each sequence is clipped to a norm before they are added, and Gaussian noise is added to the sum. With a group baseline a rollout's advantage depends on its siblings, so this bounds a sequence's part in a step, not a prompt's. `privacy/epsilon` composes all steps so far without amplification by sampling. Its own `weight`, `when` and `place` are not read.",
+  formula: "g = Σ_i g_i · min(1, C/‖g_i‖) + N(0, (noise · C)²); ε = ρ + 2√(ρ ln 1/δ), ρ = steps / (2 noise²)",
+  sources: [
+    "Privately Aligning Language Models with Reinforcement Learning",
+    "Deep Learning with Differential Privacy",
+    "Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds",
+  ],
+  params: z.object({
+    clip: z.number().positive().describe("C: norm that a sequence's share of the gradient is clipped to."),
+    noise: z.number().nonnegative().default(1).describe("Standard deviation of the noise, in units of C."),
+    delta: z
+      .number()
+      .gt(0)
+      .lt(1)
+      .default(1e-5)
+      .describe("δ of the running (ε, δ) read-out, `privacy/epsilon`."),
+  }),
+  create: ({ clip, noise, delta }) => ({ kind: "privacy", clip, noise, delta }),
+});

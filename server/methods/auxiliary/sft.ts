@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { refers } from "../../core/references.ts";
+import { auxiliary } from "../../core/declaration.ts";
+import type { AuxiliaryData } from "../../core/seams.ts";
+
+export const sft = auxiliary({
+  name: "sft",
+  aliases: ["likelihood", "bc", "behaviour_cloning"],
+  summary:
+    "Supervised learning beside the reinforcement: the likelihood of demonstrations, of the tasks' written solutions, or of the policy's own successes (rejection sampling), averaged over their tokens.",
+  formula: "L = −Σ_t log π(y_t) / tokens − entropy · H + gap · Σ_t [max log π − log π(y_t)] / tokens",
+  sources: [
+    "Learning What Reinforcement Learning Can't: Interleaved Online Fine-Tuning for Hardest Questions",
+    "RLTF: Reinforcement Learning from Unit Test Feedback",
+    "B-Coder: Value-Based Deep Reinforcement Learning for Program Synthesis",
+    "Boosting the Generalization and Reasoning of Vision Language Models with Curriculum Reinforcement Learning",
+  ],
+  params: z
+    .object({
+      data: z
+        .enum(["solutions", "successes", "file"])
+        .default("solutions")
+        .describe("solutions: of the tasks; successes: the policy's own; file: demonstrations in `path`."),
+      path: refers({ to: "file", ends: [".jsonl"] })
+        .min(1)
+        .optional()
+        .describe("For `file`: JSON lines, each with `prompt` and `response`, relative to the config."),
+      held_out: z
+        .enum(["leave_out", "train"])
+        .optional()
+        .describe(
+          "For `file`: demonstrations of tasks that this run's evaluation holds out are left out (default), or train all the same.",
+        ),
+      rows: z.number().int().positive().default(32).describe("Sequences each time."),
+      capacity: z
+        .number()
+        .int()
+        .positive()
+        .default(2048)
+        .describe("For `successes`: how many are remembered."),
+      entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
+      gap: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe(
+          "Coefficient on what their log-probs lack of the likeliest token's: where logits are a Q, |A| of demonstrations over α (B-Coder).",
+        ),
+    })
+    .refine(({ data, path }) => (data === "file") === (path !== undefined), {
+      message: "`path` is needed for `data: file`, and only for it",
+    }),
+  create: ({ data, path, held_out: heldOut = "leave_out", rows, capacity, entropy, gap }, { folder }) => {
+    const from: AuxiliaryData =
+      data === "file"
+        ? { from: "file", path: resolve(folder, path ?? ""), heldOut }
+        : data === "successes"
+          ? { from: "successes", capacity }
+          : { from: "solutions" };
+    return { kind: "likelihood", data: from, rows, entropy, gap };
+  },
+});

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { admission } from "../../../core/declaration.ts";
+import { eachGroup, no, yes } from "./verdicts.ts";
+import { mean } from "../../../../shared/mean.ts";
+
+const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
+
+export const advantageRange = admission({
+  name: "advantage_range",
+  summary: "Keeps groups whose rewards lie so far from their mean, on average.",
+  formula: "low ≤ mean_i |r_i − r̄| ≤ high: the mean absolute advantage before any scale",
+  sources: ["Self-Evolving Curriculum for LLM Reasoning"],
+  params: z.object({
+    low: z.number().min(0).default(0.05).describe("Smallest that trains."),
+    high: z.number().positive().optional().describe("Largest that trains; default: no bound."),
+  }),
+  create: ({ low, high = Number.POSITIVE_INFINITY }) =>
+    eachGroup(({ rewards }) => {
+      const centre = mean(rewards);
+      const size = mean(rewards.map((reward) => Math.abs(reward - centre)));
+      return size >= low && size <= high
+        ? yes
+        : no(`mean absolute advantage ${rounded(size)} is ${size < low ? "below" : "above"} the range`);
+    }),
+});

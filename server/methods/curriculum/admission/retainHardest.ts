@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { admission } from "../../../core/declaration.ts";
+import type { Clock, Group, Saved } from "../../../core/seams.ts";
+import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
+import { unscored, yes } from "./verdicts.ts";
+
+interface Options {
+  readonly keep: number | readonly number[];
+  readonly every: number | readonly number[];
+}
+
+/** What a phase has of a list; the last one stays. */
+const inPhase = (of: number | readonly number[], phase: number): number =>
+  typeof of === "number" ? of : of[Math.min(phase, of.length - 1)]!;
+
+interface Tally {
+  readonly successes: number;
+  readonly rollouts: number;
+}
+
+class RetainHardest implements Admission {
+  /** Of the present phase, by arm that it has drawn. */
+  private readonly tried = new Map<number, Tally>();
+  /** Arms that are left; undefined: all of them. */
+  private kept: Set<number> | undefined;
+  private steps = 0;
+
+  constructor(private readonly options: Options) {}
+
+  admit({ rewards }: Group): Verdict {
+    return rewards.length === 0 ? unscored : yes;
+  }
+  left(): ReadonlySet<number> | undefined {
+    return this.kept;
+  }
+
+  remember(groups: readonly Group[], arms: readonly number[], _clock: Clock): void {
+    groups.forEach(({ successes, rewards }, i) => {
+      if (arms[i]! < 0) return;
+      const before = this.tried.get(arms[i]!);
+      this.tried.set(arms[i]!, {
+        successes: (before?.successes ?? 0) + successes,
+        rollouts: (before?.rollouts ?? 0) + rewards.length,
+      });
+    });
+    this.steps += 1;
+    let [phase, end] = [0, inPhase(this.options.every, 0)];
+    while (end < this.steps) end += inPhase(this.options.every, ++phase);
+    if (end === this.steps) this.narrow(inPhase(this.options.keep, phase));
+  }
+
+  /** Only arms that the phase has tried can be called hard; if it tried too few of them, nothing is taken away. */
+  private narrow(keep: number): void {
+    const rates = [...this.tried]
+      .filter(([, { rollouts }]) => rollouts > 0)
+      .map(([arm, { successes, rollouts }]) => ({ arm, rate: successes / rollouts }));
+    if (rates.length < keep) return;
+    const hardest = rates
+      .filter(({ arm }) => this.kept?.has(arm) ?? true)
+      .sort((a, b) => a.rate - b.rate || a.arm - b.arm);
+    this.kept = new Set(hardest.slice(0, keep).map(({ arm }) => arm));
+    this.tried.clear();
+  }
+
+  save(): Saved {
+    return {
+      json: { steps: this.steps, all: this.kept === undefined },
+      arrays: {
+        kept: Int32Array.from(this.kept ?? []),
+        tried: Float64Array.from(
+          [...this.tried].flatMap(([arm, { successes, rollouts }]) => [arm, successes, rollouts]),
+        ),
+      },
+    };
+  }
+  load({ json, arrays }: Saved): void {
+    const state = saved.safeParse(json).data;
+    this.steps = state?.steps ?? 0;
+    this.kept = (state?.all ?? true) ? undefined : new Set(arrays?.["kept"]);
+    this.tried.clear();
+    const tried = arrays?.["tried"] ?? [];
+    for (let i = 0; i + 2 < tried.length; i += 3)
+      this.tried.set(tried[i]!, { successes: tried[i + 1]!, rollouts: tried[i + 2]! });
+  }
+}
+const saved = z.object({ steps: z.number(), all: z.boolean() });
+
+const perPhase = z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]);
+
+export const retainHardest = admission({
+  name: "retain_hardest",
+  summary: "After every phase only the arms of the lowest success rates stay to be drawn.",
+  formula:
+    "every `every` steps: the `keep` arms of least successes/rollouts, of those that the phase has drawn",
+  sources: [
+    "DRIVE: Data Curation Best Practices for Reinforcement Learning with Verifiable Reward in Competitive Code Generation",
+  ],
+  failing: () => ({ kept: "keeps the arms of the lowest success rates, and so every one that always fails" }),
+  params: z.object({
+    keep: perPhase
+      .default(64)
+      .describe(
+        "Arms that stay, or a list of how many after each phase; at least `rollout.prompts` with `arms: prompt`.",
+      ),
+    every: perPhase.default(16).describe("Steps of a phase, or a list of them."),
+  }),
+  create: (options) => new RetainHardest(options),
+});

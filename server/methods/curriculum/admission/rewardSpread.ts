@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { admission } from "../../../core/declaration.ts";
+import type { Group, Saved } from "../../../core/seams.ts";
+import { deviation } from "../numbers.ts";
+import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
+import { no, unscored, yes } from "./verdicts.ts";
+import { mean } from "../../../../shared/mean.ts";
+
+const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
+
+interface Options {
+  readonly beta: number;
+  readonly decay: number;
+  readonly sample: boolean;
+  readonly from: number;
+  readonly over: number;
+}
+
+class RewardSpread implements Admission {
+  /** Mean of the first steps' mean standard deviations, then their moving average; NaN before the first. */
+  private average = Number.NaN;
+  /** Steps so far. */
+  private steps = 0;
+
+  constructor(private readonly options: Options) {}
+
+  private spread(rewards: Float64Array): number {
+    return deviation(rewards, this.options.sample ? 1 : 0);
+  }
+
+  admit({ rewards }: Group): Verdict {
+    if (rewards.length === 0) return unscored;
+    const { beta, from, over } = this.options;
+    if (this.steps < from + over) return yes;
+    const spread = this.spread(rewards);
+    const least = beta * this.average;
+    // An average of equal numbers may be a little above them.
+    return spread < least * (1 - 1e-9)
+      ? no(`standard deviation ${rounded(spread)} is below ${rounded(least)}`)
+      : yes;
+  }
+
+  remember(groups: readonly Group[]): void {
+    const spreads = groups.flatMap(({ rewards }) => (rewards.length === 0 ? [] : [this.spread(rewards)]));
+    if (spreads.length === 0) return;
+    const { decay, from, over } = this.options;
+    const counted = this.steps - from;
+    this.steps += 1;
+    if (counted < 0) return;
+    const kept = counted < over ? counted / (counted + 1) : decay;
+    this.average = (counted === 0 ? 0 : kept * this.average) + (1 - kept) * mean(spreads);
+  }
+
+  save(): Saved {
+    return { json: [this.steps, Number.isNaN(this.average) ? null : this.average] };
+  }
+  load({ json }: Saved): void {
+    const [steps, average] = json as readonly [number, number | null];
+    this.steps = steps;
+    this.average = average ?? Number.NaN;
+  }
+}
+
+export const rewardSpread = admission({
+  name: "reward_std",
+  summary: "Leaves out groups whose rewards differ less than a share of what they have lately differed by.",
+  formula:
+    "std_i r_i ≥ β · EMA(mean over the step's groups of std), which begins with the mean of the first `over` steps counted",
+  sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
+  failing: ({ beta }) => (beta > 0 ? "left_out" : undefined),
+  params: z.object({
+    beta: z
+      .number()
+      .min(0)
+      .default(0.5)
+      .describe("β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source."),
+    decay: z.number().min(0).lt(1).default(0.99).describe("Of the moving average, a step."),
+    sample: z.boolean().default(false).describe("Divide by n − 1 in the place of n."),
+    from: z
+      .number()
+      .int()
+      .min(0)
+      .default(0)
+      .describe("Steps before the first that is counted; 5 in the source."),
+    over: z
+      .number()
+      .int()
+      .positive()
+      .default(1)
+      .describe(
+        "Steps whose plain mean the average begins with, and nothing is left out until then; 5 in the source.",
+      ),
+  }),
+  create: (options) => new RewardSpread(options),
+});

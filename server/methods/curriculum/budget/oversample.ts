@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { budget } from "../../../core/declaration.ts";
+import type { Group, Saved } from "../../../core/seams.ts";
+import type { Budget } from "../../../core/slots/curriculum.ts";
+
+class Oversample implements Budget {
+  private factor = 1;
+
+  constructor(
+    private readonly decay: number,
+    private readonly most: number,
+  ) {}
+
+  groups(wanted: number): number {
+    return Math.ceil(wanted * this.factor - 1e-9);
+  }
+  learn(groups: readonly Group[]): void {
+    const scored = groups.filter(({ rewards }) => rewards.length > 0);
+    if (scored.length === 0) return;
+    const idle = scored.filter(({ successes, rewards }) => successes === 0 || successes === rewards.length);
+    const valid = 1 - idle.length / scored.length;
+    const now = Math.min(this.most, valid > 0 ? 1 / valid : this.most);
+    this.factor = this.decay * this.factor + (1 - this.decay) * now;
+  }
+  save(): Saved {
+    return { json: this.factor };
+  }
+  load({ json }: Saved): void {
+    this.factor = Number(json);
+  }
+}
+
+export const oversample = budget({
+  name: "oversample",
+  summary: "Begins a step with as many more groups as have lately been all right or all wrong.",
+  formula: "groups = ⌈wanted · f⌉; f ← d f + (1 − d)/(1 − share of groups all right or all wrong), f ≤ most",
+  sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
+  params: z.object({
+    decay: z.number().min(0).lt(1).default(0.9).describe("d, of the moving average, a step."),
+    most: z.number().min(1).default(4).describe("Largest factor."),
+  }),
+  create: ({ decay, most }) => new Oversample(decay, most),
+});

@@ -1,0 +1,148 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { estimator, type MethodContext } from "../../../core/declaration.ts";
+import type { Clock, Policy, Saved, Task } from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import type { ArmSet, Candidate, Estimator, Looked } from "../../../core/slots/curriculum.ts";
+import { questionIn } from "./question.ts";
+
+/** Prompts that are tokenised, and held, at a time. */
+const chunk = 512;
+
+interface Setup {
+  readonly weight: number;
+  readonly asking: MethodContext["asking"];
+  /** @throws UserError where there is none to ask */
+  readonly policy: () => Policy;
+}
+
+/** Each prompt's angles as the weights stood when it was first looked at; and of a step's prompts as they stand then. */
+class AngleConcentration implements Estimator {
+  private readonly values = new Column(Number.NaN);
+  /** Arms that were looked at, from the first on. */
+  private known = 0;
+  private readonly now = new Map<number, number>();
+  private step = -1;
+
+  constructor(private readonly setup: Setup) {}
+
+  async survey(arms: ArmSet): Promise<readonly number[]> {
+    const fresh = Array.from({ length: arms.size - this.known }, (_, i) => this.known + i);
+    if (fresh.length === 0) return [];
+    const { task } = arms;
+    if (task === undefined) throw noTasks();
+    for (let from = 0; from < fresh.length; from += chunk) {
+      const some = fresh.slice(from, from + chunk);
+      const angles = await this.look(some.map((arm) => task.call(arms, arm)));
+      some.forEach((arm, i) => {
+        this.values.set(arm, angles[i]!);
+      });
+      this.known += some.length;
+    }
+    return fresh;
+  }
+  async regard(drawn: readonly Candidate[], { step }: Clock): Promise<void> {
+    // A step may draw more than once.
+    if (step !== this.step) this.now.clear();
+    this.step = step;
+    if (drawn.length === 0) return;
+    const angles = await this.look(drawn.map(({ task }) => task));
+    drawn.forEach(({ arm }, i) => this.now.set(arm, angles[i]!));
+  }
+  recall({ arms, values, now }: Looked, { step }: Clock): void {
+    if (now && step !== this.step) this.now.clear();
+    if (now) this.step = step;
+    arms.forEach((arm, i) => {
+      if (now) this.now.set(arm, values[i]!);
+      else this.values.set(arm, values[i]!);
+    });
+    if (!now) this.known = Math.max(this.known, ...arms.map((arm) => arm + 1));
+  }
+  private async look(tasks: readonly Task[]): Promise<Float64Array> {
+    const { asking, weight } = this.setup;
+    const policy = this.setup.policy();
+    const asked = tasks.map((task) => {
+      const question = questionIn(policy.tokenizer, task.prompt, asking);
+      if (question.tokens.length < policy.context) return question;
+      throw tooLong(task, question.tokens.length, policy.context);
+    });
+    const { intra, inter } = await policy.angles(asked);
+    return intra.map((within, i) => {
+      const value = within + weight * inter[i]!;
+      if (Number.isFinite(value)) return value;
+      throw noAngles(tasks[i]!);
+    });
+  }
+
+  observe(): void {
+    // Angles are looked at, not observed.
+  }
+  estimate(arm: number): number {
+    return this.values.get(arm);
+  }
+  present(arm: number): number | undefined {
+    return this.now.get(arm);
+  }
+  /** What a step's own prompts say is forgotten with the step. */
+  save(): Saved {
+    return { json: this.known, arrays: { values: this.values.save() } };
+  }
+  load({ json, arrays }: Saved): void {
+    this.known = Number(json);
+    this.values.load(arrays?.["values"]);
+    this.now.clear();
+  }
+}
+
+const noTasks = (): UserError =>
+  new UserError("angles are those of a prompt, and these arms are not prompts.", {
+    code: "estimator-angles",
+    action: "Set `curriculum.arms: prompt`.",
+  });
+const noAngles = ({ source, id }: Task): UserError =>
+  new UserError(`the model's states of the prompt ${source}/${id} have no angles: they are not finite.`, {
+    code: "estimator-angles",
+    action: "Go back to a checkpoint, or lower the learning rate: the model's weights have overflowed.",
+  });
+const tooLong = ({ source, id }: Task, tokens: number, context: number): UserError =>
+  new UserError(
+    `the prompt ${source}/${id} has ${tokens} tokens, which leaves no room for an answer in the model's context of ${context}.`,
+    {
+      code: "estimator-angles",
+      action: "Leave the task out, or give the model a longer context (`model.context`).",
+    },
+  );
+const noModel = (): never => {
+  throw new UserError("Angles can't be taken here: there is no model.", {
+    code: "estimator-angles",
+    action:
+      "Run the config, or try it with `--simulate`. A history can be replayed with angles measured before: `estimator: { use: static, by: field, field: <name> }`.",
+  });
+};
+
+export const angleConcentration = estimator({
+  name: "angle_concentration",
+  summary:
+    "How alike the policy's states of a prompt's tokens are. One forward pass over every prompt before the first step (and over those that appear), and one over each step's prompts; nothing is generated.",
+  formula:
+    "Q = mean_{i, j ∈ question} cos(x_i, x_j) + w · mean_{i ∈ question, j before it} cos(x_i, x_j), x what the last layer's feed-forward reads",
+  sources: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
+  gives: ["estimate"],
+  takes: ["tasks"],
+  failing: () => "even",
+  params: z.object({
+    inter_weight: z
+      .number()
+      .min(0)
+      .default(1)
+      .describe(
+        "w: what the question's angles with the tokens before it (system message, template) count; 1 in the paper, 8 in its released code.",
+      ),
+  }),
+  create: ({ inter_weight }, { models, asking }) =>
+    new AngleConcentration({
+      weight: inter_weight,
+      asking,
+      policy: () => models?.get("policy") ?? noModel(),
+    }),
+});

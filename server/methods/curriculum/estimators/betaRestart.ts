@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { estimator } from "../../../core/declaration.ts";
+import type { Random, Saved } from "../../../core/seams.ts";
+import { beta as drawBeta } from "../../../lib/distributions.ts";
+import { listsByArm } from "../../../core/saved.ts";
+import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+
+/** A forecaster: successes and failures since it began, and the logarithm of its weight. */
+type Forecaster = readonly [successes: number, failures: number, weight: number];
+
+/** log Γ (Lanczos, g = 7). */
+function logGamma(x: number): number {
+  const c = [
+    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+  ];
+  const sum = c.slice(1).reduce((total, term, i) => total + term / (x + i), c[0]!);
+  const t = x + 6.5;
+  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
+}
+const logBeta = (a: number, b: number): number => logGamma(a) + logGamma(b) - logGamma(a + b);
+
+/** log of what a forecaster gave s successes and f failures, one after the other, by Laplace's rule. */
+const evidence = ([a, b]: Forecaster, s: number, f: number): number =>
+  logBeta(a + 1 + s, b + 1 + f) - logBeta(a + 1, b + 1);
+
+class BetaRestart implements Estimator {
+  /** By arm, the oldest first: that is the one believed. */
+  private readonly forecasters = new Map<number, Forecaster[]>();
+
+  constructor(
+    private readonly hazard: number,
+    private readonly most: number,
+  ) {}
+
+  observe({ arm, mean, rollouts }: Observation): void {
+    const [s, f] = [mean * rollouts, (1 - mean) * rollouts];
+    const before = this.forecasters.get(arm) ?? [];
+    // A new one begins with the weight that the believed one had before, times how likely a change is.
+    const born: Forecaster = [0, 0, (before[0]?.[2] ?? 0) + Math.log(before.length === 0 ? 1 : this.hazard)];
+    const after = [...before, born].map((one): Forecaster => [
+      one[0] + s,
+      one[1] + f,
+      one[2] + evidence(one, s, f),
+    ]);
+    const believed = after[0]![2];
+    const change = after.findLastIndex((one, i) => i > 0 && one[2] > believed);
+    const kept = change > 0 ? after.slice(change) : after;
+    // The believed one, and the youngest of the others.
+    this.forecasters.set(arm, kept.length > this.most ? [kept[0]!, ...kept.slice(1 - this.most)] : kept);
+  }
+
+  shapes(arm: number): readonly [number, number] {
+    const [s, f] = this.forecasters.get(arm)?.[0] ?? [0, 0];
+    return [s + 1, f + 1];
+  }
+  estimate(arm: number): number {
+    const [a, b] = this.shapes(arm);
+    return a / (a + b);
+  }
+  spread(arm: number): number {
+    const [a, b] = this.shapes(arm);
+    return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
+  }
+  posterior(arm: number, random: Random): number {
+    return drawBeta(...this.shapes(arm), random);
+  }
+
+  save(): Saved {
+    return { json: [...this.forecasters].map(([arm, list]) => [arm, list.flat()]) };
+  }
+  load({ json }: Saved): void {
+    this.forecasters.clear();
+    for (const [arm, flat] of listsByArm(json))
+      this.forecasters.set(
+        arm,
+        Array.from({ length: flat.length / 3 }, (_, i) => [flat[3 * i]!, flat[3 * i + 1]!, flat[3 * i + 2]!]),
+      );
+  }
+}
+
+export const betaRestart = estimator({
+  name: "beta_restart",
+  aliases: ["bocpd"],
+  summary: "A Beta posterior that begins afresh where an arm's successes have changed.",
+  formula:
+    "a forecaster for each start, weighed by the likelihood of what came since (Laplace's rule) and at birth by the hazard; one that outweighs the believed one replaces it",
+  sources: ["Restarted Bayesian Online Change-point Detection for Non-Stationary Markov Decision Processes"],
+  status: "approximate",
+  gives: ["estimate", "spread", "posterior"],
+  takes: ["rate"],
+  params: z.object({
+    hazard: z.number().gt(0).lt(1).default(0.02).describe("How likely a change is at a step of the arm."),
+    forecasters: z.number().int().min(2).default(32).describe("Starts that are considered, of the latest."),
+  }),
+  create: ({ hazard, forecasters }) => new BetaRestart(hazard, forecasters),
+});

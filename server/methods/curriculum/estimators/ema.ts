@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { estimator } from "../../../core/declaration.ts";
+import type { Saved } from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+
+class Ema implements Estimator {
+  /** As they were when the arm was last observed, and the steps that had gone by then. */
+  private readonly values: Column;
+  private readonly since = new Column(0);
+  private steps = 0;
+  readonly alike: readonly Column[] | undefined;
+
+  constructor(
+    private readonly alpha: number,
+    private readonly decays: boolean,
+    initial: number | null,
+  ) {
+    this.values = new Column(initial ?? Number.NaN);
+    this.alike = decays ? [this.values, this.since] : undefined;
+  }
+
+  observe({ arm, mean }: Observation): void {
+    const before = this.estimate(arm);
+    this.values.set(arm, Number.isNaN(before) ? mean : (1 - this.alpha) * before + this.alpha * mean);
+    // The step itself does not pull what it has shown.
+    if (this.decays) this.since.set(arm, this.steps + 1);
+  }
+
+  estimate(arm: number): number {
+    const missed = this.decays ? Math.max(0, this.steps - this.since.get(arm)) : 0;
+    return this.values.get(arm) * (1 - this.alpha) ** missed;
+  }
+
+  advance(): "all" | [] {
+    this.steps += 1;
+    return this.decays ? "all" : [];
+  }
+
+  save(): Saved {
+    const { values, since } = this;
+    return { json: this.steps, arrays: { values: values.save(), since: since.save() } };
+  }
+
+  load({ json, arrays }: Saved): void {
+    this.steps = Number(json);
+    this.values.load(arrays?.["values"]);
+    this.since.load(arrays?.["since"]);
+  }
+}
+
+export const ema = estimator({
+  name: "ema",
+  summary: "Exponential moving average that starts at `initial`; arms that are not drawn keep their value.",
+  formula: "Q ← (1 − α) Q + α s, once per arm and step, s the mean over all the arm's rollouts of that step",
+  sources: ["Self-Evolving Curriculum for LLM Reasoning"],
+  gives: ["estimate"],
+  params: z.object({
+    alpha: z.number().gt(0).max(1).default(0.5).describe("Weight of the new observation."),
+    decay_unsampled: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not.",
+      ),
+    initial: z
+      .number()
+      .nullable()
+      .default(0)
+      .describe(
+        "What is believed of an arm before its first observation; null: nothing is known then, and the first observation stands as it is.",
+      ),
+  }),
+  create: ({ alpha, decay_unsampled, initial }) => new Ema(alpha, decay_unsampled, initial),
+});

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { estimator } from "../../../core/declaration.ts";
+import { refers } from "../../../core/references.ts";
+import type { Task } from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import { numberIn } from "../fields.ts";
+import type { ArmSet, Estimator } from "../../../core/slots/curriculum.ts";
+
+type By = "field" | "value" | "prompt_length" | "solution_length" | "steps";
+
+const steps = (text: string): number => text.split("\n").filter((line) => line.trim() !== "").length;
+
+function numberOf(task: Task, by: By, field: string | undefined): number | undefined {
+  const { prompt, solution } = task;
+  if (by === "prompt_length") return [...prompt].length;
+  if (by === "field") return field === undefined ? undefined : numberIn(task, field);
+  if (solution === undefined) return undefined;
+  return by === "steps" ? steps(solution) : [...solution].length;
+}
+
+/** Reads every arm's number once, when the arm appears. */
+class Fixed implements Estimator {
+  private readonly values = new Column(Number.NaN);
+  private known = 0;
+
+  constructor(
+    private readonly by: By,
+    private readonly field: string | undefined,
+  ) {}
+
+  grow(arms: ArmSet): void {
+    for (; this.known < arms.size; this.known++) this.values.set(this.known, this.read(arms, this.known));
+  }
+  private read(arms: ArmSet, arm: number): number {
+    const task = arms.task?.(arm);
+    // An arm's name is made, and kept, when somebody asks for it.
+    const value =
+      this.by === "value"
+        ? Number(arms.name(arm).split("/").at(-1))
+        : task && numberOf(task, this.by, this.field);
+    if (value !== undefined && Number.isFinite(value)) return value;
+    const what =
+      this.by === "field"
+        ? `number in its field ${this.field ?? "(`field` names none)"}`
+        : this.by.replace("_", " ");
+    throw new UserError(`estimator: the arm ${arms.name(arm)} has no ${what}`, {
+      code: "estimator-fixed",
+      action:
+        task === undefined
+          ? "Take `arms: prompt`, whose arms are tasks, or `by: value` where the arms' values are numbers."
+          : "Name a field that is a number in every line, or choose another `by`.",
+    });
+  }
+
+  observe(): void {
+    // What is fixed does not learn.
+  }
+  estimate(arm: number): number {
+    return this.values.get(arm);
+  }
+  save(): { readonly json: null } {
+    return { json: null };
+  }
+  load(): void {
+    // It is read of the tasks again.
+  }
+}
+
+export const fixed = estimator({
+  name: "static",
+  aliases: ["label"],
+  summary: "A number that every arm has from the start: a field of its task, a length, or its own value.",
+  formula:
+    "Q = task.data[field] | characters of the prompt or solution | its lines | the number behind the arm's last `/`",
+  sources: [
+    "Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals",
+    "Kimi k1.5: Scaling Reinforcement Learning with LLMs",
+  ],
+  gives: ["estimate"],
+  failing: () => "even",
+  params: z.object({
+    by: z
+      .enum(["field", "value", "prompt_length", "solution_length", "steps"])
+      .default("value")
+      .describe("Where the number comes from; all but `value` need `arms: prompt`."),
+    field: refers({ to: "field" })
+      .optional()
+      .describe("With `by: field`: which, e.g. a pass rate measured elsewhere."),
+  }),
+  create: ({ by, field }) => new Fixed(by, field),
+});

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { estimator } from "../../../core/declaration.ts";
+import type { Random, Saved } from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import { beta as drawBeta } from "../../../lib/distributions.ts";
+import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+
+/** A prior is worth at least and at most so many rollouts: arms all alike would make it worth infinitely many. */
+const strength = { least: 1, most: 1000 } as const;
+
+/** Sums over the arms that were observed, of which the common prior is made. */
+interface Sums {
+  readonly arms: number;
+  /** Σ rate, Σ rate² and Σ 1/rollouts. */
+  readonly rates: number;
+  readonly squares: number;
+  readonly inverse: number;
+}
+
+/**
+ * The Beta distribution that the arms' rates seem to come from, by moments (J. C. Kleinman, 1973): rates of n rollouts
+ * have the variance m (1 − m) (γ + (1 − γ) mean(1/n)) with γ = 1/(κ + 1).
+ * @returns its mean m and what it is worth, κ, in rollouts; of fewer than three arms the mean alone is learned
+ */
+function fitted({ arms, rates, squares, inverse }: Sums): { readonly mean: number; readonly worth: number } {
+  // One success and one failure stand for what nothing is known of.
+  const mean = (rates + 0.5) / (arms + 1);
+  if (arms < 3) return { mean, worth: 2 };
+  const own = rates / arms;
+  const variance = Math.max(0, (squares - arms * own * own) / (arms - 1));
+  const h = inverse / arms;
+  const gamma = (variance / (own * (1 - own)) - h) / (1 - h);
+  const worth = 1 / gamma - 1;
+  // All right, all wrong, or one rollout each: the spread of the rates says nothing of the arms.
+  if (Number.isNaN(gamma) || h >= 1) return { mean, worth: 2 };
+  return {
+    mean,
+    worth: gamma <= 0 ? strength.most : Math.min(strength.most, Math.max(strength.least, worth)),
+  };
+}
+
+const saved = z.object({
+  sums: z.object({ arms: z.number(), rates: z.number(), squares: z.number(), inverse: z.number() }),
+  prior: z.object({ mean: z.number(), worth: z.number() }),
+});
+
+class PooledBeta implements Estimator {
+  private readonly successes = new Column(0);
+  private readonly failures = new Column(0);
+  readonly alike = [this.successes, this.failures];
+  private sums: Sums = { arms: 0, rates: 0, squares: 0, inverse: 0 };
+  private prior = fitted(this.sums);
+
+  constructor(private readonly decay: number) {}
+
+  private count(arm: number, sign: 1 | -1): void {
+    const rollouts = this.successes.get(arm) + this.failures.get(arm);
+    if (rollouts === 0) return;
+    const rate = this.successes.get(arm) / rollouts;
+    const { arms, rates, squares, inverse } = this.sums;
+    this.sums = {
+      arms: arms + sign,
+      rates: rates + sign * rate,
+      squares: squares + sign * rate * rate,
+      inverse: inverse + sign / rollouts,
+    };
+  }
+  observe({ arm, mean, rollouts }: Observation): void {
+    this.count(arm, -1);
+    this.successes.set(arm, this.decay * this.successes.get(arm) + mean * rollouts);
+    this.failures.set(arm, this.decay * this.failures.get(arm) + (1 - mean) * rollouts);
+    this.count(arm, 1);
+  }
+  advance(): "all" {
+    this.prior = fitted(this.sums);
+    return "all";
+  }
+
+  shapes(arm: number): readonly [number, number] {
+    const { mean, worth } = this.prior;
+    return [mean * worth + this.successes.get(arm), (1 - mean) * worth + this.failures.get(arm)];
+  }
+  estimate(arm: number): number {
+    const [a, b] = this.shapes(arm);
+    return a / (a + b);
+  }
+  spread(arm: number): number {
+    const [a, b] = this.shapes(arm);
+    return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
+  }
+  posterior(arm: number, random: Random): number {
+    return drawBeta(...this.shapes(arm), random);
+  }
+
+  save(): Saved {
+    const { sums, prior, successes, failures } = this;
+    const json = { sums: { ...sums }, prior };
+    return { json, arrays: { successes: successes.save(), failures: failures.save() } };
+  }
+  load({ json, arrays }: Saved): void {
+    ({ sums: this.sums, prior: this.prior } = saved.parse(json));
+    this.successes.load(arrays?.["successes"]);
+    this.failures.load(arrays?.["failures"]);
+  }
+}
+
+export const pooledBeta = estimator({
+  name: "pooled_beta",
+  aliases: ["hierarchical_beta", "hierarchical"],
+  summary:
+    "A Beta posterior of each arm's success rate under a prior that all arms share and teach: an arm that was hardly drawn is believed to be like the others.",
+  formula:
+    "estimate (mκ + successes)/(κ + rollouts); m = (Σ p̂ + ½)/(J + 1) over the rates p̂ of the J arms observed; κ = 1/γ − 1, at least 1 and at most 1000, and 1000 where γ ≤ 0; γ = (V/(p̄(1 − p̄)) − h)/(1 − h), p̄ the mean of the rates, V their variance (J − 1), h the mean of 1/rollouts; κ = 2 while J < 3, or where p̄ is 0 or 1, or h is 1 or more",
+  sources: [
+    "A Hierarchical Bayesian Model for Deep Few-Shot Meta Learning",
+    "Kleinman, Proportions with Extraneous Variance",
+  ],
+  gives: ["estimate", "spread", "posterior"],
+  takes: ["rate"],
+  status: "approximate",
+  params: z.object({
+    decay: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(1)
+      .describe("λ: what an arm's earlier rollouts count when it is observed again; 1 forgets nothing."),
+  }),
+  create: ({ decay }) => new PooledBeta(decay),
+});

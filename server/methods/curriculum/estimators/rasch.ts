@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { estimator } from "../../../core/declaration.ts";
+import type { Saved } from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import { logistic } from "../numbers.ts";
+import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+
+class Rasch implements Estimator {
+  private readonly difficulty = new Column(0);
+  readonly alike = [this.difficulty];
+  private ability = 0;
+  /** Σ (s − p) over the step's rollouts, and how many there were: ability moves once a step. */
+  private surprise = 0;
+  private rollouts = 0;
+
+  constructor(
+    private readonly lr: { readonly ability: number; readonly difficulty: number },
+    private readonly prior: number,
+  ) {}
+
+  observe({ arm, mean, rollouts }: Observation): void {
+    const gap = mean - this.estimate(arm);
+    this.surprise += rollouts * gap;
+    this.rollouts += rollouts;
+    const d = this.difficulty.get(arm);
+    this.difficulty.set(arm, d - this.lr.difficulty * (gap + this.prior * d));
+  }
+  advance(): "all" {
+    if (this.rollouts > 0) this.ability += (this.lr.ability * this.surprise) / this.rollouts;
+    [this.surprise, this.rollouts] = [0, 0];
+    return "all";
+  }
+  estimate(arm: number): number {
+    return logistic(this.ability - this.difficulty.get(arm));
+  }
+  save(): Saved {
+    return { json: this.ability, arrays: { difficulty: this.difficulty.save() } };
+  }
+  load({ json, arrays }: Saved): void {
+    [this.ability, this.surprise, this.rollouts] = [Number(json), 0, 0];
+    this.difficulty.load(arrays?.["difficulty"]);
+  }
+}
+
+export const rasch = estimator({
+  name: "rasch",
+  aliases: ["irt", "logistic"],
+  summary:
+    "One ability of the policy and one difficulty of each arm: what is learned of some arms tells of the others too.",
+  formula: "p = 1/(1 + e^{d_a − θ}); θ ← θ + η_θ mean(s − p), d_a ← d_a − η_d ((s̄ − p) + λ d_a), once a step",
+  sources: [
+    "SEELE: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
+    "Rasch, Probabilistic Models for Some Intelligence and Attainment Tests",
+  ],
+  status: "approximate",
+  gives: ["estimate"],
+  takes: ["rate"],
+  params: z.object({
+    ability: z.number().positive().default(1).describe("η_θ, how fast the ability moves."),
+    difficulty: z.number().positive().default(1).describe("η_d, how fast a difficulty moves."),
+    prior: z.number().min(0).default(0.01).describe("λ, which pulls difficulties towards 0."),
+  }),
+  create: ({ ability, difficulty, prior }) => new Rasch({ ability, difficulty }, prior),
+});

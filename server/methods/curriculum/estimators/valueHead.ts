@@ -1,0 +1,237 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { batchOfSamples, type SampledRow } from "../../../core/batch.ts";
+import { estimator } from "../../../core/declaration.ts";
+import { refers } from "../../../core/references.ts";
+import type {
+  Batch,
+  Channel,
+  Clock,
+  Group,
+  Models,
+  Saved,
+  Task,
+  Tokenizer,
+  Weighed,
+} from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import type { Estimator, Looked, Observation } from "../../../core/slots/curriculum.ts";
+import { promptFeatures } from "./features.ts";
+import { mean } from "../../../../shared/mean.ts";
+
+/** Looks at tasks, and learns what they earned. */
+interface ValueModel {
+  values(tasks: readonly Task[]): Promise<Float64Array>;
+  /** One step on mean (V − r̄)². @returns that, before the step */
+  fit(tasks: readonly Task[], targets: Float64Array): Promise<number>;
+}
+
+/** Σ (V_i − t_i)²/n and its derivative by each V_i. */
+export function squaredError(
+  values: Float64Array,
+  targets: Float64Array,
+): Pick<Weighed, "loss"> & {
+  readonly gradients: Float64Array;
+} {
+  const n = values.length;
+  return {
+    loss: values.reduce((sum, v, i) => sum + (v - targets[i]!) ** 2, 0) / n,
+    gradients: values.map((v, i) => (2 * (v - targets[i]!)) / n),
+  };
+}
+
+const promptTokens = (tokenizer: Tokenizer, prompt: string): Int32Array => {
+  const chat = tokenizer.chat?.([{ role: "user", content: prompt }]);
+  return chat === undefined
+    ? Int32Array.from([...(tokenizer.prefix ?? []), ...tokenizer.encode(prompt)])
+    : tokenizer.encode(chat);
+};
+
+/** Each prompt with one token behind it: a head's value there is that of the prompt. */
+function promptsAsBatch(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
+  const none = new Float64Array(1);
+  return batchOfSamples(
+    tasks.map((task, i): SampledRow => ({
+      record: {
+        task,
+        arm: task.source,
+        group: String(i),
+        index: 0,
+        prompt: task.prompt,
+        response: "",
+        finish: "stop",
+        source: "dataset",
+        use: "estimate",
+      },
+      sample: {
+        tokens: Int32Array.of(tokenizer.eos),
+        logp_old: none,
+        logp_sampled: none,
+        entropy: none,
+        versions: Int32Array.of(-1),
+      },
+      context: promptTokens(tokenizer, task.prompt),
+    })),
+  );
+}
+
+/** A head of a language model of the run. */
+function headModel(models: Models, model: string, head: string): ValueModel {
+  const channel: Channel = `head:${head}`;
+  const missing = (): never => {
+    throw new UserError(`The model ${model} has no head ${head}.`, {
+      code: "value-head",
+      action: `Add it: \`models.${model}: { value_heads: [${head}] }\`.`,
+    });
+  };
+  return {
+    values: async (tasks) => {
+      const policy = models.get(model);
+      const stats = await policy.score(promptsAsBatch(tasks, policy.tokenizer), {
+        model,
+        channels: [channel],
+      });
+      return stats[channel] ?? missing();
+    },
+    fit: async (tasks, targets) => {
+      const policy = models.get(model);
+      const batch = promptsAsBatch(tasks, policy.tokenizer);
+      const { loss } = await policy.update(batch, { channels: [channel], unit: "sequence" }, (now) => {
+        const { loss: error, gradients } = squaredError(now[channel] ?? missing(), targets);
+        return { loss: error, gradients: { [channel]: gradients } };
+      });
+      return loss;
+    },
+  };
+}
+
+/** A multilayer perceptron over features of the prompt's text. */
+function perceptronModel(models: Models, name: string): ValueModel {
+  const features = (tasks: readonly Task[]): { readonly rows: number; readonly values: Float64Array } => {
+    const { inputs } = models.perceptron(name);
+    return {
+      rows: tasks.length,
+      values: Float64Array.from(tasks.flatMap((task) => [...promptFeatures(task, inputs)])),
+    };
+  };
+  return {
+    values: async (tasks) => models.perceptron(name).predict(features(tasks)),
+    fit: async (tasks, targets) => {
+      const { loss } = await models
+        .perceptron(name)
+        .update(features(tasks), (outputs) => squaredError(outputs, targets));
+      return loss;
+    },
+  };
+}
+
+type Range = readonly [low: number, high: number];
+const rangeSchema = z.tuple([z.number(), z.number()]);
+const nothingEarned: Range = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+/** What the model says of an arm, as it said it last; of arms that nobody asked about nothing is known. */
+class ValueHead implements Estimator {
+  private readonly values = new Column(Number.NaN);
+  /** What groups have earned at least and at most: beyond that the model has only run on from what it learned of other prompts. */
+  private range: Range = nothingEarned;
+
+  constructor(
+    private readonly name: string,
+    private readonly model: ValueModel,
+  ) {}
+
+  async foresee(candidates: readonly { readonly arm: number; readonly task: Task }[]): Promise<void> {
+    const values = await this.model.values(candidates.map(({ task }) => task));
+    candidates.forEach(({ arm }, i) => {
+      this.values.set(arm, this.within(values[i]!));
+    });
+  }
+  private within(value: number): number {
+    const [low, high] = this.range;
+    return low > high ? value : Math.min(high, Math.max(low, value));
+  }
+  recall({ arms, values }: Looked): void {
+    arms.forEach((arm, i) => {
+      this.values.set(arm, values[i]!);
+    });
+  }
+  remember(groups: readonly Group[]): void {
+    const means = groups.filter(({ rewards }) => rewards.length > 0).map(({ rewards }) => mean(rewards));
+    this.range = [Math.min(this.range[0], ...means), Math.max(this.range[1], ...means)];
+  }
+  observe(_seen: Observation): void {
+    // It learns from the groups' tasks, not from arms.
+  }
+  async learn(groups: readonly Group[], _clock: Clock): Promise<Readonly<Record<string, number>>> {
+    const scored = groups.filter(({ rewards }) => rewards.length > 0);
+    if (scored.length === 0) return {};
+    const targets = Float64Array.from(scored, ({ rewards }) => mean(rewards));
+    const error = await this.model.fit(
+      scored.map(({ task }) => task),
+      targets,
+    );
+    return { [`learner/${this.name}/value_error`]: error };
+  }
+  estimate(arm: number): number {
+    return this.values.get(arm);
+  }
+  save(): Saved {
+    const [low, high] = this.range;
+    return { json: low > high ? null : [low, high], arrays: { values: this.values.save() } };
+  }
+  load({ json, arrays }: Saved): void {
+    // An earlier version saved none.
+    this.range = rangeSchema.safeParse(json).data ?? nothingEarned;
+    this.values.load(arrays?.["values"]);
+  }
+}
+
+interface Named {
+  readonly model?: string | undefined;
+  readonly head: string;
+  readonly perceptron?: string | undefined;
+}
+
+function modelOf({ model, head, perceptron }: Named, models: Models | undefined): ValueModel {
+  const named = perceptron ?? model;
+  if (named === undefined || named === "policy")
+    throw new UserError("value_head needs a model of its own.", {
+      code: "value-head",
+      action:
+        "Add one to `models` and name it: `model: <name>` with a value head, or `perceptron: <name>` of `kind: mlp`.",
+    });
+  if (models === undefined) {
+    const none = (): never => {
+      throw new UserError("A value head can't be asked here: there are no models.", {
+        code: "value-head",
+        action: "Run the config; without a run nothing can be foreseen.",
+      });
+    };
+    return { values: none, fit: none };
+  }
+  return perceptron === undefined ? headModel(models, named, head) : perceptronModel(models, perceptron);
+}
+
+export const valueHead = estimator({
+  name: "value_head",
+  summary:
+    "A model's guess of the mean reward of a prompt, without rolling it out; learned from the rollouts of those that are.",
+  formula:
+    "V_φ(x) at the prompt's end; one step a step of the run on mean over its prompts of (V_φ(x) − mean_i r_i)²; what is told lies within the least and the greatest mean_i r_i so far, so that prompts which are not drawn do not drift beyond what any has earned",
+  sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
+  gives: ["estimate", "foresight"],
+  takes: ["tasks"],
+  params: z.object({
+    model: refers({ to: "model" })
+      .optional()
+      .describe(
+        "A language model of `models` that trains; not the policy, whose own steps its error would disturb.",
+      ),
+    head: refers({ to: "head" }).default("value").describe("Name of the head."),
+    perceptron: refers({ to: "model" })
+      .optional()
+      .describe("In the place of a head a model of `kind: mlp`, over hashed pieces of the prompt's text."),
+  }),
+  create: (params, { models }) =>
+    new ValueHead(params.perceptron ?? params.model ?? "", modelOf(params, models)),
+});

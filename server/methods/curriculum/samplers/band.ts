@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { sampler } from "../../../core/declaration.ts";
+import type { Random } from "../../../core/seams.ts";
+import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
+import { cheapest, someOpen } from "./mixtures/candidates.ts";
+import { candidateShares } from "./mixtures/candidateShares.ts";
+import { valueOf } from "./columns.ts";
+
+export const bandSampler = sampler({
+  name: "band",
+  aliases: ["threshold"],
+  summary:
+    "Of some candidates those whose estimate lies in a band, as they come; where there are too few, the nearest to it.",
+  formula: "pool·n candidates; those with low ≤ Q ≤ high, or low ≤ γ̂ ≤ high with γ̂ drawn from the posterior",
+  sources: [
+    "Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?",
+    "WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning",
+  ],
+  takes: ["estimate"],
+  params: z.object({
+    low: z.number().default(0.3).describe("Smallest estimate; 0.05 of the critic's in WebRL."),
+    high: z.number().default(0.7).describe("Largest estimate; 0.75 in WebRL."),
+    pool: z.number().min(1).default(8).describe("Candidates for each arm that is drawn."),
+    imagined: z
+      .boolean()
+      .default(true)
+      .describe("Compare draws from the posterior where the estimator has one; else always the estimate."),
+  }),
+  create: ({ low, high, pool, imagined }) => {
+    if (low >= high)
+      throw new UserError(`band: low (${low}) must be below high (${high})`, {
+        code: "band-empty",
+        action: "Widen the band: no arm could lie in it.",
+      });
+    const candidates = (known: Known, n: number, random: Random): number[] =>
+      someOpen(known, Math.ceil(pool * n), random);
+    const draw: Sampler["draw"] = (known, n, random, _clock, named) => {
+      const among = named.length > 0 ? named : candidates(known, n, random.fork("candidates"));
+      const cost = Float64Array.from(among, (arm, i) => {
+        const value = imagined
+          ? (known.posterior?.(arm, random.fork("posterior", i)) ?? valueOf(known, arm))
+          : valueOf(known, arm);
+        return Number.isNaN(value) ? 0 : Math.max(0, low - value, value - high);
+      });
+      return cheapest(among, cost, n);
+    };
+    const shares = candidateShares({ draw, pool, band: () => ({ low, high }), unknown: 0, imagined });
+    return { candidates, draw, ...shares };
+  },
+});

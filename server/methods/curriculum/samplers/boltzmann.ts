@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
+import { optimistic } from "./columns.ts";
+import { independent } from "./independent.ts";
+
+export const boltzmann = sampler({
+  name: "boltzmann",
+  summary: "Draws arm a with probability softmax(estimate / temperature).",
+  formula: "p(a) = exp(Q(a)/τ) / Σ_b exp(Q(b)/τ)",
+  sources: ["Self-Evolving Curriculum for LLM Reasoning"],
+  takes: ["estimate"],
+  params: z.object({
+    temperature: schedulable(z.number().positive()).default(1).describe("τ; 0.2 to 1 in the source."),
+  }),
+  create: ({ temperature }) =>
+    independent(
+      ["value"],
+      (columns, [now = 1]) => ({ values: optimistic(columns), temperature: now }),
+      (clock) => [valueAt(temperature, clock)],
+    ),
+});

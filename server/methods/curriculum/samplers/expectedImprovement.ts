@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { sampler } from "../../../core/declaration.ts";
+import { normalCumulative, normalDensity } from "../../../lib/distributions.ts";
+import { largest } from "../numbers.ts";
+import { costOf, taking } from "./top.ts";
+
+export const expectedImprovement = sampler({
+  name: "expected_improvement",
+  aliases: ["ei"],
+  summary: "The arms that can be expected to surpass the best known one by most.",
+  formula: "EI(a) = (Q − Q* − ξ) Φ(z) + σ φ(z), z = (Q − Q* − ξ)/σ, Q* = max_b Q(b), σ the belief's spread",
+  sources: ["Efficient Global Optimization of Expensive Black-Box Functions"],
+  takes: ["estimate", "spread"],
+  params: z.object({ margin: z.number().min(0).default(0).describe("ξ: larger looks further.") }),
+  create: ({ margin }) =>
+    taking(["value", "spread"], ({ value, spread }) => {
+      const best = largest(value);
+      return value.map((q, of) => {
+        const [lead, sigma] = [q - best - margin, spread[of]!];
+        if (sigma === 0) return costOf(Math.max(0, lead));
+        return costOf(lead * normalCumulative(lead / sigma) + sigma * normalDensity(lead / sigma));
+      });
+    }),
+});

@@ -1,0 +1,14 @@
+import { z } from "zod";
+import { sampler } from "../../../core/declaration.ts";
+import { costOf, taking } from "./top.ts";
+
+export const greedy = sampler({
+  name: "greedy",
+  aliases: ["argmax"],
+  summary: "The arms of the largest estimates; those of which nothing is known before all others.",
+  formula: "argmax_a Q(a), or with arms that are tasks the n largest",
+  sources: ["Reinforcement Learning for Reasoning in Large Language Models with One Training Example"],
+  takes: ["estimate"],
+  params: z.object({}),
+  create: () => taking(["value"], ({ value }) => value.map(costOf), costOf),
+});

@@ -1,0 +1,298 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import type { Json } from "../../../../../shared/json.ts";
+import { sampler } from "../../../../core/declaration.ts";
+import { refers } from "../../../../core/references.ts";
+import type { Clock, Group, Random, Saved } from "../../../../core/seams.ts";
+import {
+  fittedNotice,
+  measuredNotice,
+  pastSchema,
+  readPastCurricula,
+  type Knowledge,
+  type PastCurriculum,
+  type ReadCurriculum,
+} from "../../pastCurriculum.ts";
+import type { Known, Notice, Probe, Sampler } from "../../../../core/slots/curriculum.ts";
+import { candidatePasts } from "./candidatePasts.ts";
+import { FittedMixtures, fitParams, originSchema, type FitOptions, type Origin } from "./fittedMixtures.ts";
+import type { Mixture } from "./gaussianMixture.ts";
+import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
+import { nearestPast } from "./nearestPast.ts";
+import { earned, Origins } from "./origins.ts";
+import { densities, drawPlaces } from "./places.ts";
+import {
+  ReplayedMixtures,
+  worthFollowing,
+  type ReplayOptions,
+  type StageOutcome,
+} from "./replayedMixtures.ts";
+
+export type AgainOptions = FitOptions &
+  ProbeOptions &
+  ReplayOptions & {
+    readonly pre_run: number;
+    readonly neighbours: number;
+    readonly least: number;
+    readonly explore: number;
+    readonly uniform: number;
+    readonly uniform_after?: number | undefined;
+  };
+
+interface Source {
+  readonly own: Origin | undefined;
+  readonly past: StageOutcome["origin"];
+}
+
+export class Again implements Sampler {
+  private readonly fitted: FittedMixtures;
+  private readonly knowledge: KnowledgeProbe;
+  private readonly origins = new Origins<Source>();
+  private notices: Notice[] = [];
+  private box: Known["box"];
+  /** Runs that may be followed; undefined: not read yet. */
+  private pasts: readonly PastCurriculum[] | undefined;
+  /** The run that is followed, and how far. */
+  private followed: { readonly past: PastCurriculum; readonly replay: ReplayedMixtures } | undefined;
+
+  constructor(
+    private readonly options: AgainOptions,
+    /** Reads the past curricula, where no checkpoint holds them. */
+    private readonly read: () => readonly ReadCurriculum[],
+  ) {
+    this.fitted = new FittedMixtures(options);
+    this.knowledge = new KnowledgeProbe(options);
+  }
+
+  // ─────────────────────────────────────────────────────────────── draw
+
+  private get uniform(): number {
+    const { explore, uniform, uniform_after = uniform } = this.options;
+    if (this.followed === undefined) return explore;
+    return this.followed.replay.over ? uniform_after : uniform;
+  }
+  /** The past run's components, and behind them this run's own. */
+  private get mixtures(): { readonly past: Mixture; readonly all: Mixture } {
+    const past = this.followed?.replay.mixture ?? [];
+    return { past, all: [...past, ...this.fitted.mixture] };
+  }
+
+  probabilities(known: Known): Float64Array {
+    return densities(known, this.mixtures.all, this.uniform);
+  }
+  notes(): readonly Json[] {
+    return this.origins.last.map(({ own, past }) => ({
+      own: own === undefined ? null : { ...own },
+      past: past === undefined ? null : { ...past },
+    }));
+  }
+  drew(arms: readonly number[], notes: readonly Json[] = []): void {
+    arms.forEach((arm, i) => {
+      const source = sourceSchema.safeParse(notes[i]).data;
+      if (source !== undefined)
+        this.origins.note(arm, { own: source.own ?? undefined, past: source.past ?? undefined });
+    });
+  }
+  draw(known: Known, n: number, random: Random): number[] {
+    this.prepare(known);
+    this.origins.begin();
+    const { past, all } = this.mixtures;
+    const stage = this.followed?.replay.stage ?? 0;
+    return drawPlaces(known, n, all, this.uniform, random).map(({ arm, component }) => {
+      const isPast = component >= 0 && component < past.length;
+      this.origins.note(arm, {
+        past: isPast ? { stage, component } : undefined,
+        own: isPast ? undefined : this.fitted.originOf(component < 0 ? -1 : component - past.length),
+      });
+      return arm;
+    });
+  }
+
+  /** Looks at the past runs before anything is drawn, so that what is wrong with them costs nothing. */
+  private prepare(known: Known): void {
+    if (this.pasts !== undefined) return;
+    const points = new Set(this.knowledge.arms(known).map((arm) => known.arms.name(arm)));
+    const read = this.read();
+    this.pasts = candidatePasts(read, known.box ?? [], points, this.options.least);
+    const left = read.flatMap(({ past }) => (this.pasts?.includes(past) === true ? [] : [past.run]));
+    if (left.length > 0)
+      this.notices.push({
+        name: "past-runs-left-out",
+        message: `Past runs without a component of a mean signal above ${this.options.least} cannot be followed: ${left.join(", ")}.`,
+        data: { runs: left },
+      });
+  }
+
+  // ─────────────────────────────────────────────────────────────── what the policy knows
+
+  probe(known: Known): Probe | undefined {
+    this.prepare(known);
+    this.box = known.box;
+    return this.knowledge.probe(known, this.fitted.groups);
+  }
+  probed(groups: readonly Group[]): void {
+    const knowledge = this.knowledge.measured(groups);
+    this.notices.push(measuredNotice(knowledge, this.box ?? []));
+    if (this.knowledge.count >= this.options.pre_run) this.choose(knowledge);
+  }
+
+  private choose(now: Knowledge): void {
+    const pasts = this.pasts ?? [];
+    if (this.followed !== undefined || pasts.length === 0) return;
+    const found = nearestPast(now, pasts, this.options.neighbours);
+    // One run is followed whatever it knew; of several none could be compared while nothing of this run was scored.
+    const past = pasts.length === 1 ? pasts[0]! : found?.chosen.past;
+    if (past === undefined) return;
+    const replay = this.follow(past);
+    const compared =
+      found?.near.map(({ past: { run }, distance, score }) => ({ run, distance, score })) ?? [];
+    const [chosen] = compared.filter(({ run }) => run === past.run);
+    this.notices.push({
+      name: "past-run-chosen",
+      message: `After ${now.groups} groups the curriculum follows the run ${past.run}, ${replay.length} ${replay.length === 1 ? "mixture" : "mixtures"} of it${chosen === undefined ? "" : `: of the ${compared.length} past runs nearest in what they knew then (this one ${chosen.distance.toFixed(3)} away) it knew most in the end (${Math.round(100 * chosen.score)} %)`}.`,
+      data: { run: past.run, groups: now.groups, compared },
+    });
+  }
+  private follow(past: PastCurriculum): ReplayedMixtures {
+    const replay = new ReplayedMixtures(
+      worthFollowing(past, this.options.least),
+      this.options,
+      this.fitted.groups,
+    );
+    this.followed = { past, replay };
+    this.pasts = [];
+    return replay;
+  }
+
+  // ─────────────────────────────────────────────────────────────── learn
+
+  learn(groups: readonly Group[], arms: readonly number[], known: Known, _clock: Clock): void {
+    for (const { origin, ...outcome } of earned(groups, arms, known, this.origins)) {
+      const fitted = this.fitted.learn({ ...outcome, origin: origin?.own }, known.box ?? []);
+      if (fitted !== undefined) this.notices.push(fittedNotice(fitted));
+      this.advance({ origin: origin?.past, reward: outcome.reward, signal: outcome.signal });
+    }
+  }
+
+  private advance(outcome: StageOutcome): void {
+    if (this.followed === undefined) return;
+    const { past, replay } = this.followed;
+    const { groups } = this.fitted;
+    const change = replay.learn(outcome, groups);
+    if (change === undefined) return;
+    this.notices.push({
+      name: change === "advanced" ? "past-run-advanced" : "past-run-over",
+      message:
+        change === "advanced"
+          ? `After ${groups} groups the curriculum goes on to mixture ${replay.stage + 1} of ${replay.length} of the run ${past.run}.`
+          : `After ${groups} groups the curriculum of the run ${past.run} is at its last mixture, which goes on with this run's own signals.`,
+      data: { run: past.run, groups, stage: replay.stage },
+    });
+  }
+
+  news(): readonly Notice[] {
+    return this.notices.splice(0);
+  }
+
+  // ─────────────────────────────────────────────────────────────── state
+
+  /** With what it needs of past runs: their files may be gone when it is loaded. */
+  save(): Saved {
+    return {
+      json: {
+        fitted: this.fitted.save(),
+        probes: this.knowledge.save(),
+        pasts: this.pasts ?? null,
+        followed: this.followed?.past ?? null,
+        replay: this.followed?.replay.save() ?? null,
+      },
+    };
+  }
+  load({ json }: Saved): void {
+    const state = saved.parse(json);
+    this.fitted.load(state.fitted);
+    this.knowledge.load(state.probes);
+    this.followed = undefined;
+    if (state.followed !== null) this.follow(state.followed).load(state.replay);
+    this.pasts = state.pasts ?? undefined;
+    this.notices = [];
+    this.origins.clear();
+  }
+}
+
+const sourceSchema = z.object({
+  own: originSchema.nullable(),
+  past: z.object({ stage: z.number(), component: z.number() }).nullable(),
+});
+
+const saved = z.object({
+  fitted: z.unknown(),
+  probes: z.number(),
+  pasts: z.array(pastSchema).nullable(),
+  followed: pastSchema.nullable(),
+  replay: z.unknown(),
+});
+
+const share = z.number().min(0).max(1);
+
+export const againParams = z.object({
+  from: z
+    .array(refers({ to: "file", ends: [".jsonl"] }))
+    .default([])
+    .describe(
+      "Files of past curricula, one run a line, as `gradus runs export RUN --to curriculum` writes them; none: the run stays in its pre-run, and can be followed by later ones.",
+    ),
+  pre_run: z
+    .number()
+    .int()
+    .min(1)
+    .default(1)
+    .describe("Measurements of what the policy knows after which a past run is chosen."),
+  neighbours: z
+    .number()
+    .int()
+    .min(1)
+    .default(3)
+    .describe("k: past runs that are near enough to choose from."),
+  least: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe("Components of a mean signal above it are followed; 0.2 where rewards lie in [0, 1]."),
+  advance: z
+    .enum(["reward", "time", "pool"])
+    .default("reward")
+    .describe(
+      "When the next mixture comes: once this one earns what it earned the past run, every `fit_every` groups from the run's first on, or all mixtures are one from the start.",
+    ),
+  window: z
+    .number()
+    .int()
+    .min(1)
+    .default(10)
+    .describe("Last groups of a mixture whose mean reward is compared."),
+  tolerance: z.number().min(0).default(1).describe("Times the past run's reward is what must be earned."),
+  explore: share.default(0.1).describe("Share of points drawn anywhere in the box in the pre-run."),
+  uniform: share
+    .default(0.02)
+    .describe("Share of points drawn anywhere in the box while a past run is followed."),
+  uniform_after: share
+    .optional()
+    .describe("That share from the past run's last mixture on; default: `uniform`."),
+  ...fitParams,
+  probe_every: probeEvery(1).default(500),
+  ...knowledgeParams,
+});
+
+export const again = sampler({
+  name: "again",
+  summary:
+    "ALP-GMM that follows a past run: the mixtures of the run whose policy knew as much, beside its own.",
+  formula:
+    "after the pre-run, of the k past runs of least RMS difference in what was right at a grid of points the one that was right most often in the end; its mixtures in their order, components of mean s > least, with the latest of its own: a component with odds ∝ its mean s; on once the mean of the last rewards ≥ that of the past run's last 50; at the last mixture the mean s are renewed every 100 groups",
+  sources: ["Meta Automatic Curriculum Learning"],
+  takes: ["points", "estimate"],
+  params: againParams,
+  create: ({ from, ...options }, { folder }) =>
+    new Again(options, () => readPastCurricula(from.map((file) => resolve(folder, file)))),
+});

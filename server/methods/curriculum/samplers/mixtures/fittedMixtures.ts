@@ -1,0 +1,104 @@
+/** Mixtures over place and signal that are fitted again and again, and what groups drawn from them have earned. */
+import { z } from "zod";
+import type { Json } from "../../../../../shared/json.ts";
+import { randomStream } from "../../../../lib/random.ts";
+import type { Knob } from "../../../../core/seams.ts";
+import { boxOf, type Fitted } from "../../pastCurriculum.ts";
+import { bestMixture, covarianceOf, type Mixture } from "./gaussianMixture.ts";
+
+export interface FitOptions {
+  readonly fit_every: number;
+  readonly components: readonly number[];
+}
+
+export const fitParams = {
+  fit_every: z
+    .number()
+    .int()
+    .min(20)
+    .default(250)
+    .describe("Groups between two fits; before the first points are uniform."),
+  components: z
+    .array(z.number().int().min(1))
+    .min(1)
+    .default([2, 3, 4, 5, 6, 7, 8, 9, 10])
+    .describe("Numbers of components that are tried."),
+};
+
+export const originSchema = z.object({ fit: z.number(), component: z.number() });
+/** Which of the mixtures so far, from 1, and which of its components. */
+export type Origin = Readonly<z.output<typeof originSchema>>;
+
+/** What came of a group at a point. */
+export interface Outcome {
+  /** In the unit box. */
+  readonly point: readonly number[];
+  readonly signal: number;
+  readonly reward: number;
+  /** undefined: it was drawn elsewhere. */
+  readonly origin: Origin | undefined;
+}
+
+export class FittedMixtures {
+  /** Of the groups since some time before the last fit: place in the unit box, then the signal. */
+  private recent: Float64Array[] = [];
+  private earned: [number, number][] = [];
+  private fits = 0;
+  groups = 0;
+  mixture: Mixture = [];
+
+  constructor(private readonly options: FitOptions) {}
+
+  /** Where a point that is drawn from the present mixture comes from. */
+  originOf = (component: number): Origin => ({ fit: this.fits, component });
+
+  /** @returns the mixture, where it is time for a new one */
+  learn({ point, signal, reward, origin }: Outcome, box: readonly Knob[]): Fitted | undefined {
+    const { fit_every, components } = this.options;
+    this.recent = [...this.recent, Float64Array.from([...point, signal])].slice(-fit_every);
+    if (origin !== undefined && origin.component >= 0 && origin.fit === this.fits && Number.isFinite(reward))
+      this.earned.push([origin.component, reward]);
+    this.groups += 1;
+    if (this.groups % fit_every !== 0) return undefined;
+    const { earned } = this;
+    this.mixture = bestMixture(this.recent, components, randomStream("gmm", this.groups));
+    this.fits += 1;
+    this.earned = [];
+    return { groups: this.groups, box: boxOf(box), components: recorded(this.mixture), earned };
+  }
+
+  save(): Json {
+    return {
+      groups: this.groups,
+      fits: this.fits,
+      earned: this.earned.map((one) => [...one]),
+      recent: this.recent.map((one) => [...one]),
+      mixture: this.mixture.map(({ weight, mean, factor }) => [weight, [...mean], [...factor]]),
+    };
+  }
+  load(json: unknown): void {
+    const state = saved.safeParse(json).data;
+    this.groups = state?.groups ?? 0;
+    this.fits = state?.fits ?? 0;
+    this.earned = state?.earned ?? [];
+    this.recent = (state?.recent ?? []).map((one) => Float64Array.from(one));
+    this.mixture = (state?.mixture ?? []).map(([weight, mean, factor]) => ({
+      weight,
+      mean: Float64Array.from(mean),
+      factor: Float64Array.from(factor),
+    }));
+  }
+}
+
+const recorded = (mixture: Mixture): Fitted["components"] =>
+  mixture.map((one) => ({ weight: one.weight, mean: [...one.mean], covariance: covarianceOf(one) }));
+
+const numbers = z.array(z.number());
+const saved = z.object({
+  groups: z.number(),
+  // Checkpoints of earlier versions have neither.
+  fits: z.number().default(0),
+  earned: z.array(z.tuple([z.number(), z.number()])).default([]),
+  recent: z.array(numbers),
+  mixture: z.array(z.tuple([z.number(), numbers, numbers])),
+});

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { sampler } from "../../../../core/declaration.ts";
+import type { Group, Random, Saved } from "../../../../core/seams.ts";
+import { singly, type Classes } from "../../../../core/arms/classes.ts";
+import { lastAtMost, ranked } from "../../order.ts";
+import { SumTree } from "../../sumTree.ts";
+import type { Known, Sampler } from "../../../../core/slots/curriculum.ts";
+import { classesOf, Columns, shares, valueOf } from "../columns.ts";
+import { drawApart, drawFrom } from "../independent.ts";
+import { mean } from "../../../../../shared/mean.ts";
+
+interface Options {
+  readonly order: "descending" | "ascending";
+  readonly width: number;
+  readonly step: number;
+  readonly sensitivity: number;
+  readonly target: number;
+  readonly by_value: number;
+}
+
+/** Beyond so many widths a weight is below what a double can tell from 0 beside the largest. */
+const reach = 9;
+
+/** Classes in the order of the window, and the rank at which each begins. */
+interface Ranking {
+  readonly version: object;
+  readonly classes: Uint32Array;
+  readonly from: Uint32Array;
+  readonly size: number;
+}
+
+class GaussianWindow implements Sampler {
+  readonly reads = ["value"] as const;
+  private centre = 0;
+  private ranking: Ranking | undefined;
+
+  constructor(private readonly options: Options) {}
+
+  private weight(rank: number): number {
+    return Math.exp(-0.5 * ((rank - this.centre) / this.options.width) ** 2);
+  }
+
+  /** Made again only when a value has changed. */
+  private rankingOf(known: Known, classes: Classes): Ranking {
+    if (this.ranking?.version === classes.version) return this.ranking;
+    const sign = this.options.order === "ascending" ? 1 : -1;
+    const order = ranked(new Columns(known, classes).value.map((one) => sign * one));
+    const from = new Uint32Array(order.length);
+    let size = 0;
+    for (let rank = 0; rank < order.length; rank++) {
+      from[rank] = size;
+      size += classes.arms[order[rank]!]!;
+    }
+    return (this.ranking = { version: classes.version, classes: order, from, size });
+  }
+
+  probabilities(known: Known): Float64Array {
+    const classes = singly(known);
+    const weights = new Float64Array(known.size);
+    this.rankingOf(known, classes).classes.forEach((arm, rank) => (weights[arm] = this.weight(rank)));
+    return shares(weights, classes.open);
+  }
+
+  draw(known: Known, n: number, random: Random): number[] {
+    if (!known.once) return drawFrom(this.probabilities(known), n, random);
+    const classes = classesOf(known);
+    const ranking = this.rankingOf(known, classes);
+    const had = new Set<number>();
+    for (let i = 0; i < n; i++) {
+      const arm = this.accepted(known, classes, ranking, had, random.fork(i));
+      if (arm === undefined) return [...had, ...this.theRest(known, had, n - i, random.fork("rest"))];
+      had.add(arm);
+    }
+    return [...had];
+  }
+
+  /** A rank of the window, any alike, kept with the odds of its weight; undefined: nothing likely is left. */
+  private accepted(
+    { open }: Known,
+    classes: Classes,
+    { classes: order, from, size }: Ranking,
+    had: ReadonlySet<number>,
+    random: Random,
+  ): number | undefined {
+    const low = Math.max(0, Math.ceil(this.centre - reach * this.options.width));
+    const high = Math.min(size - 1, Math.floor(this.centre + reach * this.options.width));
+    for (let i = 0; i < 1000 && low <= high; i++) {
+      const rank = low + random.integer(high - low + 1);
+      if (random.next() >= this.weight(rank)) continue;
+      const at = lastAtMost(from, rank);
+      const arm = classes.member(order[at]!, rank - from[at]!);
+      if (open(arm) && !had.has(arm)) return arm;
+    }
+    return undefined;
+  }
+
+  /** By the odds of everything that is left. */
+  private theRest(known: Known, had: ReadonlySet<number>, n: number, random: Random): number[] {
+    const left = { ...known, open: (arm: number) => known.open(arm) && !had.has(arm) };
+    const classes = singly(left);
+    const weights = this.probabilities(left);
+    return drawApart(classes, weights, new SumTree(weights), n, random);
+  }
+
+  learn(groups: readonly Group[], arms: readonly number[], known: Known): void {
+    const scored = groups.filter(({ rewards }) => rewards.length > 0);
+    if (scored.length === 0) return;
+    const { step, sensitivity, target, by_value } = this.options;
+    const rate = mean(scored.map(({ successes, rewards }) => successes / rewards.length));
+    // Of an arm that was drawn for the first time some signals say nothing yet.
+    const drawn = arms
+      .filter((arm) => arm >= 0)
+      .map((arm) => known.present?.(arm) ?? valueOf(known, arm))
+      .filter(Number.isFinite);
+    const angle = by_value === 0 || drawn.length === 0 ? 0 : by_value * mean(drawn);
+    const moved = step * Math.tanh(sensitivity * (rate - target)) + step * Math.tanh(sensitivity * angle);
+    const most = 2 * step;
+    this.centre = Math.min(known.size - 1, this.centre + Math.min(most, Math.max(0, moved)));
+  }
+
+  save(): Saved {
+    return { json: this.centre };
+  }
+  load({ json }: Saved): void {
+    this.centre = Number(json);
+  }
+}
+
+export const gaussianWindow = sampler({
+  name: "gaussian_window",
+  summary:
+    "Draws around a place in the order of the arms; the place moves on as the policy succeeds, and never back.",
+  formula:
+    "p(a) ∝ exp(−(rank(a) − μ)²/2σ²); μ += clamp(n·tanh(α(p̂ − β)) + n·tanh(α·w·Q̄), 0, 2n), p̂ the step's success rate, Q̄ the mean value of its arms as they are now",
+  sources: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
+  takes: ["estimate"],
+  failing: ({ by_value }) =>
+    by_value > 0
+      ? {
+          kept: "moves its window on by what its arms are worth, also onto arms that always fail, and never back",
+        }
+      : undefined,
+  params: z.object({
+    order: z.enum(["descending", "ascending"]).default("descending").describe("What comes first."),
+    width: z.number().positive().default(1000).describe("σ, in ranks."),
+    step: z.number().min(0).default(500).describe("n, in ranks."),
+    sensitivity: z.number().positive().default(2).describe("α."),
+    target: z.number().default(0.5).describe("β, the success rate above which the place moves on."),
+    by_value: z
+      .number()
+      .default(0)
+      .describe(
+        "w: how much the mean value of the step's arms moves it; 1 in the source, whose values are angles.",
+      ),
+  }),
+  create: (options) => new GaussianWindow(options),
+});

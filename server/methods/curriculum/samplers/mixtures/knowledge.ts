@@ -1,0 +1,88 @@
+/** What the policy knows of a grid of points, measured now and then by rollouts that train nothing. */
+import { z } from "zod";
+import type { Group, Knob } from "../../../../core/seams.ts";
+import type { Knowledge } from "../../pastCurriculum.ts";
+import { fromUnit } from "../../points.ts";
+import type { Known, Probe } from "../../../../core/slots/curriculum.ts";
+
+export const knowledgeParams = {
+  probe_points: z
+    .number()
+    .int()
+    .min(1)
+    .max(4096)
+    .default(49)
+    .describe("At most so many points, a grid over the box: 7 × 7 where it has two dimensions."),
+  probe_samples: z.number().int().min(1).max(256).default(4).describe("Rollouts of each point's task."),
+};
+/** @param otherwise what is said of 0 */
+export const probeEvery = (least: 0 | 1, otherwise = ""): z.ZodNumber =>
+  z
+    .number()
+    .int()
+    .min(least)
+    .describe(
+      `Groups between two measurements of what the policy knows at a grid of points, by rollouts that train nothing${otherwise}. Runs are compared by them.`,
+    );
+
+export interface ProbeOptions {
+  readonly probe_every: number;
+  readonly probe_points: number;
+  readonly probe_samples: number;
+}
+
+/** As many places from end to end of every dimension as give at most `most` points; one of a dimension is in its middle. */
+export function gridOf(box: readonly Knob[], most: number): number[][] {
+  // Rounding must not make 3 of the cube root of 64.
+  const each = Math.max(1, Math.floor(most ** (1 / box.length) + 1e-9));
+  const ends = Array.from({ length: each }, (_, i) => (each === 1 ? 0.5 : i / (each - 1)));
+  const units = box.reduce<number[][]>(
+    (points) => points.flatMap((point) => ends.map((place) => [...point, place])),
+    [[]],
+  );
+  return units.map((unit) => fromUnit(box, unit));
+}
+
+export class KnowledgeProbe {
+  /** Measurements so far. */
+  count = 0;
+  /** Groups observed when what is being measured was asked for. */
+  private asked = 0;
+
+  constructor(private readonly options: ProbeOptions) {}
+
+  /** Arms of the grid, each once. */
+  arms({ box, place }: Pick<Known, "box" | "place">): number[] {
+    if (box === undefined || place === undefined) return [];
+    return [...new Set(gridOf(box, this.options.probe_points).map((point) => place(point)))];
+  }
+
+  /** @param groups observed so far */
+  probe(known: Known, groups: number): Probe | undefined {
+    const { probe_every, probe_samples } = this.options;
+    if (probe_every === 0 || groups < probe_every * (this.count + 1)) return undefined;
+    const arms = this.arms(known);
+    this.count = Math.floor(groups / probe_every);
+    this.asked = groups;
+    return arms.length === 0 ? undefined : { arms, samples: probe_samples, alike: true };
+  }
+
+  /** What its rollouts say. */
+  measured(groups: readonly Group[]): Knowledge {
+    return {
+      groups: this.asked,
+      points: groups.map(({ arm }) => arm),
+      tasks: groups.map(({ task }) => task.id),
+      rates: groups.map(({ successes, rewards }) =>
+        rewards.length === 0 ? null : successes / rewards.length,
+      ),
+    };
+  }
+
+  save(): number {
+    return this.count;
+  }
+  load(json: unknown): void {
+    this.count = typeof json === "number" ? json : 0;
+  }
+}

@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { sampler } from "../../../core/declaration.ts";
+import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
+import { valueOf, type Columns } from "./columns.ts";
+import { independent } from "./independent.ts";
+
+type Requires = Readonly<Record<string, readonly string[]>>;
+
+/** The arms of the first circle that is found, one requiring the next; undefined: there is none. */
+function circle(requires: Requires): readonly string[] | undefined {
+  const free = new Set<string>();
+  const follow = (arm: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(arm)) return [...path.slice(path.indexOf(arm)), arm];
+    if (free.has(arm)) return undefined;
+    for (const before of requires[arm] ?? []) {
+      const found = follow(before, [...path, arm]);
+      if (found !== undefined) return found;
+    }
+    free.add(arm);
+    return undefined;
+  };
+  for (const arm of Object.keys(requires)) {
+    const found = follow(arm, []);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function unknownArm(name: string, { arms, size }: Known): UserError {
+  const some = Array.from({ length: Math.min(size, 8) }, (_, arm) => arms.name(arm)).join(", ");
+  return new UserError(`prerequisites: an arm requires ${name}, and there is no such arm`, {
+    code: "prerequisites",
+    action: `The arms are ${some}${size > 8 ? ", …" : ""}: write one of these, or leave it out.`,
+  });
+}
+
+/** Which arms require others, by their numbers: a few, of however many there are. */
+class Locks {
+  private readonly names: ReadonlySet<string>;
+  /** Arms that are named, as far as they have appeared. */
+  private readonly numbers = new Map<string, number>();
+  /** Arms that were looked through. */
+  private seen = 0;
+  private readonly before = new Map<number, readonly number[]>();
+
+  constructor(private readonly requires: Requires) {
+    this.names = new Set(Object.entries(requires).flatMap(([name, before]) => [name, ...before]));
+  }
+
+  /** Arms may have appeared. @throws UserError where one requires an arm that there is not */
+  find(known: Known): void {
+    if (this.seen === known.size || this.names.size === 0) return;
+    const { arms } = known;
+    const found =
+      arms.numbersOf?.(this.names, this.seen) ?? [...this.names].map((one) => [one, arms.find(one)] as const);
+    for (const [name, arm] of found) if (arm >= 0) this.numbers.set(name, arm);
+    for (const [name, required] of Object.entries(this.requires)) {
+      const arm = this.numbers.get(name);
+      if (arm !== undefined)
+        this.before.set(
+          arm,
+          required.map((one) => this.numberOf(one, known)),
+        );
+    }
+    this.seen = known.size;
+  }
+
+  private numberOf(name: string, known: Known): number {
+    const arm = this.numbers.get(name);
+    if (arm === undefined) throw unknownArm(name, known);
+    return arm;
+  }
+
+  of(arm: number): readonly number[] {
+    return this.before.get(arm) ?? [];
+  }
+  /** No two arms that require others are alike; 0: it requires none. */
+  own(arm: number): number {
+    return this.before.has(arm) ? arm + 1 : 0;
+  }
+}
+
+type Group = "frontier" | "mastered" | "locked";
+
+export const prerequisites = sampler({
+  name: "prerequisites",
+  aliases: ["frontier"],
+  summary:
+    "Walks along a graph of arms: mostly those that are not mastered and whose prerequisites are. A locked arm opens as well when it succeeds by itself, so that a wrong edge of the graph does not shut it for good.",
+  formula:
+    "mastered: Q(a) ≥ mastered; frontier: of the others those with Q(b) ≥ mastered for all b that a requires, or Q(a) ≥ opens; p = review, explore and the rest, divided over mastered, locked and frontier arms alike",
+  sources: [
+    "Do Embodied Agents Dream of Pixelated Sheep: Embodied Decision Making using Language Guided World Modelling",
+  ],
+  status: "approximate",
+  takes: ["estimate"],
+  failing: () => ({ kept: "counts every arm that is not mastered as frontier, also one that always fails" }),
+  params: z.object({
+    requires: z
+      .record(z.string(), z.array(z.string()))
+      .default({})
+      .describe("By arm the arms that must be mastered before, e.g. `{ countdown/4: [countdown/3] }`."),
+    mastered: z.number().default(0.8).describe("Estimate from which an arm is mastered."),
+    opens: z
+      .number()
+      .positive()
+      .default(0.1)
+      .describe("Estimate at which a locked arm is open whatever it requires."),
+    review: z.number().min(0).max(1).default(0.1).describe("Share of the draws for mastered arms."),
+    explore: z.number().min(0).max(1).default(0.05).describe("Share of the draws for locked arms."),
+  }),
+  create: ({ requires, mastered, opens, review, explore }): Sampler => {
+    if (review + explore > 1)
+      throw new UserError(`prerequisites: review and explore together are ${review + explore} of the draws`, {
+        code: "prerequisites",
+        action: "Leave something for the frontier: their sum must not be above 1.",
+      });
+    const round = circle(requires);
+    if (round !== undefined)
+      throw new UserError(`prerequisites: arms require one another in a circle: ${round.join(" → ")}`, {
+        code: "prerequisites",
+        action: "Take one of these out of `requires`: none of them could ever be on the frontier.",
+      });
+    const quotas = { frontier: 1 - review - explore, mastered: review, locked: explore };
+    const locks = new Locks(requires);
+    const groupOf = (value: number, arm: number, known: Known): Group => {
+      if (value >= mastered) return "mastered";
+      const isOpen = value >= opens || locks.of(arm).every((before) => valueOf(known, before) >= mastered);
+      return isOpen ? "frontier" : "locked";
+    };
+    const weights = (columns: Columns): Float64Array => {
+      const { open, value, classes, known } = columns;
+      const group = Array.from(value, (one, of) => groupOf(one, classes.first[of]!, known));
+      const counts = { frontier: 0, mastered: 0, locked: 0 };
+      group.forEach((one, of) => (counts[one] += open[of]!));
+      // What a group without arms does not take goes to the others.
+      return Float64Array.from(group, (one) => (counts[one] > 0 ? quotas[one] / counts[one] : 0));
+    };
+    const drawn = independent(["own", "value"], weights);
+    return {
+      ...drawn,
+      own: (arm) => locks.own(arm),
+      probabilities: (known, clock) => {
+        locks.find(known);
+        return drawn.probabilities(known, clock);
+      },
+      draw: (known, ...rest) => {
+        locks.find(known);
+        return drawn.draw(known, ...rest);
+      },
+    };
+  },
+});

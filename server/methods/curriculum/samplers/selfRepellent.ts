@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
+import { largest } from "../numbers.ts";
+import { optimistic, shares, type Columns } from "./columns.ts";
+import { independent } from "./independent.ts";
+import { softmaxWeights, type Softmax } from "./softmax.ts";
+
+/** The logarithms of the weights: μ may be less than any number above 0, and the weight is not. */
+function repelled(columns: Columns, base: Softmax, alpha: number): Softmax {
+  const { drawn, open, allDrawn } = columns;
+  const weights = softmaxWeights(base, open);
+  const mu = shares(weights, open);
+  const top = largest(base.values.map((q, of) => (open[of] === 0 ? Number.NaN : q)));
+  const sum = weights.reduce((total, weight, of) => total + weight * open[of]!, 0);
+  const logOf = (q: number): number => (q === top ? 0 : (q - top) / base.temperature) - Math.log(sum);
+  const values = base.values.map((q, of) =>
+    drawn[of] === 0
+      ? logOf(q) + alpha * Math.log(allDrawn + 1)
+      : (1 + alpha) * logOf(q) - alpha * Math.log((drawn[of]! + mu[of]!) / (allDrawn + 1)),
+  );
+  return { values, temperature: 1 };
+}
+
+export const selfRepellent = sampler({
+  name: "self_repellent",
+  summary:
+    "Draws less of what was drawn more than its share: a correction of the uniform or the Boltzmann sampler.",
+  formula:
+    "p(a) ∝ μ(a) (x(a)/μ(a))^−α; x = (drawn + μ)/(Σ drawn + 1), μ the task weights' shares, or softmax(Q/τ) where there is a τ",
+  sources: ["Accelerating Distributed Stochastic Optimization via Self-Repellent Random Walks"],
+  status: "approximate",
+  params: z.object({
+    repulsion: schedulable(z.number().min(0)).default(1).describe("α; 0: none."),
+    temperature: schedulable(z.number().positive())
+      .optional()
+      .describe("τ of the Boltzmann sampler that is corrected; default: the uniform one is."),
+  }),
+  create: ({ repulsion, temperature }) =>
+    independent(
+      ["drawn", temperature === undefined ? "prior" : "value"],
+      (columns, [alpha = 1, tau]) => {
+        const { drawn, open, allDrawn } = columns;
+        if (tau !== undefined)
+          return repelled(columns, { values: optimistic(columns), temperature: tau }, alpha);
+        return shares(columns.prior, open).map((mu, of) =>
+          mu === 0 ? 0 : mu * ((drawn[of]! + mu) / (allDrawn + 1) / mu) ** -alpha,
+        );
+      },
+      (clock) => [
+        valueAt(repulsion, clock),
+        ...(temperature === undefined ? [] : [valueAt(temperature, clock)]),
+      ],
+    ),
+});

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
+import type { Clock } from "../../../core/seams.ts";
+import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
+import { cheapest, someOpen } from "./mixtures/candidates.ts";
+import { candidateShares, type Band } from "./mixtures/candidateShares.ts";
+import { valueOf } from "./columns.ts";
+
+export const thompson = sampler({
+  name: "thompson",
+  aliases: ["thompson_nearest"],
+  summary:
+    "Imagines a success rate for each of some candidates, and takes those whose imagined rate is nearest a target.",
+  formula: "pool·n candidates, γ̂ ~ posterior of each; the n of least (γ̂ − γ*)²",
+  sources: ["Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?"],
+  takes: ["posterior"],
+  params: z.object({
+    target: schedulable(z.number()).default(0.5).describe("γ*, the success rate that teaches most."),
+    pool: z
+      .number()
+      .min(1)
+      .default(8)
+      .describe("Candidates for each arm that is drawn; 8 to 16 in the source."),
+  }),
+  create: ({ target, pool }) => {
+    const draw: Sampler["draw"] = (known, n, random, clock) => {
+      const aim = valueAt(target, clock);
+      const candidates = someOpen(known, Math.ceil(pool * n), random.fork("candidates"));
+      const imagine = imagination(known);
+      const cost = Float64Array.from(
+        candidates,
+        (arm, i) => (imagine(arm, random.fork("posterior", i)) - aim) ** 2,
+      );
+      return cheapest(candidates, cost, n);
+    };
+    const band = (clock: Clock): Band => ({ low: valueAt(target, clock), high: valueAt(target, clock) });
+    return { draw, ...candidateShares({ draw, pool, band }) };
+  },
+});
+
+/** An estimator without a posterior is an error of the config; what it believes then stands for it. */
+const imagination = (known: Known): NonNullable<Known["posterior"]> =>
+  known.posterior ?? ((arm) => valueOf(known, arm));

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { sampler } from "../../../core/declaration.ts";
+import { independent } from "./independent.ts";
+
+export const tiers = sampler({
+  name: "tiers",
+  aliases: ["tier_quota"],
+  summary:
+    "Divides arms into tiers by their estimates, and gives each tier a quota of the draws; arms of a tier are alike.",
+  formula: "p(a) = quota(tier(a)) / (Σ quotas of tiers that have arms · arms of the tier)",
+  sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
+  takes: ["estimate"],
+  params: z.object({
+    edges: z
+      .array(z.number())
+      .min(1)
+      .default([0.1, 0.9])
+      .describe("Estimates at which a next tier begins, rising."),
+    quotas: z.array(z.number().min(0)).min(2).default([1, 4, 1]).describe("One a tier, from the lowest."),
+    unknown: z.number().min(0).default(2).describe("Quota of the arms of which nothing is known."),
+  }),
+  create: ({ edges, quotas, unknown }) => {
+    if (quotas.length !== edges.length + 1 || edges.some((edge, i) => i > 0 && edge <= edges[i - 1]!))
+      throw new UserError(
+        `tiers: ${edges.length} rising edges make ${edges.length + 1} tiers, and there are ${quotas.length} quotas`,
+        { code: "tiers", action: "Give one quota for each tier, and edges that rise." },
+      );
+    const all = [...quotas, unknown];
+    const tierOf = (value: number): number => {
+      if (Number.isNaN(value)) return quotas.length;
+      let tier = 0;
+      while (tier < edges.length && value >= edges[tier]!) tier++;
+      return tier;
+    };
+    return independent(["value"], ({ value, open }) => {
+      const tier = new Uint32Array(value.length);
+      const counts = new Float64Array(all.length);
+      for (let of = 0; of < tier.length; of++) {
+        tier[of] = tierOf(value[of]!);
+        counts[tier[of]!]! += open[of]!;
+      }
+      return value.map((_, of) => (counts[tier[of]!]! > 0 ? all[tier[of]!]! / counts[tier[of]!]! : 0));
+    });
+  },
+});

@@ -1,0 +1,12 @@
+import { z } from "zod";
+import { sampler } from "../../../core/declaration.ts";
+import { independent } from "./independent.ts";
+
+export const uniform = sampler({
+  name: "uniform",
+  summary: "Every arm alike, or in proportion to the task weights.",
+  formula: "p(a) ∝ weight of a's task",
+  sources: [],
+  params: z.object({}),
+  create: () => independent(["prior"], ({ prior }) => prior),
+});

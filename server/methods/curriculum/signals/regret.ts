@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { signal } from "../../../core/declaration.ts";
+import type { Group, Saved } from "../../../core/seams.ts";
+import { Column } from "../../../core/arms/column.ts";
+import { largest } from "../numbers.ts";
+import type { Signal } from "../../../core/slots/curriculum.ts";
+import { mean } from "../../../../shared/mean.ts";
+
+class Regret implements Signal {
+  private readonly best = new Column(Number.NEGATIVE_INFINITY);
+
+  measure({ rewards }: Group, arm: number): readonly number[] {
+    return [Math.max(this.best.get(arm), largest(rewards)) - mean(rewards)];
+  }
+  remember({ rewards }: Group, arm: number): void {
+    if (arm >= 0 && rewards.length > 0) this.best.set(arm, Math.max(this.best.get(arm), largest(rewards)));
+  }
+  save(): Saved {
+    return { json: null, arrays: { best: this.best.save() } };
+  }
+  load({ arrays }: Saved): void {
+    this.best.load(arrays?.["best"]);
+  }
+}
+
+export const regret = signal({
+  name: "regret",
+  summary: "What the policy loses, on average, against the best that was ever seen of the arm.",
+  formula: "s = max(best reward seen of the arm, max_i r_i) − mean_i r_i: the estimate called MaxMC",
+  sources: ["Prioritized Level Replay", "Replay-Guided Adversarial Environment Design"],
+  params: z.object({}),
+  create: () => new Regret(),
+});

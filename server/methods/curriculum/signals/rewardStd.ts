@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { signal } from "../../../core/declaration.ts";
+import { deviation } from "../numbers.ts";
+import { byGroup } from "./measured.ts";
+
+export const rewardStd = signal({
+  name: "reward_std",
+  summary: "Standard deviation of the group's rewards.",
+  formula: "s = √(Σ_i (r_i − r̄)²/n), or /(n − 1) with `sample: true`",
+  sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
+  params: z.object({
+    sample: z.boolean().default(false).describe("Divide by n − 1 in the place of n."),
+  }),
+  create: ({ sample }) => byGroup(({ rewards }) => deviation(rewards, sample ? 1 : 0)),
+});

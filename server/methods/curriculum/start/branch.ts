@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { schedulable, start } from "../../../core/declaration.ts";
+import { fromEarlier, keptFields, oneOf, wantedOutcomes, type Earlier } from "./earlier.ts";
+
+const kept = z.object({
+  ...keptFields,
+  tokens: z.array(z.number()),
+  /** Tokens before which it may be cut, likeliest to matter first. */
+  cuts: z.array(z.number()),
+});
+
+/** Places behind the first token and before the last: all of them, or those of the highest entropy. */
+function cutsOf({ tokens, entropy }: Earlier, at: "uniform" | "top_entropy", k: number): number[] {
+  const places = Array.from({ length: Math.max(0, tokens.length - 2) }, (_, i) => i + 1);
+  if (at === "uniform") return places;
+  return places
+    .filter((i) => !Number.isNaN(entropy[i]!))
+    .sort((a, b) => entropy[b]! - entropy[a]! || a - b)
+    .slice(0, k);
+}
+
+export const branch = start({
+  name: "branch",
+  summary:
+    "Some groups begin in the middle of an earlier rollout, at a token of it: all their rollouts go on from there.",
+  sources: ["CURE: Critical-Token-Guided Re-Concatenation for Entropy-Collapse Prevention"],
+  params: z.object({
+    share: schedulable(z.number().min(0).max(1))
+      .default(0.5)
+      .describe("Probability that a drawn task gives way to an earlier rollout."),
+    at: z
+      .enum(["top_entropy", "uniform"])
+      .default("top_entropy")
+      .describe("Where: at one of the tokens of highest entropy, or anywhere."),
+    k: z.number().int().min(1).default(20).describe("Tokens of highest entropy, of which one is drawn."),
+    of: wantedOutcomes
+      .default("mixed")
+      .describe("Rollouts that are kept: of groups with both outcomes, or by their own."),
+    capacity: z.number().int().min(1).default(256).describe("Rollouts that are kept, the latest."),
+  }),
+  create: ({ share, at, k, of, capacity }) =>
+    fromEarlier({
+      name: "branch",
+      share,
+      of,
+      capacity,
+      schema: kept,
+      keep: ({ task, arm }, rollout) => {
+        const cuts = cutsOf(rollout, at, k);
+        return cuts.length === 0 ? undefined : { task, arm, tokens: [...rollout.tokens], cuts };
+      },
+      begin: (memory, random) => {
+        const from = oneOf(memory, random);
+        const tokens = Int32Array.from(from.tokens.slice(0, oneOf(from.cuts, random)));
+        return {
+          task: from.task,
+          arm: from.arm,
+          lead: [{ kind: "given", tokens }],
+          help: { use: "branch", by: "policy", share: tokens.length / from.tokens.length },
+        };
+      },
+    }),
+});

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { schedulable, start } from "../../../core/declaration.ts";
+import type { EpisodeState, Random } from "../../../core/seams.ts";
+import { fromEarlier, keptFields, oneOf, wantedOutcomes } from "./earlier.ts";
+
+const turnSchema = z.object({
+  role: z.string(),
+  text: z.string(),
+  tokens: z.array(z.number()),
+  finish: z.enum(["stop", "length", "error"]).optional(),
+});
+const kept = z.object({
+  ...keptFields,
+  turns: z.array(turnSchema),
+  tries: z.number(),
+});
+type Kept = z.output<typeof kept>;
+
+/** Turns as JSON has them. */
+const plain = ({ turns }: EpisodeState): Kept["turns"] =>
+  turns.map(({ finish, tokens, ...turn }) => ({ ...turn, tokens: [...tokens], ...(finish && { finish }) }));
+
+/** Numbers of turns after which the policy would speak: up to each reply. */
+const boundaries = ({ turns }: Kept): number[] =>
+  turns.flatMap(({ role }, i) => (role === "assistant" ? [] : [i + 1]));
+
+const names = {
+  state: () => "",
+  task: ({ task }: Kept) => task.id,
+  arm: ({ arm }: Kept) => arm,
+} as const;
+
+/** One of the kept episodes: each as likely, or each task or arm as likely. */
+function drawn(memory: readonly Kept[], over: keyof typeof names, random: Random): Kept {
+  const name = names[over];
+  const chosen = oneOf([...new Set(memory.map(name))], random);
+  return oneOf(
+    memory.filter((one) => name(one) === chosen),
+    random,
+  );
+}
+
+export const midEpisode = start({
+  name: "mid_episode",
+  summary:
+    "Some groups begin in the middle of an earlier episode of several attempts: behind its first attempts and what was said to them, which are given.",
+  sources: ["Snapshot Reinforcement Learning: Leveraging Prior Trajectories for Efficiency"],
+  params: z.object({
+    share: schedulable(z.number().min(0).max(1))
+      .default(0.5)
+      .describe("Probability that a drawn task gives way to the state of an earlier episode."),
+    of: wantedOutcomes
+      .default("all")
+      .describe(
+        "Episodes that are kept: all, those that ended wrong or right, or those of groups with both.",
+      ),
+    over: z
+      .enum(["state", "task", "arm"])
+      .default("arm")
+      .describe(
+        "What is drawn with equal odds: kept episodes, the tasks they are of, or their arms, so that starts are spread.",
+      ),
+    left: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe("Most attempts that such an episode may still have; default: those that its own had left."),
+    capacity: z.number().int().min(1).default(256).describe("Episodes that are kept, the latest."),
+  }),
+  create: ({ share, of, over, left, capacity }) => {
+    const stateOf = (from: Kept, random: Random): EpisodeState => {
+      const turns = from.turns
+        .slice(0, oneOf(boundaries(from), random))
+        .map(({ finish, tokens, ...turn }) => ({
+          ...turn,
+          tokens: Int32Array.from(tokens),
+          ...(finish && { finish }),
+        }));
+      const made = turns.filter(({ role }) => role === "assistant").length;
+      return { turns, tries: left === undefined ? from.tries : Math.min(from.tries, made + left) };
+    };
+    return fromEarlier({
+      name: "mid_episode",
+      share,
+      of,
+      capacity,
+      schema: kept,
+      keep: ({ task, arm }, { episode }) =>
+        episode === undefined ? undefined : { task, arm, turns: plain(episode), tries: episode.tries },
+      begin: (memory, random) => {
+        const from = drawn(memory, over, random);
+        const state = stateOf(from, random);
+        return { task: from.task, arm: from.arm, state, help: { use: "mid_episode", by: "policy" } };
+      },
+    });
+  },
+});

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { template } from "../../../core/references.ts";
+import { taskGate } from "../../../core/declaration.ts";
+import { fill } from "../../tasks/generated.ts";
+import { isPattern } from "../../../lib/textSpans.ts";
+import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
+
+const judge: Asker = {
+  who: "The judge of tasks",
+  code: "judge-unreachable",
+  action: "Start the server, or correct the `url`, `model` and `key` of `judges`.",
+};
+
+export const judges = taskGate({
+  name: "judges",
+  aliases: ["judge_ensemble"],
+  summary:
+    "Enough of several judges, the policy or models behind OpenAI-compatible addresses, say yes to it.",
+  formula: "#{j : judge j says yes} / #judges ≥ at_least",
+  sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
+  status: "approximate",
+  params: z.object({
+    judges: z
+      .array(z.union([z.literal("policy"), z.object(chatParams)]))
+      .min(1)
+      .default(["policy"])
+      .describe("Each `policy`, or the `url` and `model` of a server; named twice, one is asked twice."),
+    at_least: z.number().gt(0).max(1).default(0.5).describe("Share of the judges that must say yes."),
+    request: template("prompt", "answer")
+      .default(
+        "Is this problem clear, can it be solved, and is its answer right? Say yes or no.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nVerdict:",
+      )
+      .describe("Template of what each is asked: `{prompt}` and `{answer}` of the new task."),
+    yes: z
+      .string()
+      .refine(isPattern, { message: "must be a regular expression" })
+      .default("^\\W*yes\\b")
+      .describe("Regular expression of a yes, upper and lower case alike."),
+    max_tokens: z.number().int().min(1).default(16).describe("Longest verdict, in tokens."),
+    temperature: z.number().min(0).default(1).describe("Softmax temperature of the verdicts."),
+  }),
+  create: ({ judges: named, at_least, request, yes, max_tokens, temperature }) => {
+    const pattern = new RegExp(yes, "i");
+    return {
+      tries: false,
+      panel: {
+        judges: named.map((one) => (one === "policy" ? one : asking(one, judge))),
+        max_tokens,
+        temperature,
+        ask: ({ prompt, answer = "" }) => fill(request, { prompt, answer }),
+      },
+      admit: ({ said = [] }) =>
+        said.length > 0 && said.filter((text) => pattern.test(text)).length / said.length >= at_least
+          ? { admitted: true }
+          : { admitted: false, reason: "too few judges say yes" },
+    };
+  },
+});

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { taskGate } from "../../../core/declaration.ts";
+
+export const notTrivial = taskGate({
+  name: "not_trivial",
+  summary: "Some attempt of the policy fails.",
+  formula: "Σ_i s_i < n",
+  sources: ["Endless Terminals: Scaling RL Environments for Terminal Agents"],
+  params: z.object({}),
+  create: () => ({
+    tries: true,
+    admit: ({ tried }) =>
+      tried !== undefined && tried.successes < tried.rewards.length
+        ? { admitted: true }
+        : { admitted: false, reason: "every attempt solved it" },
+  }),
+});

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { taskGate } from "../../../core/declaration.ts";
+import { isPattern } from "../../../lib/textSpans.ts";
+
+const pattern = (what: string) =>
+  z
+    .string()
+    .refine(isPattern, { message: "must be a regular expression" })
+    .optional()
+    .describe(`${what}; upper and lower case alike.`);
+
+export const wording = taskGate({
+  name: "wording",
+  summary: "The prompt has certain words, or has none of others: no proofs, one question.",
+  sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
+  params: z
+    .object({
+      require: pattern("Regular expression that must match somewhere"),
+      forbid: pattern("Regular expression that must match nowhere"),
+    })
+    .refine(({ require: needs, forbid }) => needs !== undefined || forbid !== undefined, {
+      message: "needs `require` or `forbid`",
+    }),
+  create: ({ require: needs, forbid }) => {
+    const [must, never] = [needs, forbid].map((text) =>
+      text === undefined ? undefined : new RegExp(text, "i"),
+    );
+    return {
+      tries: false,
+      admit: ({ task: { prompt } }) => {
+        if (never?.test(prompt) === true)
+          return { admitted: false, reason: "it has words that it must not have" };
+        if (must?.test(prompt) === false)
+          return { admitted: false, reason: "it lacks words that it must have" };
+        return { admitted: true };
+      },
+    };
+  },
+});

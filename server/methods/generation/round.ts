@@ -1,0 +1,225 @@
+/** One round: parents → children → answers → gates. What rolls out and what writes is given. */
+import type { Group, Random, Task } from "../../core/seams.ts";
+import type { GeneratedTasks } from "./generatedTasks.ts";
+import { admitted, examined } from "./gating.ts";
+import { withoutLineage } from "./task.ts";
+import { majority } from "./majority.ts";
+import { conceptOrders, familiesOf, type Order } from "./ordering.ts";
+import { extracted } from "./pattern.ts";
+import type {
+  Answer,
+  Author,
+  Complete,
+  Draft,
+  Embed,
+  Gate,
+  Seen,
+  Transform,
+} from "../../core/slots/generation.ts";
+
+export interface Recipe {
+  readonly transform: Transform;
+  readonly author: Author;
+  readonly answer: Answer;
+  readonly gates: readonly Gate[];
+  /** Children a round asks for. */
+  readonly parents: number;
+  /** What lineages call the choices. */
+  readonly names: { readonly transform: string; readonly author: string; readonly answer: string };
+}
+
+export interface RoundContext {
+  readonly random: Random;
+  /** Number of the step in the log. */
+  readonly step: number;
+  /** Whether a prompt leaves the policy room to answer. */
+  fits(task: Task): boolean;
+  /** Rolls tasks out; one group each, in their order. */
+  attempt(tasks: readonly Task[]): Promise<readonly Group[]>;
+  /** Scores each task's written solution as a response, a group of one each; undefined: it has none. */
+  grade(tasks: readonly Task[]): Promise<readonly (Group | undefined)[]>;
+  /** The author's pen, where it writes. */
+  readonly complete: Complete;
+  /** The policy's pen. */
+  readonly policy: Complete;
+  /** Texts as vectors, by the models of the run. */
+  readonly embed: Embed;
+}
+
+/** What came of a round. */
+export interface Round {
+  /** Children that were to be made. */
+  readonly parents: number;
+  readonly taken: readonly Task[];
+  /** Reason → how many. */
+  readonly refused: ReadonlyMap<string, number>;
+}
+
+/** A child before the gates. */
+export interface Child {
+  readonly draft: Draft;
+  readonly parents: readonly Task[];
+}
+
+export async function round(source: GeneratedTasks, recipe: Recipe, context: RoundContext): Promise<Round> {
+  const number = source.round++;
+  const own = { ...context, random: context.random.fork("round", number) };
+  const refused = new Map<string, number>();
+  const refuse = (reason: string, task?: Task): void => {
+    refused.set(reason, (refused.get(reason) ?? 0) + 1);
+    if (task !== undefined) source.refuse(task.id);
+  };
+  const { wanted, children } = await made(source, recipe, own, refuse);
+  const candidates = examined(source, children, recipe, own, refuse);
+  const taken = await admitted(candidates, recipe, own, refuse);
+  for (const task of taken) source.take(task);
+  return { parents: wanted, taken, refused };
+}
+
+/** Counts a reason; a task that is named is not tried again. */
+export type Refuse = (reason: string, task?: Task) => void;
+
+// ───────────────────────────────────────────────────────────────── authors
+
+/** How many children were to be made, and those that were. */
+async function made(
+  source: GeneratedTasks,
+  recipe: Recipe,
+  context: RoundContext,
+  refuse: Refuse,
+): Promise<{ readonly wanted: number; readonly children: readonly Child[] }> {
+  const { transform, author } = recipe;
+  if (transform.make === undefined && author.kind !== "program") {
+    const orders = await ordersOf(source, recipe, context, refuse);
+    return {
+      wanted: orders.length,
+      children: await written(source, orders, recipe, author, context, refuse),
+    };
+  }
+  const families = await familiesOf(source, recipe, context);
+  return { wanted: families.length, children: byThemselves(source, families, recipe, context, refuse) };
+}
+
+async function ordersOf(
+  source: GeneratedTasks,
+  recipe: Recipe,
+  context: RoundContext,
+  refuse: Refuse,
+): Promise<readonly Order[]> {
+  const { concepts } = recipe.transform;
+  if (concepts !== undefined) return conceptOrders(source, concepts, recipe, context, refuse);
+  const families = await familiesOf(source, recipe, context);
+  return families.map((family) => ({ parents: tasksOf(family) }));
+}
+
+/** Children that the parents' environments or the transform make. */
+function byThemselves(
+  source: GeneratedTasks,
+  families: readonly Seen[][],
+  { transform }: Recipe,
+  context: RoundContext,
+  refuse: Refuse,
+): Child[] {
+  return families.flatMap((family, i): Child[] => {
+    const [seen] = family;
+    const random = context.random.fork("child", i);
+    const draft =
+      transform.make === undefined
+        ? source.environment(seen!.task)?.vary?.(seen!.task, transform.level, random)
+        : transform.make(seen!, random);
+    if (draft != null) return [{ draft, parents: tasksOf(family) }];
+    refuse(
+      transform.make === undefined
+        ? "its environment has none that easy or that hard"
+        : "its parent gives none",
+    );
+    return [];
+  });
+}
+
+const tasksOf = (family: readonly Seen[]): Task[] => family.map(({ task }) => task);
+
+async function written(
+  source: GeneratedTasks,
+  orders: readonly Order[],
+  { transform, answer }: Recipe,
+  author: Exclude<Author, { kind: "program" }>,
+  context: RoundContext,
+  refuse: Refuse,
+): Promise<Child[]> {
+  const { max_tokens, temperature } = author;
+  const feedback = source.feedback();
+  const requests = orders.map(({ parents, drawn }) => transform.ask(parents, feedback, drawn));
+  const texts = await context.complete(requests, { samples: 1, max_tokens, temperature });
+  const said = orders.flatMap((order, i): Written[] => {
+    const text = (texts[i]?.[0] ?? "").trim();
+    const prompt = text === "" || transform.take === undefined ? text : extracted(text, transform.take);
+    if (prompt !== null && prompt !== "") return [{ order, prompt }];
+    refuse(prompt === "" ? "nothing was written" : "no task stands in what was written");
+    return [];
+  });
+  const votes = answer.kind === "vote" ? await votesOn(said, answer, author, context) : [];
+  return said.flatMap(({ order, prompt }, i): Child[] => {
+    const draft = answered(source, order, prompt, answer, votes[i] ?? []);
+    if (typeof draft === "object") return [{ draft, parents: order.parents }];
+    refuse(draft);
+    return [];
+  });
+}
+
+/** The prompt of a child that was ordered. */
+interface Written {
+  readonly order: Order;
+  readonly prompt: string;
+}
+
+function votesOn(
+  said: readonly Written[],
+  answer: Extract<Answer, { kind: "vote" }>,
+  author: Exclude<Author, { kind: "program" }>,
+  { complete, policy }: RoundContext,
+): Promise<readonly (readonly string[])[]> {
+  const { voter = complete, ask = (prompt) => prompt, samples } = answer;
+  const { max_tokens = author.max_tokens, temperature = author.temperature } = answer;
+  return (voter === "policy" ? policy : voter)(
+    said.map(({ prompt }) => ask(prompt)),
+    { samples, max_tokens, temperature },
+  );
+}
+
+/** The child of a text; or why it has no answer. */
+function answered(
+  source: GeneratedTasks,
+  { parents: [parent], drawn }: Order,
+  prompt: string,
+  answer: Answer,
+  votes: readonly string[],
+): Draft | string {
+  const { env, data: inherited } = parent!;
+  const own = drawn === undefined ? {} : { ...drawn, concepts: [...drawn.concepts] };
+  switch (answer.kind) {
+    case "inherit": {
+      const { answer: same, solution, begin: beginning } = parent!;
+      const begin = beginning === undefined ? {} : { begin: beginning };
+      const data = withoutLineage(inherited);
+      return {
+        env,
+        prompt,
+        data,
+        ...begin,
+        ...(same === undefined ? {} : { answer: same }),
+        ...(solution === undefined ? {} : { solution }),
+      };
+    }
+    case "verifier":
+      return source.environment(parent!)?.read?.(prompt) ?? "its environment cannot read it";
+    case "vote": {
+      const agreed = majority(votes, answer);
+      return agreed === null
+        ? "too few attempts agree on an answer"
+        : { env, prompt, data: own, answer: agreed };
+    }
+    case "none":
+      return { env, prompt, data: own };
+  }
+}

@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { taskSelector } from "../../../core/declaration.ts";
+
+export const rewardRange = taskSelector({
+  name: "reward_range",
+  aliases: ["information"],
+  summary: "In proportion to how far the rewards of a task's last group lie apart.",
+  formula: "w(x) = max_i r_i − min_i r_i, or max_i r_i − mean_i r_i",
+  sources: [
+    "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",
+  ],
+  params: z.object({
+    below: z.enum(["min", "mean"]).default("min").describe("What the best reward is compared with."),
+  }),
+  create: ({ below }) => ({ weigh: ({ most, least, mean }) => most - (below === "min" ? least : mean) }),
+});

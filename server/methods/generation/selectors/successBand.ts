@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { taskSelector } from "../../../core/declaration.ts";
+
+export const successBand = taskSelector({
+  name: "success_band",
+  summary: "Tasks whose last group's success rate lies in a band, its upper bound included.",
+  formula: "w(x) = 1[low < p̂(x) ≤ high], and p̂ = low counts where low = 0",
+  sources: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
+  params: z.object({
+    low: z.number().min(0).max(1).default(0).describe("Below the band."),
+    high: z.number().min(0).max(1).default(1).describe("Highest rate in the band."),
+  }),
+  create: ({ low, high }) => ({
+    weigh: ({ rates }) => {
+      const rate = rates.at(-1)!;
+      return (rate > low || (rate === 0 && low === 0)) && rate <= high ? 1 : 0;
+    },
+  }),
+});

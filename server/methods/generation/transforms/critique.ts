@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { template } from "../../../core/references.ts";
+import { taskTransform } from "../../../core/declaration.ts";
+import { fill } from "../../tasks/generated.ts";
+
+export const critique = taskTransform({
+  name: "critique",
+  summary:
+    "Judge one of the policy's own responses to the parent: the answer is the verdict, right or wrong with equal chance where there are both. Needs no author.",
+  formula: "c* = 1[the response succeeded]",
+  sources: ["Critique-Coder: Enhancing Coder Models by Critique Reinforcement Learning"],
+  status: "approximate",
+  params: z.object({
+    request: template("prompt", "response")
+      .default(
+        "Problem:\n{prompt}\n\nA solution:\n{response}\n\nSay what is right or wrong in it, then T if it is right, F if it is wrong.\nCritique:\n",
+      )
+      .describe("Template of the new prompt: `{prompt}` of the parent, `{response}` that is to be judged."),
+    right: z.string().min(1).default("T").describe("The verdict on a right response."),
+    wrong: z.string().min(1).default("F").describe("The verdict on a wrong one."),
+    answers: z
+      .number()
+      .int()
+      .min(1)
+      .default(4)
+      .describe("Right and wrong responses kept of each task, so many of each."),
+  }),
+  create: ({ request, right, wrong, answers }) => ({
+    level: 0,
+    parents: 1,
+    keeps_answer: false,
+    answers,
+    ask: () => "",
+    make: ({ task, answers: seen }, random) => {
+      const kinds = [true, false].filter((kind) => seen.some((one) => one.right === kind));
+      const kind = kinds[kinds.length === 0 ? 0 : random.integer(kinds.length)];
+      const open = seen.filter((one) => one.right === kind);
+      const chosen = open[open.length === 0 ? 0 : random.integer(open.length)];
+      if (chosen === undefined) return null;
+      const { response } = chosen;
+      const verdict = chosen.right ? right : wrong;
+      return {
+        env: "critique",
+        prompt: fill(request, { prompt: task.prompt, response }),
+        answer: verdict,
+        data: { of: task.id, response },
+        solution: verdict,
+      };
+    },
+  }),
+});

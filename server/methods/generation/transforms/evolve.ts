@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { taskTransform } from "../../../core/declaration.ts";
+import { request, requestParams, taken } from "./requests.ts";
+
+const ways = {
+  depth: "Make this problem harder: add a condition, a step of reasoning or a less usual case.",
+  breadth: "Write a new problem of the same field that is rarer and asks for something else.",
+} as const;
+const rest = " Write only the new problem.\n\nProblem:\n{prompt}\n\nNew problem:\n";
+
+export const evolve = taskTransform({
+  name: "evolve",
+  summary:
+    "A harder task (in depth) or a different one (in breadth); of a program: a difficulty higher, or as hard.",
+  sources: [
+    "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",
+    "WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning",
+  ],
+  params: requestParams("").extend({
+    way: z.enum(["depth", "breadth"]).default("depth").describe("Harder, or other."),
+    by: z.number().int().min(1).default(1).describe("In depth, of a program: difficulties higher."),
+  }),
+  create: ({ take, request: text, way, by }) => ({
+    ...taken(take),
+    level: way === "depth" ? by : 0,
+    parents: 1,
+    keeps_answer: false,
+    ask: (parents, feedback) => request(text === "" ? ways[way] + rest : text, parents, feedback),
+  }),
+});

@@ -1,0 +1,30 @@
+/** What texts are compared by, as a config says it. */
+import { z } from "zod";
+import { refers } from "../../../core/references.ts";
+import type { Near } from "../../../core/slots/generation.ts";
+
+export const measureParams = {
+  by: z
+    .enum(["letters", "embedding"])
+    .default("letters")
+    .describe(
+      "What texts are compared by: counts of three letters in a row, or the final states of a model of the run.",
+    ),
+  model: refers({ to: "model", also: ["policy", "reference"] })
+    .default("policy")
+    .describe("With `embedding`: `policy`, `reference` or a name in `models`."),
+  pooling: z
+    .enum(["last", "mean"])
+    .default("last")
+    .describe("With `embedding`: the state of the text's end, or the mean of all."),
+};
+
+export const nearOf = ({
+  by,
+  model,
+  pooling,
+  temperature,
+}: z.output<z.ZodObject<typeof measureParams>> & { readonly temperature: number }): Near => ({
+  measure: by === "letters" ? { by } : { by, model, pooling },
+  temperature,
+});

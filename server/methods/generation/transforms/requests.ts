@@ -1,0 +1,56 @@
+/** What the transforms that ask for a text share. */
+import { z } from "zod";
+import { template } from "../../../core/references.ts";
+import { fill } from "../../tasks/generated.ts";
+import { isPattern } from "../../../lib/textSpans.ts";
+import type { Task } from "../../../core/seams.ts";
+import type { Drawn } from "../../../core/slots/generation.ts";
+
+/** Keys of a request's template. */
+export const places = ["prompt", "answer", "other", "feedback"] as const;
+
+export const takeParam = z
+  .string()
+  .refine(isPattern, { message: "must be a regular expression" })
+  .optional()
+  .describe(
+    "Regular expression whose first group is the new task in what the author writes, `.` standing for ends of lines too; default: all of it.",
+  );
+
+/** @param more places that this transform fills too */
+export const requestParams = (standard: string, ...more: readonly string[]) =>
+  z.object({
+    request: template(...places, ...more)
+      .default(standard)
+      .describe(
+        "Template of what an author is asked: `{prompt}` and `{answer}` of the parent, `{other}`: the prompts of further parents, `{feedback}`: how often each kind of task is solved, the weakest first" +
+          (more.length === 0
+            ? "."
+            : `; ${more.map((place) => `\`{${place}}\``).join(", ")}: what was drawn.`),
+      ),
+    take: takeParam,
+  });
+
+/** What of a text is the task, as a transform has it. */
+export const taken = (take: string | undefined): { readonly take?: RegExp } =>
+  take === undefined ? {} : { take: new RegExp(take, "s") };
+
+export const request = (
+  text: string,
+  [parent, ...others]: readonly Task[],
+  feedback = "",
+  drawn?: Drawn,
+): string =>
+  fill(text, {
+    ...(drawn === undefined
+      ? {}
+      : {
+          concepts: drawn.concepts.map((concept, i) => `${i + 1}. ${concept}`).join("\n"),
+          category: drawn.category,
+          level: drawn.level,
+        }),
+    prompt: parent?.prompt ?? "",
+    answer: parent?.answer ?? parent?.solution ?? "",
+    other: others.map(({ prompt }) => prompt).join("\n"),
+    feedback,
+  });

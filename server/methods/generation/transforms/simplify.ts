@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { taskTransform } from "../../../core/declaration.ts";
+import { request, requestParams, taken } from "./requests.ts";
+
+export const simplify = taskTransform({
+  name: "simplify",
+  summary: "An easier task with the same answer; of a program: one difficulty lower.",
+  sources: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
+  params: requestParams(
+    "Rewrite this problem so that it is easier to solve but keeps exactly the same answer. Write only the new problem.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nNew problem:\n",
+  ).extend({ by: z.number().int().min(1).default(1).describe("Difficulties lower, of a program.") }),
+  create: ({ take, request: text, by }) => ({
+    ...taken(take),
+    level: -by,
+    parents: 1,
+    keeps_answer: true,
+    ask: (parents, feedback) => request(text, parents, feedback),
+  }),
+});

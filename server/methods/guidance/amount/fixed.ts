@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { guidanceAmount, schedulable, valueAt } from "../../../core/declaration.ts";
+
+export const fixed = guidanceAmount({
+  name: "fixed",
+  aliases: ["schedule"],
+  summary: "The same share of the help for every rollout; it may follow a schedule.",
+  sources: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
+  params: z.object({
+    share: schedulable(z.number().min(0).max(1)).default(0.5).describe("Share of the help that is given."),
+  }),
+  create: ({ share }) => ({
+    rounds: 1,
+    spread: "retries",
+    share: ({ clock }) => ({ share: Math.min(1, Math.max(0, valueAt(share, clock))) }),
+  }),
+});

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { guidanceAmount } from "../../../core/declaration.ts";
+
+export const groupGradient = guidanceAmount({
+  name: "group_gradient",
+  summary:
+    "The first rollout of a group gets all of the help and the last one none; over the run it fades for all of them.",
+  formula:
+    "share = (G − i)/(G − 1) · 1/(1 + exp(slope (t − middle))), i = 1 … G, t = step / (over − 1), at most 1; where over is 1, nothing fades",
+  sources: [
+    "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
+  ],
+  params: z.object({
+    slope: z.number().min(0).default(125).describe("Steepness of the fading; 125 in the source's code."),
+    middle: z
+      .number()
+      .default(0.2)
+      .describe("Part of the run at which half of the help is left; 0.2 in the source's code."),
+    over: z
+      .number()
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe(
+        "Steps of the run that t counts as the whole: 0 in the first of them, 1 in the last; null: the steps of the stage.",
+      ),
+  }),
+  create: ({ slope, middle, over }) => ({
+    rounds: 1,
+    spread: "retries",
+    share: ({ member, members, clock, steps }) => {
+      const within = members === 1 ? 1 : (members - 1 - member) / (members - 1);
+      const [step, whole] = over === null ? [clock.stageStep, steps] : [clock.step, over];
+      if (whole <= 1) return { share: within };
+      const t = Math.min(1, step / (whole - 1));
+      return { share: within / (1 + Math.exp(slope * (t - middle))) };
+    },
+  }),
+});

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { guidanceAmount } from "../../../core/declaration.ts";
+
+export const levels = guidanceAmount({
+  name: "levels",
+  summary: "One of some shares of the help, drawn anew for every group: all its rollouts get as much.",
+  formula: "share ~ U{shares}",
+  sources: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
+  params: z.object({
+    shares: z
+      .array(z.number().min(0).max(1))
+      .min(1)
+      .default([0, 0.25, 0.5, 0.75, 1])
+      .describe("The shares that are drawn from, each as often as the others."),
+  }),
+  create: ({ shares }) => ({
+    rounds: 1,
+    spread: "retries",
+    share: ({ shared }) => ({ share: shares[shared.integer(shares.length)]! }),
+  }),
+});

@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { guidanceRatio } from "../../../core/declaration.ts";
+import type { TokenLoss } from "../../../core/slots/guidance.ts";
+
+/** ℓ = −γ log π: what was given is learned, whatever its rollout came to. */
+const imitated =
+  (gamma: number): TokenLoss =>
+  ({ now }) => ({ loss: -gamma * now, slope: -gamma });
+
+export const imitation = guidanceRatio({
+  name: "imitation",
+  summary:
+    "Given tokens are learned as supervised learning does, by a small factor and whatever their rollout earned: a failure behind a hint does not unlearn the hint.",
+  formula: "ℓ = −γ log π",
+  sources: [
+    "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
+  ],
+  params: z.object({
+    gamma: z.number().positive().default(0.001).describe("γ, beside the objective's loss."),
+  }),
+  create: ({ gamma }) => ({
+    proximal: "never",
+    denominator: ({ given, behaviour, now }) => (given ? now : behaviour),
+    instead: { on: "given", loss: imitated(gamma) },
+  }),
+});

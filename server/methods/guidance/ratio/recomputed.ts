@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { guidanceRatio } from "../../../core/declaration.ts";
+
+export const recomputed = guidanceRatio({
+  name: "recomputed",
+  summary:
+    "The ratio is against the policy as the step found it, in the context that trains, as if it had written the rollout there.",
+  formula: "ρ = π(o | x) / π_old(o | x)",
+  sources: [
+    "Learning Like Humans: Advancing LLM Reasoning Capabilities via Adaptive Difficulty Curriculum Learning and Expert-Guided Self-Reformulation",
+  ],
+  status: "approximate",
+  params: z.object({}),
+  create: () => ({ proximal: "always", denominator: ({ proximal }) => proximal }),
+});

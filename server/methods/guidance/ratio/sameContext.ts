@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { guidanceRatio } from "../../../core/declaration.ts";
+import { clippedLoss } from "./clippedLoss.ts";
+
+export const sameContext = guidanceRatio({
+  name: "same_context",
+  summary:
+    "Rollouts train in the context that they were written in, with the objective's own ratio. Given tokens that train count against the policy as the step found it.",
+  formula: "ρ = π(o | x, help) / π_old(o | x, help)",
+  sources: [
+    "GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning",
+    "Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling",
+  ],
+  params: z.object({
+    clip: z
+      .strictObject({
+        low: z.number().min(0).max(1).default(0.2).describe("How far the ratio may fall below 1."),
+        high: z.number().min(0).default(0.2).describe("How far the ratio may rise above 1."),
+        dual: z
+          .number()
+          .gt(1)
+          .nullable()
+          .default(null)
+          .describe("Where the advantage is negative, the largest ratio that counts."),
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        "A clip of their own for given tokens, in the place of the objective; null: the objective's.",
+      ),
+  }),
+  create: ({ clip }) => ({
+    proximal: "given",
+    denominator: ({ given, proximal, behaviour }) => (given ? proximal : behaviour),
+    ...(clip === null ? {} : { instead: { on: "given", loss: clippedLoss(clip) } }),
+  }),
+});

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { guidanceRatio } from "../../../core/declaration.ts";
+import type { TokenLoss } from "../../../core/slots/guidance.ts";
+
+/** ℓ = −A π / (π + γ): as if the teacher were certain of every token, and steepest where the policy is not. */
+const shapedLoss =
+  (gamma: number): TokenLoss =>
+  ({ now, advantage }) => {
+    const p = Math.exp(now);
+    const shaped = p / (p + gamma);
+    return { loss: -advantage * shaped, slope: (-advantage * gamma * shaped) / (p + gamma) };
+  };
+
+export const shaped = guidanceRatio({
+  name: "shaped",
+  summary:
+    "Tokens of a teacher count by π / (π + γ), unclipped, in the place of a ratio to a teacher whose probabilities are unknown: rare ones are not drowned by those the policy would write anyway.",
+  formula: "ℓ = −A · π / (π + γ)",
+  sources: [
+    "Learning to Reason under Off-Policy Guidance",
+    "More Than One Teacher: Adaptive Multi-Guidance Policy Optimization for Diverse Exploration",
+  ],
+  params: z.object({
+    gamma: z.number().positive().default(0.1).describe("γ; 0.1 in the sources."),
+    on: z
+      .enum(["given", "row"])
+      .default("given")
+      .describe("The tokens that were given, or all of a helped rollout."),
+  }),
+  create: ({ gamma, on }) => ({
+    proximal: "never",
+    denominator: ({ given, behaviour, now }) => (given ? now : behaviour),
+    instead: { on, loss: shapedLoss(gamma) },
+  }),
+});

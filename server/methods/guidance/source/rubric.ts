@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { guidanceSource } from "../../../core/declaration.ts";
+import { refers, template } from "../../../core/references.ts";
+import type { Random } from "../../../core/seams.ts";
+import { fill } from "../../../core/templates.ts";
+import { rubricOf } from "../../../core/rubrics.ts";
+import type { Help, Lack } from "../../../core/slots/guidance.ts";
+
+/** So many of the items, drawn without replacement, in their order. */
+function some<Item>(items: readonly Item[], count: number, random: Random): Item[] {
+  const keyed = items.map((item, at) => ({ item, at, draw: random.fork(at).next() }));
+  const taken = [...keyed].sort((a, b) => a.draw - b.draw).slice(0, count);
+  return taken.sort((a, b) => a.at - b.at).map(({ item }) => item);
+}
+
+export const rubric = guidanceSource({
+  name: "rubric",
+  summary:
+    "Criteria of the task's rubric in the prompt: as many of them, drawn by chance, as the share says.",
+  formula: "shown = round(share · criteria)",
+  sources: [
+    "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
+  ],
+  offers: () => ({ place: "prompt", divisible: true }),
+  params: z.object({
+    field: refers({ to: "field" })
+      .default("rubric")
+      .describe("Field of the task's data: a list of criteria, texts or `{ criterion }`."),
+    template: template("prompt", "help")
+      .default("{prompt}\nA good answer meets these criteria:\n{help}\n")
+      .describe("The prompt with its criteria, one a line: `{prompt}` and `{help}`."),
+  }),
+  create: ({ field, template }) => ({
+    reads: "task",
+    help: (requests) =>
+      Promise.resolve(
+        requests.map(({ task, share, random }): Help | Lack => {
+          const criteria = rubricOf(task, field).map(({ text }) => text);
+          if (criteria.length === 0) return { lack: `the task's field \`${field}\` is no list of criteria` };
+          const shown = some(criteria, Math.round(share * criteria.length), random.fork("criteria"));
+          const help = shown.map((text) => `- ${text}`).join("\n");
+          return {
+            from: "guided",
+            by: field,
+            ...(shown.length > 0 && { prompt: fill(template, { prompt: task.prompt, help }) }),
+          };
+        }),
+      ),
+  }),
+});

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { guidanceSource } from "../../../core/declaration.ts";
+import { template } from "../../../core/references.ts";
+import type { Help, Lack } from "../../../core/slots/guidance.ts";
+import { fill, firstText, firstTokens, textField, units } from "../../../core/templates.ts";
+import { refers } from "../../../core/references.ts";
+
+export const solution = guidanceSource({
+  name: "solution",
+  summary:
+    "The first part of the task's written solution: as the response's beginning, or as a text in the prompt.",
+  sources: [
+    "GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning",
+    "Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning",
+    "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
+  ],
+  offers: ({ place, field }) => ({
+    place,
+    divisible: true,
+    ...(field === undefined ? { reads: "solution" as const } : {}),
+  }),
+  params: z.object({
+    place: z
+      .enum(["response", "prompt"])
+      .default("response")
+      .describe("Where it stands: the policy goes on with it, or reads it."),
+    by: z.enum(units).default("token").describe("What it is cut between."),
+    field: refers({ to: "field" })
+      .optional()
+      .describe("Field of the task's data that has it; default: the task's solution."),
+    template: template("prompt", "help")
+      .default("{prompt}\nThe solution begins with: {help}\n")
+      .describe("In the prompt: `{prompt}` and `{help}`."),
+  }),
+  create: ({ place, by, field, template }) => ({
+    reads: "task",
+    help: (requests, { tokenizer }) =>
+      Promise.resolve(
+        requests.map(({ task, share }): Help | Lack => {
+          const whole = field === undefined ? task.solution : textField(task, field);
+          if (whole === undefined) return { lack: `the task has no ${field ?? "written solution"}` };
+          if (place === "response") {
+            const tokens = firstTokens(whole, share, by, tokenizer);
+            return { from: "guided", ...(tokens.length > 0 && { lead: [{ kind: "given", tokens }] }) };
+          }
+          const help = firstText(whole, share, by, tokenizer);
+          return {
+            from: "guided",
+            ...(help !== "" && { prompt: fill(template, { prompt: task.prompt, help }) }),
+          };
+        }),
+      ),
+  }),
+});

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { guidanceTrigger, schedulable, valueAt } from "../../../core/declaration.ts";
+
+export const wrong = guidanceTrigger({
+  name: "wrong",
+  summary: "Rollouts that failed are helped, each with a probability, whatever became of the others.",
+  sources: [
+    "REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation",
+    "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
+  ],
+  params: z.object({
+    share: schedulable(z.number().min(0).max(1))
+      .default(1)
+      .describe("Probability with which a failed rollout is helped."),
+    after_step: z.number().int().min(0).default(0).describe("Steps of the run before the first help."),
+  }),
+  create: ({ share, after_step }) => ({
+    looks: "after",
+    members: ({ size, success }, { clock, random }) => {
+      if (clock.step < after_step) return [];
+      const odds = valueAt(share, clock);
+      return Array.from({ length: size }, (_, i) => i).filter(
+        (i) => success?.[i] === 0 && random.fork(i).next() < odds,
+      );
+    },
+  }),
+});

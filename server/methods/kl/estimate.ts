@@ -1,0 +1,70 @@
+/** What estimators from log-probs share: bounds as other trainers set them, and gradients that are not the value's own. */
+import { z } from "zod";
+import type { KlEstimator, KlPoint } from "../../core/seams.ts";
+
+/** An estimate as a function of d = log π − log π_model, with its derivative by d. */
+export interface Estimate {
+  value(d: number): number;
+  slope(d: number): number;
+}
+
+export const estimatorParams = {
+  straight_through: z
+    .boolean()
+    .default(false)
+    .describe(
+      "The value is the estimator's, the gradient that of k2: in expectation the gradient of the reverse KL (verl's `+` forms; OpenRLHF's unbiased gradient).",
+    ),
+  clamp_log_ratio: z
+    .union([
+      z.number().positive(),
+      z.strictObject({
+        low: z.number().max(0).optional().describe("Least log π − log π_model; default: none."),
+        high: z.number().min(0).optional().describe("Greatest log π − log π_model; default: none."),
+      }),
+    ])
+    .nullable()
+    .default(null)
+    .describe(
+      "Bound on the log-ratio, on both sides or on each; verl's k3: 20; OpenRLHF's k3: { low: -10 }.",
+    ),
+  clamp: z
+    .number()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe(
+      "Bound on the value, on both sides; 10 in verl's k3 and in all of OpenRLHF's. No gradient beyond it.",
+    ),
+};
+type Options = z.output<z.ZodObject<typeof estimatorParams>>;
+
+function bounded(estimate: Estimate, options: Options): KlPoint {
+  const { clamp_log_ratio: bound, straight_through } = options;
+  const clamp = options.clamp ?? Number.POSITIVE_INFINITY;
+  const low = typeof bound === "number" ? -bound : (bound?.low ?? Number.NEGATIVE_INFINITY);
+  const high = typeof bound === "number" ? bound : (bound?.high ?? Number.POSITIVE_INFINITY);
+  if (isPlain(options))
+    return {
+      value: (logp, other) => estimate.value(logp - other),
+      slope: (logp, other) => estimate.slope(logp - other),
+    };
+  const within = (d: number): number => (d < low ? low : d > high ? high : d);
+  return {
+    value: (logp, other) => Math.min(clamp, Math.max(-clamp, estimate.value(within(logp - other)))),
+    slope: (logp, other) => {
+      const d = logp - other;
+      if (straight_through) return d;
+      if (d < low || d > high || Math.abs(estimate.value(d)) > clamp) return 0;
+      return estimate.slope(d);
+    },
+  };
+}
+
+/** `forward` estimates KL(model ‖ policy) from the policy's own samples. */
+export function estimatorOf(reverse: Estimate, forward: Estimate, options: Options): KlEstimator {
+  return { ...bounded(reverse, options), forward: bounded(forward, options) };
+}
+
+export const isPlain = ({ straight_through, clamp_log_ratio, clamp }: Options): boolean =>
+  !straight_through && clamp_log_ratio === null && clamp === null;

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { klEstimator } from "../../core/declaration.ts";
+
+const refuse = (): never => {
+  throw new Error("the full divergence is a channel, not a function of two log-probs");
+};
+
+export const full = klEstimator({
+  name: "full",
+  summary:
+    "The exact divergence over the vocabulary at each token, or among the words that the other model finds likeliest: no estimate, at the cost of the other model's distributions.",
+  formula:
+    "Σ_v π(v) log(π(v) / π_model(v)), or with the two exchanged (forward); with `top_k` over v in the model's top k, both brought to a sum of 1 there",
+  sources: ["On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes"],
+  params: z.object({
+    top_k: z
+      .number()
+      .int()
+      .min(2)
+      .nullable()
+      .default(null)
+      .describe(
+        "Compares only so many words, the other model's likeliest at each token (and those as likely as the last of them): top-k distillation. Default: all.",
+      ),
+  }),
+  create: ({ top_k }) => ({
+    value: refuse,
+    slope: refuse,
+    full: true,
+    ...(top_k === null ? {} : { top_k }),
+  }),
+});

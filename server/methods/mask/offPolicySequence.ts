@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { mask } from "../../core/declaration.ts";
+import type { LossMask } from "../../core/seams.ts";
+import { UserError } from "../../../shared/errors.ts";
+
+function keep(
+  { batch, now, old, advantages, weights }: Parameters<LossMask["keep"]>[0],
+  threshold: number,
+  against: "sampled" | "behaviour",
+): Uint8Array {
+  const sampled = against === "sampled" ? batch.columns.logp_sampled : undefined;
+  const [logp, behaviour] = [now.logp, sampled ?? old.logp];
+  if (logp === undefined || behaviour === undefined)
+    throw new UserError("mask off_policy_sequence needs the log-probs of generation, and there are none", {
+      code: "mask-logp",
+      action: "Record `logp_sampled` or `logp_old` with the rollouts, or remove the mask.",
+    });
+  const kept = new Uint8Array(weights.length).fill(1);
+  for (let row = 0; row < batch.rows; row++) {
+    let [sum, count] = [0, 0];
+    for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) {
+      if (weights[i] === 0) continue;
+      const gap = behaviour[i]! - logp[i]!;
+      // A token that nobody scored is no evidence.
+      if (!Number.isNaN(gap)) sum += gap;
+      count += 1;
+    }
+    if (count === 0 || sum / count <= threshold) continue;
+    for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) if (advantages[i]! < 0) kept[i] = 0;
+  }
+  return kept;
+}
+
+export const offPolicySequence = mask({
+  name: "off_policy_sequence",
+  aliases: ["off_policy_mask"],
+  summary:
+    "Leaves out what has a negative advantage in rollouts that the policy has moved away from: those whose mean log-ratio of generation to now is above a threshold. KL terms keep them.",
+  formula: "mask_t = [A_t ≥ 0 or mean_t(log π_sampled − log π) ≤ threshold]",
+  sources: [
+    "DeepSeek-V3.2: Pushing the Frontier of Open Large Language Models",
+    "TRL (off_policy_mask_threshold)",
+  ],
+  params: z.object({
+    threshold: z.number().positive().default(0.5).describe("δ, in nats per token."),
+    against: z
+      .enum(["sampled", "behaviour"])
+      .default("sampled")
+      .describe(
+        "What has moved: from the distribution drawn from, where it was recorded (TRL with vLLM), or from the policy that generated.",
+      ),
+    normaliser: z
+      .enum(["all", "kept"])
+      .default("all")
+      .describe("Whether the loss is divided by all tokens (as TRL does) or by those that stay."),
+  }),
+  create: ({ threshold, against, normaliser }): LossMask => ({
+    channels: ["logp"],
+    counted: normaliser === "all",
+    keep: (input) => keep(input, threshold, against),
+  }),
+});

@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { mask } from "../../core/declaration.ts";
+import { origin, type Batch } from "../../core/seams.ts";
+import { bySpans } from "./rows.ts";
+
+/** Where a row's roll-in ends: at its branch, else behind the last token that was given before one was written. */
+function endOfRollIn({ records, offsets, origin: origins }: Batch, row: number): number {
+  const parent = records[row]!.parent;
+  if (parent !== undefined) return parent.token;
+  const [from, to] = [offsets[row]!, offsets[row + 1]!];
+  let end = from;
+  while (end < to && origins[end] === origin.given) end += 1;
+  return end - from;
+}
+
+export const rollIn = mask({
+  name: "roll_in",
+  summary:
+    "Trains after or before the roll-in of a rollout: the prefix that a guide gave it, or its parent's tokens up to the branch. `after` is the policy finishing what a guide began (PPO++), `before` the policy whose beginning a guide finished (AggreVaTeD).",
+  sources: ["Learning to Generate Better Than Your LLM"],
+  params: z.object({
+    keep: z.enum(["after", "before"]).default("after").describe("Which side of the roll-in's end trains."),
+  }),
+  create: ({ keep }) =>
+    bySpans((batch, row) => [[0, endOfRollIn(batch, row)]], keep === "before" ? "inside" : "outside"),
+});

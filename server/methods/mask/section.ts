@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { mask } from "../../core/declaration.ts";
+import { sectionsIn } from "../../lib/textSpans.ts";
+import { TokenReader, tokensOf } from "../../core/tokenTexts.ts";
+import { bySpans } from "./rows.ts";
+
+export const section = mask({
+  name: "section",
+  aliases: ["thought", "action"],
+  summary:
+    "Trains on what lies inside a pair of tags, or outside of it: thought or action, explanation or code. A section that is never closed goes to the end.",
+  formula: "mask_t = [token t wrote a character of <tag>…</tag>]",
+  sources: [
+    "GTR: Guided Thought Reinforcement Prevents Thought Collapse in RL-based VLM Agent Training",
+    "Training LLMs to Better Self-Debug and Explain Code",
+    "PRefLexOR: Preference-based Recursive Language Modeling for Exploratory Optimization of Reasoning and Agentic Thinking",
+  ],
+  params: z.object({
+    tag: z.string().min(1).default("think").describe("Name of the tag: `<think>…</think>`."),
+    open: z.string().min(1).optional().describe("The opening text, where it is no such tag."),
+    close: z.string().min(1).optional().describe("The closing text, where it is no such tag."),
+    keep: z
+      .enum(["inside", "outside"])
+      .default("inside")
+      .describe("inside trains the section (the thought), outside the rest (the action)."),
+    tags: z.boolean().default(true).describe("Whether the tags themselves belong to the section."),
+    begun: z
+      .boolean()
+      .default(false)
+      .describe("The response begins inside the section: its opening tag stood in the prompt."),
+  }),
+  create: ({ tag, open = `<${tag}>`, close = `</${tag}>`, keep, tags, begun }, { tokenizer }) => {
+    const reader = new TokenReader(tokenizer, "mask section");
+    return bySpans((batch, row) => {
+      const texts = reader.row(batch, row);
+      return sectionsIn(texts.text, { open, close, begun, tags }).map(([from, to]) =>
+        tokensOf(texts, from, to),
+      );
+    }, keep);
+  },
+});

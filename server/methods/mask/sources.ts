@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { mask } from "../../core/declaration.ts";
+import { ofRows } from "./rows.ts";
+
+export const sources = mask({
+  name: "sources",
+  summary:
+    "Only rollouts of these origins train: the policy's own, guided ones, a teacher's, a file's, replayed ones.",
+  sources: [],
+  params: z.object({
+    keep: z
+      .array(z.enum(["self", "guided", "teacher", "dataset", "replay"]))
+      .min(1)
+      .describe("Origins that train."),
+  }),
+  create: ({ keep }) => ofRows(({ records }, row) => keep.includes(records[row]!.source)),
+});

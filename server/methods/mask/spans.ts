@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { UserError } from "../../../shared/errors.ts";
+import { mask } from "../../core/declaration.ts";
+import { isPattern, matchesIn } from "../../lib/textSpans.ts";
+import { TokenReader, tokensOf } from "../../core/tokenTexts.ts";
+import { bySpans, type Span } from "./rows.ts";
+
+export const spans = mask({
+  name: "spans",
+  summary:
+    "Trains inside or outside of spans of your own: those a rollout's record has under a name, or what a regular expression finds in the response (its first group, where it has one).",
+  sources: [],
+  params: z
+    .object({
+      name: z.string().min(1).optional().describe("A name in the rollout's `spans`."),
+      regex: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("A regular expression over the response, as in JavaScript."),
+      flags: z
+        .string()
+        .regex(/^[imsu]*$/)
+        .default("")
+        .describe("Flags of the expression: i, m, s, u."),
+      keep: z.enum(["inside", "outside"]).default("inside").describe("Which side trains."),
+      missing: z
+        .enum(["keep", "drop", "error"])
+        .default("keep")
+        .describe("What becomes of a rollout without such a span."),
+    })
+    .refine(({ name, regex }) => (name === undefined) !== (regex === undefined), {
+      message: "needs either `name`, for recorded spans, or `regex`",
+    })
+    .refine(({ regex }) => regex === undefined || isPattern(regex), {
+      path: ["regex"],
+      message: "must be a regular expression as in JavaScript, without slashes",
+    }),
+  create: ({ name, regex, flags, keep, missing }, { tokenizer }) => {
+    const pattern = regex === undefined ? undefined : new RegExp(regex, `g${flags}`);
+    const reader = new TokenReader(tokenizer, "mask spans");
+    return bySpans((batch, row) => {
+      const record = batch.records[row]!;
+      const found = pattern === undefined ? record.spans?.[name!] : inText(reader, batch, row, pattern);
+      if (found !== undefined && found.length > 0) return found;
+      if (missing === "error")
+        throw new UserError(
+          `rollout ${record.index} of group "${record.group}" has no span ${name ?? `/${regex}/`}`,
+          { code: "mask-span-missing", action: "Record it, or set the mask's `missing` to keep or drop." },
+        );
+      return missing === "keep" ? undefined : keep === "inside" ? [] : [[0, Number.MAX_SAFE_INTEGER]];
+    }, keep);
+  },
+});
+
+function inText(
+  reader: TokenReader,
+  batch: Parameters<TokenReader["row"]>[0],
+  row: number,
+  pattern: RegExp,
+): Span[] {
+  const texts = reader.row(batch, row);
+  return matchesIn(texts.text, pattern).map(([from, to]) => tokensOf(texts, from, to));
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { mask } from "../../core/declaration.ts";
+import { origin } from "../../core/seams.ts";
+
+export const written = mask({
+  name: "written",
+  summary: "Only tokens that the model wrote itself train.",
+  sources: [],
+  params: z.object({}),
+  create: () => (batch) => batch.mask.map((kept, i) => (batch.origin[i] === origin.written ? kept : 0)),
+});

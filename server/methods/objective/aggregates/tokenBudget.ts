@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { aggregate } from "../../../core/declaration.ts";
+import { alike } from "./normalisers.ts";
+
+export const tokenBudget = aggregate({
+  name: "token_budget",
+  summary: "The sum over trained tokens, over a number of tokens that stays the same from step to step.",
+  formula: "L = Σ w ℓ / budget",
+  sources: ["Ring-lite: Scalable Reasoning via C3PO-Stabilized Reinforcement Learning for LLMs"],
+  params: z.object({
+    budget: z.number().positive().describe("Φ: tokens that a step is meant to train."),
+  }),
+  create:
+    ({ budget }) =>
+    (_, batch) =>
+      alike(batch, budget),
+});

@@ -1,0 +1,13 @@
+import { UserError } from "../../../shared/errors.ts";
+import type { Channel, Stats } from "../../core/seams.ts";
+
+/** A channel that a loss needs; what lacks it is named. */
+export function column(stats: Stats, channel: Channel, who: string): Float64Array {
+  const values = stats[channel];
+  if (values === undefined)
+    throw new UserError(`${who} needs ${channel}, which was not given`, {
+      code: "channel-missing",
+      action: "Record it with the rollouts, or choose options that do not use it.",
+    });
+  return values;
+}

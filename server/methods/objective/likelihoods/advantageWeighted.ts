@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { objective } from "../../../core/declaration.ts";
+import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import { weightedLikelihoodOf } from "./weightedRows.ts";
+
+const params = z.object({
+  beta: z
+    .number()
+    .positive()
+    .default(1)
+    .describe("Temperature β: the smaller, the more the best rollouts count."),
+  cap: z.number().positive().default(20).describe("Largest weight."),
+  normalise: z
+    .boolean()
+    .default(false)
+    .describe("Divides the weights by their mean over the tokens that train."),
+});
+
+function loss(input: ObjectiveInput, { beta, cap, normalise }: z.output<typeof params>): Weighed {
+  const { advantages, weights } = input;
+  const own = advantages.map((advantage) => Math.min(Math.exp(advantage / beta), cap));
+  let sum = 0;
+  let count = 0;
+  if (normalise)
+    for (let t = 0; t < own.length; t++)
+      if (weights[t] !== 0) {
+        sum += own[t]!;
+        count += 1;
+      }
+  const scale = sum > 0 ? count / sum : 1;
+  return weightedLikelihoodOf(input, (_, t) => scale * own[t]!);
+}
+
+export const advantageWeighted = objective({
+  name: "advantage_weighted",
+  aliases: ["awr"],
+  summary:
+    "Likelihood weighted by the exponential of the advantage: regression towards what turned out well.",
+  formula: "ℓ = −min(exp(A/β), cap) log π",
+  sources: ["Advantage-Weighted Regression: Simple and Scalable Off-Policy Reinforcement Learning"],
+  params,
+  create: (options): Objective => ({
+    channels: ["logp"],
+    unit: "sequence",
+    loss: (input) => loss(input, options),
+  }),
+});

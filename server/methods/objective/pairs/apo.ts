@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { objective } from "../../../core/declaration.ts";
+import type { Objective } from "../../../core/seams.ts";
+import { anchorParam, betaParam } from "../anchor.ts";
+import { sigmoid } from "../numbers.ts";
+import { overPairs, pairing, pairsOf, unitOf, type PairLoss } from "./pairs.ts";
+import { anchorModels, rowSums } from "../rowLevel.ts";
+
+/** d σ(x) / d x. */
+const slope = (x: number): number => sigmoid(x) * sigmoid(-x);
+
+/** The better answer up and the worse one down. */
+const zero = (better: number, worse: number): PairLoss => ({
+  loss: sigmoid(-better) + sigmoid(worse),
+  better: -slope(better),
+  worse: slope(worse),
+});
+
+/** Both down, the worse one further. */
+const down = (better: number, worse: number): PairLoss => ({
+  loss: sigmoid(better) + sigmoid(worse - better),
+  better: slope(better) - slope(better - worse),
+  worse: slope(better - worse),
+});
+
+export const apo = objective({
+  name: "apo",
+  aliases: ["anchored_preference"],
+  summary:
+    "Anchored preferences: says of both answers of a pair whether they are to become likelier, and not only which is to be ahead.",
+  formula: "zero: ℓ = 1 − σ(x_b) + σ(x_w); down: ℓ = σ(x_b) + 1 − σ(x_b − x_w); x = β log π/π_ref",
+  sources: [
+    "Anchored Preference Optimization and Contrastive Revisions: Addressing Underspecification in Alignment",
+  ],
+  params: z.object({
+    beta: betaParam(0.1),
+    anchor: anchorParam("reference"),
+    pairs: pairing(),
+    variant: z
+      .enum(["zero", "down"])
+      .default("zero")
+      .describe(
+        "zero: the better answers are better than what the policy writes by itself; down: they are worse.",
+      ),
+  }),
+  create: ({ beta, anchor, pairs, variant }): Objective => ({
+    channels: ["logp"],
+    unit: unitOf(pairs),
+    models: anchorModels(anchor),
+    loss(input) {
+      const sums = rowSums(input, anchor);
+      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
+        const of = variant === "zero" ? zero : down;
+        const { loss, better, worse } = of(beta * sums.value[a]!, beta * sums.value[b]!);
+        return { loss, better: beta * better, worse: beta * worse };
+      });
+    },
+  }),
+});

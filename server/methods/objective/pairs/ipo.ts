@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { objective } from "../../../core/declaration.ts";
+import type { Objective } from "../../../core/seams.ts";
+import { anchorParam, betaParam } from "../anchor.ts";
+import { divergenceParam, scored } from "./divergence.ts";
+import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
+import { anchorModels, rowSums } from "../rowLevel.ts";
+
+export const ipo = objective({
+  name: "ipo",
+  summary: "The margin between the log-ratios of a chosen and a rejected answer is regressed on a constant.",
+  formula: "ℓ = (Δ_chosen − Δ_rejected − 1/(2β))², Δ = Σ log π/π_ref",
+  sources: ["A General Theoretical Paradigm to Understand Learning from Human Preferences"],
+  params: z.object({
+    beta: betaParam(0.1),
+    anchor: anchorParam("reference"),
+    pairs: pairing(),
+    divergence: divergenceParam,
+    normalise: z
+      .boolean()
+      .default(false)
+      .describe("Divides each log-ratio by its answer's trained tokens, as TRL's `ipo` does."),
+  }),
+  create: ({ beta, anchor, pairs, divergence, normalise }): Objective => ({
+    channels: ["logp"],
+    unit: unitOf(pairs),
+    models: anchorModels(anchor),
+    loss(input) {
+      const sums = scored(rowSums(input, anchor), divergence, normalise);
+      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
+        const residual = sums.value[a]! - sums.value[b]! - 1 / (2 * beta);
+        return { loss: residual * residual, better: 2 * residual, worse: -2 * residual };
+      });
+    },
+  }),
+});

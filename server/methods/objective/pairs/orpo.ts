@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { objective } from "../../../core/declaration.ts";
+import type { Objective } from "../../../core/seams.ts";
+import { log1mexp, logSigmoid, sigmoid } from "../numbers.ts";
+import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
+import { rowSums } from "../rowLevel.ts";
+
+/** The mean log-prob is kept this far below 0: at 0 the odds are infinite. */
+const certain = -1e-9;
+
+/** log(p / (1 − p)) of a mean log-prob, and its derivative by it. */
+function logOdds(mean: number): [number, number] {
+  const x = Math.min(mean, certain);
+  return [x - log1mexp(x), mean > certain ? 0 : -1 / Math.expm1(x)];
+}
+
+export const orpo = objective({
+  name: "orpo",
+  summary:
+    "Likelihood of the better answer plus a logistic loss on the odds of better against worse; needs no reference.",
+  formula: "ℓ = −p_b − λ log σ(log odds p_b − log odds p_w), p = mean log π, odds = e^p / (1 − e^p)",
+  sources: [
+    "ORPO: Monolithic Preference Optimization without Reference Model",
+    "PRefLexOR: Preference-based Recursive Language Modeling for Exploratory Optimization of Reasoning and Agentic Thinking",
+  ],
+  params: z.object({
+    lambda: z.number().min(0).default(0.1).describe("Factor on the odds-ratio loss; TRL calls it `beta`."),
+    sft: z.number().min(0).default(1).describe("Factor on the better answer's negative log-likelihood."),
+    pairs: pairing(),
+  }),
+  create: ({ lambda, sft, pairs }): Objective => ({
+    channels: ["logp"],
+    unit: unitOf(pairs),
+    loss(input) {
+      const sums = rowSums(input, "none", true);
+      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
+        const [[better, byBetter], [worse, byWorse]] = [logOdds(sums.value[a]!), logOdds(sums.value[b]!)];
+        const pull = lambda * sigmoid(worse - better);
+        return {
+          loss: -sft * sums.value[a]! - lambda * logSigmoid(better - worse),
+          better: -sft - pull * byBetter,
+          worse: pull * byWorse,
+        };
+      });
+    },
+  }),
+});

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { objective } from "../../../core/declaration.ts";
+import type { Objective } from "../../../core/seams.ts";
+import { anchorParam } from "../anchor.ts";
+import { overPairs, pairing, pairsOf, unitOf } from "../pairs/pairs.ts";
+import { anchorModels, rowScores, rowSums } from "../rowLevel.ts";
+
+export const refuel = objective({
+  name: "refuel",
+  aliases: ["rebel", "relative_future"],
+  summary:
+    "The difference of two answers' log-ratios to the weights that wrote them, over η, is regressed on the difference of their rewards.",
+  formula: "ℓ = ((Δ − Δ′)/η − (R − R′))², Δ = Σ log π/π_t",
+  sources: [
+    "Regressing the Relative Future: Efficient Policy Optimization for Multi-turn RLHF",
+    "REBEL: Reinforcement Learning via Regressing Relative Rewards",
+  ],
+  params: z.object({
+    eta: z
+      .number()
+      .positive()
+      .default(1)
+      .describe("Step size η: how far a difference of 1 in reward may carry."),
+    anchor: anchorParam("behaviour"),
+    pairs: pairing(),
+    form: z
+      .enum(["paper", "released"])
+      .default("paper")
+      .describe("released: (Δ − Δ′ − η (R − R′))², which is η² times the paper's."),
+  }),
+  create: ({ eta, anchor, pairs, form }): Objective => ({
+    channels: ["logp"],
+    unit: unitOf(pairs),
+    models: anchorModels(anchor),
+    loss(input) {
+      const sums = rowSums(input, anchor);
+      const scores = rowScores(input);
+      const [left, right] = form === "paper" ? [1 / eta, 1] : [1, eta];
+      return overPairs(input, pairsOf(input, pairs, true), sums, (a, b) => {
+        const residual = left * (sums.value[a]! - sums.value[b]!) - right * (scores[a]! - scores[b]!);
+        return { loss: residual * residual, better: 2 * left * residual, worse: -2 * left * residual };
+      });
+    },
+  }),
+});

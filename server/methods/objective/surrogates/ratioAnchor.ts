@@ -1,0 +1,70 @@
+/** Which distribution a ratio is against, and where its log-probs stand. */
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import type { Batch, Model, ObjectiveInput } from "../../../core/seams.ts";
+import { column } from "../column.ts";
+
+export const anchorParam = z
+  .enum(["behaviour", "proximal", "interpolated", "reference", "sampled"])
+  .default("behaviour")
+  .describe(
+    "What the ratio is against. behaviour: the model that generated, at temperature 1; sampled: the distribution drawn from; proximal: the policy as the step's updates found it, computed anew; interpolated: that, estimated between behaviour and now by the weights' versions; reference: the reference model.",
+  );
+
+export type Anchor = z.output<typeof anchorParam>;
+
+/** The models beside the behaviour whose log-probs an anchor needs. */
+export const anchorModels = (anchor: Anchor): readonly Model[] =>
+  anchor === "reference" || anchor === "proximal" ? [anchor] : [];
+
+/** The log-probs that the ratio is against, per token. @throws UserError naming the column that is missing */
+export function anchorColumn(
+  { batch, now, old, version }: Pick<ObjectiveInput, "batch" | "now" | "old" | "version">,
+  anchor: Anchor,
+): Float64Array {
+  const who = `a ratio to ${anchor}`;
+  switch (anchor) {
+    case "behaviour":
+      return column(old, "logp", "the objective");
+    case "reference":
+    case "proximal":
+      return column(old, `logp:${anchor}`, who);
+    case "sampled":
+      return sampledColumn(batch, who);
+    case "interpolated":
+      return interpolated(batch, column(now, "logp", who), column(old, "logp", who), version);
+  }
+}
+
+/** @throws UserError where the rollouts lack `logp_sampled` */
+export function sampledColumn({ columns }: Batch, who: string): Float64Array {
+  if (columns.logp_sampled !== undefined) return columns.logp_sampled;
+  throw new UserError(`${who} needs logp_sampled, which was not given`, {
+    code: "channel-missing",
+    action: "Record logp_sampled with the rollouts, or choose options that do not use it.",
+  });
+}
+
+/**
+ * log π_prox ≈ log π_behav + α (log π − log π_behav), α = (v_prox − v_behav) / (v − v_behav) in [0, 1], from the
+ * versions of the weights: v that of now, v_prox that at the start of the step's updates.
+ */
+function interpolated(
+  { columns, version: start }: Batch,
+  now: Float64Array,
+  behaviour: Float64Array,
+  version: number | undefined,
+): Float64Array {
+  const { versions } = columns;
+  if (versions === undefined || version === undefined)
+    throw new UserError("a ratio to interpolated log-probs needs the weights' version of each token", {
+      code: "channel-missing",
+      action: "Record `versions` with the rollouts, or choose another anchor.",
+    });
+  const proximal = start ?? version - 1;
+  return behaviour.map((then, i) => {
+    const [gap, all] = [proximal - versions[i]!, version - versions[i]!];
+    const alpha = versions[i]! < 0 || all <= 0 ? 0 : Math.min(1, Math.max(0, gap / all));
+    return alpha === 0 ? then : then + alpha * (now[i]! - then);
+  });
+}

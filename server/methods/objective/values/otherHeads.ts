@@ -1,0 +1,7 @@
+/** Where an objective finds what heads of other models say. */
+import type { Channel, HeadOf } from "../../../core/seams.ts";
+
+/** Of the recorded tokens. */
+export const otherHead = ({ head, model }: HeadOf): Channel => `head:${head}@${model}`;
+/** Of an action that the policy takes now in the place of the recorded one, at the state it is taken in. */
+export const drawnHead = ({ head, model }: HeadOf): Channel => `head:${head}@${model}~drawn`;

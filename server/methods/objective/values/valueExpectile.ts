@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { objective } from "../../../core/declaration.ts";
+import { valueLoss, type ValueMethod } from "./valueLoss.ts";
+import { gammaParam, headParam, statesParam } from "./valueParams.ts";
+
+const params = z.object({
+  head: headParam("value"),
+  tau: z
+    .number()
+    .gt(0)
+    .lt(1)
+    .default(0.7)
+    .describe("Expectile τ: above ½, what good continuations bring counts more."),
+  gamma: gammaParam,
+  level: statesParam,
+});
+
+function expectile(tau: number): ValueMethod {
+  return {
+    loss({ weights, factors, now, returns, gradient }, from, to) {
+      let total = 0;
+      for (let t = from; t < to; t++) {
+        if (weights[t] === 0) continue;
+        const gap = returns[t]! - now[t]!;
+        const weight = factors[t]! * (gap >= 0 ? tau : 1 - tau);
+        total += 0.5 * weight * gap * gap;
+        gradient[t] = -weight * gap;
+      }
+      return total;
+    },
+  };
+}
+
+export const valueExpectile = objective({
+  name: "value_expectile",
+  summary: "A value head is regressed on an upper expectile of returns: what the better continuations bring.",
+  formula: "ℓ = ½ |τ − 1[R < V]| (R − V)²",
+  sources: ["Offline Reinforcement Learning with Implicit Q-Learning"],
+  params,
+  create: ({ tau, ...options }) => valueLoss(options, () => expectile(tau)),
+});

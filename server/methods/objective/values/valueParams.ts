@@ -1,0 +1,37 @@
+/** What losses of value heads share: parameters, and columns. */
+import { z } from "zod";
+import { refers } from "../../../core/references.ts";
+import type { Level, ObjectiveInput } from "../../../core/seams.ts";
+import { firstTrained, spanMass, spansOf } from "../spans.ts";
+
+export const headParam = (usual: string) =>
+  refers({ to: "head" }).min(1).default(usual).describe("Name of the head in `model.value_heads`.");
+export const gammaParam = z
+  .number()
+  .min(0)
+  .max(1)
+  .default(1)
+  .describe("Discount of rewards to come, where no returns are known.");
+export const statesParam = z
+  .enum(["token", "step", "turn", "response"])
+  .default("token")
+  .describe(
+    "Which states have a value: those before each token, each step or turn, or before the response (V(x)).",
+  );
+export { headChannel } from "../channelNames.ts";
+
+/** Each state's share of the loss, at the first trained token behind it; 0 elsewhere. */
+export function stateFactors(
+  input: Pick<ObjectiveInput, "batch" | "weights" | "factors">,
+  level: Level,
+): Float64Array {
+  if (level === "token") return input.factors;
+  const spans = spansOf(input.batch, level);
+  const mass = spanMass(spans, level, input);
+  const factors = new Float64Array(input.factors.length);
+  spans.starts.forEach((start, k) => {
+    const first = firstTrained(input.weights, start, spans.ends[k]!);
+    if (first >= 0) factors[first]! += mass[k]!;
+  });
+  return factors;
+}

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { replayDraw } from "../../../core/declaration.ts";
+import { unweighted, withoutReplacement } from "./drawing.ts";
+
+export const drawSameTasks = replayDraw({
+  name: "same_tasks",
+  summary:
+    "Only rollouts of tasks that this step asks again: solutions found earlier stand beside its fresh attempts.",
+  sources: [
+    "DeepSearch: Overcome the Bottleneck of Reinforcement Learning with Verifiable Rewards via Monte Carlo Tree Search",
+  ],
+  params: z.object({}),
+  create: () => (kept, n, random, tasks) => {
+    const those = [...kept.keys()].filter((index) => tasks.has(kept[index]!.task));
+    return unweighted(withoutReplacement(those, n, random));
+  },
+});

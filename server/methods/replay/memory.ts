@@ -1,0 +1,178 @@
+/** Rollouts kept beyond their step, and the mean rewards of recent groups. Bounded; saved and taken up exactly. */
+import type { Batch, Drawn, Past, ReplayAdmission, RewardColumn, Saved, Stateful } from "../../core/seams.ts";
+import { lengthOfAll } from "../../core/batch.ts";
+import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
+import { mean } from "../../../shared/mean.ts";
+
+/** One kept rollout. */
+export interface KeptRow {
+  /** Of one row. */
+  readonly batch: Batch;
+  /** Step over all rl stages at which it was written. */
+  readonly step: number;
+  /** Rollouts that were written together have the same. */
+  readonly group: string;
+  /** What each term paid it; columns of one row. */
+  readonly terms: readonly RewardColumn[];
+  /** Combined; NaN: none. */
+  readonly reward: number;
+  /** 1, 0, or 2 where unknown. */
+  readonly success: number;
+  /** Per token; NaN where it has none. */
+  advantages: Float64Array;
+  /** They were computed anew, and stay. */
+  settled?: boolean;
+  /** Left out of its own step's batch. */
+  readonly left: boolean;
+  draws: number;
+}
+
+/** What is drawn together: one rollout, or the kept ones of a group. */
+export interface Unit {
+  readonly rows: readonly KeptRow[];
+  readonly past: Past;
+}
+
+/** Over the tokens that train. */
+function meanOver({ mask }: Batch, column: Float64Array | undefined): number {
+  if (column === undefined) return Number.NaN;
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < column.length; i++) {
+    if (mask[i] !== 1 || Number.isNaN(column[i]!)) continue;
+    sum += column[i]!;
+    count += 1;
+  }
+  return sum / count;
+}
+
+export function pastOf(rows: readonly KeptRow[], step: number): Past {
+  const of = (value: (row: KeptRow) => number): number => mean(rows.map(value));
+  return {
+    task: rows[0]!.batch.records[0]!.task.id,
+    reward: of(({ reward }) => reward),
+    advantage: of(({ batch, advantages }) => meanOver(batch, advantages)),
+    success: of(({ success }) => (success === 2 ? Number.NaN : success)),
+    perplexity: of(({ batch }) => Math.exp(-meanOver(batch, batch.columns.logp_old))),
+    length: of(({ batch }) => lengthOfAll(batch)),
+    age: step - rows[0]!.step,
+    draws: Math.max(...rows.map(({ draws }) => draws)),
+    left: rows.every(({ left }) => left),
+  };
+}
+
+export class Memory implements Stateful {
+  rows: KeptRow[] = [];
+  /** Means and spreads of rewards of recent groups, oldest first. */
+  private means: number[] = [];
+  private spreads: number[] = [];
+
+  /** How many groups' rewards are remembered. */
+  groups = 0;
+
+  /**
+   * @param capacity rollouts
+   * @param maxAge steps
+   * @param fixed the rollouts are a file's: of them only what a run has added is saved
+   */
+  constructor(
+    readonly capacity: number,
+    private readonly maxAge: number | undefined,
+    readonly fixed = false,
+  ) {}
+
+  /** Keeps those that are let in; the oldest make room. */
+  keep(rows: readonly KeptRow[], admits: ReplayAdmission, step: number): void {
+    this.rows.push(...rows.filter((row) => admits(pastOf([row], step))));
+    this.forget(step);
+  }
+
+  forget(step: number): void {
+    const fresh =
+      this.maxAge === undefined ? this.rows : this.rows.filter((row) => step - row.step <= this.maxAge!);
+    this.rows = fresh.slice(Math.max(0, fresh.length - this.capacity));
+  }
+
+  get full(): boolean {
+    return this.rows.length >= this.capacity;
+  }
+
+  units(by: "rollout" | "group", step: number): Unit[] {
+    if (by === "rollout") return this.rows.map((row) => ({ rows: [row], past: pastOf([row], step) }));
+    const groups = new Map<string, KeptRow[]>();
+    for (const row of this.rows) {
+      const known = groups.get(row.group);
+      if (known === undefined) groups.set(row.group, [row]);
+      else known.push(row);
+    }
+    return [...groups.values()].map((rows) => ({ rows, past: pastOf(rows, step) }));
+  }
+
+  /** Remembers the rewards of a step's groups. */
+  observe(rewards: readonly Float64Array[]): void {
+    for (const values of rewards) {
+      if (values.length === 0) continue;
+      const centre = mean([...values]);
+      const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
+      this.means.push(centre);
+      this.spreads.push(values.length < 2 ? 0 : Math.sqrt(squares / (values.length - 1)));
+    }
+    this.means = this.means.slice(Math.max(0, this.means.length - this.groups));
+    this.spreads = this.spreads.slice(Math.max(0, this.spreads.length - this.groups));
+  }
+
+  /** Quantiles of the mean reward and of the spread of recent groups; undefined before the first. */
+  level(quantile: number): { readonly mean: number; readonly spread: number } | undefined {
+    if (this.means.length === 0) return undefined;
+    return { mean: quantileOf(this.means, quantile), spread: quantileOf(this.spreads, quantile) };
+  }
+
+  save(): Saved {
+    const { json, arrays }: Saved = this.fixed ? savedOfFile(this.rows) : savedRows(this.rows);
+    return {
+      json,
+      arrays: { ...arrays, means: Float64Array.from(this.means), spreads: Float64Array.from(this.spreads) },
+    };
+  }
+  load(saved: Saved): void {
+    if (this.fixed) takeUpFile(this.rows, saved);
+    else this.rows = takenUp(saved);
+    this.means = [...(saved.arrays?.["means"] ?? [])];
+    this.spreads = [...(saved.arrays?.["spreads"] ?? [])];
+  }
+}
+
+/** Linear between the two nearest order statistics. */
+export function quantileOf(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const at = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+/** Units and weights of a draw, with the draw counted. */
+export function taken(
+  units: readonly Unit[],
+  drawn: readonly Drawn[],
+): { rows: KeptRow[]; weights: number[] } {
+  const rows: KeptRow[] = [];
+  const weights: number[] = [];
+  for (const { index, weight } of drawn)
+    for (const row of units[index]!.rows) {
+      row.draws += 1;
+      rows.push(row);
+      weights.push(weight);
+    }
+  return { rows, weights };
+}
+
+/** Advantages per token of rows whose reward is held against what recent groups got; undefined: drop the row. */
+export function recalibrated(
+  row: KeptRow,
+  level: { readonly mean: number; readonly spread: number },
+  { negatives, divide }: { readonly negatives: "drop" | "keep"; readonly divide: boolean },
+): Float64Array | undefined {
+  const centred = row.reward - level.mean;
+  if (Number.isNaN(centred) || (negatives === "drop" && centred < 0)) return undefined;
+  const value = divide ? centred / (level.spread + 1e-6) : centred;
+  return new Float64Array(row.batch.tokens.length).fill(value);
+}

@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { rescore } from "../../core/declaration.ts";
+
+export const rescoreRecalibrated = rescore({
+  name: "recalibrated",
+  summary:
+    "The reward less a quantile of the mean rewards of recent groups: what was good for an earlier policy is held against what the present one gets.",
+  formula: "A = R − quantile(mean rewards of the last `window` groups); A < 0 dropped",
+  sources: [
+    "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
+  ],
+  params: z.object({
+    quantile: z.number().min(0).max(1).default(0.5).describe("0.5 is the median, as in the source."),
+    window: z.number().int().positive().default(10_240).describe("Groups remembered; the oldest go first."),
+    negatives: z
+      .enum(["drop", "keep"])
+      .default("drop")
+      .describe("What becomes of rollouts below the quantile."),
+    divide: z
+      .boolean()
+      .default(false)
+      .describe("Divides by the same quantile of the groups' standard deviations."),
+  }),
+  create: ({ quantile, window, negatives, divide }) => ({
+    from: "recalibrated",
+    quantile,
+    window,
+    negatives,
+    divide,
+  }),
+});

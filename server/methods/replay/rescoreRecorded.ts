@@ -1,0 +1,12 @@
+import { z } from "zod";
+import { rescore } from "../../core/declaration.ts";
+
+export const rescoreRecorded = rescore({
+  name: "recorded",
+  summary: "Replayed rollouts train with the advantages they were kept with.",
+  sources: [
+    "Squeeze the Soaked Sponge: Efficient Off-policy Reinforcement Finetuning for Large Language Model",
+  ],
+  params: z.object({}),
+  create: () => ({ from: "recorded" }),
+});

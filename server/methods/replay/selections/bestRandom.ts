@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { selection } from "../../../core/declaration.ts";
+import { withoutReplacement } from "../draws/drawing.ts";
+import { byReward } from "./ranking.ts";
+
+export const bestRandom = selection({
+  name: "best_random",
+  summary: "Of each group the rollout with the best reward trains, and others drawn at random.",
+  sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
+  params: z.object({
+    keep: z.number().int().min(2).default(2).describe("Rollouts of a group that stay, the best included."),
+  }),
+  create: ({ keep }) => ({
+    over: "group",
+    choose: (rows, random) => {
+      const [best, ...rest] = byReward(rows);
+      return best === undefined ? [] : [best, ...withoutReplacement(rest, keep - 1, random)];
+    },
+  }),
+});

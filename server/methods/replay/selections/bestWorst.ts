@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { selection } from "../../../core/declaration.ts";
+import { byReward } from "./ranking.ts";
+
+export const bestWorst = selection({
+  name: "best_worst",
+  summary: "Of each group the rollouts with the best and with the worst rewards train.",
+  sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
+  params: z.object({
+    best: z.number().int().positive().default(1).describe("How many of the best."),
+    worst: z.number().int().positive().default(1).describe("How many of the worst."),
+  }),
+  create: ({ best, worst }) => ({
+    over: "group",
+    choose: (rows) => {
+      const order = byReward(rows);
+      return [...new Set([...order.slice(0, best), ...order.slice(-worst)])];
+    },
+  }),
+});

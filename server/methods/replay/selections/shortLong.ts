@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { selection } from "../../../core/declaration.ts";
+import type { Candidate } from "../../../core/seams.ts";
+
+/** Places of those that meet a condition, by length. */
+const ordered = (rows: readonly Candidate[], meets: (row: Candidate) => boolean, sign: 1 | -1): number[] =>
+  [...rows.keys()]
+    .filter((at) => meets(rows[at]!))
+    .sort((a, b) => sign * (rows[a]!.length - rows[b]!.length) || a - b);
+
+export const shortLong = selection({
+  name: "short_long",
+  aliases: ["rorecomp"],
+  summary:
+    "Of all rollouts of a step the shortest successes and the longest failures train, so that length is contrasted without a reward on it. The paper's share and its schedule of compensation batches could not be confirmed: both are parameters here.",
+  sources: [
+    "RoRecomp: Enhancing Reasoning Efficiency via Rollout Response Recomposition in Reinforcement Learning",
+  ],
+  status: "approximate",
+  params: z.object({
+    successes: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.5)
+      .describe("Share of the successes that stays, the shortest first."),
+    failures: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.5)
+      .describe("Share of the failures that stays, the longest first."),
+  }),
+  create: ({ successes, failures }) => ({
+    over: "step",
+    choose: (rows) => {
+      const right = ordered(rows, ({ success }) => success === 1, 1);
+      const wrong = ordered(rows, ({ success }) => success === 0, -1);
+      return [
+        ...right.slice(0, Math.ceil(successes * right.length)),
+        ...wrong.slice(0, Math.ceil(failures * wrong.length)),
+      ].sort((a, b) => a - b);
+    },
+  }),
+});

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import { rewardTerm } from "../../core/declaration.ts";
+import { perRow, value } from "./perRow.ts";
+
+function compile(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "su");
+  } catch (error) {
+    throw new UserError(`format: not a regular expression: ${messageOf(error)}`, {
+      code: "format-pattern",
+      action: "Mend `pattern`; it is JavaScript's syntax.",
+    });
+  }
+}
+
+/** Each tag opens and closes exactly once, in the order given, without overlap. */
+function tagsInOrder(text: string, tags: readonly string[]): boolean {
+  let from = 0;
+  for (const tag of tags) {
+    const [open, close] = [`<${tag}>`, `</${tag}>`];
+    const start = text.indexOf(open);
+    const end = text.indexOf(close);
+    if (
+      start < from ||
+      end < start ||
+      text.indexOf(open, start + 1) >= 0 ||
+      text.indexOf(close, end + 1) >= 0
+    )
+      return false;
+    from = end + close.length;
+  }
+  return true;
+}
+
+export const format = rewardTerm({
+  name: "format",
+  summary: "1 where the response has the wanted form: a pattern over all of it, tags in order, or both.",
+  formula: "r = present if the response matches ^pattern$ and every tag occurs once, in order; else absent",
+  sources: ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"],
+  judges: "form",
+  range: ({ present, absent }) => [Math.min(present, absent), Math.max(present, absent)],
+  params: z.object({
+    pattern: z.string().optional().describe("Regular expression that the whole response must match."),
+    tags: z.array(z.string().min(1)).optional().describe("Tags, e.g. [think, answer]."),
+    present: z
+      .number()
+      .default(1)
+      .describe(
+        "What the form earns; 1.1 with `absent: 1` and `combine: product` is a tenth more for what is right.",
+      ),
+    absent: z.number().default(0).describe("What every other response earns."),
+  }),
+  create: ({ pattern, tags, present, absent }) => {
+    if (pattern === undefined && tags === undefined)
+      throw new UserError("format has neither `pattern` nor `tags`", {
+        code: "format-empty",
+        action: "Give one of them: without, every response would be right.",
+      });
+    const whole = pattern === undefined ? undefined : compile(`^(?:${pattern})$`);
+    return perRow(({ response }) =>
+      value(
+        (whole === undefined || whole.test(response)) && (tags === undefined || tagsInOrder(response, tags))
+          ? present
+          : absent,
+      ),
+    );
+  },
+});

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { refers } from "../../../core/references.ts";
+import { rewardTerm } from "../../../core/declaration.ts";
+import { outcomeCrossEntropy } from "../../objective/values/outcomeCrossEntropy.ts";
+import type { Batch, RewardTerm, TermValue } from "../../../core/seams.ts";
+import { learning, scoreBy, update as updateParam } from "./lesson.ts";
+
+const params = z.object({
+  model: refers({ to: "model" })
+    .min(1)
+    .describe(
+      "The model in `models` that is the process reward model; it has to train unless `update: frozen`.",
+    ),
+  reference: refers({ to: "model", also: ["reference"] })
+    .min(1)
+    .default("reference")
+    .describe("The model it is compared with: `reference`, or a name in `models`."),
+  beta: z.number().positive().default(0.05).describe("Factor β on the log-ratio."),
+  update: updateParam("online", "it learns from the same rollouts which of them are right"),
+  from: refers({ to: "term" })
+    .optional()
+    .describe("The term whose values say what is right; default: the first that has one."),
+  level: z
+    .enum(["token", "response"])
+    .default("token")
+    .describe("Pays every token its own ratio, or the response their sum."),
+  scale: z
+    .enum(["none", "largest_return"])
+    .default("none")
+    .describe(
+      "largest_return: over the step's largest |Σ of the log-ratios from a token on|, so that none exceeds 1, whatever β is (PRIME's released code).",
+    ),
+});
+type Params = z.output<typeof params>;
+
+/** What log-ratios are multiplied by. */
+function factorOf(ratios: readonly (readonly number[])[], { beta, scale }: Params): number {
+  if (scale === "none") return beta;
+  let largest = 0;
+  for (const own of ratios) {
+    let later = 0;
+    for (let t = own.length - 1; t >= 0; t--) {
+      later += own[t]!;
+      largest = Math.max(largest, Math.abs(later));
+    }
+  }
+  return 1 / (largest + 1e-6);
+}
+
+/** β log π/π_ref of the tokens that train, 0 elsewhere. */
+async function paid(
+  options: Params,
+  batch: Batch,
+  models: Parameters<RewardTerm["score"]>[1]["models"],
+): Promise<TermValue[]> {
+  const { model, reference, level } = options;
+  const [{ logp: own }, { logp: other }] = [
+    await scoreBy(models, model, batch, ["logp"]),
+    await scoreBy(models, reference, batch, ["logp"]),
+  ];
+  const ratios = batch.records.map((_, row) => {
+    const values: number[] = [];
+    for (let t = batch.offsets[row]!; t < batch.offsets[row + 1]!; t++)
+      values.push(batch.mask[t] === 1 ? own![t]! - other![t]! : 0);
+    return values;
+  });
+  const factor = factorOf(ratios, options);
+  return ratios.map((ratio): TermValue => {
+    const values = ratio.map((value) => factor * value);
+    return level === "token"
+      ? { kind: "values", level, values }
+      : { kind: "value", value: values.reduce((sum, value) => sum + value, 0) };
+  });
+}
+
+export const implicitPrm = rewardTerm({
+  name: "implicit_prm",
+  aliases: ["prime"],
+  summary:
+    "A language model that learns only which responses are right pays every token by its log-ratio to a reference.",
+  formula: "r_t = β log π_prm(y_t) / π_ref(y_t), with π_prm fitted by BCE(σ(Σ_t r_t), right)",
+  sources: ["Process Reinforcement through Implicit Rewards", "Free Process Rewards without Process Labels"],
+  params,
+  create: (options, context): RewardTerm => {
+    const { model, reference: anchor, beta, from, update } = options;
+    const objective = outcomeCrossEntropy.create({ beta, anchor }, context);
+    return {
+      ...learning(update, { model, objective, from, who: context.name ?? model }),
+      score: (batch, { models }) => paid(options, batch, models),
+    };
+  },
+});

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { refers } from "../../../core/references.ts";
+import { rewardTerm } from "../../../core/declaration.ts";
+import { failure, none, value } from "../perRow.ts";
+import type { Batch, Models, Policy, RewardTerm, TermValue } from "../../../core/seams.ts";
+import { askedOf, tokenLikelihoods, type Reading } from "./readings.ts";
+import { hasEnded } from "../../../core/ends.ts";
+
+/** Σ_t log p(text_t | context, text_<t) of each reading. */
+const likelihoods = async (...asked: Parameters<typeof tokenLikelihoods>): Promise<number[]> =>
+  (await tokenLikelihoods(...asked)).map((logp) => logp.reduce((sum, one) => sum + one, 0));
+
+/** The thought of a row, without the token that ended it. */
+function thoughtOf(batch: Batch, row: number, { tokenizer }: Pick<Policy, "tokenizer">): Int32Array {
+  const tokens = batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]);
+  const ended = hasEnded(tokens, tokenizer);
+  return ended ? tokens.subarray(0, -1) : tokens;
+}
+
+const params = z.object({
+  model: refers({ to: "model", also: ["reference"] })
+    .min(1)
+    .default("no_think")
+    .describe(
+      "The model that reads the text without the thought: an average that follows the policy, in the paper.",
+    ),
+  between: z.string().default("").describe("What stands between a thought and the text, e.g. `</think>`."),
+  per: z
+    .enum(["text", "token"])
+    .default("text")
+    .describe("text: nats of the whole text that follows; token: the mean over its tokens."),
+});
+
+async function score(
+  batch: Batch,
+  models: Models,
+  { model, between, per }: z.output<typeof params>,
+): Promise<TermValue[]> {
+  const policy = models.get("policy");
+  const { tokenizer, context: room } = policy;
+  const bridge = tokenizer.encode(between);
+  const results: TermValue[] = batch.records.map(() => none);
+  const [thought, plain]: [Reading[], Map<string, Reading>] = [[], new Map()];
+  batch.records.forEach(({ task }, row) => {
+    if (task.answer === undefined) {
+      results[row] = failure(
+        `information_gain needs the text that follows, and task ${task.id} has none: use a \`corpus\``,
+      );
+      return;
+    }
+    const text = tokenizer.encode(task.answer);
+    const asked = askedOf(batch, row);
+    const context = [...asked, ...thoughtOf(batch, row, policy), ...bridge];
+    if (context.length + text.length > room) {
+      results[row] = failure(
+        `prompt, thought and text are ${context.length + text.length} tokens, more than the model's context of ${room}`,
+      );
+      return;
+    }
+    if (text.length === 0) return;
+    thought.push({ row, context, text });
+    plain.set(`${batch.group[row]!}`, { row, context: [...asked], text });
+  });
+  const withThought = await likelihoods(thought, batch, models, "policy");
+  const bases = await likelihoods([...plain.values()], batch, models, model);
+  const base = new Map([...plain.keys()].map((group, i) => [group, bases[i]!]));
+  thought.forEach(({ row, text }, i) => {
+    const gain = withThought[i]! - base.get(`${batch.group[row]!}`)!;
+    results[row] = Number.isFinite(gain)
+      ? value(per === "token" ? gain / text.length : gain)
+      : failure(`the gain in likelihood is ${gain}`);
+  });
+  return results;
+}
+
+export const informationGain = rewardTerm({
+  name: "information_gain",
+  summary:
+    "What a thought adds to the likelihood of the text that follows, against a copy of the policy that reads on without it.",
+  formula: "r = log p_θ(x_t | x_<t, c) − log p_φ(x_t | x_<t), φ ← 0.999 φ + 0.001 θ",
+  sources: ["RLP: Reinforcement as a Pretraining Objective"],
+  judges: "answer",
+  params,
+  create: (options): RewardTerm => ({ score: (batch, { models }) => score(batch, models, options) }),
+});

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { refers } from "../../../core/references.ts";
+import { rewardTerm } from "../../../core/declaration.ts";
+import { bradleyTerry } from "../../objective/pairs/bradleyTerry.ts";
+import { pairing } from "../../objective/pairs/pairs.ts";
+import { headChannel, headParam } from "../../objective/values/valueParams.ts";
+import type { RewardTerm, TermValue } from "../../../core/seams.ts";
+import { learning, scoreBy, update as updateParam } from "./lesson.ts";
+import { failure, none, value } from "../perRow.ts";
+
+const params = z.object({
+  model: refers({ to: "model" })
+    .min(1)
+    .describe("The model in `models` that has the head; it has to train unless `update: frozen`."),
+  head: headParam("reward"),
+  update: updateParam("frozen", "it learns from pairs of the same rollouts which is the better"),
+  from: refers({ to: "term" })
+    .optional()
+    .describe("The term that ranks the rollouts it learns from; default: the first that has a value."),
+  pairs: pairing("all"),
+  margin: z.number().min(0).default(0).describe("How far apart the scores of a pair have to be."),
+});
+
+export const rewardModel = rewardTerm({
+  name: "reward_model",
+  aliases: ["bradley_terry"],
+  summary:
+    "The score of a head of another model at a response's last token; the head can learn from pairs as the run goes on.",
+  formula: "r = head(s_last); online: ℓ = −log σ(r_better − r_worse − margin)",
+  sources: [
+    "Training language models to follow instructions with human feedback",
+    "Reusing Embeddings: Reproducible Reward Model Research in Large Language Model Alignment without GPUs",
+  ],
+  params,
+  create: ({ model, head, update, from, pairs, margin }, context): RewardTerm => {
+    const objective = bradleyTerry.create({ head, pairs, margin, centre: 0 }, context);
+    return {
+      ...learning(update, { model, objective, from, who: context.name ?? model }),
+      async score(batch, { models }) {
+        const channel = headChannel(head);
+        const scores = (await scoreBy(models, model, batch, [channel]))[channel]!;
+        return batch.records.map((_, row): TermValue => {
+          let last = batch.offsets[row + 1]! - 1;
+          while (last >= batch.offsets[row]! && batch.mask[last] === 0) last -= 1;
+          if (last < batch.offsets[row]!) return none;
+          const score = scores[last]!;
+          return Number.isFinite(score) ? value(score) : failure(`the score of ${model} is ${score}`);
+        });
+      },
+    };
+  },
+});

@@ -1,0 +1,193 @@
+/**
+ * The process in which a user's reward runs. It is told what to load and what to score over the IPC channel; its
+ * stdout is the user's own. It may be killed at any moment and holds nothing worth keeping.
+ */
+import { pathToFileURL } from "node:url";
+import { isMainThread, Worker, workerData } from "node:worker_threads";
+import type { JudgedCriterion } from "../../../../shared/criteria.ts";
+import type { TermValue, TextSpans } from "../../../core/seams.ts";
+import { cut } from "./cut.ts";
+import { endGroup, markName } from "./processGroup.ts";
+import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
+
+type Score = (input: ScoreInput) => unknown;
+const levels = ["token", "step", "turn"] as const;
+let score: Score | undefined;
+
+const say = (message: FromHost): void => void process.send?.(message);
+
+function shown(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (typeof value === "object" && value !== null) {
+    try {
+      return `${Array.isArray(value) ? "the list" : "the object"} ${JSON.stringify(value)?.slice(0, 120)}`;
+    } catch (error) {
+      return `an object that can't be shown (${error instanceof Error ? error.message : String(error)})`;
+    }
+  }
+  return typeof value === "string"
+    ? `the string ${JSON.stringify(value.slice(0, 120))}`
+    : `${typeof value} ${String(value)}`;
+}
+
+const failed = (message: string): TermValue => ({ kind: "error", message: cut(message) });
+const isFunction = (value: unknown): value is Score => typeof value === "function";
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const forms = "a number, null, { value, spans, criteria } or { level, values }";
+
+/** A returned value as a term's value; whatever else it is becomes an error that shows it. @param length of the response */
+function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue {
+  if (result === undefined)
+    return failed(`returned nothing: is a \`return\` missing? It must return ${forms}`);
+  if (!isObject(result)) return plain(result);
+  const spans = result["spans"] === undefined ? {} : spansOf(result["spans"], length);
+  if (typeof spans === "string") return failed(spans);
+  const criteria = result["criteria"] === undefined ? {} : criteriaOf(result["criteria"]);
+  if (typeof criteria === "string") return failed(criteria);
+  if (Array.isArray(result["values"])) {
+    const several = listed(result["level"], result["values"]);
+    return several.kind === "values" ? { ...several, ...spans, ...criteria } : several;
+  }
+  if (!("value" in result)) return failed(`returned ${shown(result)}; it must return ${forms}`);
+  const one = plain(result["value"]);
+  return one.kind === "error" ? one : { ...one, ...spans, ...criteria };
+}
+
+function plain(result: unknown): TermValue {
+  if (result === null) return { kind: "none" };
+  if (typeof result !== "number") return failed(`returned ${shown(result)}; it must return ${forms}`);
+  return Number.isFinite(result)
+    ? { kind: "value", value: result }
+    : failed(`returned ${result}, which is not a finite number`);
+}
+
+function listed(name: unknown, values: readonly unknown[]): TermValue {
+  const level = levels.find((known) => known === name);
+  if (level === undefined)
+    return failed(`returned the level ${JSON.stringify(name)}; it must be one of ${levels.join(", ")}`);
+  const wrong = values.findIndex((value) => typeof value !== "number" || !Number.isFinite(value));
+  if (wrong >= 0)
+    return failed(
+      `returned ${shown(values[wrong])} as value ${wrong} of its list, where only finite numbers may stand`,
+    );
+  return { kind: "values", level, values: values.map(Number) };
+}
+
+const isSpan = (span: unknown, length: number): span is [number, number] =>
+  Array.isArray(span) &&
+  span.length === 2 &&
+  span.every((end) => Number.isInteger(end) && end >= 0 && end <= length) &&
+  span[0] <= span[1];
+
+/** What is wrong with returned spans, or the spans. */
+function spansOf(spans: unknown, length: number): string | { readonly spans: TextSpans } {
+  if (!isObject(spans))
+    return `returned ${shown(spans)} as \`spans\`, which must be { name: [[from, to], …] }`;
+  const checkedSpans: Record<string, [number, number][]> = {};
+  for (const [name, list] of Object.entries(spans)) {
+    if (!Array.isArray(list))
+      return `returned ${shown(list)} as \`spans.${name}\`, which must be a list of [from, to]`;
+    const own: [number, number][] = [];
+    for (const span of list) {
+      if (!isSpan(span, length))
+        return `returned ${shown(span)} in \`spans.${name}\`: a span is [from, to], characters of the response, which has ${length}`;
+      own.push([span[0], span[1]]);
+    }
+    checkedSpans[name] = own;
+  }
+  return { spans: checkedSpans };
+}
+
+/** True, false, a number from 0 to 1, or null: not known. */
+const isMet = (met: unknown): met is boolean | number | null =>
+  met === null || typeof met === "boolean" || (typeof met === "number" && met >= 0 && met <= 1);
+
+/** What is wrong with returned criteria, or the criteria. */
+function criteriaOf(criteria: unknown): string | { readonly criteria: readonly JudgedCriterion[] } {
+  if (!isObject(criteria))
+    return `returned ${shown(criteria)} as \`criteria\`, which must be { criterion: how far it is met }`;
+  const list: JudgedCriterion[] = [];
+  for (const [text, told] of Object.entries(criteria)) {
+    const { met, points = 1, veto = false } = isObject(told) ? told : { met: told };
+    const place = `in \`criteria[${JSON.stringify(text)}]\``;
+    if (!isMet(met))
+      return `returned ${shown(met)} ${place}: how far it is met is true, false, a number from 0 to 1, or null`;
+    if (typeof points !== "number" || !Number.isFinite(points))
+      return `returned ${shown(points)} as points ${place}, where a finite number belongs`;
+    if (typeof veto !== "boolean") return `returned ${shown(veto)} as veto ${place}: it is true or false`;
+    list.push({ text, points, ...(veto && { veto }), met: met === null ? null : Number(met) });
+  }
+  return { criteria: list };
+}
+
+const thrown = (error: unknown): string => {
+  if (!(error instanceof Error)) return `threw ${shown(error)}`;
+  const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at "));
+  // The line of the user's own that led there says more than one inside of Node.
+  const place = (
+    frames.find((line) => /(?:file:\/\/|[\\/]).*:\d+:\d+/.test(line) && !line.includes("node:")) ?? frames[0]
+  )?.trim();
+  return `threw ${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
+};
+
+async function load(bundle: string, name: string): Promise<FromHost> {
+  try {
+    const module: unknown = await import(pathToFileURL(bundle).href);
+    const found = isObject(module) ? module[name] : undefined;
+    if (isFunction(found)) {
+      score = found;
+      return { kind: "loaded" };
+    }
+    const exported = isObject(module) ? Object.keys(module) : [];
+    return {
+      kind: "refused",
+      message:
+        found === undefined
+          ? `it has no export "${name}" (it exports ${exported.join(", ") || "nothing"})`
+          : `its export "${name}" is ${shown(found)}, not a function`,
+    };
+  } catch (error) {
+    return { kind: "refused", message: cut(`loading it ${thrown(error)}`) };
+  }
+}
+
+async function judge(input: ScoreInput): Promise<TermValue> {
+  if (score === undefined) return failed("was called before it was loaded");
+  try {
+    return checked(await score(input), input.response.length);
+  } catch (error) {
+    return failed(thrown(error));
+  }
+}
+
+/** Ends this process and all that the reward has started. */
+function end(): void {
+  endGroup(process.pid, process.env[markName] ?? "");
+  process.kill(process.pid, "SIGKILL");
+}
+
+/** In a thread of its own: a function that never returns leaves the other no time to hear of the parent's death. */
+function watchParent(parent: number): void {
+  const gone = (): boolean => {
+    try {
+      process.kill(parent, 0);
+    } catch {
+      return true;
+    }
+    return process.platform !== "win32" && process.ppid !== parent;
+  };
+  setInterval(() => gone() && end(), 500);
+}
+
+if (!isMainThread) watchParent(Number(workerData));
+else if (process.send !== undefined) {
+  new Worker(new URL(import.meta.url), { workerData: process.ppid, execArgv: [] }).unref();
+  process.on("message", (message: ToHost) => {
+    if (message.kind === "load") void load(message.bundle, message.export).then(say);
+    else void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));
+  });
+  // The parent is gone: so is the reason to live.
+  process.on("disconnect", end);
+}

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { UserError } from "../../../../shared/errors.ts";
+import { rewardTerm } from "../../../core/declaration.ts";
+
+/** Chosen by `use: PATH.py[:function]`. The rule `python-reward` says on its line that no run starts with it. */
+export const python = rewardTerm({
+  name: "python",
+  summary: "A reward function in a Python file of the workspace.",
+  sources: ["verl custom_reward_function"],
+  params: z.object({
+    file: z.string().min(1).describe("The Python file, relative to the config that names it."),
+    export: z.string().default("compute_score").describe("The function's name."),
+    args: z.record(z.string(), z.json()).optional().describe("Given to every call."),
+  }),
+  create: ({ file, export: name }, context) => {
+    throw new UserError(
+      `reward term "${context.name ?? name}" is Python (${file}:${name}), and this version runs only TypeScript and JavaScript rewards`,
+      {
+        file,
+        code: "python-reward",
+        action: `Write it as \`export function score({ prompt, response, task })\` in a .ts file, or remove the term with --set reward.terms.${context.name ?? name}=null.`,
+      },
+    );
+  },
+});

@@ -1,0 +1,32 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { rewardTerm } from "../../../core/declaration.ts";
+import { UserReward } from "./userReward.ts";
+
+/** Seconds a call may take where the config does not say. */
+const defaultTimeout = 2;
+
+/** Chosen by `use: PATH.ts[:export]` (also .mts, .js, .mjs). */
+export const user = rewardTerm({
+  name: "user",
+  aliases: ["typescript", "javascript"],
+  summary:
+    "A reward function in a TypeScript or JavaScript file of the workspace, run in a process of its own. `spans` name characters of the response that masks read: `{ executed: [[0, 12]], error: [[4, 9]] }`.",
+  formula:
+    "r = score({ prompt, response, task, … }): number | null | { value, spans } | { level, values, spans }",
+  sources: [],
+  params: z.object({
+    file: z.string().min(1).describe("The file, relative to the config that names it."),
+    export: z.string().default("score").describe("The function's name; `default` for the default export."),
+    args: z.record(z.string(), z.json()).optional().describe("Given to every call as `args`."),
+    timeout: z.number().positive().optional().describe("Seconds for one rollout; default: reward.timeout."),
+  }),
+  create: ({ file, export: name, args, timeout }, context) =>
+    new UserReward({
+      file: resolve(context.folder, file),
+      export: name,
+      term: context.name ?? name,
+      args: args ?? {},
+      timeout: timeout ?? context.timeout ?? defaultTimeout,
+    }),
+});

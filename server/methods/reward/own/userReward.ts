@@ -1,0 +1,182 @@
+import { dirname } from "node:path";
+import { UserError } from "../../../../shared/errors.ts";
+import type { JsonObject } from "../../../../shared/json.ts";
+import type { Batch, RewardContext, RewardTerm, TermValue, Tokenizer } from "../../../core/seams.ts";
+import { lengthOfRow } from "../../../core/batch.ts";
+import { randomInt } from "node:crypto";
+import { bundleReward, type Bundle } from "./bundle.ts";
+import { cut } from "./cut.ts";
+import { HostProcess, NoAnswer } from "./hostProcess.ts";
+import { failure } from "../perRow.ts";
+import type { ScoreInput } from "./wire.ts";
+import { textWithoutEnds } from "../../../core/ends.ts";
+
+function stepsOf(batch: Batch, row: number, tokenizer: Tokenizer): readonly string[] | undefined {
+  const start = batch.offsets[row]!;
+  return batch.records[row]!.steps?.map(([from, to]) =>
+    textWithoutEnds(batch.tokens.subarray(start + from, start + to), tokenizer),
+  );
+}
+
+function turnsOf(batch: Batch, row: number, tokenizer: Tokenizer): ScoreInput["turns"] {
+  const first = batch.offsets[row]!;
+  return batch.records[row]!.turns?.map(({ role, start, end }) => ({
+    role,
+    text: textWithoutEnds(batch.tokens.subarray(first + start, first + end), tokenizer),
+  }));
+}
+
+/** Seconds for importing the module: its own top-level code may be slow, but not for ever. */
+const loadSeconds = 20;
+
+export interface UserRewardOptions {
+  /** Absolute path. */
+  readonly file: string;
+  readonly export: string;
+  readonly term: string;
+  readonly args: JsonObject;
+  /** Seconds for one rollout. */
+  readonly timeout: number;
+}
+
+/** What of a run, beside its rollouts, the function is told. */
+export interface ScoreSetting {
+  readonly step: number;
+  readonly args: JsonObject;
+  /** Reads the steps and turns of responses that were divided; without it they are not told. */
+  readonly tokenizer?: Tokenizer | undefined;
+}
+
+/** Time-outs of one step after which its other rollouts are errors at once: they would be waited for one by one. */
+const hangsAllowed = 3;
+
+/** What the function is given of a row. */
+export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: ScoreSetting): ScoreInput {
+  const { task, prompt, response, finish, index, group } = batch.records[row]!;
+  const { id, source, env, answer, data } = task;
+  const steps = tokenizer && stepsOf(batch, row, tokenizer);
+  const turns = tokenizer && turnsOf(batch, row, tokenizer);
+  return {
+    prompt,
+    response,
+    finish,
+    index,
+    group,
+    task: { id, source, env, prompt: task.prompt, data, ...(answer === undefined ? {} : { answer }) },
+    ...(steps && { steps }),
+    ...(turns && { turns }),
+    length: lengthOfRow(batch, row),
+    step,
+    args,
+  };
+}
+
+/**
+ * A user's function in a process that can be killed. A rollout that takes too long, or takes the process down, is
+ * tried once more in a fresh process and is then an error; what the function throws or wrongly returns is an error at
+ * once. An error is never a reward of 0.
+ */
+export class UserReward implements RewardTerm {
+  private bundle: Promise<Bundle> | undefined;
+  private host: HostProcess | undefined;
+  /** The last question's number. It begins anywhere, so that an answer that was made up does not meet it. */
+  private asked = randomInt(2 ** 40);
+  /** Time-outs of the present step. */
+  private hung = { step: -1, times: 0 };
+  /** The batch before: the process is asked one thing at a time, so batches wait for one another. */
+  private before: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: UserRewardOptions) {}
+
+  async prepare(): Promise<{ readonly bundle: string }> {
+    const { sha256 } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+    await this.ready();
+    return { bundle: sha256 };
+  }
+
+  score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const scored = this.before.then(() => this.scoreRows(batch, context));
+    // Whoever asked is told of a failure; the next batch only has to know that this one is over.
+    this.before = scored.then(
+      () => undefined,
+      () => undefined,
+    );
+    return scored;
+  }
+
+  async close(): Promise<void> {
+    await this.host?.close();
+    this.host = undefined;
+    this.bundle = undefined;
+  }
+
+  private async scoreRows(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
+    const { clock, tokenizer, signal } = context;
+    const setting = { step: clock.step, args: this.options.args, tokenizer };
+    const values: TermValue[] = [];
+    if (this.hung.step !== clock.step) this.hung = { step: clock.step, times: 0 };
+    for (let row = 0; row < batch.rows; row++)
+      values.push(await this.scoreRow(inputOf(batch, row, setting), signal));
+    return values;
+  }
+
+  private async scoreRow(input: ScoreInput, signal: AbortSignal | undefined): Promise<TermValue> {
+    let problem = "";
+    if (this.hung.times >= hangsAllowed) return this.failed(this.givenUp());
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const host = await this.ready();
+      try {
+        const answer = await host.ask(
+          { kind: "score", id: (this.asked += 1), input },
+          this.options.timeout,
+          signal,
+        );
+        if (answer.kind !== "scored") return this.failed("the process gave an answer to another question");
+        return answer.value.kind === "error" ? this.failed(answer.value.message) : answer.value;
+      } catch (error) {
+        if (!(error instanceof NoAnswer) || error.cause_ === "aborted") throw error;
+        problem = error.message;
+        await host.close();
+        this.host = undefined;
+        if (error.cause_ === "timeout" && (this.hung.times += 1) >= hangsAllowed) return this.failed(problem);
+      }
+    }
+    return this.failed(`${problem}, twice`);
+  }
+
+  /** The same for each rollout, so that the run tells it once with their number. */
+  private givenUp(): string {
+    const { timeout } = this.options;
+    return `not asked, because it had no answer within ${timeout} s ${hangsAllowed} times in this step; the next step asks it again. Make it faster, or raise reward.timeout`;
+  }
+
+  private failed(message: string): TermValue {
+    return failure(`${this.options.file}:${this.options.export}: ${message}`);
+  }
+
+  /** A process with the function loaded. */
+  private async ready(): Promise<HostProcess> {
+    if (this.host !== undefined) return this.host;
+    const { text } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+    const host = new HostProcess(dirname(this.options.file));
+    try {
+      const answer = await host.load(text, this.options.export, loadSeconds);
+      if (answer.kind === "refused") throw this.refusal(answer.message);
+    } catch (error) {
+      await host.close();
+      throw error instanceof NoAnswer ? this.refusal(`loading it: ${error.message}`) : error;
+    }
+    this.host = host;
+    return host;
+  }
+
+  private refusal(message: string): UserError {
+    const { file, term } = this.options;
+    return new UserError(`reward term "${term}": ${cut(message)}`, {
+      file,
+      code: "reward-load",
+      action:
+        "Export `function score({ prompt, response, task })` from the file, or name another export with `use: file:export`.",
+    });
+  }
+}

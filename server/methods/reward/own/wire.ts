@@ -1,0 +1,57 @@
+/** What the parent and the reward's process say to each other, over the IPC channel alone (structured clones, so NaN survives). */
+import type { JsonObject } from "../../../../shared/json.ts";
+import type { TermValue } from "../../../core/seams.ts";
+
+/** The argument of a user's reward function. */
+export interface ScoreInput {
+  readonly prompt: string;
+  readonly response: string;
+  readonly task: {
+    readonly id: string;
+    readonly source: string;
+    readonly env: string;
+    readonly prompt: string;
+    readonly answer?: string;
+    readonly data: JsonObject;
+  };
+  readonly finish: "stop" | "length" | "error";
+  /** The texts of the response's steps, where they are known (`rollout.steps`): `{ level: "step", values }` has one for each. */
+  readonly steps?: readonly string[];
+  /** The turns of a conversation, where there is one: `{ level: "turn", values }` has one value for each. */
+  readonly turns?: readonly { readonly role: string; readonly text: string }[];
+  /** Place among the task's rollouts of this step, and the group they form. */
+  readonly index: number;
+  readonly group: string;
+  /** Tokens of the response. */
+  readonly length: number;
+  readonly step: number;
+  readonly args: JsonObject;
+}
+
+export type ToHost =
+  | { readonly kind: "load"; readonly bundle: string; readonly export: string }
+  | { readonly kind: "score"; readonly id: number; readonly input: ScoreInput };
+export type FromHost =
+  | { readonly kind: "loaded" }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "scored"; readonly id: number; readonly value: TermValue };
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/** The channel is open to the user's code, too: what came over it need not be a value. */
+export function isTermValue(value: unknown): value is TermValue {
+  if (!isObject(value)) return false;
+  switch (value["kind"]) {
+    case "none":
+      return true;
+    case "error":
+      return typeof value["message"] === "string";
+    case "value":
+      return Number.isFinite(value["value"]);
+    case "values":
+      return Array.isArray(value["values"]);
+    default:
+      return false;
+  }
+}

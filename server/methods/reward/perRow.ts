@@ -1,0 +1,13 @@
+import { lengthOfRow } from "../../core/batch.ts";
+import { cut } from "./own/cut.ts";
+import type { Batch, RewardTerm, RolloutRecord, TermValue } from "../../core/seams.ts";
+
+/** A term that looks at one rollout at a time. `length`: the row's tokens, what was said to the policy left out. */
+export const perRow = (judge: (record: RolloutRecord, length: number) => TermValue): RewardTerm => ({
+  score: (batch: Batch) =>
+    Promise.resolve(batch.records.map((record, row) => judge(record, lengthOfRow(batch, row)))),
+});
+
+export const value = (number: number): TermValue => ({ kind: "value", value: number });
+export const failure = (message: string): TermValue => ({ kind: "error", message: cut(message) });
+export const none: TermValue = { kind: "none" };

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { combine } from "../../core/declaration.ts";
+import { status, type Batch, type Combined, type RewardColumn, type Rewards } from "../../core/seams.ts";
+import { rowSum } from "./columns.ts";
+import { summed } from "./sum.ts";
+
+/** Of a column by attempt: what each is better than the one before, times alpha; NaN where there is none before. */
+function gains(source: RewardColumn, alpha: number): RewardColumn {
+  const values = new Float64Array(source.values.length).fill(Number.NaN);
+  for (let row = 0; row + 1 < source.offsets.length; row++) {
+    let before = Number.NaN;
+    for (let i = source.offsets[row]!; i < source.offsets[row + 1]!; i++) {
+      const value = source.values[i]!;
+      if (Number.isNaN(value)) continue;
+      values[i] = alpha * (value - before);
+      before = value;
+    }
+  }
+  return { ...source, name: `${source.name} progress`, values };
+}
+
+function withProgress(rewards: Rewards, batch: Batch, alpha: number): Combined {
+  const { sources, total, errored } = summed(rewards, batch);
+  const more = sources.filter(({ level }) => level === "turn").map((source) => gains(source, alpha));
+  for (const source of more)
+    for (let row = 0; row < batch.rows; row++)
+      if (source.status[row] === status.value && errored[row] === 0) total[row]! += rowSum(source, row);
+  return { sources: [...sources, ...more], total, errored };
+}
+
+export const progress = combine({
+  name: "progress",
+  summary:
+    "Weighted sum of the terms; those that pay each attempt (`attempts: each`) pay every later one also for what it is better than the one before.",
+  formula: "r(k) + α · (r(k) − r(k − 1)) at attempt k > 1",
+  sources: ["Training Language Models to Self-Correct via Reinforcement Learning"],
+  params: z.object({
+    alpha: z.number().nonnegative().default(10).describe("α: factor on the gain over the attempt before."),
+  }),
+  create:
+    ({ alpha }) =>
+    (rewards, batch) =>
+      withProgress(rewards, batch, alpha),
+});

@@ -1,0 +1,183 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { chatParams } from "../../../lib/chatCompletions.ts";
+import { rewardTerm, type MethodContext } from "../../../core/declaration.ts";
+import { refers, template } from "../../../core/references.ts";
+import { fill } from "../../../core/templates.ts";
+import { isBroken, type Criterion, type JudgedCriterion } from "../../../../shared/criteria.ts";
+import { rubricOf, type RubricCriterion } from "../../../core/rubrics.ts";
+import type { Batch, RewardTerm, TermValue } from "../../../core/seams.ts";
+import { failure, value } from "../perRow.ts";
+import { UserReward } from "../own/userReward.ts";
+import {
+  endpointJudge,
+  modelJudge,
+  programJudge,
+  type Judge,
+  type Question,
+  type Verdict,
+} from "./judges.ts";
+
+const max_tokens = z.number().int().min(1).default(64).describe("Longest verdict, in tokens.");
+const judgeParam = z.union([
+  z.strictObject({ ...chatParams, max_tokens }).describe("A model behind an OpenAI-compatible address."),
+  z
+    .strictObject({
+      of: refers({ to: "model", also: ["policy", "reference"] }).describe("A model of the run."),
+      max_tokens,
+    })
+    .describe("A model of the run, which answers greedily."),
+  z
+    .strictObject({
+      file: refers({ to: "file", ends: [".ts", ".mts", ".js", ".mjs"] }).describe(
+        "A TypeScript or JavaScript file, relative to the config.",
+      ),
+      export: z
+        .string()
+        .default("score")
+        .describe("Its function: a number above 0 where the criterion is met."),
+      timeout: z
+        .number()
+        .positive()
+        .optional()
+        .describe("Seconds for one criterion; default: reward.timeout."),
+    })
+    .describe("A function that is given the criterion as `task.data.criterion`, `{ text, points }`."),
+]);
+
+const params = z.object({
+  field: refers({ to: "field" })
+    .default("rubric")
+    .describe(
+      "Field of the task's data: a list of criteria, texts or `{ criterion, points, name, veto, regex }`. `name` is what charts call it; where one with `veto` is broken, the others earn nothing.",
+    ),
+  judge: judgeParam
+    .optional()
+    .describe(
+      "Who says what is met: a server (`{ url, model }`), a model of the run (`{ of }`) or a program (`{ file }`). Criteria with a `regex` need none.",
+    ),
+  ask: template("prompt", "response", "criterion")
+    .default(
+      "Question: {prompt}\n\nAnswer: {response}\n\nDoes the answer meet this criterion? {criterion}\nSay yes or no: ",
+    )
+    .describe("What a model is asked of each criterion: `{prompt}`, `{response}`, `{criterion}`."),
+  floor: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe("Least score; null: as low as criteria below 0 points make it."),
+});
+type Params = z.output<typeof params>;
+
+interface Made {
+  readonly judge: Judge | undefined;
+  readonly program?: UserReward;
+}
+
+function made({ judge }: Params, context: MethodContext): Made {
+  if (judge === undefined) return { judge: undefined };
+  if ("url" in judge) return { judge: endpointJudge(judge, judge) };
+  if ("of" in judge) return { judge: modelJudge(judge.of, judge) };
+  const program = new UserReward({
+    file: resolve(context.folder, judge.file),
+    export: judge.export,
+    term: context.name ?? "rubric",
+    args: {},
+    timeout: judge.timeout ?? context.timeout ?? 2,
+  });
+  return { judge: programJudge(program), program };
+}
+
+/** Σ of the points that are met / Σ of the points above 0; at most 0 where one that may veto is broken. */
+export function rubricScore(criteria: readonly Criterion[], met: readonly (0 | 1)[]): number {
+  const most = criteria.reduce((sum, { points }) => sum + Math.max(0, points), 0);
+  const score = criteria.reduce((sum, { points }, k) => sum + met[k]! * points, 0) / most;
+  const vetoed = criteria.some((one, k) => one.veto === true && isBroken({ ...one, met: met[k]! }));
+  return vetoed ? Math.min(0, score) : score;
+}
+
+/** Whether a criterion that needs no judge is met; undefined: it needs one. */
+function found({ regex }: RubricCriterion, response: string): Verdict | undefined {
+  if (regex === undefined) return undefined;
+  try {
+    return new RegExp(regex, "u").test(response) ? 1 : 0;
+  } catch (error) {
+    return `the criterion's regex ${JSON.stringify(regex)} cannot be read: ${String(error)}`;
+  }
+}
+
+function scored(
+  criteria: readonly Criterion[],
+  verdicts: readonly Verdict[],
+  field: string,
+  floor: number,
+): TermValue {
+  if (criteria.length === 0) return failure(`the task's field \`${field}\` is no list of criteria`);
+  if (criteria.every(({ points }) => points <= 0))
+    return failure(`no criterion in \`${field}\` has points above 0`);
+  const unknown = verdicts.find((one) => typeof one === "string");
+  const met = verdicts.map((one) => (one === 1 ? 1 : 0));
+  const result =
+    unknown === undefined ? value(Math.max(floor, rubricScore(criteria, met))) : failure(unknown);
+  return { ...result, criteria: criteria.map((one, k) => judged(one, verdicts[k]!)) };
+}
+
+const judged = ({ name, text, points, veto }: Criterion, verdict: Verdict): JudgedCriterion => ({
+  ...(name !== undefined && { name }),
+  text,
+  points,
+  ...(veto === true && { veto }),
+  met: typeof verdict === "string" ? null : verdict,
+});
+
+async function verdictsOf(
+  batch: Batch,
+  rubrics: readonly (readonly RubricCriterion[])[],
+  { ask }: Params,
+  judged: (questions: readonly Question[]) => Promise<readonly Verdict[]>,
+): Promise<Verdict[][]> {
+  const open: (Question & { readonly k: number })[] = [];
+  const verdicts = rubrics.map((criteria, row) =>
+    criteria.map((criterion, k): Verdict => {
+      const { response, task } = batch.records[row]!;
+      const own = found(criterion, response);
+      const words = { prompt: task.prompt, response, criterion: criterion.text };
+      if (own === undefined) open.push({ row, k, criterion, text: fill(ask, words) });
+      return own ?? "";
+    }),
+  );
+  const said = open.length === 0 ? [] : await judged(open);
+  open.forEach(({ row, k }, i) => (verdicts[row]![k] = said[i] ?? "the judge gave no answer"));
+  return verdicts;
+}
+
+export const rubric = rewardTerm({
+  name: "rubric",
+  summary:
+    "Criteria of the task's rubric, each with points, judged one by one: by a model, a server, a program, or a regular expression of the criterion itself. What the judge leaves open is an error, never a criterion that is not met. Each verdict is recorded with the rollout.",
+  formula:
+    "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}; at most 0 where a criterion with `veto` is broken: missed, or met with w_k < 0",
+  sources: [
+    "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
+    "HealthBench: Evaluating Large Language Models Towards Improved Human Health",
+    "Reinforcement Learning with Rubric Anchors",
+  ],
+  judges: "answer",
+  params,
+  create: (options, outside): RewardTerm => {
+    const { judge, program } = made(options, outside);
+    const floor = options.floor ?? Number.NEGATIVE_INFINITY;
+    return {
+      async score(batch, context) {
+        const rubrics = batch.records.map(({ task }) => rubricOf(task, options.field));
+        const verdicts = await verdictsOf(batch, rubrics, options, async (questions) =>
+          judge === undefined
+            ? questions.map(() => "the criterion has no `regex`, and the term no `judge`")
+            : judge(questions, batch, context),
+        );
+        return rubrics.map((criteria, row) => scored(criteria, verdicts[row]!, options.field, floor));
+      },
+      ...(program && { prepare: () => program.prepare(), close: () => program.close() }),
+    };
+  },
+});

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { combine } from "../../core/declaration.ts";
+import { status, type Batch, type Combined, type Rewards } from "../../core/seams.ts";
+import { failedRows, oneTerm, rowSum } from "./columns.ts";
+
+/** The value of the first term, in the config's order, that pays a row at least so much. */
+function tiered(
+  { terms, weights }: Rewards,
+  batch: Batch,
+  values: readonly number[],
+  otherwise: number,
+  least: number,
+): Combined {
+  const errored = failedRows({ terms, weights }, batch.rows);
+  const asked = terms.slice(0, values.length);
+  const total = Float64Array.from({ length: batch.rows }, (_, row) => {
+    const applying = asked.filter(({ status: states }) => states[row] === status.value);
+    if (errored[row] === 1 || applying.length === 0) return Number.NaN;
+    const reached = asked.findIndex((term) => applying.includes(term) && rowSum(term, row) >= least);
+    return reached < 0 ? otherwise : values[reached]!;
+  });
+  return { sources: [oneTerm("tiers", total, errored)], total, errored };
+}
+
+export const tiers = combine({
+  name: "tiers",
+  summary:
+    "One of a few rewards: that of the first term, in the config's order, that is reached; weights say only which terms must not fail.",
+  formula: "r = values[k] for the first k with r_k ≥ at_least, else otherwise",
+  sources: ["Learning from Failures in Multi-Attempt Reinforcement Learning"],
+  params: z.object({
+    values: z
+      .array(z.number())
+      .min(1)
+      .default([1, -0.5])
+      .describe("What is paid where the first, the second, … term is reached; later terms pay nothing."),
+    otherwise: z.number().default(-1).describe("What is paid where none is reached."),
+    at_least: z
+      .number()
+      .default(1)
+      .describe("A term is reached where it pays at least this, before its weight."),
+  }),
+  create:
+    ({ values, otherwise, at_least }) =>
+    (rewards, batch) =>
+      tiered(rewards, batch, values, otherwise, at_least),
+});

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { rewardTerm } from "../../core/declaration.ts";
+import { isPattern } from "../../lib/textSpans.ts";
+import { failure, perRow, value } from "./perRow.ts";
+
+/** The last match of a pattern, its first group where it has one; null: there is none. */
+function lastMatch(text: string, pattern: RegExp): string | null {
+  let last: string | null = null;
+  for (const match of text.matchAll(pattern)) last = match[1] ?? match[0];
+  return last;
+}
+
+export const verdict = rewardTerm({
+  name: "verdict",
+  summary: "1 where the last verdict in the response is the task's answer; 0 where there is none.",
+  formula: "r = 1[c = c*]",
+  sources: ["Critique-Coder: Enhancing Coder Models by Critique Reinforcement Learning"],
+  judges: "answer",
+  range: () => [0, 1],
+  params: z.object({
+    pattern: z
+      .string()
+      .refine(isPattern, { message: "must be a regular expression" })
+      .default("\\b([TF])\\b")
+      .describe(
+        "Regular expression of a verdict; its first group, else all of it, is compared with the answer.",
+      ),
+    ignore_case: z.boolean().default(false).describe("Search and compare without case."),
+  }),
+  create: ({ pattern, ignore_case }) => {
+    const search = new RegExp(pattern, ignore_case ? "gi" : "g");
+    const normal = (text: string): string => (ignore_case ? text.toLowerCase() : text);
+    return perRow(({ task, response }) => {
+      if (task.answer === undefined)
+        return failure(
+          `verdict needs an answer, and task ${task.id} has none: set \`answer\` on its dataset`,
+        );
+      const said = lastMatch(response, search);
+      return value(said !== null && normal(said) === normal(task.answer) ? 1 : 0);
+    });
+  },
+});

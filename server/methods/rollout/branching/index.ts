@@ -1,0 +1,6 @@
+import type { Declaration } from "../../../core/declaration.ts";
+import { none } from "./none.ts";
+import { topEntropy } from "./topEntropy.ts";
+import { uniform } from "./uniform.ts";
+
+export const branchings: readonly Declaration<"branching">[] = [none, topEntropy, uniform];

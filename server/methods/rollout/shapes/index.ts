@@ -1,0 +1,6 @@
+import type { Declaration } from "../../../core/declaration.ts";
+import { multiAttempt } from "./multiAttempt.ts";
+import { selfCorrect } from "./selfCorrect.ts";
+import { single } from "./single.ts";
+
+export const episodeShapes: readonly Declaration<"episode_shape">[] = [single, multiAttempt, selfCorrect];

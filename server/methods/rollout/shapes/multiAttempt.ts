@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { episodeShape } from "../../../core/declaration.ts";
+import { template } from "../../../core/references.ts";
+import { fill } from "../../../core/templates.ts";
+import { budgetParam } from "./params.ts";
+
+export const multiAttempt = episodeShape({
+  name: "multi_attempt",
+  summary:
+    "Several attempts at a task: behind a wrong one it is told that it was wrong and how many are left, until one is right or none is left.",
+  formula: "N ~ U{low, …, high}; ends at the first right attempt, at most at the N-th",
+  sources: ["Learning from Failures in Multi-Attempt Reinforcement Learning"],
+  params: z.object({
+    low: z.number().int().min(1).default(1).describe("Fewest attempts that an episode may have."),
+    high: z
+      .number()
+      .int()
+      .min(1)
+      .default(5)
+      .describe("Most attempts that one may have; evaluations allow as many."),
+    feedback: template("left")
+      .default("\nIncorrect, {left} left.\n")
+      .describe("What is said behind a wrong attempt; `{left}`: attempts that are left."),
+    ask: template("prompt", "left")
+      .default("{prompt}")
+      .describe("What is asked first: `{prompt}`, and `{left}`, the attempts that it may have."),
+    budget: budgetParam,
+  }),
+  create: ({ low, high, feedback, ask, budget }) => {
+    const [least, most] = [Math.min(low, high), Math.max(low, high)];
+    return {
+      most,
+      budget,
+      judges: true,
+      tries: (random) => least + random.integer(most - least + 1),
+      ...(ask !== "{prompt}" && {
+        ask: (prompt: string, tries: number) => fill(ask, { prompt, left: String(tries) }),
+      }),
+      reply: ({ number, tries, right }) =>
+        right === false && number < tries ? fill(feedback, { left: String(tries - number) }) : undefined,
+    };
+  },
+});

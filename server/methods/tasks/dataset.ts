@@ -1,0 +1,258 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { UserError } from "../../../shared/errors.ts";
+import { taskSource, type MethodContext } from "../../core/declaration.ts";
+import { refers, template } from "../../core/references.ts";
+import { isMeasured } from "../../../shared/rollouts.ts";
+import type { Random, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
+import { shuffled } from "./countdownExpressions.ts";
+import { fillFrom, isObject, rowsOf, type Row } from "./datasetRows.ts";
+import { splitOf, type Split } from "../../core/split.ts";
+import type { RecordedTask } from "../../core/slots/tasks.ts";
+
+const params = z.object({
+  dataset: refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] })
+    .min(1)
+    .describe("JSONL file, one task a line, or Parquet file, one a row; relative to this config."),
+  prompt: template()
+    .default("{prompt}")
+    .describe(
+      "Template of the prompt; `{field}` takes a field of the line, `{a.b}` one inside another, `{list.0}` an item. A conversation stands for its messages' texts.",
+    ),
+  begin: template()
+    .optional()
+    .describe("Template of how the response begins: given to the model, the rest is its own to write."),
+  answer: template().optional().describe("Template of the reference answer, e.g. `{answer}`."),
+  solution: template()
+    .optional()
+    .describe("Template of a written solution, for warm-up; default: the answer."),
+  chosen: template()
+    .optional()
+    .describe("Template of the better of two answers, for stages that learn from pairs."),
+  rejected: template().optional().describe("Template of the worse of two answers; only with `chosen`."),
+  difficulty: refers({ to: "field" }).optional().describe("Field whose value is the task's arm."),
+  shuffle: z.boolean().default(true).describe("A new order each epoch; else the file's."),
+  epochs: z
+    .number()
+    .positive()
+    .optional()
+    .describe("Passes over the file before the source is empty; default: without end."),
+  max_prompt: z.number().int().positive().optional().describe("Longest prompt, in tokens."),
+  overlong: z
+    .enum(["filter", "left_truncate", "error"])
+    .default("filter")
+    .describe("What happens to a longer prompt."),
+});
+type Params = z.output<typeof params>;
+
+/** Keeps the last tokens of a prompt, drops the task, or refuses it; undefined: dropped. */
+function fitted(
+  prompt: string,
+  chosen: Params,
+  context: MethodContext,
+  { name, place }: Row,
+): string | undefined {
+  const { max_prompt: most, overlong } = chosen;
+  if (most === undefined) return prompt;
+  // Without a tokenizer (a config being checked) characters stand for tokens.
+  const encode = context.tokenizer?.encode.bind(context.tokenizer);
+  const length = encode === undefined ? [...prompt].length : encode(prompt).length;
+  if (length <= most) return prompt;
+  if (overlong === "filter") return undefined;
+  if (overlong === "error") {
+    throw new UserError(`the prompt of ${name} has ${length} tokens, more than max_prompt = ${most}`, {
+      ...place,
+      code: "dataset-overlong",
+      action: "Shorten it, raise max_prompt, or set overlong: filter or left_truncate.",
+    });
+  }
+  if (encode === undefined || context.tokenizer === undefined)
+    return [...prompt].slice(length - most).join("");
+  return context.tokenizer.decode(encode(prompt).subarray(length - most));
+}
+
+interface Entry {
+  readonly task: Task;
+  readonly value: string | undefined;
+}
+
+interface Loaded {
+  readonly entries: readonly Entry[];
+  /** Recorded rollouts that were written to be measured. */
+  readonly measured: number;
+}
+
+function load(chosen: Params, context: MethodContext, name: string, file: string): Loaded {
+  const entries: Entry[] = [];
+  let measured = 0;
+  for (const row of rowsOf(file)) {
+    if (isMeasured(row.value)) {
+      measured += 1;
+      continue;
+    }
+    const prompt = fitted(fillFrom(chosen.prompt, row), chosen, context, row);
+    if (prompt !== undefined) entries.push(entryOf(chosen, name, prompt, row));
+  }
+  if (entries.length === 0)
+    throw new UserError("the dataset gives no task", {
+      file,
+      code: "dataset-empty",
+      action:
+        measured > 0
+          ? "All of its lines are rollouts that were written to be measured (`use: evaluate` or `estimate`), and none of these trains: name a log with rollouts that trained."
+          : "Add lines, or raise max_prompt if they were all filtered.",
+    });
+  return { entries, measured };
+}
+
+function entryOf(chosen: Params, source: string, prompt: string, row: Row): Entry {
+  const fill = (template: string | undefined): string | undefined =>
+    template === undefined ? undefined : fillFrom(template, row);
+  const answer = fill(chosen.answer);
+  const [better, worse] = [fill(chosen.chosen), fill(chosen.rejected)];
+  const solution = fill(chosen.solution) ?? answer ?? better;
+  const digest = createHash("sha256")
+    .update(
+      JSON.stringify([prompt, answer ?? null, ...(better === undefined ? [] : [better, worse ?? null])]),
+    )
+    .digest("hex")
+    .slice(0, 24);
+  return {
+    task: {
+      id: `dataset:${digest}`,
+      source,
+      env: "dataset",
+      prompt,
+      ...(chosen.begin === undefined ? {} : { begin: fillFrom(chosen.begin, row) }),
+      data: row.value,
+      ...(answer === undefined ? {} : { answer }),
+      ...(solution === undefined ? {} : { solution }),
+      ...(better === undefined || worse === undefined ? {} : { pair: { chosen: better, rejected: worse } }),
+    },
+    value: chosen.difficulty === undefined ? undefined : fillFrom(`{${chosen.difficulty}}`, row),
+  };
+}
+
+const stampOf = (entries: readonly Entry[]): string => {
+  const hash = createHash("sha256");
+  for (const { task, value } of entries) hash.update(`${task.id} ${value ?? ""}\n`);
+  return hash.digest("hex").slice(0, 24);
+};
+
+interface Cursor {
+  epoch: number;
+  at: number;
+}
+
+/** One lane per (split, arm value): its own order, epoch and place, so drawing from one never moves another. */
+class Dataset implements TaskSource {
+  readonly values: readonly string[];
+  private readonly lanes = new Map<string, readonly Entry[]>();
+  private readonly cursors = new Map<string, Cursor>();
+  private readonly byId: Map<string, string | undefined>;
+  private made: string | undefined;
+  /** Prompts that are held out. */
+  private askedOnly: ReadonlySet<string> | undefined;
+  private readonly orders = new Map<string, { readonly epoch: number; readonly order: readonly Entry[] }>();
+
+  constructor(
+    readonly name: string,
+    private readonly entries: readonly Entry[],
+    private readonly chosen: Params,
+    private readonly random: Random,
+    readonly omitted?: string,
+  ) {
+    this.values = [...new Set(entries.flatMap(({ value }) => (value === undefined ? [] : [value])))];
+    this.byId = new Map(entries.map(({ task, value }) => [task.id, value]));
+  }
+
+  get stamp(): string {
+    return (this.made ??= stampOf(this.entries));
+  }
+
+  draw(split: Split, value: string | undefined): Task | null {
+    const key = JSON.stringify([split, value ?? null]);
+    const lane = this.lane(key, split, value);
+    if (lane.length === 0) return null;
+    const cursor = this.cursors.get(key) ?? { epoch: 0, at: 0 };
+    this.cursors.set(key, cursor);
+    if (cursor.at >= lane.length) Object.assign(cursor, { epoch: cursor.epoch + 1, at: 0 });
+    const passed = cursor.epoch + cursor.at / lane.length;
+    if (split === "train" && this.chosen.epochs !== undefined && passed >= this.chosen.epochs) return null;
+    return this.order(key, lane, cursor.epoch)[cursor.at++]?.task ?? null;
+  }
+
+  pool(): TaskPool {
+    // Two lines of one task are one arm.
+    const lane = [
+      ...new Map(
+        this.lane(JSON.stringify(["train", null]), "train", undefined).map(({ task }) => [task.id, task]),
+      ).values(),
+    ];
+    return { size: lane.length, task: (number) => lane[number]! };
+  }
+
+  valueOf(task: Task): string | undefined {
+    return this.byId.get(task.id);
+  }
+
+  holdsOut({ id, prompt }: RecordedTask): boolean {
+    if (id !== undefined && this.byId.has(id)) return splitOf(id) === "evaluate";
+    this.askedOnly ??= new Set(
+      this.lane(JSON.stringify(["evaluate", null]), "evaluate", undefined).map(({ task }) => task.prompt),
+    );
+    return prompt !== undefined && this.askedOnly.has(prompt);
+  }
+
+  save(): Saved {
+    return {
+      json: Object.fromEntries([...this.cursors].map(([key, { epoch, at }]) => [key, { epoch, at }])),
+    };
+  }
+
+  load(saved: Saved): void {
+    this.cursors.clear();
+    if (!isObject(saved.json)) return;
+    for (const [key, cursor] of Object.entries(saved.json)) {
+      if (isObject(cursor))
+        this.cursors.set(key, { epoch: Number(cursor["epoch"]), at: Number(cursor["at"]) });
+    }
+  }
+
+  private lane(key: string, split: Split, value: string | undefined): readonly Entry[] {
+    const known = this.lanes.get(key);
+    if (known !== undefined) return known;
+    const lane = this.entries.filter(
+      (entry) => splitOf(entry.task.id) === split && (value === undefined || entry.value === value),
+    );
+    this.lanes.set(key, lane);
+    return lane;
+  }
+
+  /** The order of an epoch is a function of (seed, source, lane, epoch): only the place in it has to be saved. */
+  private order(key: string, lane: readonly Entry[], epoch: number): readonly Entry[] {
+    if (!this.chosen.shuffle) return lane;
+    const known = this.orders.get(key);
+    if (known?.epoch === epoch) return known.order;
+    const order = shuffled(lane, this.random.fork("dataset", this.name, key, epoch));
+    this.orders.set(key, { epoch, order });
+    return order;
+  }
+}
+
+export const dataset = taskSource({
+  name: "dataset",
+  summary: "Tasks from a JSONL or Parquet file.",
+  sources: ["TRL", "verl"],
+  params,
+  create: (chosen, context) => {
+    const name = context.name ?? "dataset";
+    const { entries, measured } = load(chosen, context, name, resolve(context.folder, chosen.dataset));
+    const omitted =
+      measured === 0
+        ? undefined
+        : `${measured} ${measured === 1 ? "line" : "lines"} of ${chosen.dataset} left out: rollouts that were written to be measured (\`use: evaluate\` or \`estimate\`) never train`;
+    return new Dataset(name, entries, chosen, context.random, omitted);
+  },
+});

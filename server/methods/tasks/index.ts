@@ -1,0 +1,17 @@
+import type { Declaration } from "../../core/declaration.ts";
+import { arithmetic } from "./arithmetic.ts";
+import { corpus } from "./corpus.ts";
+import { countdown } from "./countdown.ts";
+import { dataset } from "./dataset.ts";
+import { made } from "./made.ts";
+import { reverseText } from "./reverseText.ts";
+
+/** `env: NAME` in the config chooses one by name; `dataset: PATH`, `corpus: PATH` and `generate: …` choose by their key. */
+export const taskSources: readonly Declaration<"task">[] = [
+  countdown,
+  arithmetic,
+  reverseText,
+  dataset,
+  corpus,
+  made,
+];

@@ -1,6 +1,0 @@
-import type { Declaration } from "../../config/declaration.ts";
-import { none } from "./none.ts";
-import { topEntropy } from "./topEntropy.ts";
-import { uniform } from "./uniform.ts";
-
-export const branchings: readonly Declaration<"branching">[] = [none, topEntropy, uniform];

@@ -1,6 +1,0 @@
-import type { Declaration } from "../../config/declaration.ts";
-import { multiAttempt } from "./multiAttempt.ts";
-import { selfCorrect } from "./selfCorrect.ts";
-import { single } from "./single.ts";
-
-export const episodeShapes: readonly Declaration<"episode_shape">[] = [single, multiAttempt, selfCorrect];

@@ -1,0 +1,61 @@
+import { headsOf, headsRead, ownerOf } from "./heads.ts";
+import type { AdvantageConfig, RunConfig } from "../../core/config/resolved.ts";
+import { at as nodeAt, firstTime, mine, placeOf, underneath, type Rule } from "../rule.ts";
+
+interface Complaint {
+  readonly message: string;
+  /** A value that mends it. */
+  readonly mend?: { readonly path: readonly string[]; readonly value: string };
+}
+
+/** undefined: nothing is wrong. */
+function complaint(config: RunConfig, advantage: AdvantageConfig): Complaint | undefined {
+  const { declaration } = advantage.baseline;
+  const heads = headsRead(advantage);
+  const model = ownerOf(advantage);
+  const own = heads.length === 0 ? [] : headsOf(config, model);
+  const key = model === "policy" ? "model" : `models.${model}`;
+  if (own === undefined)
+    return { message: `\`${declaration.name}\` reads a head of \`${model}\`, and there is no such model.` };
+  const missing = heads.filter((head) => !own.includes(head));
+  if (missing.length > 0) {
+    const value = `[${[...own, ...missing].join(", ")}]`;
+    return {
+      message: `\`${declaration.name}\` reads the value head ${missing.map((head) => `\`${head}\``).join(", ")}, which the model has not: write \`${key}: { value_heads: ${value} }\`.`,
+      mend: { path: [...key.split("."), "value_heads"], value },
+    };
+  }
+  if (advantage.per_source && heads.length > 0)
+    return {
+      message: `\`${declaration.name}\` has one value for all rewards together, so the terms can't be centred apart: set \`per_source: false\`.`,
+      mend: { path: ["advantage", "per_source"], value: "false" },
+    };
+  return undefined;
+}
+
+export const advantageNeeds: Rule = {
+  id: "advantage-needs",
+  title: "The advantage reads what is not there",
+  why: "A baseline may read a value head of a model. The run stops at its first update where the model has no such head.\n\nDeclare the head (`model: { value_heads: [value] }`), name a model that has one, or choose a baseline that only reads rewards, e.g. `group_mean`.",
+  check({ config, stages, file, root, report, edits }) {
+    const fresh = firstTime();
+    for (const view of stages) {
+      if (view.config.kind !== "rl" || !fresh(view.config.body.advantage)) continue;
+      const found = complaint(config, view.config.body.advantage);
+      if (found === undefined) continue;
+      const { message, mend } = found;
+      const at =
+        mine(file, nodeAt(view.body, "advantage", "baseline")?.origin, placeOf(view.body, "advantage")) ??
+        root.origin;
+      report({
+        rule: advantageNeeds.id,
+        message,
+        key: underneath(view, at, "advantage.baseline"),
+        at,
+        mends: [
+          mend && edits.set(mend.path, mend.value, `Set \`${mend.path.join(".")}\` to \`${mend.value}\``),
+        ],
+      });
+    }
+  },
+};

@@ -1,0 +1,26 @@
+import { at as nodeAt, mine, type Rule } from "../rule.ts";
+
+/** Recorded advantages are final: what would scale them is not read. */
+export const givenBaseline: Rule = {
+  id: "given-baseline",
+  title: "Scale beside recorded advantages",
+  why: "`baseline: given` takes the advantages that the rollouts carry. They are final: `scale` is not read.",
+  check({ config, file, root, report, edits }) {
+    if (
+      config.top.advantage.baseline.declaration.name !== "given" ||
+      config.top.advantage.scale.declaration.name === "none"
+    )
+      return;
+    const scale = nodeAt(root, "advantage", "scale")?.origin;
+    if (scale === undefined || scale.layer === "default") return;
+    report({
+      rule: givenBaseline.id,
+      severity: "info",
+      message: "With `baseline: given` the recorded advantages are used as they are: `scale` is not read.",
+      key: "advantage.scale",
+      at: mine(file, scale) ?? root.origin,
+      tags: ["unnecessary"],
+      mends: [edits.remove(["advantage", "scale"], "Remove `scale`")],
+    });
+  },
+};

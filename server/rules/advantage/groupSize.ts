@@ -1,0 +1,36 @@
+import { comparesSiblings } from "../../config/siblings.ts";
+import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
+
+export const groupSize: Rule = {
+  id: "group-size",
+  title: "Group of one under a method that compares siblings",
+  why: "GRPO, RLOO and their kin subtract from a reward what the group's other rollouts earned (Shao et al., DeepSeekMath; Ahmadian et al., Back to Basics). In a group of one nothing is left: every advantage is 0 and nothing is learned.\n\nGenerate at least 2 rollouts a task, or choose a baseline that does not compare them.",
+  check({ stages, file, root, report, edits }) {
+    for (const view of stages) {
+      const { rollout, advantage } = view.config.body;
+      const chosen = [
+        ["baseline", advantage.baseline],
+        ["scale", advantage.scale],
+      ] as const;
+      const [found] = chosen.filter(([, choice]) => comparesSiblings(choice));
+      if (view.config.kind !== "rl" || rollout.group !== 1 || found === undefined) continue;
+      const [what, { declaration }] = found;
+      const at =
+        mine(file, placeOf(view.body, "rollout", "group"), placeOf(view.body, "advantage", what)) ??
+        root.origin;
+      const message = `With \`rollout.group\` 1 the ${what} \`${declaration.name}\` leaves every advantage 0, so nothing is learned: use a group of at least 2, or \`advantage.${what}: none\`.`;
+      const path = pathIn(view, placeOf(view.body, "rollout", "group"), "rollout", "group");
+      report({
+        rule: groupSize.id,
+        message,
+        key: underneath(view, at, "rollout.group"),
+        at,
+        related: [{ at: placeOf(view.body, "advantage", what), message: `compares the rollouts of a group` }],
+        mends: [
+          edits.set(path, "2", "Change `rollout.group` to 2 (the least that compares)"),
+          edits.set(path, "8", "Change `rollout.group` to 8 (the default)", false),
+        ],
+      });
+    }
+  },
+};

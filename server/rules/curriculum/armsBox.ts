@@ -1,0 +1,61 @@
+import { UserError } from "../../../shared/errors.ts";
+import { boxOf, type Ranges, type Varied } from "../../methods/curriculum/arms/box.ts";
+import type { Fix } from "../../config/check/diagnostic.ts";
+import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
+import { environmentOf } from "../tasks/environments.ts";
+import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+/** undefined: its parameters make no task, which is told elsewhere. */
+function variedBy(task: TaskConfig): Varied | undefined {
+  const environment = environmentOf(task);
+  if (environment.kind === "refused") return undefined;
+  return { name: task.name, knobs: environment.kind === "made" ? environment.knobs : undefined };
+}
+
+/** Why the tasks have no such box; undefined: they have, or their own parameters are to be mended first. */
+function whyNoBox({ curriculum: { arms }, tasks }: StageBody): string | undefined {
+  const varied = tasks.flatMap((task) => variedBy(task) ?? []);
+  if (varied.length < tasks.length || tasks.length === 0) return undefined;
+  try {
+    boxOf(varied, arms.params["box"] as Ranges);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return `${error.message}. ${error.detail.action ?? ""}`.trim();
+  }
+}
+
+/** Arms that are points need one environment with the parameters that are named. */
+export const armsBox: Rule = {
+  id: "arms-box",
+  title: "Box of parameters that the environment does not have",
+  why: "`arms: parameters` takes points of a box as arms: numbers that one built-in environment makes its tasks from. Each of them has to be a parameter of that environment, and its range within what the environment can make.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl" || body.curriculum.arms.declaration.name !== "parameters") continue;
+      const message = whyNoBox(body);
+      if (message !== undefined)
+        tell(model, view, armsBox, placesIn(view), { message, mends: [withoutBox(model, view)] });
+    }
+  },
+};
+
+/** Without a box the environment's difficulty varies, where there is one environment. */
+function withoutBox({ edits }: ConfigModel, view: StageView): Fix | undefined {
+  const path = ["curriculum", "arms", "box"];
+  const [task, ...others] = view.config.body.tasks.flatMap((one) => variedBy(one) ?? []);
+  if (task?.knobs === undefined || others.length > 0) return undefined;
+  return edits.remove(
+    pathIn(view, placeOf(view.body, ...path), ...path),
+    "Remove `box`: the difficulty alone varies",
+    false,
+  );
+}
+
+/** A stage that has changed the tasks alone is where it went wrong. */
+function placesIn({ body }: StageView): (readonly string[])[] {
+  const arms = ["curriculum", "arms"];
+  const isLate = placeOf(body, "tasks")?.stage !== undefined && placeOf(body, ...arms)?.stage === undefined;
+  return isLate ? [["tasks"]] : [[...arms, "box"], arms];
+}

@@ -1,0 +1,51 @@
+import type { Fix } from "../../config/check/diagnostic.ts";
+import { tell, type ConfigModel, type Rule } from "../rule.ts";
+
+/** Success rates that a group of a size can have, inside a band. */
+function ratesIn(group: number, low: number, high: number, inclusive: boolean): number[] {
+  return Array.from({ length: group + 1 }, (_, right) => right / group).filter((rate) =>
+    inclusive ? rate >= low && rate <= high : rate > low && rate < high,
+  );
+}
+
+/** Some number of successes of a group lies in the band. */
+export const bandGroup: Rule = {
+  id: "band-group",
+  title: "Admission band that no group can hit",
+  why: "The success rate of a group of n is a whole number of n-ths. A band that lies between two of them admits no group, whatever the policy does: the step is refilled until the limit and trains on nothing.\n\nWiden the band, or make the group larger. A band whose ends are left out (`inclusive: false`) also loses the rates at the ends.",
+  check(model) {
+    for (const view of model.stages) {
+      const { curriculum, rollout } = view.config.body;
+      const { declaration, params } = curriculum.admission;
+      const { low, high, inclusive } = params;
+      if (view.config.kind !== "rl" || declaration.name !== "success_band") continue;
+      if (typeof low !== "number" || typeof high !== "number" || low >= high) continue;
+      if (ratesIn(rollout.group, low, high, inclusive !== false).length > 0) continue;
+      const band = `${low} to ${high}${inclusive === false ? ", ends left out" : ""}`;
+      const paths = [
+        ["curriculum", "admission", "low"],
+        ["curriculum", "admission", "high"],
+        ["rollout", "group"],
+        ["curriculum", "admission"],
+      ];
+      tell(model, view, bandGroup, paths, {
+        severity: "warning",
+        message: `In a group of ${rollout.group} the success rate is a multiple of 1/${rollout.group}, and none lies in the band of ${band}: no group is admitted unless some of its rollouts cannot be scored.`,
+        mends: [
+          larger(model, rollout.group, (group) => ratesIn(group, low, high, inclusive !== false).length > 0),
+        ],
+      });
+    }
+  },
+};
+
+function larger(model: ConfigModel, group: number, fits: (group: number) => boolean): Fix | undefined {
+  const sizes = Array.from({ length: 63 }, (_, i) => group + 1 + i);
+  const size = sizes.find((size) => size % 2 === 0 && fits(size));
+  if (size === undefined || model.stages.length > 1) return undefined;
+  return model.edits.set(
+    ["rollout", "group"],
+    String(size),
+    `Change \`rollout.group\` to ${size}: a multiple of 1/${size} lies in the band`,
+  );
+}

@@ -1,0 +1,54 @@
+import type { Condition } from "../../core/config/resolved.ts";
+import type { StageKind } from "../../../shared/stageKinds.ts";
+import { conditionsOf } from "./conditionsOf.ts";
+import { keyOf, at as nodeAt, type Rule } from "../rule.ts";
+
+function problemOf(kind: StageKind, { metric, above, below, patience }: Condition): string | undefined {
+  if (above === undefined && below === undefined && patience === undefined)
+    return "This condition never holds: say `above` or `below` which value the metric has to be, or with `patience` after how many values without an improvement.";
+  if (kind !== "rl" && kind !== "alternate" && metric.startsWith("eval/"))
+    return `This condition never holds: a stage of kind ${kind} is not evaluated, so \`${metric}\` has no values in it.`;
+  return undefined;
+}
+
+/** A condition has a side; a stage that waits for one says how long at most. */
+export const condition: Rule = {
+  id: "until",
+  title: "Condition that cannot end a stage",
+  why: "`until` ends a stage when its metric is above or below a value, or has stopped getting better (`patience`). Without any of these it never holds. Nor does a condition on `eval/…` in a stage of another kind than rl: only those are evaluated. Where several conditions stand in `all`, one that never holds is enough for the stage to last all of its steps.\n\nA stage also ends after its `steps`. Where they are not written the default holds, and a curriculum goes on whether or not the metric got there: say how many steps the stage may take.",
+  check({ stages, report, edits }) {
+    for (const view of stages) {
+      const { config, written, path } = view;
+      const at = keyOf(written, "until");
+      // One that only has turns never ends by its own condition, which is a finding of its own.
+      if (config.until === undefined || at === undefined || config.part) continue;
+      for (const { condition: one, place } of conditionsOf(view)) {
+        const wrong = problemOf(config.kind, one);
+        if (wrong === undefined) continue;
+        report({
+          rule: condition.id,
+          message: wrong,
+          key: `${path}.${place.join(".")}`,
+          at: place.length === 1 ? at : (nodeAt(written, ...place)?.origin ?? at),
+          mends: [edits.remove(["stages", config.name, "until"], "Remove `until`", false)],
+        });
+      }
+      if (nodeAt(written, "steps") === undefined) {
+        report({
+          rule: condition.id,
+          severity: "warning",
+          message: `Without \`steps\` the stage ends after ${config.steps} at the latest, whether or not the metric gets there: say how many it may take.`,
+          key: `${path}.until`,
+          at,
+          mends: [
+            edits.set(
+              ["stages", config.name, "steps"],
+              String(config.steps),
+              `Insert \`steps: ${config.steps}\`, what holds now`,
+            ),
+          ],
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,88 @@
+/** Arms, signal, estimator, sampler, admission and budget each give the others something, and need something of them. */
+import { methods } from "../../methods/index.ts";
+import type { Capability, Declaration } from "../../core/declaration.ts";
+import type { Fix } from "../../config/check/diagnostic.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+const slots = ["arms", "signal", "estimator", "sampler", "admission", "refill", "budget"] as const;
+type PartSlot = (typeof slots)[number];
+
+const pathOf = (slot: PartSlot): readonly string[] =>
+  slot === "refill" ? ["curriculum", "admission", "refill"] : ["curriculum", slot];
+
+/** What a method needs, in words. */
+const words: Readonly<Record<Capability, string>> = {
+  rate: "a signal that counts successes, from 0 to 1",
+  by_rollout: "a signal that says something of each rollout",
+  estimate: "an estimator that tells arms apart",
+  spread: "an estimator that says how sure it is",
+  posterior: "an estimator that can draw from its belief",
+  foresight: "an estimator that can tell of tasks that nobody has tried",
+  tasks: "arms that are single tasks",
+  points: "arms that are points of a box of parameters",
+  mixtures: "an estimator of mixtures",
+};
+
+const partOf = (body: StageBody, slot: PartSlot): Declaration => body.curriculum[slot].declaration;
+
+const givers = (capability: Capability): Declaration[] =>
+  methods.filter(({ gives = [] }) => gives.includes(capability));
+const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+const isPart = (slot: string): slot is PartSlot => slots.some((one) => one === slot);
+
+/** Methods of a slot that find what they need in a curriculum where it is chosen in the place of another. */
+const fitting = (body: StageBody, slot: PartSlot): Declaration[] => {
+  const others = slots.filter((one) => one !== slot).map((one) => partOf(body, one));
+  return methods.filter((method) => {
+    const given = [...others, method].flatMap(({ gives = [] }) => gives);
+    return method.slot === slot && (method.takes ?? []).every((need) => given.includes(need));
+  });
+};
+
+export const curriculumParts: Rule = {
+  id: "curriculum-parts",
+  title: "Parts of a curriculum that do not fit together",
+  why: "A curriculum is arms × signal × estimator × sampler × admission × budget, freely combined, but a part can need what only some others give: Thompson sampling draws from a posterior, and a moving average has none; a Beta posterior counts successes, and advantages are not successes; a bandit over a box needs arms that are its points.\n\nThe message lists what gives the missing thing, and what could be chosen in the place of the part that needs it.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl") continue;
+      const given = new Set(slots.flatMap((slot) => partOf(body, slot).gives ?? []));
+      for (const slot of slots)
+        for (const need of partOf(body, slot).takes ?? [])
+          if (!given.has(need)) unmet(model, view, slot, need);
+    }
+  },
+};
+
+function unmet(model: ConfigModel, view: StageView, slot: PartSlot, need: Capability): void {
+  const { body } = view.config;
+  const giving = givers(need);
+  const from = giving.flatMap((giver) => (isPart(giver.slot) ? [giver.slot] : []))[0] ?? slot;
+  const { name } = partOf(body, slot);
+  const instead = fitting(body, slot).map((method) => method.name);
+  tell(model, view, curriculumParts, [pathOf(slot), pathOf(from), ["curriculum"]], {
+    message: `The ${slot} \`${name}\` needs ${words[need]}; \`${partOf(body, from).name}\` gives none. Such are: ${quoted(giving.map((giver) => giver.name)) || "none yet"}. Or choose another ${slot}: ${quoted(instead)}.`,
+    related: [{ at: placeOf(view.body, ...pathOf(from)), message: `gives no ${need.replace("_", " ")}` }],
+    mends: [
+      ...giving.map((giver) => choose(model, view, from, giver.name, giving.length === 1)),
+      ...instead.slice(0, 5).map((method) => choose(model, view, slot, method, false)),
+    ],
+  });
+}
+
+function choose(
+  { edits }: ConfigModel,
+  view: StageView,
+  slot: PartSlot,
+  name: string,
+  preferred: boolean,
+): Fix | undefined {
+  const path = pathIn(view, placeOf(view.body, ...pathOf(slot)), ...pathOf(slot));
+  const written = edits.at(path);
+  // The other method's parameters would be left behind: the whole choice is written anew, unless it is the name alone.
+  const bare = written?.kind === "map" && written.entries.size === 1;
+  const at = bare ? [...path, "use"] : path;
+  return edits.set(at, name, `Change \`${pathOf(slot).join(".")}\` to \`${name}\``, preferred);
+}

@@ -1,0 +1,132 @@
+import { UserError } from "../../../shared/errors.ts";
+import type { Known, Signal } from "../../core/slots/curriculum.ts";
+import type { Group } from "../../core/seams.ts";
+import { createMethod } from "../../core/config/create.ts";
+import type { Failing, SlotName } from "../../core/declaration.ts";
+import { keyedRandom } from "../../core/config/keyedRandom.ts";
+import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
+import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+const rollouts = 8;
+/** Beside one that half succeeds, an even share is ½. */
+const mostShare = 0.6;
+/** A sampler that draws what always fails no more than this guards an admission that keeps it. */
+const guarded = 0.25;
+
+/** A group of which so many succeed, with the advantages of a group mean and standard deviation. */
+function groupOf(right: number): Group {
+  const rewards = Float64Array.from({ length: rollouts }, (_, i) => Number(i < right));
+  const mean = right / rollouts;
+  const spread = Math.sqrt(mean * (1 - mean));
+  const task = { id: "any", source: "any", env: "any", prompt: "", data: {} };
+  return {
+    ...{ task, arm: "any", rewards, successes: right, lengths: new Float64Array(rollouts).fill(1) },
+    advantages: rewards.map((reward) => (spread === 0 ? 0 : (reward - mean) / spread)),
+  };
+}
+
+const arms: Known["arms"] = { size: 2, name: String, find: () => -1 };
+
+/** What a sampler compares of an arm that has had the same group in each of a few steps. */
+function scoreOf(signal: Signal, right: number): number {
+  const group = groupOf(right);
+  let measured: ArrayLike<number> = [];
+  for (let step = 0; step < 3; step++) {
+    measured = signal.measure(group, 0, arms, []);
+    signal.remember?.(group, 0, arms);
+    signal.advance?.();
+  }
+  const mean = Array.from(measured).reduce((sum, value) => sum + value, 0) / measured.length;
+  return signal.score?.(mean) ?? mean;
+}
+
+/** Two arms of which as much was seen. */
+function knownOf(value: Float64Array): Known {
+  return {
+    ...{ arms, size: 2, value, once: false, totals: { seen: 800, drawn: 100 } },
+    seen: Float64Array.of(400, 400),
+    drawn: Float64Array.of(50, 50),
+    open: () => true,
+    prior: () => 1,
+    spread: () => 0.05,
+  };
+}
+
+const failingOf = <Slot extends SlotName>({ declaration, params }: Choice<Slot>): Failing | undefined =>
+  declaration.failing?.(params);
+
+/** The sampler's own share of what always fails, beside what half succeeds; undefined: it is not by outcomes. */
+function shareOf(body: StageBody): number | undefined {
+  const { signal, estimator, sampler } = body.curriculum;
+  const takes = [signal, estimator, sampler].flatMap(({ declaration }) => declaration.takes ?? []);
+  const own = [failingOf(signal), failingOf(estimator), failingOf(sampler)];
+  if (takes.includes("points") || own.some((one) => one !== undefined)) return undefined;
+  const context: CreateContext = {
+    random: keyedRandom("failing"),
+    max_tokens: body.rollout.max_tokens,
+    group: rollouts,
+  };
+  try {
+    const scores = [rollouts / 2, 0].map((right) => scoreOf(createMethod(signal, context), right));
+    const known = knownOf(Float64Array.from(scores));
+    return createMethod(sampler, context).probabilities(known, { step: 0, stageStep: 0 })[1];
+  } catch (error) {
+    // Parameters that do not fit one another have a finding of their own.
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
+
+const guards =
+  "Add `curriculum.admission: nonzero_variance`, which trains on no group without a success, and a floor, e.g. `curriculum.sampler: { use: proportional, floor: 0.5 }`; or choose a signal that is 0 where all fail and where all succeed, e.g. `variance`.";
+
+function tellSampler(model: ConfigModel, view: StageView): void {
+  const { curriculum } = view.config.body;
+  if (failingOf(curriculum.admission) === "left_out") return;
+  const { signal, sampler } = curriculum;
+  const own = failingOf(sampler);
+  const share = own === undefined ? shareOf(view.config.body) : undefined;
+  const name = `\`${sampler.declaration.name}\``;
+  if (typeof own !== "object" && (share === undefined || share <= mostShare)) return;
+  const how =
+    typeof own === "object"
+      ? `${name} ${own.kept}`
+      : `By its formula ${name} over \`${signal.declaration.name}\` gives ${Math.round(100 * share!)} % of the draws to a task that always fails, beside one that half succeeds`;
+  const path = ["curriculum", "admission"];
+  tell(model, view, failingTasks, [["curriculum", "sampler"], ["curriculum", "signal"], ["curriculum"]], {
+    severity: "info",
+    message: `${how}. Where some tasks cannot be solved, most rollouts go to these and teach nothing. ${guards}`,
+    mends: [
+      model.edits.set(
+        pathIn(view, placeOf(view.body, "curriculum", "sampler"), ...path),
+        "nonzero_variance",
+        "Leave groups without a success out: `admission: nonzero_variance`",
+        false,
+      ),
+    ],
+  });
+}
+
+function tellAdmission(model: ConfigModel, view: StageView): void {
+  const { admission, sampler } = view.config.body.curriculum;
+  const own = failingOf(admission);
+  if (typeof own !== "object" || (shareOf(view.config.body) ?? 1) <= guarded) return;
+  tell(model, view, failingTasks, [["curriculum", "admission"], ["curriculum"]], {
+    severity: "info",
+    message: `\`${admission.declaration.name}\` ${own.kept}, and the sampler \`${sampler.declaration.name}\` does not draw these less. Where some tasks cannot be solved, most rollouts go to these and teach nothing. Choose another admission, e.g. \`success_band\`, or let the sampler draw by a signal that is 0 where all fail: \`signal: variance\`, \`estimator: ema\`, \`sampler: { use: proportional, floor: 0.1 }\`.`,
+  });
+}
+
+/** Nothing that always fails is sought without a guard. */
+export const failingTasks: Rule = {
+  id: "failing-tasks",
+  title: "Curriculum that seeks what always fails",
+  why: "Some published curricula draw tasks the more, the more often they fail, or keep the hardest alone. A task that cannot be solved at all (a wrong answer in the dataset, one beyond the model) is then drawn most and for ever: its groups have no advantage, and the step's rollouts are spent on them. The share that is told is the sampler's own, for a task that always fails beside one that half of the rollouts solve; an even share is 50 %.\n\nTwo guards: an admission that leaves out groups without a success (`nonzero_variance`, `success_band` with `low` above 0, `min_best_reward`), and a sampler with a floor, so that every other task keeps its share (`proportional`). Or choose a signal that is 0 at both ends (`variance`, `mean_abs_advantage`). It is a remark: the choice may well be the paper's own.",
+  check(model) {
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      tellSampler(model, view);
+      tellAdmission(model, view);
+    }
+  },
+};

@@ -1,0 +1,46 @@
+import { scheduledRange } from "../ranges.ts";
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+
+/** The shapes of `length` that give another number for every length; the others are level nearly everywhere. */
+const differsAlways = (shape: unknown, name: string): boolean =>
+  name === "length" && (shape === "linear" || shape === "group_relative");
+
+/** Groups are filtered by whether answers differ, not by whether anything does. */
+export const shapedFilter: Rule = {
+  id: "shaped-filter",
+  title: "Filter on a shaped reward",
+  why: "`nonzero_variance` leaves out groups whose combined rewards are all equal. A term of length or another one that differs between almost any two responses makes nearly every group differ, so that groups in which all are right or all are wrong come through, and what they teach is brevity. DAPO's dynamic sampling filters by accuracy (Yu et al., DAPO); the same mistake was mended in verl's recipe.\n\nFilter by success: `admission: { use: success_band, low: 0, high: 1, inclusive: false }`.",
+  check(model) {
+    for (const view of model.stages) {
+      const { curriculum, reward } = view.config.body;
+      if (view.config.kind !== "rl" || curriculum.admission.declaration.name !== "nonzero_variance") continue;
+      const pays = reward.terms.filter(({ weight }) => scheduledRange(weight).some((w) => w !== 0));
+      const shaping = pays.find(({ term }) => differsAlways(term.params["shape"], term.declaration.name));
+      const answer = pays.find(({ term }) => term.declaration.judges === "answer");
+      if (shaping === undefined || answer === undefined) continue;
+      const paths = [
+        ["curriculum", "admission"],
+        ["reward", "terms", shaping.name],
+      ];
+      if (!paths.some((path) => isOwn(placeOf(view.body, ...path)))) continue;
+      const refill = model.edits.text(["curriculum", "admission", "refill"]);
+      const kept = refill === undefined ? "" : `, refill: ${refill}`;
+      tell(model, view, shapedFilter, paths, {
+        severity: "warning",
+        message: `\`nonzero_variance\` compares combined rewards, and \`${shaping.name}\` differs with every length: groups in which \`${answer.name}\` is alike for all come through. Filter by success instead.`,
+        related: [
+          { at: placeOf(view.body, "reward", "terms", shaping.name), message: `\`${shaping.name}\`` },
+        ],
+        mends: [
+          placeOf(view.body, "curriculum", "admission")?.stage !== undefined
+            ? undefined
+            : model.edits.set(
+                ["curriculum", "admission"],
+                `{ use: success_band, low: 0, high: 1, inclusive: false${kept} }`,
+                "Filter by success: `success_band` without its ends",
+              ),
+        ],
+      });
+    }
+  },
+};

@@ -1,0 +1,39 @@
+import { nameOf } from "../../config/check/method.ts";
+import { keyOf, at as nodeAt, pathIn, underneath, type Rule } from "../rule.ts";
+
+/** Samplers that draw tasks by weight; every other one draws arms. */
+const byWeight = new Set(["uniform", "self_repellent"]);
+
+export const taskWeight: Rule = {
+  id: "task-weight",
+  title: "Task weights that the sampler ignores",
+  why: "The sampler `uniform` draws tasks by their weights. Every other one draws arms by what their estimates say, and does not read the weights.",
+  check({ stages, report, edits }) {
+    for (const view of stages) {
+      const { sampler } = view.config.body.curriculum;
+      const tasks = nodeAt(view.body, "tasks");
+      if (byWeight.has(sampler.declaration.name) || tasks?.kind !== "list" || view.config.kind !== "rl")
+        continue;
+      for (const [index, item] of tasks.items.entries()) {
+        const at = keyOf(item, "weight");
+        if (at === undefined || at.layer === "default") continue;
+        const message = `The sampler \`${sampler.declaration.name}\` draws arms by their estimates and ignores task weights; \`uniform\` reads them.`;
+        report({
+          rule: taskWeight.id,
+          severity: "info",
+          message,
+          key: underneath(view, at, `tasks.${index}.weight`),
+          at,
+          tags: ["unnecessary"],
+          mends: [
+            edits.remove(
+              pathIn(view, at, "tasks", nameOf(item, "task") ?? index, "weight"),
+              "Remove `weight`",
+              false,
+            ),
+          ],
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,73 @@
+import type { Fix } from "../../config/check/diagnostic.ts";
+import { conditionsOf, type WrittenCondition } from "./conditionsOf.ts";
+import { metricRange, type Span } from "../ranges.ts";
+import { at as nodeAt, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+type Side = "above" | "below";
+
+/** A bound that the metric always or never keeps; it has to be crossed, not only reached. */
+function verdictOf(side: Side, bound: number, [least, most]: Span): "never" | "always" | undefined {
+  if (side === "above") return bound >= most ? "never" : bound < least ? "always" : undefined;
+  return bound <= least ? "never" : bound > most ? "always" : undefined;
+}
+
+/** The bound of a condition lies where the metric's values are. */
+export const untilRange: Rule = {
+  id: "until-range",
+  title: "Bound that a metric never or always crosses",
+  why: "Fractions lie between 0 and 1, and a reward between what its terms can pay, each times its weight. A condition above the most, or below the least, never holds, so that the stage lasts all of its `steps`; one on the other side holds as soon as its window is full, and the stage is over before it has taught anything. The bound has to be crossed: a mean of exactly 1 is not above 1.\n\nSet a bound inside the range. Percentages are written as fractions.",
+  check(model) {
+    for (const view of model.stages) {
+      for (const written of conditionsOf(view)) {
+        const range = metricRange(written.condition.metric, view.config.body);
+        if (range === undefined) continue;
+        for (const side of ["above", "below"] as const) checkSide(model, view, written, side, range);
+      }
+    }
+  },
+};
+
+function checkSide(
+  model: ConfigModel,
+  view: StageView,
+  { condition: until, place }: WrittenCondition,
+  side: Side,
+  range: Span,
+): void {
+  const bound = until[side];
+  const at = nodeAt(view.written, ...place, side)?.origin;
+  const verdict = bound === undefined ? undefined : verdictOf(side, bound, range);
+  if (bound === undefined || at === undefined || verdict === undefined) return;
+  const lies = `\`${until.metric}\` lies between ${shown(range[0])} and ${shown(range[1])}`;
+  const then =
+    verdict === "never"
+      ? `is never ${side} ${bound}: the stage always lasts all of its ${view.config.steps} steps`
+      : `is always ${side} ${bound}: the stage ends after ${until.window} ${until.window === 1 ? "value" : "values"}`;
+  model.report({
+    rule: untilRange.id,
+    severity: "warning",
+    message: `${lies} and ${then}.`,
+    key: `${view.path}.${place.join(".")}.${side}`,
+    at,
+    mends: [mend(model, ["stages", view.config.name, ...place, side], side, bound, range)],
+  });
+}
+
+/** A percentage is written as a fraction; another bound goes a tenth of the range inside. */
+function mend(
+  { edits }: ConfigModel,
+  path: readonly string[],
+  side: Side,
+  bound: number,
+  [least, most]: Span,
+): Fix | undefined {
+  if (least === 0 && most === 1 && bound > 1 && bound < 100)
+    return edits.set(path, shown(bound / 100), `Change to ${shown(bound / 100)} (= ${bound} / 100)`);
+  if (!Number.isFinite(most - least) || most <= least) return undefined;
+  const inside = side === "above" ? most - 0.1 * (most - least) : least + 0.1 * (most - least);
+  const how =
+    side === "above" ? `${shown(most)} − a tenth of the range` : `${shown(least)} + a tenth of the range`;
+  return edits.set(path, shown(inside), `Change to ${shown(inside)} (= ${how})`, false);
+}
+
+const shown = (value: number): string => String(Number(value.toPrecision(6)));

@@ -1,0 +1,28 @@
+import { helps } from "../../core/config/guidanceFacts.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+export const guidanceGroup: Rule = {
+  id: "guidance-group",
+  title: "Help for failed groups of one rollout",
+  why: "`guidance.trigger: all_fail` helps where every rollout of a group failed. In a group of one that is every failure, and the helped rollout has no sibling to be compared with: under a baseline of the group its advantage is 0.\n\nMake the group larger, or let helped rollouts join it (`place: append`).",
+  check(model) {
+    for (const view of model.stages) {
+      const { guidance, rollout } = view.config.body;
+      if (view.config.kind !== "rl" || !helps(guidance) || rollout.group > 1) continue;
+      if (guidance.trigger.declaration.name !== "all_fail" || guidance.place === "append") continue;
+      tell(model, view, guidanceGroup, [["guidance", "trigger"], ["rollout", "group"], ["guidance"]], {
+        severity: "warning",
+        message:
+          "With `rollout.group: 1` every failure is a group that failed, and the helped rollout stands alone in it: nothing tells how good it is.",
+        mends: [
+          model.edits.set(
+            pathIn(view, placeOf(view.body, "guidance"), "guidance", "place"),
+            "append",
+            "Set `guidance.place: append`: the failed rollout stays beside it",
+            false,
+          ),
+        ],
+      });
+    }
+  },
+};

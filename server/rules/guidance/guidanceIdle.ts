@@ -1,0 +1,92 @@
+import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+interface Idle {
+  readonly key: string;
+  readonly message: string;
+}
+
+const keys = [
+  "source",
+  "amount",
+  "ratio",
+  "context",
+  "place",
+  "trains",
+  "given_advantage",
+  "rollouts",
+  "enter",
+] as const;
+
+/** Keys that nothing reads, and why. */
+function idle({ guidance, rollout, curriculum }: StageBody): Idle[] {
+  if (!helps(guidance))
+    return keys.map((key) => ({
+      key,
+      message: `No rollout is helped (\`guidance.trigger: none\`): \`guidance.${key}\` is not read.`,
+    }));
+  const gives = givenBy(guidance);
+  const found: Idle[] = [];
+  const source = guidance.source.declaration.name;
+  if (!gives.divisible)
+    found.push({
+      key: "amount",
+      message: `\`guidance.source: ${source}\` is given whole: \`guidance.amount\` is not read.`,
+    });
+  if (
+    gives.whole === true &&
+    guidance.trains === "written" &&
+    gives.reads !== "attempt" &&
+    source !== "guide"
+  )
+    found.push({
+      key: "trains",
+      message: `All of \`${source}\` is given, and \`guidance.trains: written\` leaves nothing of it to train.`,
+    });
+  if (guidance.given_advantage === "own" && !givenTrains(guidance))
+    found.push({
+      key: "given_advantage",
+      message: "No given token trains (`guidance.trains`): `guidance.given_advantage` is not read.",
+    });
+  if (guidance.ratio.declaration.name === "imitation" && !givenTrains(guidance))
+    found.push({
+      key: "ratio",
+      message:
+        "No given token trains (`guidance.trains`): `guidance.ratio: imitation` has nothing to learn. `trains: all` lets it.",
+    });
+  const rounds = guidance.amount.params["rounds"];
+  const members = guidance.rollouts ?? rollout.group;
+  if (guidance.amount.declaration.name === "irt" && typeof rounds === "number" && rounds > members)
+    found.push({
+      key: "amount",
+      message: `\`guidance.amount\` divides ${members} rollouts over ${rounds} rounds: some rounds have none.`,
+    });
+  if (curriculum.start.declaration.name !== "prompt")
+    found.push({
+      key: "trigger",
+      message: `Helped rollouts begin at the prompt: they do not have \`curriculum.start: ${curriculum.start.declaration.name}\`.`,
+    });
+  return found;
+}
+
+export const guidanceIdle: Rule = {
+  id: "guidance-idle",
+  title: "Key of guidance that is not read",
+  why: "Guidance is five choices, and some leave others without effect: nothing of it is read while no rollout is helped; an amount says how much of a help that can be given in parts; a demonstration has no written tokens to train; rounds that rollouts are divided over need a rollout each; and helped rollouts do not begin where `curriculum.start` says.",
+  check(model) {
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      for (const { key, message } of idle(view.config.body)) {
+        const at = placeOf(view.body, "guidance", key);
+        if (!isOwn(at)) continue;
+        tell(model, view, guidanceIdle, [["guidance", key]], {
+          severity: "warning",
+          message,
+          tags: ["unnecessary"],
+          mends: [model.edits.remove(pathIn(view, at, "guidance", key), `Remove \`${key}\``, false)],
+        });
+      }
+    }
+  },
+};

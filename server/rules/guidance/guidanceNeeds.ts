@@ -1,0 +1,64 @@
+import { givenBy, helps } from "../../core/config/guidanceFacts.ts";
+import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
+import { environmentOf } from "../tasks/environments.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+type Wanted = "solution" | "answer";
+
+/** Built-in environments write solutions; a dataset has what its keys say, and its answer for a solution. */
+function has(task: TaskConfig, what: Wanted): boolean {
+  const { source } = task;
+  const { answer, solution } = source.params;
+  if (source.declaration.name === "dataset")
+    return answer !== undefined || (what === "solution" && solution !== undefined);
+  const environment = environmentOf(task);
+  return what === "solution" || environment.kind !== "made" || environment.answers;
+}
+
+/** Who asks the tasks for something, and for what. */
+function asks({
+  guidance,
+  curriculum,
+}: StageBody): { readonly path: readonly string[]; readonly what: Wanted }[] {
+  const { reads } = givenBy(guidance);
+  const wanted = helps(guidance) && (reads === "solution" || reads === "answer") ? reads : undefined;
+  return [
+    ...(wanted === undefined ? [] : [{ path: ["guidance", "source"], what: wanted }]),
+    ...(curriculum.start.declaration.name === "reverse"
+      ? [{ path: ["curriculum", "start"], what: "solution" as const }]
+      : []),
+  ];
+}
+
+export const guidanceNeeds: Rule = {
+  id: "guidance-needs",
+  title: "Help that the tasks cannot give",
+  why: "A prefix of the solution, a demonstration, an expert's answer to rewrite and a reverse start are made of the task's own solution or answer. Built-in environments write one for every task; a dataset has one where `solution` or `answer` names it. Groups of other tasks stay without help, and the run says so.\n\nAdd `solution: \"{field}\"` to the dataset, or choose a source that its tasks have (`field`, a file, a model).",
+  check(model) {
+    for (const view of model.stages) {
+      const { tasks } = view.config.body;
+      if (view.config.kind !== "rl" || tasks.length === 0) continue;
+      for (const { path, what } of asks(view.config.body)) {
+        const without = tasks.map((task, index) => ({ task, index })).filter(({ task }) => !has(task, what));
+        const [first] = without;
+        if (first === undefined) continue;
+        const all = without.length === tasks.length;
+        const names = without.map(({ task }) => `\`${task.name}\``).join(", ");
+        tell(model, view, guidanceNeeds, [[...path, "use"], path], {
+          severity: all ? "error" : "warning",
+          message: `\`${path.join(".")}\` is made of the tasks' ${what}, and ${all ? "no task has one" : `those of ${names} have none: they stay without help`}.`,
+          mends: [
+            path.at(-1) === "start"
+              ? model.edits.remove(
+                  pathIn(view, placeOf(view.body, ...path), ...path),
+                  "Remove `start`: rollouts begin at the prompt",
+                  false,
+                )
+              : undefined,
+          ],
+          related: [{ at: placeOf(view.body, "tasks", String(first.index)), message: `has no \`${what}\`` }],
+        });
+      }
+    }
+  },
+};

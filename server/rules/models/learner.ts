@@ -1,0 +1,127 @@
+import { drawsActions, plannedLearners, type LearnerPlan } from "../../algorithm/loss/modelsRead.ts";
+import { alwaysModels } from "../../core/references.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import { modelsOf } from "../../methods/objective/channelNames.ts";
+import { headsOf, lackOfHeads, valueHeadsOf } from "../advantage/heads.ts";
+import { lacksOptimizer } from "./models.ts";
+import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+interface Problem {
+  readonly message: string;
+  /** A value that mends it, at a path of the config, or of the entry of `auxiliary`. */
+  readonly mend?: {
+    readonly of: "config" | "entry";
+    readonly path: readonly string[];
+    readonly value: string;
+  };
+}
+
+/** What keeps a learner from learning; undefined: nothing. */
+function problemOf(config: RunConfig, { model, objective }: LearnerPlan): Problem | undefined {
+  const found = config.models.find(({ name }) => name === model);
+  if (model !== "policy" && found === undefined)
+    return { message: `There is no model \`${model}\` to learn: add it to \`models\`.` };
+  if (found?.kind === "copy")
+    return {
+      message: `\`${model}\` is a copy, which only follows \`${found.of}\`: let \`${found.of}\` learn.`,
+      mend: { of: "entry", path: ["model"], value: found.of },
+    };
+  if (found?.kind === "perceptron")
+    return {
+      message: `\`${model}\` is a multilayer perceptron, and a learner reads rollouts with a language model.`,
+    };
+  if (found !== undefined && found.optimizer === undefined)
+    return {
+      message: `\`${model}\` is frozen: write \`models.${model}: { trains: true, optimizer: … }\`.`,
+    };
+  return lackingHeads(config, model, objective) ?? otherProblem(config, model, objective);
+}
+
+function lackingHeads(
+  config: RunConfig,
+  model: string,
+  { channels }: LearnerPlan["objective"],
+): Problem | undefined {
+  const lack = lackOfHeads(channels, valueHeadsOf(config, model) ?? []);
+  if (lack === undefined) return undefined;
+  const { missing, narrow, value } = lack;
+  const path = model === "policy" ? ["model", "value_heads"] : ["models", model, "value_heads"];
+  const problem =
+    missing.length > 0
+      ? `trains ${quoted(missing)}, which the model has not`
+      : `reads a value for every word, and ${quoted(narrow)} of the model gives one`;
+  return {
+    message: `The learner ${problem}: write \`${path.join(".")}: ${value}\`.`,
+    mend: { of: "config", path, value },
+  };
+}
+
+/** Models that the objective reads beside the one that learns. */
+function otherProblem(
+  config: RunConfig,
+  model: string,
+  objective: LearnerPlan["objective"],
+): Problem | undefined {
+  const { heads = [] } = objective;
+  const known = ["policy", ...alwaysModels, ...config.models.map(({ name }) => name)];
+  const unknown = modelsOf(objective).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const value = `{ polyak: { of: ${model}, tau: 0.1 } }`;
+    return {
+      message: `The learner's objective reads \`${unknown}\`, and there is no such model: a slow copy is \`models.${unknown}: ${value}\`.`,
+      mend: { of: "config", path: ["models", unknown], value },
+    };
+  }
+  const lacking = heads.filter((one) => headsOf(config, one.model)?.includes(one.head) === false);
+  return lacking.length === 0
+    ? undefined
+    : {
+        message: `The learner's objective reads ${quoted(lacking.map(({ head }) => head))} of \`${lacking[0]!.model}\`, which has no such head.`,
+      };
+}
+
+function check(model: ConfigModel, view: StageView, plan: LearnerPlan): void {
+  const found = lacksOptimizer(model, plan.model) ? undefined : problemOf(model.config, plan);
+  if (found === undefined) return;
+  const { message, mend } = found;
+  const at = ["auxiliary", String(plan.index)];
+  const from = placeOf(view.body, ...at);
+  tell(model, view, learner, [[...at, "model"], [...at, "objective"], at], {
+    message,
+    mends: [
+      mend &&
+        model.edits.set(
+          mend.of === "config" ? mend.path : pathIn(view, from, "auxiliary", plan.index, ...mend.path),
+          mend.value,
+          `Set \`${mend.path.join(".")}\` to \`${mend.value}\``,
+        ),
+    ],
+  });
+}
+
+export const learner: Rule = {
+  id: "learner",
+  title: "Learner that cannot learn",
+  why: "A learner of `auxiliary` moves a model with an objective of its own. The model has to be the policy or one of `models` that trains, with the heads that the objective works on; what the objective compares it with, such as a slow copy, has to be in `models` too. Actions are drawn anew only for learners: `actions: drawn` of another loss would find none, and the run stop at its first update.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl") continue;
+      for (const plan of plannedLearners(body)) check(model, view, plan);
+      if (!drawsActions(body)) continue;
+      const paths = [["objective", "value", "actions"], ["objective", "actions"], ["objective"]];
+      tell(model, view, learner, paths, {
+        message: "`actions: drawn` needs a learner of `auxiliary`: this loss sees recorded actions alone.",
+        mends: paths.slice(0, 2).flatMap((path) => {
+          const origin = placeOf(view.body, ...path);
+          const where = pathIn(view, origin, ...path);
+          return origin === undefined
+            ? []
+            : [model.edits.set(where, "recorded", "Set `actions` to `recorded`")];
+        }),
+      });
+    }
+  },
+};

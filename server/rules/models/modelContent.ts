@@ -1,0 +1,55 @@
+import { dirname, relative } from "node:path";
+import { replace } from "../../config/check/report.ts";
+import type { ModelConfig } from "../../core/config/resolved.ts";
+import { isReadable } from "../nearFile.ts";
+import { at as nodeAt, mine, type ConfigModel, type Rule } from "../rule.ts";
+
+/** What a run would refuse about a model that is there. */
+export const modelContent: Rule = {
+  id: "model-content",
+  title: "Model that a run refuses",
+  why: "A run opens a Hugging Face folder with `config.json`, `tokenizer.json` and safetensors, a `.gguf` file, or a checkpoint of an earlier run, of the families Llama (with SmolLM2 and TinyLlama), Mistral, Qwen 2 and 2.5, Qwen 3, Gemma 3 (text) and GPT-2. The config, the tokenizer and the headers of the weights are read here as a run reads them; no weight is.\n\nWeights that are pickled (`pytorch_model.bin`) are not read, because reading a pickle runs the code that is in it: save the model once more with transformers' `save_pretrained`, which writes safetensors. Families and features that this engine does not compute (YaRN, a mixture of experts, soft-capped logits, quantised weights, …) are named. The same holds for every entry of `models`.",
+  check(model) {
+    const { config } = model;
+    checkModel(model, config.model, ["model"]);
+    for (const one of config.models)
+      if (one.kind === "opened") checkModel(model, one.model, ["models", one.name]);
+  },
+};
+
+function checkModel(model: ConfigModel, own: ModelConfig, path: readonly string[]): void {
+  const { facts } = model;
+  if (facts === undefined) return;
+  const { base, tokenizer } = own;
+  if (base !== "tiny") {
+    // One that is not there, or whose place is known to the run alone, is told elsewhere or then.
+    if (base.startsWith("${env:") || !isReadable(base)) return;
+    const look = facts.look(base);
+    if (look.kind === "unfit") tellOf(model, [...path, "base"], look.problem, base);
+  } else if (tokenizer?.use === "bpe" && tokenizer.file !== undefined) {
+    const problem = facts.vocabularyProblem(tokenizer.file);
+    if (problem !== undefined) tellOf(model, [...path, "tokenizer", "file"], problem, tokenizer.file);
+  }
+}
+
+function tellOf(
+  { file, root, report }: ConfigModel,
+  path: readonly string[],
+  problem: string,
+  place: string,
+): void {
+  const at =
+    mine(file, nodeAt(root, ...path)?.origin) ??
+    mine(file, nodeAt(root, path[0] ?? "")?.origin) ??
+    root.origin;
+  report({
+    rule: modelContent.id,
+    message: problem.replaceAll(place, relative(dirname(file), place) || "."),
+    key: path.join("."),
+    at,
+    fixes:
+      path.join(".") === "model.base"
+        ? [replace(at.range, "tiny", "Change to `tiny`: a small model from random weights", false)]
+        : [],
+  });
+}

@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { perceptronKeys } from "../../config/grammar/modelFields.ts";
+import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
+import { unknownName, type Finding } from "../../config/check/report.ts";
+import { at as nodeAt, keyOf, mine, type ConfigModel, type Rule } from "../rule.ts";
+
+/** Names that mean something wherever a model is named; `policy` is `model` and never gets here. */
+const reserved = ["reference", "previous"];
+const copyKeys = ["ema", "polyak"] as const;
+const usual = "{ use: adamw, lr: 1.0e-5 }";
+
+type Complain = (
+  found: Pick<Finding, "message" | "severity" | "fixes" | "mends">,
+  ...keys: readonly string[]
+) => void;
+
+/** Each model of the registry is one thing: opened from a base, or a copy of another. */
+export const registeredModel: Rule = {
+  id: "model-registry",
+  title: "Model of the registry that is no one thing",
+  why: "An entry of `models` is opened from a `base`, or is a copy of another model (`ema`, `polyak`), or a multilayer perceptron (`kind: mlp`): one of these, with the keys that belong to it. One that trains needs an optimizer of its own; one that is frozen has no use for it.",
+  check(model) {
+    const models = nodeAt(model.root, "models");
+    if (models?.kind !== "map") return;
+    for (const [name, { value }] of models.entries)
+      if (value.kind === "map") checkOne(model, name, value, complainer(model, name, value));
+  },
+};
+
+/** Puts a finding on the key that is there, else on the model's name. */
+function complainer({ report, file, root }: ConfigModel, name: string, node: MapNode): Complain {
+  return (found, ...keys) => {
+    const at =
+      mine(file, nodeAt(node, ...keys)?.origin) ?? mine(file, keyOf(root, "models", name)) ?? root.origin;
+    report({ rule: registeredModel.id, key: keys.reduce(join, `models.${name}`), at, ...found });
+  };
+}
+
+function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+  if (reserved.includes(name))
+    complain({ message: `\`${name}\` is a model that every run has: give this one another name.` });
+  const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
+  if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(model, name, node, complain);
+  const foreign = perceptronKeys.find((key) => child(node, key) !== undefined);
+  if (foreign !== undefined)
+    return complain(
+      { message: `\`${foreign}\` is of a multilayer perceptron: write \`kind: mlp\`, or remove it.` },
+      foreign,
+    );
+  const [kind] = given;
+  if (kind === undefined)
+    return complain({
+      message: `\`models.${name}\` needs \`base\` (a model to open), \`ema\` or \`polyak\` (a copy of another model), or \`kind: mlp\`.`,
+    });
+  if (given.length > 1)
+    return complain(
+      { message: `\`models.${name}\` is one of \`${given.join("` and `")}\`, not both: remove one.` },
+      given[1] ?? kind,
+    );
+  if (kind === "base") checkOpened(model, name, node, complain);
+  else checkCopy(model, name, node, kind, complain);
+}
+
+/** Features in, numbers out: nothing of a language model belongs to it. */
+function checkPerceptron(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+  const own = ["kind", ...perceptronKeys, "trains", "optimizer"];
+  for (const key of node.entries.keys())
+    if (!own.includes(key))
+      complain(
+        {
+          message: `A multilayer perceptron has no \`${key}\`. It has ${own.map((one) => `\`${one}\``).join(", ")}.`,
+        },
+        key,
+      );
+  if (child(node, "inputs") === undefined)
+    complain(
+      { message: `\`models.${name}\` needs \`inputs\`: how many numbers a row of its features has.` },
+      "kind",
+    );
+  checkTraining(model, name, node, complain);
+}
+
+/** Whether what a model lacks to train is told here: other rules need not say that it is frozen. */
+export const lacksOptimizer = ({ root }: Pick<ConfigModel, "root">, name: string): boolean => {
+  const node = nodeAt(root, "models", name);
+  return valueOf(child(node, "trains")) === true && child(node, "optimizer") === undefined;
+};
+
+function checkTraining(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+  const trains = valueOf(child(node, "trains")) === true;
+  const optimizer = child(node, "optimizer") !== undefined;
+  if (lacksOptimizer(model, name))
+    complain(
+      {
+        message: `\`models.${name}\` trains, so it needs an \`optimizer\`, e.g. \`optimizer: ${usual}\`.`,
+        mends: [
+          model.edits.set(["models", name, "optimizer"], usual, `Give it \`optimizer: ${usual}\``, false),
+        ],
+      },
+      "trains",
+    );
+  if (optimizer && !trains)
+    complain(
+      {
+        severity: "warning",
+        message: `\`models.${name}\` has an optimizer, but is frozen: set \`trains: true\`, or remove \`optimizer\`.`,
+      },
+      "optimizer",
+    );
+}
+
+function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
+  const { file } = model;
+  checkTraining(model, name, node, complain);
+  const base = valueOf(child(node, "base"));
+  const origin = child(node, "base")?.origin;
+  if (typeof base !== "string" || origin === undefined || base === "tiny" || base.startsWith("${env:"))
+    return;
+  const path = resolve(origin.folder, base);
+  if (!existsSync(path))
+    complain(
+      {
+        message: `There is no model at \`${relative(dirname(file), path)}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
+      },
+      "base",
+    );
+}
+
+function checkCopy(
+  { config, report, file, root }: ConfigModel,
+  name: string,
+  node: MapNode,
+  kind: string,
+  complain: Complain,
+): void {
+  for (const key of node.entries.keys())
+    if (key !== kind)
+      complain(
+        {
+          message: `A copy of another model has no \`${key}\`: it is of that model's size, and nothing else trains it.`,
+        },
+        key,
+      );
+  const of = valueOf(nodeAt(node, kind, "of"));
+  const known = ["policy", ...config.models.flatMap((one) => (one.kind === "copy" ? [] : [one.name]))];
+  if (typeof of !== "string" || known.includes(of)) return;
+  const at = mine(file, nodeAt(node, kind, "of")?.origin) ?? root.origin;
+  const { hint, fixes } = unknownName(of, known, at);
+  report({
+    rule: registeredModel.id,
+    message: `There is no model \`${of}\` to copy. ${hint}`,
+    key: `models.${name}.${kind}.of`,
+    at,
+    fixes,
+  });
+}
+
+const valueOf = (node: SourceNode | undefined): unknown => (node?.kind === "scalar" ? node.value : undefined);

@@ -1,0 +1,34 @@
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+
+/** Whether anything has trained the policy before its first rl stage. */
+const entersTrained = ({ config, stages }: Parameters<Rule["check"]>[0]): boolean =>
+  config.model.base !== "tiny" ||
+  stages[0]?.config.kind === "sft" ||
+  stages.slice(
+    0,
+    stages.findIndex((view) => view.config.kind === "rl"),
+  ).length > 0;
+
+/** A reference holds the policy to something worth keeping. */
+export const untrainedReference: Rule = {
+  id: "untrained-reference",
+  title: "Reference that knows nothing",
+  why: "The reference is the policy as it enters the first rl stage. A `tiny` model begins with random weights: without an sft stage before, the divergence pulls towards noise, and against everything that is learned.\n\nWarm the model up with an sft stage, start from a trained model or a checkpoint, or leave the KL term out.",
+  check(model) {
+    if (entersTrained(model)) return;
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      for (const [index, { model: other, coefficient }] of view.config.body.kl.entries()) {
+        const path = ["kl", String(index)];
+        if (other !== "reference" || coefficient === 0 || !isOwn(placeOf(view.body, ...path))) continue;
+        // A stage that refreshes the reference has a trained one.
+        if (view.config.on_enter.refreshReference && view !== model.stages[0]) continue;
+        tell(model, view, untrainedReference, [[...path, "model"], path], {
+          severity: "info",
+          message:
+            "The reference is a `tiny` model with random weights: no stage trains it before, and the KL term pulls towards noise. Begin with an sft stage, or with a trained `model.base`.",
+        });
+      }
+    }
+  },
+};

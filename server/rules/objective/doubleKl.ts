@@ -1,0 +1,42 @@
+import type { KlConfig } from "../../core/config/resolved.ts";
+import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+const acts = ({ coefficient, mask, turns }: KlConfig): boolean =>
+  coefficient !== 0 && mask === "all" && turns === undefined;
+
+/** One divergence is penalised in one place. */
+export const doubleKl: Rule = {
+  id: "double-kl",
+  title: "One divergence penalised twice",
+  why: "A divergence can be taken off the reward, as in InstructGPT, or added to the loss, as in GRPO. Two entries that measure the same model in the same direction, one in each place, penalise it twice with coefficients that add up in no simple way: the one in the reward goes through baseline and scale, the other does not. verl prints a notice about it.\n\nKeep the one that the method you follow has.",
+  check(model) {
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      const entries = view.config.body.kl;
+      for (const [index, entry] of entries.entries()) {
+        const first = entries.findIndex(
+          (other) =>
+            other.model === entry.model &&
+            other.direction === entry.direction &&
+            other.place !== entry.place &&
+            acts(other),
+        );
+        if (first < 0 || first > index || !acts(entry)) continue;
+        const path = ["kl", String(index)];
+        if (!isOwn(placeOf(view.body, ...path))) continue;
+        tell(model, view, doubleKl, [path], {
+          severity: "warning",
+          message: `The divergence from \`${entry.model}\` is penalised in the ${entries[first]?.place} already, and here in the ${entry.place} as well.`,
+          related: [{ at: placeOf(view.body, "kl", String(first)), message: "the other penalty" }],
+          mends: [
+            model.edits.remove(
+              pathIn(view, placeOf(view.body, ...path), "kl", index),
+              "Remove this entry",
+              false,
+            ),
+          ],
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,150 @@
+import { branches } from "../../core/config/branchFacts.ts";
+import type { Matter, SlotName } from "../../core/declaration.ts";
+import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
+import type { Choice, StageBody } from "../../core/config/resolved.ts";
+import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+/** Whether the sampler draws from another distribution than the model's at temperature 1. */
+function filters({ rollout }: StageBody): boolean {
+  const { temperature, top_p, top_k, min_p, min_tokens, logit_bias, grammar, anneal, perturb } = rollout;
+  const { repetition_penalty, presence_penalty, frequency_penalty } = rollout;
+  return (
+    temperature !== 1 ||
+    top_p < 1 ||
+    top_k > 0 ||
+    min_p > 0 ||
+    min_tokens > 0 ||
+    repetition_penalty !== 1 ||
+    presence_penalty !== 0 ||
+    frequency_penalty !== 0 ||
+    Object.keys(logit_bias).length > 0 ||
+    [grammar, anneal, perturb].some((one) => one !== undefined)
+  );
+}
+
+const has: Readonly<Record<Matter, (body: StageBody) => boolean>> = {
+  branches: ({ rollout }) => branches(rollout),
+  filtered: filters,
+  given: ({ guidance }) => helps(guidance) && givenTrains(guidance),
+  logged: ({ replay, guidance }) =>
+    replay.source.declaration.name === "file" ||
+    (helps(guidance) && givenBy(guidance).whole === true && givenTrains(guidance)),
+  replayed: ({ replay }) => replay.source.declaration.name !== "none",
+  selected: ({ replay, route }) => replay.select.declaration.name !== "all" || route.length > 0,
+};
+
+/** What is missing, and the key that brings it. */
+const lacking: Readonly<Record<Matter, { readonly without: string; readonly add: string }>> = {
+  branches: {
+    without: "acts on rollouts that share a beginning, and none branches off another",
+    add: "`rollout.branch`, e.g. `{ use: top_entropy, k: 4, children: 3 }`",
+  },
+  filtered: {
+    without:
+      "corrects for what the sampler filters, and the sampler filters nothing (temperature 1, no `top_p`, no `top_k`)",
+    add: "`rollout.top_p`, `rollout.top_k` or another `rollout.temperature`",
+  },
+  given: {
+    without: "acts on tokens that the policy did not write, and nothing gives any",
+    add: "`guidance`, e.g. `{ trigger: always, source: demonstration }`, or a log: `replay: { use: file, path: … }`",
+  },
+  logged: {
+    without: "learns from written answers, and no log is named: the policy trains on its own answers",
+    add: "`replay: { use: file, path: …, select: none }`",
+  },
+  replayed: {
+    without: "acts on rollouts of earlier weights, and every step trains on fresh ones alone",
+    add: "`replay`, e.g. `{ use: window, share: 0.5 }`",
+  },
+  selected: {
+    without: "weighs all rollouts alike, and none is selected",
+    add: "`replay.select`",
+  },
+};
+
+interface Idle {
+  readonly path: readonly string[];
+  readonly name: string;
+  readonly acts: readonly Matter[];
+}
+
+/** Choices whose method says what it acts on. */
+function declared({ advantage, objective }: StageBody): Idle[] {
+  const of = <Slot extends SlotName>(
+    { declaration, params }: Choice<Slot>,
+    ...path: readonly string[]
+  ): Idle[] => {
+    const acts = declaration.actsOn?.(params);
+    return acts === undefined ? [] : [{ path, name: `${path.join(".")}: ${declaration.name}`, acts }];
+  };
+  return [
+    ...(objective.factor === 0 ? [] : of(objective.loss, "objective")),
+    ...of(advantage.baseline, "advantage", "baseline"),
+    ...advantage.token_weights.flatMap((weight) => of(weight, "advantage", "token_weights")),
+    ...objective.correction.flatMap((one) => of(one, "objective", "correction")),
+  ];
+}
+
+/** The same of keys that choose no method. */
+const keyed = ({ advantage, objective }: StageBody): Idle[] => [
+  ...(advantage.prefix === "hard"
+    ? [{ path: ["advantage", "prefix"], name: "advantage.prefix: hard", acts: ["branches"] } as const]
+    : []),
+  ...(objective.loss.params["anchor"] === "interpolated"
+    ? [{ path: ["objective", "anchor"], name: "objective.anchor: interpolated", acts: ["replayed"] } as const]
+    : []),
+];
+
+function tellIdle(model: ConfigModel, view: StageView, { path, name, acts }: Idle): void {
+  const { body } = view.config;
+  const [first] = acts;
+  if (first === undefined || acts.some((matter) => has[matter](body))) return;
+  const { without, add } = lacking[first];
+  const logged = first === "logged";
+  const branch = pathIn(view, placeOf(view.body, "rollout", "branch"), "rollout", "branch");
+  tell(model, view, idleChoice, [path], {
+    severity: logged ? "warning" : "info",
+    message: `\`${name}\` ${without}${logged ? ", right or wrong" : ": it changes nothing"}. Add ${add}.`,
+    mends:
+      first === "branches"
+        ? [model.edits.set(branch, "{ use: top_entropy, k: 4, children: 3 }", "Let rollouts branch", false)]
+        : [],
+  });
+}
+
+const replayKeys = ["share", "weight", "every", "draw", "rescore", "admission", "place", "updates"] as const;
+
+/** Keys that say how to replay, where nobody says what; `use: none` in a stage switches it off and is meant. */
+function tellSourceless(model: ConfigModel, view: StageView): void {
+  const { replay } = view.config.body;
+  if (replay.source.declaration.name !== "none" || replay.select.declaration.name === "none") return;
+  const layer = (key: string): string => placeOf(view.body, "replay", key)?.layer ?? "default";
+  const key = replayKeys.find((one) => layer(one) !== "default");
+  if (key === undefined || layer("use") !== "default") return;
+  tell(model, view, idleChoice, [["replay", key]], {
+    severity: "warning",
+    message: `\`replay.${key}\` has nothing to act on: no source is named, so nothing is replayed. Add \`replay: { use: file, path: … }\`, or \`use: window\` for rollouts of this run.`,
+    mends: [
+      model.edits.set(
+        pathIn(view, placeOf(view.body, "replay"), "replay", "use"),
+        "window",
+        "Replay rollouts of this run: `use: window`",
+        false,
+      ),
+    ],
+  });
+}
+
+export const idleChoice: Rule = {
+  id: "idle-choice",
+  title: "Choice that has nothing to act on",
+  why: "Some methods are one piece of a larger one. Credit by shared beginnings needs rollouts that branch; a weight for given tokens needs a source that gives some; a correction for the sampler needs one that filters; a loss for written data needs the data. Without it the run is the plain method, or, with a loss for written data, trains the policy on whatever it writes itself.\n\nAdd what the finding names, or remove the choice.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl") continue;
+      for (const idle of [...declared(body), ...keyed(body)]) tellIdle(model, view, idle);
+      tellSourceless(model, view);
+    }
+  },
+};

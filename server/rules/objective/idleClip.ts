@@ -1,0 +1,62 @@
+import { isOwn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+/** Objectives whose range bounds the ratio, and the keys that say so. */
+const ranges: Readonly<Record<string, readonly string[]>> = {
+  clipped: ["low", "high", "dual", "delta"],
+  cispo: ["low", "high"],
+  geo_mean: ["low", "high"],
+};
+
+/** Whether the policy that trains is, at each update, the one that wrote all of its rollouts. */
+function isFresh({ config: { model } }: ConfigModel, { config: { body } }: StageView): boolean {
+  const { rollout, update, replay, objective } = body;
+  const all = rollout.prompts * rollout.group;
+  return (
+    update.epochs === 1 &&
+    (update.mini_batch ?? all) >= all &&
+    replay.source.declaration.name === "none" &&
+    // Dropout makes the model that trains another one than that which wrote.
+    (model.adapter?.dropout ?? 0) === 0 &&
+    // The ratio is against what wrote the rollouts, at temperature 1.
+    !["reference", "sampled"].includes(String(objective.loss.params["anchor"]))
+  );
+}
+
+/** A clip range has something to clip. */
+export const idleClip: Rule = {
+  id: "idle-clip",
+  title: "Clip that never acts",
+  why: "The ratio compares the policy with the one that wrote the rollouts. With one update a step on fresh rollouts they are the same weights: every ratio is 1, inside every range, and the loss is the plain policy gradient (Schulman et al., Proximal Policy Optimization Algorithms, clip because they take several epochs over one batch). The range that is written has no effect.\n\nSplit the step into several updates with `update.mini_batch`, or take `update.epochs` passes, if the range is meant to act; otherwise leave it out.",
+  check(model) {
+    for (const view of model.stages) {
+      const { objective, rollout } = view.config.body;
+      const keys = ranges[objective.loss.declaration.name] ?? [];
+      const written = keys.filter((key) => isOwn(placeOf(view.body, "objective", key)));
+      if (view.config.kind !== "rl" || written.length === 0 || !isFresh(model, view)) continue;
+      const all = rollout.prompts * rollout.group;
+      const half = rollout.prompts % 2 === 0 ? all / 2 : undefined;
+      tell(
+        model,
+        view,
+        idleClip,
+        written.map((key) => ["objective", key]),
+        {
+          severity: "info",
+          message: `Each step is one update on the rollouts that the very same policy wrote: every ratio is 1, and ${written.map((key) => `\`${key}\``).join(" and ")} never ${written.length === 1 ? "acts" : "act"}.`,
+          tags: ["unnecessary"],
+          mends:
+            half === undefined || placeOf(view.body, "update", "mini_batch")?.layer === "file"
+              ? []
+              : [
+                  model.edits.set(
+                    ["update", "mini_batch"],
+                    String(half),
+                    `Train in two updates: \`mini_batch: ${half}\` (= ${rollout.prompts} prompts × ${rollout.group} rollouts / 2)`,
+                    false,
+                  ),
+                ],
+        },
+      );
+    }
+  },
+};

@@ -1,0 +1,52 @@
+import { scheduledRange } from "../ranges.ts";
+import { isOwn, pathIn, placeOf, tell, type Rule, type StageView } from "../rule.ts";
+
+interface Idle {
+  readonly path: readonly string[];
+  readonly why: string;
+}
+
+/** What keeps a stage from ever replaying anything. */
+function idle({ config: { body, steps } }: StageView, capped: boolean): Idle | undefined {
+  const { source, share, weight, every, place } = body.replay;
+  const zero = (value: typeof share): boolean => scheduledRange(value).every((end) => end === 0);
+  if (place !== "alone" && zero(share))
+    return { path: ["replay", "share"], why: "its share of the batch is 0 throughout" };
+  if (zero(weight)) return { path: ["replay", "weight"], why: "its rollouts weigh 0 in the loss" };
+  if (!capped && every > steps)
+    return { path: ["replay", "every"], why: `it comes every ${every} steps, and the stage has ${steps}` };
+  const written = body.rollout.prompts * body.rollout.group * steps;
+  const { capacity, burst } = source.params;
+  if (burst === true && typeof capacity === "number" && capacity > written && !capped)
+    return {
+      path: ["replay", "capacity"],
+      why: `it waits until ${capacity} rollouts are kept, and the stage writes at most ${written}`,
+    };
+  return undefined;
+}
+
+/** What is kept comes back at some step. */
+export const idleReplay: Rule = {
+  id: "idle-replay",
+  title: "Replay that never comes back",
+  why: "A replay memory holds rollouts of earlier steps, in memory and in each checkpoint. With a share or a weight of 0, an interval longer than the stage, or a memory that is replayed once full and never fills, nothing of it is ever trained on.\n\nLower the bound that keeps it back, or remove the block.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl" || body.replay.source.declaration.name === "none") continue;
+      const found = idle(view, model.capped);
+      if (found === undefined || !isOwn(placeOf(view.body, ...found.path))) continue;
+      tell(model, view, idleReplay, [found.path], {
+        severity: "warning",
+        message: `Nothing is ever replayed: ${found.why}.`,
+        mends: [
+          model.edits.remove(
+            pathIn(view, placeOf(view.body, ...found.path), ...found.path),
+            `Remove \`${found.path.join(".")}\`: its default replays`,
+            false,
+          ),
+        ],
+      });
+    }
+  },
+};

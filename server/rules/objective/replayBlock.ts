@@ -1,0 +1,64 @@
+import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
+import type { ReplayConfig } from "../../core/config/resolved.ts";
+
+/** What of a replay block has no effect, or contradicts itself. */
+function problemOf({
+  source,
+  admission,
+  select,
+  draw,
+}: ReplayConfig):
+  { readonly key: string; readonly message: string; readonly severity: "warning" | "error" } | undefined {
+  const [kind, kept] = [source.declaration.name, admission.declaration.name];
+  if (kind === "none" && select.declaration.name === "none")
+    return {
+      key: "select",
+      severity: "error",
+      message:
+        "`replay.select: none` lets only replayed rollouts train, and nothing is replayed: name a source, e.g. `replay: { use: file, path: … }`.",
+    };
+  if (kept === "leftovers" && select.declaration.name === "all" && kind === "window")
+    return {
+      key: "admission",
+      severity: "error",
+      message:
+        "`replay.admission: leftovers` keeps what `replay.select` leaves out, and `select: all` leaves nothing out: choose a selection.",
+    };
+  if (kind === "window" && source.params["burst"] === true && draw.declaration.name !== "uniform")
+    return {
+      key: "draw",
+      severity: "warning",
+      message: "With `burst` everything that is kept is replayed at once: `replay.draw` is not read.",
+    };
+  return undefined;
+}
+
+export const replayBlock: Rule = {
+  id: "replay",
+  title: "Replay that contradicts itself",
+  why: "With `select: none` only replayed rollouts train, so there has to be a source of them. What is kept for later steps (`admission`), which of a step's rollouts train (`select`) and how kept ones are drawn (`draw`) depend on one another: leftovers exist only where a selection leaves some, and with `burst` everything that is kept is replayed, so nothing is drawn.",
+  check({ stages, file, root, report, edits }) {
+    for (const view of stages) {
+      if (view.config.kind !== "rl") continue;
+      const problem = problemOf(view.config.body.replay);
+      if (problem === undefined) continue;
+      const { key, message, severity } = problem;
+      const at =
+        mine(
+          file,
+          placeOf(view.body, "replay", key, "use"),
+          placeOf(view.body, "replay", key),
+          placeOf(view.body, "replay"),
+        ) ?? root.origin;
+      report({
+        rule: replayBlock.id,
+        severity,
+        message,
+        key: underneath(view, at, `replay.${key}`),
+        at,
+        ...(severity === "warning" ? { tags: ["unnecessary"] } : {}),
+        mends: [edits.remove(pathIn(view, at, "replay", key), `Remove \`${key}\``)],
+      });
+    }
+  },
+};

@@ -1,0 +1,41 @@
+import { isReadable, sibling, unusable } from "../nearFile.ts";
+import { resolve } from "node:path";
+import { at as nodeAt, mine, placeOf, underneath, type Rule, type StageView } from "../rule.ts";
+
+/** Files that replay and auxiliary losses name exist. */
+export const replayFile: Rule = {
+  id: "replay-file",
+  title: "Recorded rollouts that are not there",
+  why: "`replay.path` and `auxiliary[].path` name a file of rollouts or demonstrations. A path starts from the folder of the file that writes it.",
+  check({ stages, file, root, report }) {
+    for (const view of stages) {
+      const { replay, auxiliary } = view.config.body;
+      const named = [
+        { choice: replay.source, path: ["replay"] },
+        ...auxiliary.map(({ loss }, i) => ({ choice: loss, path: ["auxiliary", String(i)] })),
+      ];
+      for (const { choice, path } of named) {
+        const { path: written } = choice.params;
+        if (typeof written !== "string") continue;
+        const absolute = resolve(choice.folder, written);
+        if (isReadable(absolute)) continue;
+        const at = mine(file, placeIn(view, path, "path")) ?? root.origin;
+        const { hint, fixes } = sibling(absolute, at);
+        report({
+          rule: replayFile.id,
+          message: `${unusable(absolute, file)}.${hint}`,
+          key: underneath(view, at, `${path.join(".")}.path`),
+          at,
+          fixes,
+        });
+      }
+    }
+  },
+};
+
+function placeIn({ body }: StageView, path: readonly string[], key: string): ReturnType<typeof placeOf> {
+  const [block, index] = path;
+  const node = nodeAt(body, block!);
+  const item = index === undefined ? node : node?.kind === "list" ? node.items[Number(index)] : undefined;
+  return placeOf(item, key) ?? item?.origin;
+}

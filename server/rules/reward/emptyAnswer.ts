@@ -1,0 +1,80 @@
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import { decidingTerms, divisorOf } from "./auxiliaryDecides.ts";
+import { scheduledRange } from "../ranges.ts";
+import { firstTime, isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { admitsAllWrong } from "./termRoles.ts";
+
+/** No term pays best where nothing is answered. */
+export const emptyAnswer: Rule = {
+  id: "empty-answer",
+  title: "Term that pays the empty answer",
+  why: "The empty answer is the easiest one to learn: one token, always within reach. A term that pays it, whether or not anything is right, pulls every group there in which nothing else differs. `length` pays the shortest response most (`shape: linear` pays 1 for an empty one), and a `format` whose pattern may match nothing at all calls an empty answer well formed.\n\nPay such a term only where the answer is right (`reward.combine: product`), ask for at least one character in a pattern, or forbid empty answers with `rollout.min_tokens`. What functions of your own pay for an empty answer, for the prompt pasted back and for the reference answer is shown by `gradus run --dry-run`.",
+  check(model) {
+    const fresh = firstTime();
+    for (const view of model.stages) {
+      const { body, kind } = view.config;
+      if (kind !== "rl" || body.rollout.min_tokens > 0) continue;
+      for (const term of decidingTerms(body)) {
+        const found = payFor(term, body);
+        const path = ["reward", "terms", term.name];
+        if (found === undefined || !isOwn(placeOf(view.body, ...path)) || !fresh(term.term)) continue;
+        tell(model, view, emptyAnswer, [[...path, found.key], path], {
+          severity: found.severity,
+          message: found.message,
+          mends: [
+            model.edits.set(
+              pathIn(view, placeOf(view.body, "rollout", "min_tokens"), "rollout", "min_tokens"),
+              "1",
+              "Forbid empty answers: `rollout.min_tokens: 1`",
+              false,
+            ),
+          ],
+        });
+      }
+    }
+  },
+};
+
+interface Pay {
+  readonly key: string;
+  readonly severity: "warning" | "info";
+  readonly message: string;
+}
+
+function payFor(term: RewardTermConfig, body: StageBody): Pay | undefined {
+  const weight = Math.max(...scheduledRange(term.weight));
+  if (weight <= 0) return undefined;
+  const { declaration, params } = term.term;
+  if (declaration.name === "format") return emptyFormat(term.name, params);
+  const { shape } = params;
+  // Where the spread is divided by, the finding about that says this, too.
+  const isTold = divisorOf(body.advantage) !== undefined && body.rollout.group > 1;
+  if (declaration.name !== "length" || isTold || !admitsAllWrong(body)) return undefined;
+  if (shape !== "linear" && shape !== "group_relative") return undefined;
+  const most = Number(((shape === "linear" ? 1 : 0.5) * weight).toPrecision(4));
+  return {
+    key: "shape",
+    severity: "info",
+    message: `An empty answer earns the most that \`${term.name}\` pays, ${most}, though it is never right. Pay it only where the answer is right (\`reward.combine: product\`), or set \`rollout.min_tokens\`.`,
+  };
+}
+
+function emptyFormat(name: string, params: Readonly<Record<string, unknown>>): Pay | undefined {
+  const { pattern, tags, present, absent } = params;
+  if (typeof pattern !== "string" || (Array.isArray(tags) && tags.length > 0)) return undefined;
+  if (!(Number(present) > Number(absent)) || !matchesNothing(pattern)) return undefined;
+  return {
+    key: "pattern",
+    severity: "warning",
+    message: `The pattern of \`${name}\` also matches an empty answer, which is then paid ${Number(present)} as well formed: ask for at least one character, such as \`.+\` in place of \`.*\`.`,
+  };
+}
+
+function matchesNothing(pattern: string): boolean {
+  try {
+    return new RegExp(`^(?:${pattern})$`, "su").test("");
+  } catch {
+    // Not a regular expression: the declaration's own check says so.
+    return false;
+  }
+}

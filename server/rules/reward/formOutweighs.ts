@@ -1,0 +1,71 @@
+import type { RewardTermConfig } from "../../core/config/resolved.ts";
+import { appliesTo, paidRange } from "../ranges.ts";
+import { at as nodeAt, isOwn, placeOf, tell, type Rule, type StageView } from "../rule.ts";
+
+const width = (term: RewardTermConfig): number | undefined => {
+  const range = paidRange(term);
+  return range && range[1] - range[0];
+};
+
+/** No term of form is worth more than being right. */
+export const formOutweighs: Rule = {
+  id: "form-outweighs",
+  title: "Form pays more than the answer",
+  why: "What a term can move the reward by is the range of its values times its weight. Where a term of form or length can move it by more than the terms that judge the answer, a well-formed wrong response beats a plain right one, and policies find that: they learn the form and leave the answer (reward hacking; Skalse et al., Defining and Characterizing Reward Hacking).\n\nKeep the sum of what answers pay above what form pays.",
+  check(model) {
+    for (const view of model.stages) {
+      const { tasks, reward } = view.config.body;
+      if (view.config.kind !== "rl" || reward.combine.declaration.name !== "sum") continue;
+      const task = tasks.find(({ name }) => reward.terms.some((term) => appliesTo(term, name)));
+      if (task !== undefined)
+        checkTerms(
+          model,
+          view,
+          reward.terms.filter((term) => appliesTo(term, task.name)),
+        );
+    }
+  },
+};
+
+function checkTerms(
+  model: Parameters<Rule["check"]>[0],
+  view: StageView,
+  terms: readonly RewardTermConfig[],
+): void {
+  const answers = terms.filter(({ term }) => term.declaration.judges === "answer");
+  const best = answers.reduce((sum, term) => sum + (width(term) ?? 0), 0);
+  // A function of one's own may judge answers too: how much it pays is not known.
+  if (answers.length === 0 || best === 0 || terms.some(({ term }) => term.declaration.judges === undefined))
+    return;
+  for (const term of terms) {
+    const own = width(term);
+    if (term.term.declaration.judges !== "form" || own === undefined || own <= best) continue;
+    const path = ["reward", "terms", term.name];
+    if (!isOwn(placeOf(view.body, ...path))) continue;
+    const names = answers.map(({ name }) => `\`${name}\``).join(" and ");
+    const { weight } = term;
+    const half = typeof weight === "number" ? round((0.5 * best * Math.abs(weight)) / own) : undefined;
+    const inStage = nodeAt(view.body, ...path, "weight")?.origin.stage !== undefined;
+    tell(model, view, formOutweighs, [[...path, "weight"], path], {
+      severity: "warning",
+      message: `\`${term.name}\` can move the reward by ${round(own)}, and ${names} by ${round(best)}: a well-formed wrong response may be paid more than a right one.`,
+      related: answers.map((one) => ({
+        at: placeOf(view.body, "reward", "terms", one.name),
+        message: `judges the answer, moves the reward by ${round(width(one) ?? 0)}`,
+      })),
+      mends:
+        half === undefined || inStage || typeof weight !== "number"
+          ? []
+          : [
+              model.edits.set(
+                [...path, "weight"],
+                String(Math.sign(weight) * half),
+                `Change the weight to ${Math.sign(weight) * half} (= half of what ${names} can move, ${round(best)} / 2)`,
+                false,
+              ),
+            ],
+    });
+  }
+}
+
+const round = (value: number): number => Number(value.toPrecision(6));

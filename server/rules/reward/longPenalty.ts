@@ -1,0 +1,45 @@
+import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+/** A term on the length pays differently for some length that a response can have. */
+export const longPenalty: Rule = {
+  id: "length-limit",
+  title: "Length term that no response reaches",
+  why: "`length` with `shape: limit` or `soft_overlong` pays 0 up to a length and less beyond it (Yu et al., DAPO, soft overlong punishment). A response has at most `rollout.max_tokens` tokens: where the penalty begins there or later, every response is paid the same and the term moves nothing. With `soft_overlong` a `cache` longer than `limit` punishes even an empty response.\n\nLet `limit` be `rollout.max_tokens`, the default.",
+  check(model) {
+    for (const view of model.stages) {
+      const { reward, rollout } = view.config.body;
+      if (view.config.kind !== "rl") continue;
+      for (const { name, term, attempts } of reward.terms) {
+        if (attempts === "episode") continue;
+        const { shape, limit: own, cache: buffer } = term.params;
+        if (term.declaration.name !== "length" || (shape !== "limit" && shape !== "soft_overlong")) continue;
+        const limit = typeof own === "number" ? own : rollout.max_tokens;
+        const cache = shape === "limit" ? 0 : typeof buffer === "number" ? buffer : limit / 5;
+        const path = ["reward", "terms", name, "limit"];
+        const wide = cache > limit;
+        if (limit - cache < rollout.max_tokens && !wide) continue;
+        const at = wide ? ["reward", "terms", name, "cache"] : path;
+        if (!isOwn(placeOf(view.body, ...at)) && !isOwn(placeOf(view.body, "reward", "terms", name)))
+          continue;
+        tell(model, view, longPenalty, [at, ["reward", "terms", name]], {
+          severity: "warning",
+          message: wide
+            ? `\`${name}\`: \`cache\` ${cache} is longer than \`limit\` ${limit}: even the shortest response is punished.`
+            : `\`${name}\` begins to punish beyond ${limit - cache} tokens, and a response has at most ${rollout.max_tokens}: it pays every one the same.`,
+          related: [{ at: placeOf(view.body, "rollout", "max_tokens"), message: "the longest response" }],
+          mends:
+            wide || typeof own !== "number"
+              ? []
+              : [
+                  model.edits.set(
+                    pathIn(view, placeOf(view.body, ...path), ...path),
+                    String(rollout.max_tokens),
+                    `Change \`limit\` to ${rollout.max_tokens} (= rollout.max_tokens)`,
+                    shape === "soft_overlong",
+                  ),
+                ],
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,103 @@
+import { hasField, linesOfTask } from "../../core/datasetLines.ts";
+import { perReading } from "../../lib/perObject.ts";
+import type { RewardTermConfig, TaskConfig } from "../../core/config/resolved.ts";
+import { environmentOf } from "../tasks/environments.ts";
+import { appliesTo } from "../ranges.ts";
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+
+type Wanted = "answer" | "equation";
+const words: Readonly<Record<Wanted, string>> = {
+  answer: "an answer",
+  equation: "`numbers` and a `target`",
+};
+
+/** What a reward reads of its tasks, by its name. */
+const reads: ReadonlyMap<string, Wanted> = new Map([
+  ["exact_match", "answer"],
+  ["numeric", "answer"],
+  ["reference_probability", "answer"],
+  ["equation", "equation"],
+]);
+
+type Source = TaskConfig["source"];
+
+/** What tasks of a source have not. */
+const lackOf = perReading((source: Source): ReadonlySet<Wanted> => {
+  const found = new Set<Wanted>();
+  if (!hasAnswer(source)) found.add("answer");
+  if (!hasFields(source, ["numbers", "target"])) found.add("equation");
+  return found;
+});
+
+/** What a reward reads of a task that this one has not; undefined: nothing. */
+function lacks({ term }: RewardTermConfig, { source }: TaskConfig): string | undefined {
+  const wanted = reads.get(term.declaration.name);
+  return wanted !== undefined && lackOf(source).has(wanted) ? words[wanted] : undefined;
+}
+
+function hasAnswer(source: Source): boolean {
+  const { declaration, params } = source;
+  // A file that is not there is the first thing to mend.
+  if (declaration.name === "dataset")
+    return params["answer"] !== undefined || linesOfTask(source) === undefined;
+  const environment = environmentOf({ source });
+  return environment.kind !== "made" || environment.answers;
+}
+
+function hasFields(source: Source, fields: readonly string[]): boolean {
+  if (source.declaration.name === "dataset")
+    return (
+      linesOfTask(source)?.every(
+        ({ row }) => row === undefined || fields.every((field) => hasField(row, field)),
+      ) ?? true
+    );
+  const environment = environmentOf({ source });
+  return environment.kind !== "made" || fields.every((field) => environment.fields.includes(field));
+}
+
+/** A term reads what its tasks have. */
+export const missingAnswer: Rule = {
+  id: "missing-answer",
+  title: "Reward that reads what its tasks do not have",
+  why: "`exact_match`, `numeric` and `reference_probability` read the task's answer: a dataset has one where `answer` is set, `countdown` has none. `equation` reads `numbers` and `target` of the task. Where they are missing the term is an error on every rollout: never a reward of 0, and no such rollout trains.\n\nSet `answer` on the dataset, choose another reward, or restrict the term to the tasks it is for (`tasks: [name]`).",
+  check(model) {
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      const { tasks, reward } = view.config.body;
+      if (tasks.every(({ source }) => lackOf(source).size === 0)) continue;
+      for (const term of reward.terms) {
+        // The same for each of its tasks.
+        let mend: ReturnType<typeof restricted> | undefined;
+        for (const [index, task] of tasks.entries()) {
+          const what = appliesTo(term, task.name) ? lacks(term, task) : undefined;
+          if (what === undefined || !isOwn(placeOf(view.body, "reward", "terms", term.name))) continue;
+          const paths = [
+            ["reward", "terms", term.name, "use"],
+            ["reward", "terms", term.name],
+          ];
+          tell(model, view, missingAnswer, paths, {
+            severity: "warning",
+            message: `\`${term.term.declaration.name}\` needs ${what}, and the tasks of \`${task.name}\` have none: every rollout of them is an error and does not train.`,
+            related: [{ at: placeOf(view.body, "tasks", String(index)), message: `has not ${what}` }],
+            mends: [(mend ??= restricted(model, view, term)).fix],
+          });
+        }
+      }
+    }
+  },
+};
+
+/** The term only for the tasks that have what it reads. */
+function restricted(
+  { edits, stages }: Parameters<Rule["check"]>[0],
+  { config }: Parameters<Rule["check"]>[0]["stages"][number],
+  term: RewardTermConfig,
+): { readonly fix: ReturnType<typeof edits.set> } {
+  const fit = config.body.tasks.filter(
+    (task) => appliesTo(term, task.name) && lacks(term, task) === undefined,
+  );
+  if (fit.length === 0 || stages.length > 1) return { fix: undefined };
+  const names = `[${fit.map(({ name }) => name).join(", ")}]`;
+  const path = ["reward", "terms", term.name, "tasks"];
+  return { fix: edits.set(path, names, `Only for ${names}: \`tasks: ${names}\``) };
+}

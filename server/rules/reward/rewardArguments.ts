@@ -1,0 +1,128 @@
+import { basename } from "node:path";
+import { signatureOf, type Signature } from "../../config/check/signatures/index.ts";
+import type { Finding } from "../../config/check/report.ts";
+import { listed, nearest } from "../../lib/suggest.ts";
+import type { RewardTermConfig } from "../../core/config/resolved.ts";
+import {
+  at as nodeAt,
+  firstTime,
+  isOwn,
+  tell,
+  type ConfigModel,
+  type Rule,
+  type StageView,
+} from "../rule.ts";
+
+/** What every call is given: see the reward host's `ScoreInput`. */
+const given = ["prompt", "response", "task", "finish", "index", "group", "length", "step", "args"];
+
+/** A function takes what it is given, and is given what it takes. */
+export const rewardArguments: Rule = {
+  id: "reward-arguments",
+  title: "Reward function that takes what it is not given",
+  why: "A function in TypeScript or JavaScript is called with one object: `prompt`, `response`, `task`, `finish`, `index`, `group`, `length`, `step` and `args`. A name that it takes out of it and that is none of these is `undefined` at every call, and mostly makes the reward an error or not a number. `args` holds what the config writes below it, by name; a Python function is given them as keywords.\n\nThe parameters are read off the file's text; a function that takes the object whole is not looked into.",
+  check(model) {
+    const fresh = firstTime();
+    for (const view of model.stages)
+      for (const term of view.config.body.reward.terms) {
+        const { file, export: name, args } = term.term.params;
+        if (typeof file !== "string" || typeof name !== "string" || !fresh(term.term)) continue;
+        const signature = signatureOf(file, name);
+        const keys = typeof args === "object" && args !== null ? Object.keys(args) : [];
+        if (signature?.language === "python") checkPython(model, view, term, keys, signature);
+        else if (signature !== undefined) checkScript(model, view, term, keys, signature);
+      }
+  },
+};
+
+type Check = (
+  model: ConfigModel,
+  view: StageView,
+  term: RewardTermConfig,
+  keys: readonly string[],
+  signature: Signature,
+) => void;
+
+const checkScript: Check = (model, view, term, keys, { taken }) => {
+  if (taken === undefined) return;
+  const wrong = taken.names.find((name) => !given.includes(name));
+  if (wrong !== undefined) {
+    const meant = nearest(wrong, given);
+    say(
+      model,
+      view,
+      term,
+      [],
+      `takes \`${wrong}\`, which no call has. ${meant === undefined ? "" : `Did you mean \`${meant}\`? `}A call has ${listed(given)}.`,
+    );
+    return;
+  }
+  const inner = taken.args;
+  const ignored = taken.rest || (taken.names.includes("args") && inner === undefined);
+  const known = inner?.names ?? [];
+  if (!ignored && inner?.rest !== true)
+    for (const key of keys.filter((key) => !known.includes(key))) unread(model, view, term, key, known);
+  const missing = known.filter((name) => !keys.includes(name) && inner?.optional.includes(name) !== true);
+  if (missing.length > 0)
+    say(
+      model,
+      view,
+      term,
+      [],
+      `takes ${listed(missing)} out of \`args\`, and the config does not give ${missing.length === 1 ? "it" : "them"}: write \`args: { ${missing.map((name) => `${name}: …`).join(", ")} }\`.`,
+    );
+};
+
+const checkPython: Check = (model, view, term, keys, { parameters }) => {
+  const all = parameters.map(({ name }) => name);
+  if (all.some((name) => name.startsWith("**"))) return;
+  const named = all.filter((name) => !name.startsWith("*"));
+  for (const key of keys.filter((key) => !named.includes(key))) unread(model, view, term, key, named);
+};
+
+/** An argument that the function does not take. */
+function unread(
+  model: ConfigModel,
+  view: StageView,
+  term: RewardTermConfig,
+  key: string,
+  known: readonly string[],
+): void {
+  const meant = nearest(key, known);
+  const hint =
+    meant === undefined
+      ? known.length === 0
+        ? "It takes none."
+        : `It takes ${listed(known)}.`
+      : `Did you mean \`${meant}\`?`;
+  const path = ["reward", "terms", term.name, "args", key];
+  const mends = [
+    meant === undefined ? undefined : model.edits.rename(path, meant, `Change to \`${meant}\``),
+    meant === undefined ? model.edits.remove(path, `Remove \`${key}\``, false) : undefined,
+  ];
+  say(model, view, term, ["args", key], `does not take the argument \`${key}\`. ${hint}`, {
+    tags: ["unnecessary"],
+    mends,
+  });
+}
+
+function say(
+  model: ConfigModel,
+  view: StageView,
+  term: RewardTermConfig,
+  below: readonly string[],
+  what: string,
+  more: Pick<Finding, "tags" | "mends"> = {},
+): void {
+  const path = ["reward", "terms", term.name];
+  const { file, export: name } = term.term.params;
+  const places = [[...path, ...below], [...path, "use"], path].filter((one) =>
+    isOwn(nodeAt(view.body, ...one)?.origin),
+  );
+  if (places.length === 0) return;
+  tell(model, view, rewardArguments, places, {
+    severity: "warning",
+    message: `\`${String(name)}\` of \`${basename(String(file))}\` ${what}`,
+    ...more,
+  });
+}

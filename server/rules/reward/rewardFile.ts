@@ -1,0 +1,74 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, relative } from "node:path";
+import { exportsOf } from "../../config/check/exports.ts";
+import { listed, nearest } from "../../lib/suggest.ts";
+import { replace } from "../../config/check/report.ts";
+import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts";
+import { unfitFile } from "../nearFile.ts";
+import type { RewardTermConfig } from "../../core/config/resolved.ts";
+import type { Finding } from "../../config/check/report.ts";
+
+/** A reward's file exists and has the function; found by parsing, nothing is executed. */
+export const rewardFile: Rule = {
+  id: "reward-file",
+  title: "Reward function that is not there",
+  why: "A reward in a file of yours is written as `path` or `path:function`. The file is parsed, never executed: TypeScript and JavaScript by their exports, Python by its top-level names. A run would stop before its first step.",
+  check({ stages, file, root, report }) {
+    const fresh = firstTime();
+    for (const view of stages) {
+      for (const term of view.config.body.reward.terms) {
+        const { file: path } = term.term.params;
+        const written = nodeAt(view.body, "reward", "terms", term.name, "use");
+        if (typeof path !== "string" || !fresh(written ?? term.term)) continue;
+        const at = mine(file, written?.origin) ?? root.origin;
+        const problem = problemOf(path, term, file);
+        if (problem === undefined) continue;
+        const quoted = at.range.start.line === at.range.end.line ? problem.better : undefined;
+        const fixes = quoted === undefined ? [] : [replace(at.range, quoted, `Change to \`${quoted}\``)];
+        report({
+          rule: rewardFile.id,
+          severity: problem.severity ?? "error",
+          message: problem.message,
+          key: underneath(view, at, `reward.terms.${term.name}.use`),
+          at,
+          fixes,
+        });
+      }
+    }
+  },
+};
+
+interface Problem {
+  readonly message: string;
+  readonly better?: string;
+  readonly severity?: Finding["severity"];
+}
+
+function problemOf(path: string, term: RewardTermConfig, config: string): Problem | undefined {
+  const shown = relative(dirname(config), path);
+  const inConfig = (name: string): string => {
+    const short = relative(dirname(config), name);
+    return short.startsWith("..") ? short : `./${short}`;
+  };
+  const unfit = unfitFile(path);
+  if (unfit !== undefined)
+    return { message: `\`${shown}\` for the reward \`${term.name}\` cannot be read: ${unfit}.` };
+  if (!existsSync(path)) {
+    const siblings = existsSync(dirname(path)) ? readdirSync(dirname(path)) : [];
+    const meant = nearest(basename(path), siblings);
+    const better = meant === undefined ? undefined : inConfig(`${dirname(path)}/${meant}`);
+    const hint = better === undefined ? "" : ` Did you mean \`${better}\`?`;
+    return {
+      message: `There is no file \`${shown}\` for the reward \`${term.name}\`.${hint}`,
+      ...(better === undefined ? {} : { better }),
+    };
+  }
+  const found = exportsOf(path);
+  const wanted = String(term.term.params["export"]);
+  if (found.kind === "broken") return { message: `\`${shown}\` does not parse: ${found.message}` };
+  if (found.names.includes(wanted) || found.open) return undefined;
+  const meant = nearest(wanted, found.names) ?? (found.names.length === 1 ? found.names[0] : undefined);
+  const better = meant === undefined ? {} : { better: `${inConfig(path)}:${meant}` };
+  const what = term.term.declaration.name === "python" ? "function" : "export";
+  return { message: `\`${shown}\` has no ${what} \`${wanted}\`. It has ${listed(found.names)}.`, ...better };
+}

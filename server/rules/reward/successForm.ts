@@ -1,0 +1,59 @@
+import { perObject } from "../../lib/perObject.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import { appliesTo } from "../ranges.ts";
+import { tell, type Rule } from "../rule.ts";
+
+/** The term that decides on a task's rollouts, and the terms that judge its answers. */
+function judges(
+  { reward: { terms, success } }: StageBody,
+  task: string,
+): { decides: RewardTermConfig | undefined; answers: readonly RewardTermConfig[] } {
+  const order =
+    success.terms === undefined
+      ? terms
+      : success.terms.flatMap((name) => terms.filter((term) => term.name === name));
+  return {
+    decides: order.find((term) => appliesTo(term, task)),
+    answers: terms.filter((term) => appliesTo(term, task) && term.term.declaration.judges === "answer"),
+  };
+}
+
+/** Only where some term looks at form alone, and another one at the answer. */
+const judgesBoth = perObject(({ terms }: StageBody["reward"]): boolean =>
+  ["form", "answer"].every((what) => terms.some(({ term }) => term.declaration.judges === what)),
+);
+
+/** A success is decided by a term that looks at the answer, where there is one. */
+export const successForm: Rule = {
+  id: "success-form",
+  title: "Success decided by form, not by the answer",
+  why: "pass@k, `success_band`, the signal `success_rate`, replay of successes and the counts of right and wrong groups all ask whether a rollout succeeded. By default the first term that applies decides. Where that is a term of form or length, a well-formed wrong answer counts as solved: the curriculum takes for easy what is only tidy, and the filter lets through groups in which nothing is right.\n\nName the terms that judge answers in `reward.success.terms`.",
+  check(model) {
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      const { body } = view.config;
+      if (!judgesBoth(body.reward)) continue;
+      for (const task of body.tasks) {
+        const { decides, answers } = judges(body, task.name);
+        if (decides?.term.declaration.judges !== "form" || answers.length === 0) continue;
+        const names = answers.map(({ name }) => name);
+        const paths = [
+          ["reward", "success", "terms"],
+          ["reward", "terms", decides.name],
+        ];
+        tell(model, view, successForm, paths, {
+          severity: "warning",
+          message: `A rollout counts as solved by \`${decides.name}\`, which looks at form only, while ${names.map((name) => `\`${name}\``).join(" and ")} ${names.length === 1 ? "judges" : "judge"} the answer: name ${names.length === 1 ? "it" : "them"} in \`reward.success.terms\`.`,
+          mends: [
+            model.edits.set(
+              ["reward", "success", "terms"],
+              `[${names.join(", ")}]`,
+              `Let ${names.map((name) => `\`${name}\``).join(" and ")} decide`,
+            ),
+          ],
+        });
+        break;
+      }
+    }
+  },
+};

@@ -1,0 +1,67 @@
+/** Which reward terms say whether an answer is right, and which are paid beside them, as far as the config tells. */
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import { signatureOf } from "../../config/check/signatures/index.ts";
+import { appliesTo, scheduledRange, termRange } from "../ranges.ts";
+
+export interface TermRoles {
+  /** Those that judge the answer, and those that the config itself calls a success. */
+  readonly answers: readonly RewardTermConfig[];
+  readonly auxiliary: readonly RewardTermConfig[];
+}
+
+const acts = ({ weight }: RewardTermConfig): boolean => scheduledRange(weight).some((end) => end !== 0);
+
+/** Of the terms that a task's rollouts are paid by. */
+export function rolesOf({ terms, success }: StageBody["reward"], task: string): TermRoles {
+  const applying = terms.filter((term) => appliesTo(term, task));
+  const named =
+    success.terms === undefined
+      ? applying.slice(0, 1)
+      : applying.filter(({ name }) => success.terms?.includes(name));
+  const isAnswer = (term: RewardTermConfig): boolean => {
+    const { judges } = term.term.declaration;
+    return judges === "answer" || (judges !== "form" && named.includes(term));
+  };
+  return {
+    answers: applying.filter((term) => isAnswer(term) && acts(term)),
+    auxiliary: applying.filter((term) => !isAnswer(term) && acts(term)),
+  };
+}
+
+/** Whether a wrong answer is paid by the auxiliary terms, too. Of a combiner that is not known nothing is claimed. */
+export function paysWrongAnswers({ combine }: StageBody["reward"], { answers }: TermRoles): boolean {
+  const { name } = combine.declaration;
+  if (name === "sum" || name === "progress") return true;
+  // A factor of 0 takes everything away, a negative one does not. What a function of one's own pays is not known.
+  return name === "product" && answers.every((term) => (termRange(term) ?? [0])[0] < 0);
+}
+
+/** Whether groups without a right answer may train. */
+export function admitsAllWrong({ curriculum }: StageBody): boolean {
+  const { declaration, params } = curriculum.admission;
+  if (declaration.name !== "success_band") return true;
+  const { low, inclusive } = params;
+  return inclusive !== false && typeof low === "number" && low <= 0;
+}
+
+/**
+ * What is known of what a term tells answers apart by. `gradual`: nearly any two answers differ in it (`length` with a
+ * slope). `flat`: most answers have the same of it (a format, a limit). `blind`: a function of one's own that is not
+ * given the task, so it cannot know which answers are right. `open`: one that may. undefined: nothing.
+ */
+export type Form = "gradual" | "flat" | "blind" | "open";
+
+export function formOf({ term }: RewardTermConfig): Form | undefined {
+  const { declaration, params } = term;
+  const { shape, file, export: name } = params;
+  if (declaration.judges === "form")
+    return shape === "linear" || shape === "group_relative" ? "gradual" : "flat";
+  if (declaration.name !== "user" || typeof file !== "string" || typeof name !== "string") return undefined;
+  const taken = signatureOf(file, name)?.taken;
+  return taken !== undefined && !taken.rest && !taken.names.some((one) => ofTheTask.has(one))
+    ? "blind"
+    : "open";
+}
+
+/** What of a call's input tells, directly or not, what is asked. `args` is the same for every call. */
+const ofTheTask: ReadonlySet<string> = new Set(["task", "prompt", "group"]);

@@ -1,0 +1,36 @@
+import { unknownName } from "../../config/check/report.ts";
+import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
+
+/** A term's `tasks` names tasks of the config. */
+export const termTasks: Rule = {
+  id: "term-tasks",
+  title: "Term for a task that is not there",
+  why: "A term's `tasks` restricts it to rollouts of these tasks, by their names. A name that no task has would leave the term unpaid.",
+  check({ stages, config, file, root, report }) {
+    const tasks = [config.top.tasks, ...stages.map((view) => view.config.body.tasks)];
+    let names: readonly string[] | undefined;
+    const everywhere = (): readonly string[] =>
+      (names ??= [...new Set(tasks.flat().map(({ name }) => name))]);
+    for (const view of stages) {
+      for (const term of view.config.body.reward.terms) {
+        if (term.tasks === undefined) continue;
+        const known = everywhere();
+        const list = nodeAt(view.body, "reward", "terms", term.name, "tasks");
+        term.tasks.forEach((name, index) => {
+          if (known.includes(name)) return;
+          const at =
+            mine(file, list?.kind === "list" ? list.items[index]?.origin : undefined, list?.origin) ??
+            root.origin;
+          const { hint, fixes } = unknownName(name, known, at);
+          report({
+            rule: termTasks.id,
+            message: `There is no task \`${name}\`. ${hint}`,
+            key: underneath(view, at, `reward.terms.${term.name}.tasks.${index}`),
+            at,
+            fixes,
+          });
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,45 @@
+import { mine, keyOf, type Rule } from "../rule.ts";
+import { listed } from "../../lib/suggest.ts";
+
+/** A term that pays no rollout of any stage: removed by each, or for tasks that none of them draws. */
+export const unusedTerm: Rule = {
+  id: "unused-term",
+  title: "Term that pays nothing",
+  why: "Every stage removes the term, or none draws a task that it is for: no rollout is ever paid by it.",
+  check({ stages, config, file, root, report, edits }) {
+    const rl = stages.filter((view) => view.config.kind === "rl");
+    for (const term of config.top.reward.terms) {
+      const used = rl.some(({ config: { body } }) => {
+        const here = body.reward.terms.find(({ name }) => name === term.name);
+        const drawn = (name: string): boolean => body.tasks.some((task) => task.name === name);
+        return here !== undefined && (here.tasks?.some(drawn) ?? true);
+      });
+      if (used) continue;
+      // An unknown task name is its own finding; this would be its echo.
+      const known = new Set(
+        [...config.top.tasks, ...rl.flatMap((view) => view.config.body.tasks)].map(({ name }) => name),
+      );
+      if (term.tasks?.some((name) => !known.has(name)) === true) continue;
+      const at = mine(file, keyOf(root, "reward", "terms", term.name)) ?? root.origin;
+      const why =
+        rl.length === 0
+          ? "there is no rl stage"
+          : term.tasks === undefined
+            ? "every stage removes it"
+            : `no stage draws ${listed(term.tasks)}`;
+      report({
+        rule: unusedTerm.id,
+        severity: "warning",
+        message: `No stage uses the term \`${term.name}\`: ${why}.`,
+        key: `reward.terms.${term.name}`,
+        at,
+        tags: ["unnecessary"],
+        mends:
+          // A stage that removes it, or a list that names it, would be left with nothing to name.
+          rl.length > 1 || config.top.reward.success.terms?.includes(term.name) === true
+            ? []
+            : [edits.remove(["reward", "terms", term.name], `Remove the term \`${term.name}\``, false)],
+      });
+    }
+  },
+};

@@ -1,0 +1,44 @@
+import { branches } from "../../core/config/branchFacts.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+export const branchTokens: Rule = {
+  id: "branch-tokens",
+  title: "Responses without a token that a branch could leave at",
+  why: "A branch leaves before a token behind the first, of at least `rollout.branch.min_characters` characters. A response of one token has none, and a tiny model that reads character by character has none of two characters, which is the least for other models: every branch would begin where its task does, and the group would be a plain one that is written in two goes.\n\nLet responses be longer; leave `min_characters` out, or give the model a vocabulary (`model.tokenizer: { use: bpe }`).",
+  check(model) {
+    const { base, tokenizer } = model.config.model;
+    const characters = base === "tiny" && tokenizer?.use !== "bpe";
+    for (const view of model.stages) {
+      const { rollout } = view.config.body;
+      if (view.config.kind !== "rl" || !branches(rollout)) continue;
+      const least = rollout.branch.params["min_characters"];
+      if (characters && typeof least === "number" && least > 1) {
+        const at = placeOf(view.body, "rollout", "branch", "min_characters");
+        const path = pathIn(view, at, "rollout", "branch", "min_characters");
+        tell(model, view, branchTokens, [["rollout", "branch", "min_characters"]], {
+          severity: "error",
+          message: `This model reads one character a token, and branches leave before tokens of at least ${least}: there is none.`,
+          mends: [
+            model.edits.remove(path, "Remove `min_characters`: tokens of one character then count"),
+            model.edits.set(["model", "tokenizer"], "{ use: bpe }", "Give the model a vocabulary", false),
+          ],
+        });
+      }
+      if (rollout.max_tokens > 1) continue;
+      tell(
+        model,
+        view,
+        branchTokens,
+        [
+          ["rollout", "max_tokens"],
+          ["rollout", "branch"],
+        ],
+        {
+          severity: "error",
+          message:
+            "With `rollout.max_tokens: 1` no response has a second token that a branch could leave before.",
+        },
+      );
+    }
+  },
+};

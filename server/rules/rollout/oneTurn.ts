@@ -1,0 +1,53 @@
+import type { StageBody } from "../../core/config/resolved.ts";
+import { hasAttempts } from "../../core/config/shapeFacts.ts";
+import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+type Path = readonly string[];
+
+/** Where a stage's body speaks of turns. */
+function* turnsNamed(body: StageBody): Generator<Path> {
+  if (body.advantage.level === "turn") yield ["advantage", "level"];
+  for (const [index, { declaration }] of body.mask.entries())
+    if (declaration.name === "turns") yield ["mask", String(index)];
+  for (const [index, { turns }] of body.kl.entries())
+    if (turns !== undefined) yield ["kl", String(index), "turns"];
+  const { loss, value, also } = body.objective;
+  if (loss.params["level"] === "turn") yield ["objective", "level"];
+  if (value?.loss.params["level"] === "turn") yield ["objective", "value", "level"];
+  for (const [index, one] of also.entries())
+    if (one.loss.params["level"] === "turn") yield ["objective", "also", String(index), "level"];
+  for (const { name, attempts } of body.reward.terms)
+    if (attempts !== "last") yield ["reward", "terms", name, "attempts"];
+  yield ["reward", "attempts"];
+  for (const [index, { loss: learner }] of body.auxiliary.entries())
+    if (learner.params["each"] === "turn") yield ["auxiliary", String(index), "each"];
+}
+
+/** What is said of turns does something only where responses have several. */
+export const oneTurn: Rule = {
+  id: "one-turn",
+  title: "Turns, where every rollout is one turn",
+  why: "Masks, advantages, divergences and losses by turn read the turns that rollouts have. With `rollout.shape: single`, the default, a run writes none: a turn is then the whole response, and the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt` or `self_correct`, leave it for recorded rollouts, or cut responses into parts with `rollout.steps` and say `step`.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl" || body.replay.source.declaration.name === "file" || hasAttempts(body.rollout))
+        continue;
+      for (const path of turnsNamed(body)) {
+        if (!isOwn(placeOf(view.body, ...path))) continue;
+        tell(model, view, oneTurn, [path], {
+          severity: "info",
+          message: `Every rollout is one turn: \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response for one, the first.`,
+          tags: ["unnecessary"],
+          mends: [
+            model.edits.remove(
+              pathIn(view, placeOf(view.body, ...path), ...path),
+              `Remove \`${path.at(-1)}\``,
+              false,
+            ),
+          ],
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,94 @@
+import { branches } from "../../core/config/branchFacts.ts";
+import { helps } from "../../core/config/guidanceFacts.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import { hasAttempts } from "../../core/config/shapeFacts.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+interface Other {
+  readonly path: readonly string[];
+  readonly what: string;
+}
+
+/** What reads or writes a rollout as one response. */
+function* others({ guidance, curriculum, rollout, advantage, auxiliary }: StageBody): Generator<Other> {
+  if (helps(guidance))
+    yield {
+      path: ["guidance", "trigger"],
+      what: `\`guidance.trigger: ${guidance.trigger.declaration.name}\` helps rollouts of one response`,
+    };
+  if (branches(rollout))
+    yield {
+      path: ["rollout", "branch"],
+      what: `\`rollout.branch: ${rollout.branch.declaration.name}\` leaves rollouts of one response in their middle`,
+    };
+  if (curriculum.start.declaration.name === "branch")
+    yield {
+      path: ["curriculum", "start"],
+      what: "`curriculum.start: branch` goes on from any token of one response; `mid_episode` goes on from what was said to an attempt",
+    };
+  if (advantage.baseline.declaration.name === "monte_carlo")
+    yield {
+      path: ["advantage", "baseline"],
+      what: "`advantage.baseline: monte_carlo` writes one response to its end from each of its steps",
+    };
+  for (const [index, { loss }] of auxiliary.entries())
+    if (loss.declaration.name === "corrections")
+      yield {
+        path: ["auxiliary", String(index)],
+        what: "`corrections` cuts one response where its thought begins",
+      };
+}
+
+export const shapeParts: Rule = {
+  id: "shape-parts",
+  title: "Episodes of several attempts beside something that knows single responses",
+  why: "With `rollout.shape: multi_attempt` or `self_correct` a rollout is an episode: attempts with something said between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or go on from its middle, and do not say what becomes of the attempts behind it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` goes on from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
+  check(model) {
+    for (const view of model.stages) {
+      const { kind, body } = view.config;
+      if (kind !== "rl") continue;
+      const shape = placeOf(view.body, "rollout", "shape");
+      const remove = model.edits.remove(
+        pathIn(view, shape, "rollout", "shape"),
+        "Remove `rollout.shape`",
+        false,
+      );
+      if (!hasAttempts(body.rollout)) {
+        if (body.curriculum.start.declaration.name !== "mid_episode") continue;
+        tell(
+          model,
+          view,
+          shapeParts,
+          [
+            ["curriculum", "start"],
+            ["rollout", "shape"],
+          ],
+          {
+            severity: "error",
+            message:
+              "`curriculum.start: mid_episode` goes on from the middle of an episode, and every rollout is one response: choose `rollout.shape: multi_attempt` or `self_correct`.",
+            mends: [
+              model.edits.set(
+                pathIn(view, shape, "rollout", "shape"),
+                "multi_attempt",
+                "Set `rollout.shape: multi_attempt`",
+              ),
+            ],
+          },
+        );
+        continue;
+      }
+      for (const { path, what } of others(body)) {
+        const at = placeOf(view.body, ...path);
+        tell(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
+          severity: "error",
+          message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout is several attempts, and ${what}.`,
+          mends: [
+            model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
+            remove,
+          ],
+        });
+      }
+    }
+  },
+};

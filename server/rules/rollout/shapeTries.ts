@@ -1,0 +1,36 @@
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+
+export const shapeTries: Rule = {
+  id: "shape-tries",
+  title: "More attempts at least than at most",
+  why: "`rollout.shape: { use: multi_attempt, low, high }` draws how many attempts an episode may have between `low` and `high`: the fewest cannot be more than the most.\n\nExchange them.",
+  check(model) {
+    for (const view of model.stages) {
+      const { shape } = view.config.body.rollout;
+      const { low, high } = shape.params;
+      if (typeof low !== "number" || typeof high !== "number" || low <= high) continue;
+      const at = placeOf(view.body, "rollout", "shape", "low");
+      tell(
+        model,
+        view,
+        shapeTries,
+        [
+          ["rollout", "shape", "low"],
+          ["rollout", "shape", "high"],
+          ["rollout", "shape"],
+        ],
+        {
+          severity: "error",
+          message: `An episode may have at least ${low} attempts and at most ${high}.`,
+          mends: [
+            model.edits.set(
+              pathIn(view, at, "rollout", "shape", "low"),
+              String(high),
+              `Change \`low\` to ${high} (= \`high\`)`,
+            ),
+          ],
+        },
+      );
+    }
+  },
+};

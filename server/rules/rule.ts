@@ -1,0 +1,111 @@
+/** A cross-field rule: what one declaration alone cannot see. One file each. */
+import { child, entry, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
+import type { Path, SourceEdits } from "../config/text/edits.ts";
+import type { ModelFacts } from "../core/config/modelFacts.ts";
+import type { Finding, Report } from "../config/check/report.ts";
+import type { RunConfig, StageConfig } from "../core/config/resolved.ts";
+
+/** A stage with its merged tree, so that a finding lands on whoever wrote the value. */
+export interface StageView {
+  readonly config: StageConfig;
+  readonly body: MapNode;
+  /** Its item in `stages`; undefined where nobody wrote stages. */
+  readonly written: MapNode | undefined;
+  /** `stages.easy`, or empty. */
+  readonly path: string;
+}
+
+export interface ConfigModel {
+  readonly config: RunConfig;
+  readonly root: MapNode;
+  /** What the file extends, before its own values; undefined where it extends nothing. */
+  readonly inherited?: MapNode | undefined;
+  /** Where it extends several: each but the first, with what lies below it. */
+  readonly mixed?: readonly { readonly below: MapNode; readonly over: MapNode; readonly at: Origin }[];
+  readonly stages: readonly StageView[];
+  readonly file: string;
+  /** `--steps` cut the run short: what then lies past its end was not meant to. */
+  readonly capped: boolean;
+  /** What the models' files say; undefined where only the config is looked at. */
+  readonly facts?: ModelFacts | undefined;
+  readonly report: Report;
+  /** Makes mends of the file that is checked. */
+  readonly edits: SourceEdits;
+}
+
+/** What a page of docs/rules tells about a kind of finding. */
+export interface RulePage {
+  /** Kebab-case, stable: it is shown with each message, and names the page. */
+  readonly id: string;
+  /** A heading: what is wrong, in a few words. */
+  readonly title: string;
+  /** Markdown: what is seen, why it matters with its source where one is known, and what to do. */
+  readonly why: string;
+}
+
+export interface Rule extends RulePage {
+  check(model: ConfigModel): void;
+}
+
+/** Whether a thing is met for the first time: stages share what none of them wrote, and one finding tells of it. */
+export function firstTime(): (thing: object) => boolean {
+  const met = new Set<object>();
+  return (thing) => {
+    const first = !met.has(thing);
+    met.add(thing);
+    return first;
+  };
+}
+
+/** What lies at a path; items of a list by their index. */
+export const at = (node: SourceNode | undefined, ...path: readonly string[]): SourceNode | undefined =>
+  path.reduce<SourceNode | undefined>(
+    (below, key) => (below?.kind === "list" ? below.items[Number(key)] : child(below, key)),
+    node,
+  );
+
+/** Where a value, or failing that its key, was written. */
+export const placeOf = (node: SourceNode | undefined, ...path: readonly string[]): Origin | undefined =>
+  at(node, ...path)?.origin;
+
+export const keyOf = (node: SourceNode | undefined, ...path: readonly string[]): Origin | undefined =>
+  entry(at(node, ...path.slice(0, -1)), path.at(-1) ?? "")?.key;
+
+const rank = (origin: Origin, file: string): number => {
+  if (origin.layer === "file" && origin.file === file) return 0;
+  if (origin.layer === "set") return 1;
+  return origin.layer === "file" ? 2 : origin.layer === "preset" ? 3 : 4;
+};
+
+/** The first of several places that the person wrote in this very file; else the best of the rest. */
+export function mine(file: string, ...places: readonly (Origin | undefined)[]): Origin | undefined {
+  return places
+    .filter((place) => place !== undefined)
+    .map((place, index) => ({ place, index }))
+    .sort((a, b) => rank(a.place, file) - rank(b.place, file) || a.index - b.index)[0]?.place;
+}
+
+export const underneath = (view: StageView, place: Origin, key: string): string =>
+  place.stage === undefined ? key : `${view.path}.${key}`;
+
+/** The path of a stage's value for a mend: in the stage where `place` is the stage's own, else at the top. */
+export const pathIn = (view: StageView, place: Origin | undefined, ...keys: Path): Path =>
+  place?.stage === undefined ? keys : ["stages", view.config.name, ...keys];
+
+/** Whether a person wrote it for this run, and not a preset or nobody. */
+export const isOwn = (origin: Origin | undefined): origin is Origin =>
+  origin?.layer === "file" || origin?.layer === "set";
+
+/** A finding about a stage's values: the first path of those that the person wrote is the one to change. */
+export function tell(
+  { file, root, report }: ConfigModel,
+  view: StageView,
+  { id }: RulePage,
+  paths: readonly (readonly string[])[],
+  finding: Omit<Finding, "rule" | "key" | "at">,
+): void {
+  const places = paths.map((path) => ({ path, origin: placeOf(view.body, ...path) }));
+  const at = mine(file, ...places.map(({ origin }) => origin)) ?? root.origin;
+  const path = places.find(({ origin }) => origin === at)?.path ?? paths[0] ?? [];
+  report({ rule: id, key: underneath(view, at, path.join(".")), at, ...finding });
+}

@@ -1,0 +1,34 @@
+import type { StageKind } from "../../shared/stageKinds.ts";
+import { keyOf, type Rule } from "./rule.ts";
+
+/** The kinds of stage that read a key. */
+const readers: Readonly<Record<string, readonly StageKind[]>> = {
+  batch: ["sft", "pretrain", "preference", "reward_model"],
+  pairs: ["preference", "reward_model"],
+  trains: ["reward_model"],
+};
+
+/** A stage's keys are those of its kind. */
+export const stageKey: Rule = {
+  id: "stage-key",
+  title: "Key of another kind of stage",
+  why: "`batch` is the sequences or pairs of a step that learns from data; how many rollouts an rl step has is `rollout.prompts` times `rollout.group`. `pairs` says where a preference or reward_model stage has its pairs from, `trains` which model a reward_model stage trains.\n\nRemove the key, or set the stage's `kind`.",
+  check({ stages, report, edits }) {
+    for (const { config, written, path } of stages) {
+      if (config.kind === "alternate") continue;
+      for (const [key, kinds] of Object.entries(readers)) {
+        const at = keyOf(written, key);
+        if (at === undefined || kinds.includes(config.kind)) continue;
+        report({
+          rule: stageKey.id,
+          severity: "warning",
+          message: `A stage of kind ${config.kind} has no \`${key}\`: it is read by ${kinds.join(", ")}.`,
+          key: `${path}.${key}`,
+          at,
+          tags: ["unnecessary"],
+          mends: [edits.remove(["stages", config.name, key], `Remove \`${key}\``, false)],
+        });
+      }
+    }
+  },
+};

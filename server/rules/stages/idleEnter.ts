@@ -1,0 +1,64 @@
+import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
+import { at as nodeAt, isOwn, placeOf, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+type Action = "refresh_reference" | "reset_optimizer";
+
+/** What the stage asks for, in the words of the list form. */
+const actionsOf = ({ config: { on_enter } }: StageView): Action[] => [
+  ...(on_enter.refreshReference ? (["refresh_reference"] as const) : []),
+  ...(on_enter.resetOptimizer ? (["reset_optimizer"] as const) : []),
+];
+
+/** An action as the stage's own form writes it. */
+const written = (view: StageView, action: Action): string =>
+  nodeAt(view.written, "on_enter")?.kind !== "map"
+    ? action
+    : action === "refresh_reference"
+      ? "reference: refresh"
+      : "optimizer: reset";
+
+/** Why an action at a stage's beginning has nothing to do there. */
+function whyIdle({ stages }: ConfigModel, view: StageView, action: Action): string | undefined {
+  const index = stages.indexOf(view);
+  if (action === "reset_optimizer") {
+    if (index === 0) return "the first stage begins with a fresh optimiser anyway";
+    const changes = stages[index - 1]?.config.kind !== view.config.kind;
+    return changes ? "between stages of two kinds the optimiser begins afresh anyway" : undefined;
+  }
+  const firstRl = stages.find(({ config }) => config.kind === "rl");
+  if (firstRl === view) return "the reference is the policy as it enters the first rl stage anyway";
+  const read = stages
+    .slice(index)
+    .some(({ config }) => config.kind === "rl" && modelsRead(config.body).includes("reference"));
+  return read ? undefined : "no loss, reward or penalty from here on reads the reference";
+}
+
+/** What happens as a stage begins changes something. */
+export const idleEnter: Rule = {
+  id: "idle-on-enter",
+  title: "Action at a stage's beginning that does nothing",
+  why: "`on_enter: [refresh_reference]` makes the policy of that moment the new `reference`; `reset_optimizer` forgets the optimiser's moments. As the first rl stage begins the one happens anyway; the other does in the first stage, and between a supervised one and one of reinforcement; and a new reference that nothing compares with changes nothing.\n\nRemove the action, or put it on the stage that it was meant for.",
+  check(model) {
+    for (const view of model.stages) {
+      const at = placeOf(view.written, "on_enter");
+      if (!isOwn(at)) continue;
+      const actions = actionsOf(view);
+      for (const action of actions) {
+        const why = whyIdle(model, view, action);
+        if (why === undefined) continue;
+        model.report({
+          rule: idleEnter.id,
+          severity: "info",
+          message: `\`${written(view, action)}\` does nothing here: ${why}.`,
+          key: `${view.path}.on_enter`,
+          at,
+          tags: ["unnecessary"],
+          mends:
+            actions.length > 1 || nodeAt(view.written, "on_enter")?.kind === "map"
+              ? []
+              : [model.edits.remove(["stages", view.config.name, "on_enter"], "Remove `on_enter`")],
+        });
+      }
+    }
+  },
+};

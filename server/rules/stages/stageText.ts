@@ -1,0 +1,52 @@
+import { textKinds } from "../../../shared/stageKinds.ts";
+import { child, textOf } from "../../config/text/node.ts";
+import { placeIn } from "../placeIn.ts";
+import type { Rule } from "../rule.ts";
+
+/** What tasks of a stage on plain text have to be. */
+const wanted = {
+  rlp: "next_token",
+  rmt: "next_token",
+  rlpt: "next_segment` or `middle_segment",
+} as const;
+
+const foretelling = (kind: keyof typeof wanted): string[] => wanted[kind].split("` or `");
+
+/** Reinforcement on plain text has a text. */
+export const stageText: Rule = {
+  id: "stage-text",
+  title: "Stage on plain text without a text",
+  why: "`kind: rlp`, `rmt` and `rlpt` are reinforcement on plain text: a thought is paid by what it adds to the likelihood of the words that follow, or by the segment that is foretold behind it. Their tasks come from a `corpus`, which cuts a text into what is shown and what is to be foretold; `predict` says what. With `predict: text` nothing is shown and all is to be learnt: that is for `kind: pretrain`.\n\nWrite `tasks: [{ corpus: FILE, predict: … }]` in the stage.",
+  check({ stages, root, report, edits }) {
+    for (const view of stages) {
+      const kind = textKinds.find((one) => one === textOf(child(view.written, "kind")));
+      if (kind === undefined) continue;
+      for (const [index, { name, source }] of view.config.body.tasks.entries()) {
+        const ofText = source.declaration.name === "corpus";
+        if (ofText && source.params["predict"] !== "text") continue;
+        const at = placeIn(view, "tasks", String(index)) ?? root.origin;
+        report({
+          rule: stageText.id,
+          severity: source.declaration.name === "dataset" ? "warning" : "error",
+          message: ofText
+            ? `\`${name}\` shows nothing of the text: with \`kind: ${kind}\` set \`predict: ${wanted[kind]}\`.`
+            : `\`kind: ${kind}\` foretells text, and \`${name}\` is no \`corpus\`: write \`tasks: [{ corpus: FILE, predict: ${wanted[kind].replace(/`.*/, "")} }]\`.`,
+          key: `${view.path}.tasks.${name}`,
+          at,
+          mends: ofText
+            ? [
+                foretelling(kind).map((predict) =>
+                  edits.set(
+                    ["stages", view.config.name, "tasks", name, "predict"],
+                    predict,
+                    `Foretell it: \`predict: ${predict}\``,
+                    false,
+                  ),
+                ),
+              ].flat()
+            : [],
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,75 @@
+import { child, textOf, type SourceNode } from "../../config/text/node.ts";
+import { stageBlocks } from "../../config/grammar/grammar.ts";
+import { unknownName } from "../../config/check/report.ts";
+import { at as nodeAt, keyOf, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+/** Why a stage cannot have a turn. */
+function problemOf(name: string, view: StageView, stages: readonly StageView[]): string | undefined {
+  const other = stages.find(({ config }) => config.name === name);
+  if (other === view) return "A stage cannot take turns with itself.";
+  if (other?.config.kind === "alternate")
+    return `\`${name}\` alternates stages itself: name the stages that it alternates.`;
+  return other === undefined ? `There is no stage \`${name}\`.` : undefined;
+}
+
+function checkTurn(model: ConfigModel, view: StageView, turn: SourceNode, index: number): void {
+  const node = child(turn, "stage");
+  const name = textOf(node);
+  if (node === undefined || name === undefined) return;
+  const wrong = problemOf(name, view, model.stages);
+  if (wrong === undefined) return;
+  const known = model.stages.filter((other) => other !== view).map(({ config }) => config.name);
+  const { hint, fixes } = unknownName(name, known, node.origin);
+  const missing = !model.stages.some(({ config }) => config.name === name);
+  model.report({
+    rule: stageTurns.id,
+    message: missing ? `${wrong} ${hint}` : wrong,
+    key: `${view.path}.alternate.${index}.stage`,
+    at: node.origin,
+    fixes: missing ? fixes : [],
+  });
+}
+
+/** What is written in a place where nothing reads it. */
+function idle({ report, edits }: ConfigModel, view: StageView, keys: readonly string[], why: string): void {
+  for (const key of keys) {
+    const at = keyOf(view.written, key);
+    if (at === undefined) continue;
+    report({
+      rule: stageTurns.id,
+      severity: "warning",
+      message: `\`${key}\` does nothing here: ${why}`,
+      key: `${view.path}.${key}`,
+      at,
+      tags: ["unnecessary"],
+      mends: [edits.remove(["stages", view.config.name, key], `Remove \`${key}\``, false)],
+    });
+  }
+}
+
+/** Stages that take turns are there, and say what they train on themselves. */
+export const stageTurns: Rule = {
+  id: "stage-turns",
+  title: "Turns that no stage can take",
+  why: "`alternate: [{ stage: a, steps: 8 }, { stage: b, steps: 2 }]` lets other stages of the list take turns, for as many steps in all as the stage has. A stage that is given turns has none of its own: it begins and ends with them, so its `steps`, `until`, `on_enter` and `crossfade` do nothing. The stage that gives them has no blocks: each turn trains with those of the stage whose turn it is.\n\nName stages of the list; write what they train on in them, and when to end where `alternate` stands.",
+  check(model) {
+    for (const view of model.stages) {
+      const list = nodeAt(view.written, "alternate");
+      if (list?.kind === "list") list.items.forEach((turn, index) => checkTurn(model, view, turn, index));
+      if (view.config.part)
+        idle(
+          model,
+          view,
+          ["steps", "until", "on_enter", "crossfade"],
+          "the stage only has the turns that another gives it.",
+        );
+      if (view.config.kind === "alternate")
+        idle(
+          model,
+          view,
+          [...stageBlocks, "kind"],
+          "each turn trains with the blocks of the stage whose turn it is.",
+        );
+    }
+  },
+};

@@ -1,0 +1,139 @@
+import { basename } from "node:path";
+import { isParquet } from "../../lib/parquet.ts";
+import {
+  fieldsBeside,
+  hasField,
+  hasNoLines,
+  linesOfTask,
+  type DatasetLine,
+} from "../../core/datasetLines.ts";
+import { changed, type Origin } from "../../config/text/node.ts";
+import { replace, unknownName } from "../../config/check/report.ts";
+import type { TaskConfig } from "../../core/config/resolved.ts";
+import {
+  at as nodeAt,
+  firstTime,
+  placeOf,
+  tell,
+  type ConfigModel,
+  type Rule,
+  type StageView,
+} from "../rule.ts";
+
+const templates = ["prompt", "begin", "answer", "solution", "chosen", "rejected"];
+
+/** Every line of a dataset has the fields that the templates name. */
+export const datasetField: Rule = {
+  id: "dataset-field",
+  title: "Field that a dataset's lines do not have",
+  why: "A template takes fields of a line: `{question}`, or `{meta.level}` for one inside another. A run reads the whole file before it begins and refuses where a line lacks a field that a template or `difficulty` names, or is no JSON object. A field's name without braces is a text, which every task would have. Here its first lines are read (up to 100, as far as they lie in the first 64 KiB), and of a Parquet file the columns.",
+  check(model) {
+    const fresh = firstTime();
+    for (const view of model.stages)
+      for (const [index, task] of view.config.body.tasks.entries())
+        if (fresh(task.source)) checkTask(model, view, task, index);
+  },
+};
+
+function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index: number): void {
+  const { params } = task.source;
+  const { dataset } = params;
+  const lines = linesOfTask(task.source);
+  if (lines === undefined || typeof dataset !== "string") return;
+  const path = ["tasks", String(index)];
+  if (hasNoLines(dataset)) {
+    tell(model, view, datasetField, [[...path, "dataset"], path], {
+      message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object a line.`,
+    });
+    return;
+  }
+  const broken = lines.find(({ row }) => row === undefined);
+  if (broken !== undefined) {
+    tell(model, view, datasetField, [[...path, "dataset"], path], {
+      message: isParquet(dataset)
+        ? `\`${basename(dataset)}\` is no Parquet file, or was not written to its end.`
+        : `Line ${broken.line + 1} of \`${basename(dataset)}\` is no JSON object: a dataset has one a line.`,
+      related: isParquet(dataset) ? [] : [{ at: lineOrigin(view, dataset, broken), message: "this line" }],
+    });
+    return;
+  }
+  for (const key of templates) {
+    const template = params[key];
+    if (typeof template !== "string") continue;
+    for (const [, field] of template.matchAll(/\{([\w.-]+)\}/g))
+      checkField(model, view, { lines, dataset, path: [...path, key], field: field ?? "", braces: true });
+    checkBraces(model, view, { lines, path: [...path, key], template });
+  }
+  const { difficulty } = params;
+  if (typeof difficulty === "string")
+    checkField(model, view, {
+      lines,
+      dataset,
+      path: [...path, "difficulty"],
+      field: difficulty,
+      braces: false,
+    });
+}
+
+/** A field's name alone is not its value: every line would have the name itself. */
+function checkBraces(
+  model: ConfigModel,
+  view: StageView,
+  { lines, path, template }: Pick<Asked, "lines" | "path"> & { readonly template: string },
+): void {
+  const field = template.trim();
+  const isField = lines.some(({ row }) => row !== undefined && Object.hasOwn(row, field));
+  const at = placeOf(view.body, ...path);
+  if (!isField || at === undefined) return;
+  const meant = `"{${field}}"`;
+  tell(model, view, datasetField, [path], {
+    severity: "warning",
+    message: `Without braces \`${field}\` is a text, the same in every line. The lines have a field of that name: did you mean \`${meant}\`?`,
+    fixes: [replace(at.range, meant, `Change to \`${meant}\``)],
+  });
+}
+
+interface Asked {
+  readonly lines: readonly DatasetLine[];
+  readonly dataset: string;
+  readonly path: readonly string[];
+  readonly field: string;
+  readonly braces: boolean;
+}
+
+function checkField(
+  model: ConfigModel,
+  view: StageView,
+  { lines, dataset, path, field, braces }: Asked,
+): void {
+  const lacking = lines.find(({ row }) => row !== undefined && !hasField(row, field));
+  if (lacking?.row === undefined) return;
+  const node = nodeAt(view.body, ...path);
+  const shown = braces ? `{${field}}` : field;
+  const at = node?.origin;
+  const { hint, fixes } =
+    at === undefined ? { hint: "", fixes: [] } : unknownName(field, fieldsBeside(lacking.row, field), at);
+  const better = fixes[0]?.edits[0]?.newText;
+  const written = node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+  const whole =
+    better === undefined ? undefined : written?.replaceAll(shown, braces ? `{${better}}` : better);
+  tell(model, view, datasetField, [path, path.slice(0, 2)], {
+    message: isParquet(dataset)
+      ? `\`${basename(dataset)}\` has no column \`${field}\`. ${hint}`.trim()
+      : `Line ${lacking.line + 1} of \`${basename(dataset)}\` has no field \`${field}\`. ${hint}`.trim(),
+    related: isParquet(dataset)
+      ? []
+      : [{ at: lineOrigin(view, dataset, lacking), message: `has no \`${field}\`` }],
+    fixes:
+      at === undefined || whole === undefined || at.layer !== "file"
+        ? []
+        : [replace(at.range, JSON.stringify(whole), `Change \`${field}\` to \`${better}\``)],
+  });
+}
+
+const lineOrigin = ({ body }: StageView, file: string, { line, length }: DatasetLine): Origin =>
+  changed(body.origin, {
+    file,
+    layer: "file",
+    range: { start: { line, character: 0 }, end: { line, character: length } },
+  });

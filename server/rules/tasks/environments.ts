@@ -1,0 +1,112 @@
+import { statSync } from "node:fs";
+import { UserError } from "../../../shared/errors.ts";
+import { createMethod } from "../../core/config/create.ts";
+import { keyedRandom } from "../../core/config/keyedRandom.ts";
+import { perReading } from "../../lib/perObject.ts";
+import type { Knob, Task, TaskSource } from "../../core/seams.ts";
+import type { TaskConfig } from "../../core/config/resolved.ts";
+import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
+
+/** What a built-in environment is asked about itself: our own code, run on the config's parameters. */
+export type Environment =
+  | {
+      readonly kind: "made";
+      readonly values: readonly string[];
+      /** Characters. */ readonly longestPrompt: number;
+      /** Of some tasks. */ readonly prompts: readonly string[];
+      /** Of each value that was drawn, the least characters of a written solution. */
+      readonly shortestSolution: ReadonlyMap<string, number>;
+      /** Whether its tasks have an answer to compare with. */
+      readonly answers: boolean;
+      /** Fields of its tasks' data. */
+      readonly fields: readonly string[];
+      /** What can vary from task to task. */
+      readonly knobs: readonly Knob[] | undefined;
+    }
+  | { readonly kind: "refused"; readonly message: string }
+  /** A dataset, a file that is not there, or tasks that are made: they are there once the run goes on. */
+  | { readonly kind: "unread" };
+
+const draws = 32;
+/** By method and parameters: most loads ask again about what the last one had. */
+const known = new Map<string, Environment>();
+const mostKnown = 2_000;
+
+export const environmentOf = ({ source }: Pick<TaskConfig, "source">): Environment => environmentIn(source);
+
+const environmentIn = perReading((source: TaskConfig["source"]): Environment => {
+  if (["dataset", "generated"].includes(source.declaration.name)) return { kind: "unread" };
+  const { corpus } = source.params;
+  const file = typeof corpus === "string" ? statSync(corpus, { throwIfNoEntry: false }) : null;
+  // A corpus that is not there is told elsewhere; another one may stand there the next time.
+  if (file === undefined) return { kind: "unread" };
+  const key = JSON.stringify([source.declaration.name, source.params, file?.mtimeMs, file?.size]);
+  const found = known.get(key) ?? ask(source);
+  if (known.size >= mostKnown) known.clear();
+  known.set(key, found);
+  return found;
+});
+
+function ask(source: TaskConfig["source"]): Environment {
+  try {
+    const random = keyedRandom("a config's environment");
+    const tasks = createMethod(source, { random, max_tokens: 1, group: 1 });
+    const drawn = Array.from(
+      { length: draws },
+      (_, i) => tasks.draw("train", undefined, random.fork(i)) ?? [],
+    ).flat();
+    return {
+      kind: "made",
+      values: tasks.values,
+      longestPrompt: Math.max(0, ...drawn.map(({ prompt }) => prompt.length)),
+      prompts: drawn.map(({ prompt }) => prompt),
+      shortestSolution: shortest(drawn, tasks),
+      answers: drawn.some(({ answer }) => answer !== undefined),
+      fields: Object.keys(drawn[0]?.data ?? {}),
+      knobs: tasks.drawAt === undefined ? undefined : tasks.box,
+    };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { action } = error.detail;
+    return {
+      kind: "refused",
+      message: action === undefined ? `${error.message}.` : `${error.message}. ${action}`,
+    };
+  }
+}
+
+function shortest(drawn: readonly Task[], source: TaskSource): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const task of drawn) {
+    if (task.solution === undefined) continue;
+    const value = source.valueOf(task) ?? "";
+    found.set(value, Math.min(found.get(value) ?? Number.POSITIVE_INFINITY, [...task.solution].length));
+  }
+  return found;
+}
+
+/** Parameters that are each allowed and together make no task. */
+export const environment: Rule = {
+  id: "environment",
+  title: "Parameters that make no task",
+  why: "Each parameter of the environment is allowed, and together they leave no task to draw. The environment itself says so: it is made here as a run would make it.",
+  check({ stages, file, root, report }) {
+    for (const view of stages) {
+      const list = nodeAt(view.body, "tasks");
+      for (const [index, task] of view.config.body.tasks.entries()) {
+        const found = environmentOf(task);
+        if (found.kind !== "refused") continue;
+        const item = list?.kind === "list" ? list.items[index] : undefined;
+        const at =
+          mine(file, nodeAt(item, "env")?.origin, nodeAt(item, "corpus")?.origin, item?.origin) ??
+          root.origin;
+        report({
+          rule: environment.id,
+          message: found.message,
+          key: underneath(view, at, `tasks.${task.name}`),
+          at,
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,82 @@
+import { basename } from "node:path";
+import { helps } from "../../core/config/guidanceFacts.ts";
+import { fieldsBeside, hasField, linesOfTask } from "../../core/datasetLines.ts";
+import { unknownName } from "../../config/check/report.ts";
+import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
+import { placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+
+/** Somebody who reads a field of each task's data. */
+interface Asker {
+  readonly path: readonly string[];
+  readonly field: string;
+  /** Without the field in every task a run cannot go on; else the tasks that have none stay without help. */
+  readonly needed: boolean;
+}
+
+const textOf = (value: unknown): string[] => (typeof value === "string" ? [value] : []);
+
+function askersOf({ curriculum, guidance }: StageBody): Asker[] {
+  const { arms, signal, estimator } = curriculum;
+  const { params } = guidance.source;
+  const fields = Array.isArray(arms.params["fields"]) ? arms.params["fields"] : [];
+  const labelled = signal.declaration.name === "label" ? textOf(signal.params["field"]) : [];
+  const known = estimator.params["by"] === "field" ? textOf(estimator.params["field"]) : [];
+  // A file or a model that gives the help stands in the field's place.
+  const helped =
+    helps(guidance) && params["file"] === undefined && params["model"] === undefined
+      ? textOf(params["field"])
+      : [];
+  return [
+    ...fields.flatMap((field, index) =>
+      textOf(field).map((one) => asker(["curriculum", "arms", "fields", String(index)], one, true)),
+    ),
+    ...labelled.map((field) => asker(["curriculum", "signal", "field"], field, true)),
+    ...known.map((field) => asker(["curriculum", "estimator", "field"], field, true)),
+    ...helped.map((field) => asker(["guidance", "source", "field"], field, false)),
+  ];
+}
+
+const asker = (path: readonly string[], field: string, needed: boolean): Asker => ({ path, field, needed });
+
+interface Lack {
+  /** What lacks it, as a sentence begins. */
+  readonly who: string;
+  /** Fields that are there in its stead. */
+  readonly others: readonly string[];
+}
+
+/** undefined: its lines have the field, or nobody can tell before its tasks are made. */
+function lackOf({ source }: TaskConfig, field: string): Lack | undefined {
+  const without = linesOfTask(source)?.find(({ row }) => row !== undefined && !hasField(row, field));
+  if (without?.row === undefined) return undefined;
+  const file = basename(String(source.params["dataset"]));
+  return { who: `Line ${without.line + 1} of \`${file}\``, others: fieldsBeside(without.row, field) };
+}
+
+/** Fields that a curriculum or a source of help reads are there. */
+export const taskField: Rule = {
+  id: "task-field",
+  title: "Field that a dataset's tasks do not have",
+  why: "Arms by `fields`, the signal `label`, `estimator: { use: static, by: field }` and sources of help by `field` read the data of each task: of a dataset, its line. Where arms, a signal or an estimator lack it, a run ends; where help does, the task stays without. The first lines of the file are looked at.",
+  check(model) {
+    for (const view of model.stages) {
+      if (view.config.kind !== "rl") continue;
+      for (const one of askersOf(view.config.body)) inspect(model, view, one);
+    }
+  },
+};
+
+function inspect(model: ConfigModel, view: StageView, { path, field, needed }: Asker): void {
+  const { tasks } = view.config.body;
+  const lacks = tasks.flatMap((task) => lackOf(task, field) ?? []);
+  const [first] = lacks;
+  if (first === undefined) return;
+  const at = placeOf(view.body, ...path);
+  const { hint, fixes } = at === undefined ? { hint: "", fixes: [] } : unknownName(field, first.others, at);
+  const helpless = lacks.length === tasks.length ? ": no rollout is helped" : ": its tasks stay without help";
+  tell(model, view, taskField, [path, path.slice(0, -1), path.slice(0, 2)], {
+    severity: needed ? "error" : "warning",
+    message: `${first.who} has no field \`${field}\`${needed ? "" : helpless}. ${hint}`.trim(),
+    fixes,
+  });
+}

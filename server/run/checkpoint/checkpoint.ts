@@ -1,0 +1,247 @@
+/**
+ * Checkpoints: one folder a step, `checkpoints/<step>/`, written beside its final place and renamed when every byte is
+ * on the device, so that a folder of that name is always whole. It holds `state.json` (curriculum, task cursors, clock,
+ * what the loop remembers), the arrays those name, and whatever the policy writes of its weights and optimiser.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { readBest, writeBest, type BestCheckpoint } from "../../../shared/bestCheckpoint.ts";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import type { Json } from "../../../shared/json.ts";
+import type { Saved } from "../../core/seams.ts";
+import { slots, type Identity } from "./identity.ts";
+
+/** What is saved of the run besides the policy. */
+export interface RunState {
+  /** Last step that the checkpoint covers. */
+  readonly step: number;
+  readonly loop: Json;
+  /** By name: `curriculum/<hash>`, `replay/<hash>`, `reference`, … */
+  readonly parts: Readonly<Record<string, Saved>>;
+  /** Which part of the config each is of; undefined in checkpoints of versions that knew parts by their hashes alone. */
+  readonly identities?: Readonly<Record<string, Identity>> | undefined;
+}
+
+const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkpoints");
+export const checkpointFolder = (runFolder: string, step: number): string =>
+  join(checkpointsFolder(runFolder), String(step));
+
+const types = { Float64Array, Float32Array, Int32Array } as const;
+type TypeName = keyof typeof types;
+interface ArrayEntry {
+  readonly part: string;
+  readonly name: string;
+  readonly type: TypeName;
+  readonly length: number;
+}
+interface StateFile {
+  readonly step: number;
+  readonly loop: Json;
+  readonly parts: Readonly<Record<string, Json>>;
+  readonly arrays: readonly ArrayEntry[];
+  readonly identities?: Readonly<Record<string, Identity>> | undefined;
+}
+
+function typeOf(array: Float64Array | Float32Array | Int32Array): TypeName {
+  return array instanceof Float64Array
+    ? "Float64Array"
+    : array instanceof Float32Array
+      ? "Float32Array"
+      : "Int32Array";
+}
+
+function writeState(folder: string, state: RunState): void {
+  const arrays = Object.entries(state.parts).flatMap(([part, saved]) =>
+    Object.entries(saved.arrays ?? {}).map(([name, array]) => ({ part, name, array })),
+  );
+  const file: StateFile = {
+    step: state.step,
+    loop: state.loop,
+    parts: Object.fromEntries(Object.entries(state.parts).map(([part, saved]) => [part, saved.json])),
+    arrays: arrays.map(({ part, name, array }) => ({
+      part,
+      name,
+      type: typeOf(array),
+      length: array.length,
+    })),
+    identities: state.identities,
+  };
+  writeFileSync(join(folder, "state.json"), JSON.stringify(file));
+  writeFileSync(
+    join(folder, "state.bin"),
+    Buffer.concat(arrays.map(({ array }) => Buffer.from(array.buffer, array.byteOffset, array.byteLength))),
+  );
+}
+
+const identitySchema: z.ZodType<Identity> = z.object({
+  slot: z.enum(slots),
+  about: z.record(z.string(), z.json()),
+  stages: z.array(z.string()),
+  last: z.number().int(),
+});
+const stateSchema: z.ZodType<StateFile> = z.object({
+  step: z.number().int(),
+  loop: z.json(),
+  parts: z.record(z.string(), z.json()),
+  arrays: z.array(
+    z.object({
+      part: z.string(),
+      name: z.string(),
+      type: z.enum(["Float64Array", "Float32Array", "Int32Array"]),
+      length: z.number().int().nonnegative(),
+    }),
+  ),
+  identities: z.record(z.string(), identitySchema).optional(),
+});
+
+function stateFile(path: string): StateFile {
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    throw damaged(path, messageOf(error), error);
+  }
+}
+
+const damaged = (file: string, message: string, cause?: unknown): UserError =>
+  new UserError(`${file} is missing or damaged: ${message}`, {
+    file,
+    code: "checkpoint-damaged",
+    cause,
+    action: "Use an earlier checkpoint of the run.",
+  });
+
+function arraysFile(path: string, wanted: number): Buffer {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw damaged(path, messageOf(error), error);
+  }
+  if (bytes.length !== wanted) throw damaged(path, `it has ${bytes.length} bytes where ${wanted} are due`);
+  return bytes;
+}
+
+const bytesOf = ({ type, length }: ArrayEntry): number => length * types[type].BYTES_PER_ELEMENT;
+
+/** @throws UserError naming the file that is missing, cut short or no state */
+export function readState(folder: string): RunState {
+  const file = stateFile(join(folder, "state.json"));
+  const bytes = arraysFile(
+    join(folder, "state.bin"),
+    file.arrays.reduce((sum, entry) => sum + bytesOf(entry), 0),
+  );
+  let at = 0;
+  const arrays = file.arrays.map((entry) => {
+    const size = bytesOf(entry);
+    const copy = new Uint8Array(bytes.subarray(at, at + size));
+    at += size;
+    return { ...entry, array: new types[entry.type](copy.buffer) };
+  });
+  const part = (name: string): Saved => ({
+    json: file.parts[name] ?? null,
+    arrays: Object.fromEntries(
+      arrays.filter((entry) => entry.part === name).map((entry) => [entry.name, entry.array]),
+    ),
+  });
+  return {
+    step: file.step,
+    loop: file.loop,
+    parts: Object.fromEntries(Object.keys(file.parts).map((name) => [name, part(name)])),
+    identities: file.identities,
+  };
+}
+
+/** Flushes every file below a folder, and the folder itself, to the device. */
+function syncTree(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    bytes += statSync(file).size;
+    flush(file);
+  }
+  flush(folder);
+  return bytes;
+}
+function flush(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Steps of the whole checkpoints of a run, ascending. */
+export function checkpointSteps(runFolder: string): number[] {
+  const folder = checkpointsFolder(runFolder);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/**
+ * Writes a checkpoint and throws away those that are older than the last `keep`, all but the best.
+ * @param savePolicy writes weights, optimiser and snapshots into the folder it is given
+ * @param best says that this one is the best so far
+ * @returns its path and size in bytes
+ */
+export async function writeCheckpoint(
+  runFolder: string,
+  state: RunState,
+  savePolicy: (folder: string) => Promise<void>,
+  keep: number,
+  best?: Omit<BestCheckpoint, "step">,
+): Promise<{ path: string; bytes: number }> {
+  const path = checkpointFolder(runFolder, state.step);
+  const draft = `${path}.tmp-${process.pid}`;
+  try {
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { recursive: true });
+    await savePolicy(draft);
+    writeState(draft, state);
+    const bytes = syncTree(draft);
+    rmSync(path, { recursive: true, force: true });
+    renameSync(draft, path);
+    flush(checkpointsFolder(runFolder));
+    if (best !== undefined) writeBest(runFolder, { step: state.step, ...best });
+    prune(runFolder, keep);
+    return { path, bytes };
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (error instanceof UserError) throw error;
+    throw new UserError(`The checkpoint of step ${state.step} could not be written: ${messageOf(error)}.`, {
+      file: path,
+      code: "checkpoint-not-written",
+      cause: error,
+      action:
+        "Free space on this disk or mend the folder's permissions, then resume the run: it goes on from the last whole checkpoint.",
+    });
+  }
+}
+
+/** Keeps the newest `keep` checkpoints and the best, and clears what a killed writer left behind. */
+function prune(runFolder: string, keep: number): void {
+  const best = readBest(runFolder)?.step;
+  for (const step of checkpointSteps(runFolder).slice(0, -Math.max(1, keep)))
+    if (step !== best) rmSync(checkpointFolder(runFolder, step), { recursive: true, force: true });
+  for (const name of readdirSync(checkpointsFolder(runFolder))) {
+    if (/^\d+\.tmp-\d+$/.test(name))
+      rmSync(join(checkpointsFolder(runFolder), name), { recursive: true, force: true });
+  }
+}

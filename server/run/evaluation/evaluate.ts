@@ -1,0 +1,219 @@
+/** Held-out success: a greedy answer and `samples` drawn ones for each task, the same tasks and streams every time. */
+import {
+  contextOf,
+  create,
+  outcome,
+  rowValue,
+  type Algorithm,
+  type DrawnTask,
+  type Scored,
+} from "../../algorithm/algorithm.ts";
+import type { AttemptOutcomes } from "../../analysis/evaluation/attempts.ts";
+import { evaluationReport, type EvaluatedTask } from "../../analysis/evaluation/passAtK.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import type { Scorer } from "../../algorithm/rewards/scoring.ts";
+import { randomStream } from "../../lib/random.ts";
+import type { EpisodeShape } from "../../core/slots/episodes.ts";
+import type {
+  Batch,
+  Clock,
+  DecodeOptions,
+  EvaluationReport,
+  Models,
+  Policy,
+  RewardContext,
+} from "../../core/seams.ts";
+import type { Draft } from "../step/rollouts/assemble.ts";
+import { constraintsOf } from "../step/rollouts/decoding.ts";
+import { divided } from "../step/rollouts/divide.ts";
+import { play } from "../step/rollouts/episodes.ts";
+import { draftsOf, placesOf } from "../step/rollouts/generate.ts";
+import { outcomesOf, type Deciding } from "../step/outcomes.ts";
+
+export interface Examination {
+  readonly config: RunConfig;
+  readonly tasks: readonly DrawnTask[];
+  /** Of the top-level blocks, whatever the stage. */
+  readonly algorithm: Algorithm;
+  readonly scorer: Scorer;
+  readonly policy: Policy;
+  readonly models: Models;
+  readonly signal?: AbortSignal;
+  /** Which weights answer; default `policy`. */
+  readonly model?: string;
+  /** Most answers that are written before `keep` sees them; what is answered does not depend on it. */
+  readonly together?: number | undefined;
+}
+
+/** Rollouts generated at once: bounds the memory of an evaluation with many samples. */
+export const MOST_AT_ONCE = 4096;
+
+function decode({ config, policy, signal, model }: Examination, temperature: number): DecodeOptions {
+  const { rollout } = config.top;
+  return {
+    max_tokens: rollout.max_tokens,
+    ...constraintsOf(rollout, policy.tokenizer),
+    temperature,
+    seed: config.seed,
+    ...(signal === undefined ? {} : { signal }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+/** Some of the answers to the tasks, scored. */
+export interface Answered {
+  readonly greedy: boolean;
+  readonly batch: Batch;
+  readonly scored: Scored;
+  /** Per row: the task it answers, by its place among the tasks. */
+  readonly task: Int32Array;
+  /** Per row, where answers have several attempts: what came of each; undefined where one could not be scored. */
+  readonly attempts?: readonly (AttemptOutcomes | undefined)[];
+}
+
+/** What was seen of each task; the report is made of it. */
+export interface Evaluated {
+  readonly tasks: readonly EvaluatedTask[];
+  readonly report: EvaluationReport;
+}
+
+interface Seen {
+  readonly arm: string;
+  readonly samples: boolean[];
+  greedy: boolean | undefined;
+  rewards: Record<string, number>;
+  attempts: { samples: AttemptOutcomes[]; greedy?: AttemptOutcomes | undefined } | undefined;
+}
+
+const contextFor = ({ models, policy, signal }: Examination, clock: Clock): RewardContext => ({
+  models,
+  tokenizer: policy.tokenizer,
+  clock,
+  ...(signal === undefined ? {} : { signal }),
+});
+
+const decidingOf = (exam: Examination, clock: Clock): Deciding => ({
+  algorithm: exam.algorithm,
+  scorer: exam.scorer,
+  rollout: exam.config.top.rollout,
+  context: contextFor(exam, clock),
+});
+
+/** Answers to drafts, with as many attempts as any episode may have. */
+function answered(
+  exam: Examination,
+  drafts: readonly Draft[],
+  temperature: number,
+  clock: Clock,
+): Promise<Batch> {
+  const { config, policy } = exam;
+  const { rollout } = config.top;
+  return play(drafts, {
+    policy,
+    decode: decode(exam, temperature),
+    shape: shapeOf(config),
+    asking: rollout,
+    tries: "most",
+    judge: async (batch) => (await outcomesOf(batch, "last", decidingOf(exam, clock))).success,
+  });
+}
+
+const shapeOf = (config: RunConfig): EpisodeShape =>
+  create(config.top.rollout.shape, contextOf(config.top, { random: randomStream(config.seed, "methods") }));
+
+/**
+ * What stood after each attempt that an episode may have: behind its last one it stays what it was, so that every evaluation
+ * tells of as many. A row with an attempt that could not be scored has none.
+ */
+async function attemptsOf(
+  exam: Examination,
+  batch: Batch,
+  most: number,
+  clock: Clock,
+): Promise<(AttemptOutcomes | undefined)[]> {
+  const { of, success } = await outcomesOf(batch, "all", decidingOf(exam, clock));
+  const found = Array.from({ length: batch.rows }, (): number[] => []);
+  of.forEach(({ row }, i) => found[row]!.push(success[i]!));
+  return found.map((own) =>
+    own.includes(outcome.unknown)
+      ? undefined
+      : Array.from({ length: most }, (_, i) => own[Math.min(i, own.length - 1)] === outcome.right),
+  );
+}
+
+/** `count` answers a task, by temperature, a bounded number at once. */
+async function* answers(
+  exam: Examination,
+  count: number,
+  temperature: number,
+  clock: Clock,
+): AsyncGenerator<Answered> {
+  const greedy = temperature === 0;
+  const places = placesOf(exam.tasks, new Set());
+  const key = ["evaluation", greedy ? "greedy" : "sampled"];
+  const { most } = shapeOf(exam.config);
+  const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
+  const { together = MOST_AT_ONCE } = exam;
+  for (let from = 0; from < drafts.length; from += together) {
+    const some = drafts.slice(from, from + together);
+    const written = await answered(exam, some, temperature, clock);
+    const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
+    const columns = await exam.scorer.score(batch, contextFor(exam, clock));
+    const scored = exam.algorithm.rewards(columns, batch, clock);
+    const attempts = most > 1 && (await attemptsOf(exam, batch, most, clock));
+    const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
+    yield { greedy, batch, scored, task, ...(attempts && { attempts }) };
+  }
+}
+
+/** Terms before their weights, and the combined reward under `total`; what does not exist is left out. */
+function rewardsOf({ rewards, combined }: Scored, row: number): Record<string, number> {
+  const paid = rewards.terms.map((term): [string, number] => [term.name, rowValue(term, row)]);
+  const all: [string, number][] = [["total", combined.total[row]!], ...paid];
+  return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
+}
+
+/**
+ * `eval/pass@k` for each k of `pass_at`, `eval/greedy`, both per arm, and `eval/reward/<term>`.
+ * @param keep is given every answer as it comes: nobody else holds them
+ */
+export async function evaluate(
+  exam: Examination,
+  clock: Clock,
+  keep: (answered: Answered) => void = () => undefined,
+): Promise<Evaluated> {
+  const { samples, temperature, pass_at } = exam.config.evaluation;
+  const seen = exam.tasks.map(({ arm }): Seen => ({
+    arm,
+    samples: [],
+    greedy: undefined,
+    rewards: {},
+    attempts: undefined,
+  }));
+  for (const [count, heat] of [
+    [1, 0],
+    [samples, temperature],
+  ] as const)
+    for await (const answered of answers(exam, count, heat, clock)) {
+      keep(answered);
+      answered.task.forEach((place, row) => note(seen[place]!, answered, row));
+    }
+  return { tasks: seen, report: evaluationReport(seen, pass_at) };
+}
+
+function note(seen: Seen, { greedy, scored, attempts }: Answered, row: number): void {
+  const outcomes = attempts?.[row];
+  if (outcomes !== undefined) {
+    seen.attempts ??= { samples: [] };
+    if (greedy) seen.attempts.greedy = outcomes;
+    else seen.attempts.samples.push(outcomes);
+  }
+  const success = scored.success[row];
+  const right = success === outcome.unknown ? undefined : success === outcome.right;
+  if (!greedy) {
+    if (right !== undefined) seen.samples.push(right);
+    return;
+  }
+  seen.greedy = right;
+  seen.rewards = rewardsOf(scored, row);
+}

@@ -1,0 +1,93 @@
+/** A model from anywhere, measured on a config's held-out tasks: what `gradus evaluate` does. */
+import { Algorithm } from "../../algorithm/algorithm.ts";
+import { UserError } from "../../../shared/errors.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import { episodeTokens } from "../../core/config/shapeFacts.ts";
+import { probed, probeReport, type Probe, type ProbeReport } from "../../analysis/evaluation/probes.ts";
+import type { Clock } from "../../core/seams.ts";
+import { randomStream } from "../../lib/random.ts";
+import { openCheckpoint } from "../checkpoint/checkpoints.ts";
+import { EvaluationProgress } from "./evaluationProgress.ts";
+import { togetherOf } from "./evaluationSize.ts";
+import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
+import { openModels } from "../models/models.ts";
+import { heldOut, Parts } from "../loop/stage.ts";
+
+export interface Examined extends Evaluated {
+  readonly probes: readonly ProbeReport[];
+}
+
+const clock: Clock = { step: 0, stageStep: 0 };
+
+async function probedBy(probe: Probe, exam: Examination, plain: Evaluated): Promise<ProbeReport> {
+  const found = probed(
+    probe,
+    exam.tasks.map(({ task }) => task),
+  );
+  if (found.length === 0)
+    throw new UserError(
+      `None of the ${exam.tasks.length} held-out tasks has a field ${probe.field} to probe with.`,
+      {
+        code: "probe-field",
+        action:
+          "Name a field of the tasks' data: a text that is supplied, or a list of `{ prompt, answer }`, the task in parts.",
+      },
+    );
+  const { arm } = exam.tasks[0]!;
+  const asked = found.flatMap(({ place, asked }) =>
+    asked.map((task) => ({ task, arm: exam.tasks[place]?.arm ?? arm })),
+  );
+  const { tasks } = await evaluate({ ...exam, tasks: asked }, clock);
+  const { seed, evaluation } = exam.config;
+  return probeReport(probe, found, tasks, plain.tasks, evaluation.pass_at, randomStream(seed, "bootstrap"));
+}
+
+/**
+ * Opens the model, answers the tasks and closes it. The tasks and the draws follow from the config and its seed alone:
+ * two models are asked the same.
+ * @param path folder or file with the weights
+ * @param keep is given every answer to the tasks themselves
+ * @param probes ask the tasks again, with something supplied or in parts
+ * @param tell is given a sentence every ten seconds: how many answers are there, and how long the rest takes
+ * @throws UserError where the model cannot be opened, or a reward cannot be loaded
+ */
+export async function examine(
+  path: string,
+  config: RunConfig,
+  keep?: (answered: Answered) => void,
+  probes: readonly Probe[] = [],
+  tell: (message: string) => void = () => undefined,
+): Promise<Examined> {
+  const policy = await openCheckpoint(path, config.seed, {
+    answers: Math.min(MOST_AT_ONCE, config.evaluation.prompts * Math.max(1, config.evaluation.samples)),
+    max_tokens: episodeTokens(config.top.rollout),
+    config,
+  });
+  const models = await openModels(config, policy);
+  const parts = new Parts({
+    random: randomStream(config.seed, "methods"),
+    models,
+    tokenizer: policy.tokenizer,
+  });
+  try {
+    const context = parts.context(config.top);
+    const scorer = parts.scorer(config.top);
+    await scorer.prepare();
+    const tasks = heldOut(config.top, context, config.evaluation.prompts);
+    const algorithm = new Algorithm(config.top, context);
+    const together = togetherOf(config);
+    const exam = { config, tasks, algorithm, scorer, policy, models, together };
+    const total = tasks.length * (1 + config.evaluation.samples);
+    const progress = new EvaluationProgress(total, ({ message }) => tell(message));
+    const plain = await evaluate(exam, clock, (answered) => {
+      keep?.(answered);
+      progress.add(answered.batch.rows);
+    });
+    const reports: ProbeReport[] = [];
+    for (const probe of probes) reports.push(await probedBy(probe, exam, plain));
+    return { ...plain, probes: reports };
+  } finally {
+    await parts.close();
+    models.close();
+  }
+}

@@ -1,0 +1,136 @@
+/** What the reward pays for answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
+import { valueAt } from "../../core/declaration.ts";
+import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import { paysWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
+import { RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
+import { batchOfSamples, type SampledRow } from "../../core/batch.ts";
+import type { Batch, Clock, RewardColumn, RolloutRecord, Tokenizer } from "../../core/seams.ts";
+
+export type ProbeName = "empty" | "prompt" | "gold" | "filler";
+
+/** One answer, the same to each of a few tasks; numbers are means over those to which something applies. */
+export interface Probe {
+  readonly probe: ProbeName;
+  /** As given to the first of the tasks. */
+  readonly response: string;
+  /** By term, before its weight; null: it does not apply, or failed. */
+  readonly terms: Readonly<Record<string, number | null>>;
+  /** Combined, with the weights of the stage's last step. */
+  readonly reward: number | null;
+}
+
+const filler = "Let me think about this step by step.";
+
+const responses: Readonly<Record<ProbeName, (record: RolloutRecord) => string | undefined>> = {
+  empty: () => "",
+  prompt: ({ prompt }) => prompt,
+  gold: ({ task }) => task.solution ?? task.answer,
+  filler: () => filler,
+};
+const names: readonly ProbeName[] = ["empty", "prompt", "gold", "filler"];
+
+export interface ProbeBatch {
+  readonly batch: Batch;
+  /** Of each row. */
+  readonly probes: readonly ProbeName[];
+}
+
+/** A row for each task that was rolled out and each answer; tasks without a reference answer have no row of it. */
+export function probeBatch({ records }: Batch, tokenizer: Tokenizer): ProbeBatch {
+  const byTask = [...new Map(records.map((record) => [record.task.id, record])).values()];
+  const made = byTask.flatMap((record) =>
+    names.flatMap((probe, index) => {
+      const response = responses[probe](record);
+      return response === undefined ? [] : [{ probe, row: rowOf(record, index, response, tokenizer) }];
+    }),
+  );
+  return { batch: batchOfSamples(made.map(({ row }) => row)), probes: made.map(({ probe }) => probe) };
+}
+
+function rowOf(
+  { task, arm, group, prompt, source, use }: RolloutRecord,
+  index: number,
+  response: string,
+  tokenizer: Tokenizer,
+): SampledRow {
+  const tokens = Int32Array.from([...tokenizer.encode(response), tokenizer.eos]);
+  const none = new Float64Array(tokens.length).fill(Number.NaN);
+  return {
+    record: { task, arm, group, index, prompt, response, finish: "stop", source, use },
+    sample: {
+      tokens,
+      logp_old: none,
+      logp_sampled: none,
+      entropy: none,
+      versions: new Int32Array(tokens.length),
+    },
+    context: tokenizer.encode(prompt),
+  };
+}
+
+const mean = (values: readonly number[]): number | null => {
+  const known = values.filter(Number.isFinite);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+};
+
+/** @param columns one a term, in the config's order */
+export function probed(
+  { batch, probes }: ProbeBatch,
+  columns: readonly RewardColumn[],
+  body: StageBody,
+  context: CreateContext,
+  clock: Clock,
+): Probe[] {
+  const { combined } = new RewardChain(body.reward, context).rewards(columns, batch, clock);
+  return names.flatMap((probe) => {
+    const rows = [...probes.keys()].filter((row) => probes[row] === probe);
+    if (rows.length === 0) return [];
+    const total = rows.map((row) => (combined.errored[row] === 1 ? Number.NaN : combined.total[row]!));
+    return [
+      {
+        probe,
+        response: batch.records[rows[0]!]!.response,
+        terms: Object.fromEntries(
+          columns.map((column) => [column.name, mean(rows.map((row) => rowValue(column, row)))]),
+        ),
+        reward: mean(total),
+      },
+    ];
+  });
+}
+
+const round = (value: number): number => Number(value.toPrecision(3));
+
+/** Sentences about an empty answer that is paid; none where the policy cannot write one. */
+export function emptyAnswerWarnings(probes: readonly Probe[], body: StageBody, clock: Clock): string[] {
+  const [empty, gold] = (["empty", "gold"] as const).map((name) =>
+    probes.find(({ probe }) => probe === name),
+  );
+  if (empty === undefined || body.rollout.min_tokens > 0) return [];
+  const roles = body.tasks.map(({ name }) => rolesOf(body.reward, name));
+  const isAuxiliary = new Set(
+    roles
+      .filter((each) => paysWrongAnswers(body.reward, each))
+      .flatMap(({ auxiliary }) => auxiliary.map(({ name }) => name)),
+  );
+  const isAnswer = new Set(roles.flatMap(({ answers }) => answers.map(({ name }) => name)));
+  const warnings = body.reward.terms.flatMap(({ name, weight }) => {
+    const [pay, times] = [empty.terms[name] ?? 0, valueAt(weight, clock)];
+    const most = Math.max(...probes.map(({ terms }) => (terms[name] ?? -Infinity) * times));
+    if (isAuxiliary.has(name) && pay * times > 0)
+      return [
+        `\`${name}\` pays an empty answer ${round(pay)} × ${round(times)}, though it is never right: pay it only where the answer is right (\`reward.combine: product\`, or return \`null\` elsewhere), or set \`rollout.min_tokens\`.`,
+      ];
+    if (isAnswer.has(name) && pay * times > 0 && pay * times >= most)
+      return [
+        `\`${name}\` pays an empty answer ${round(pay)} × ${round(times)}, as much as any other that was tried: let it pay 0 where nothing is answered.`,
+      ];
+    return [];
+  });
+  const [nothing, best] = [empty.reward ?? 0, gold?.reward];
+  return warnings.length === 0 && typeof best === "number" && nothing >= best && nothing > 0
+    ? [
+        `An empty answer earns ${round(nothing)} in all, and the reference answer ${round(best)}: what answers nothing must not earn as much.`,
+      ]
+    : warnings;
+}

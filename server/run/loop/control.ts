@@ -1,0 +1,57 @@
+/** `control.jsonl`: what the daemon or a command line asks of a run that lives. Read at step boundaries and between decode runs. */
+import { z } from "zod";
+import { readControl } from "../../../shared/controlFile.ts";
+import type { ControlLine } from "../../../shared/run.ts";
+
+const schema: z.ZodType<ControlLine> = z.union([
+  z.object({ id: z.string(), action: z.enum(["stop", "pause", "continue", "checkpoint"]) }),
+  z.object({ id: z.string(), action: z.literal("set"), path: z.string(), value: z.json() }),
+]);
+
+/** A line that says nothing we know of; it is acknowledged as refused when it has an id. */
+export interface UnreadableLine {
+  readonly id: string | null;
+  readonly text: string;
+}
+
+export interface Control {
+  /** Lines appended since the last call, in order. A line without its newline is left for the next call. */
+  read(): { readonly lines: readonly ControlLine[]; readonly unreadable: readonly UnreadableLine[] };
+}
+
+function parse(text: string): ControlLine | UnreadableLine {
+  try {
+    const value: unknown = JSON.parse(text);
+    const line = schema.safeParse(value);
+    if (line.success) return line.data;
+    const named = z.object({ id: z.string() }).safeParse(value);
+    return { id: named.success ? named.data.id : null, text };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { id: null, text };
+    throw error;
+  }
+}
+
+/**
+ * Opens a run's control file.
+ * @param skip pass over what is there already: those lines were meant for an attempt that has ended
+ */
+export function openControl(runFolder: string, skip: boolean): Control {
+  let offset = skip ? readControl(runFolder).length : 0;
+  return {
+    read() {
+      const bytes = readControl(runFolder, offset);
+      const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
+      offset += whole.length;
+      const parsed = whole
+        .toString("utf8")
+        .split("\n")
+        .filter((text) => text.trim() !== "")
+        .map(parse);
+      return {
+        lines: parsed.filter((line): line is ControlLine => "action" in line),
+        unreadable: parsed.filter((line): line is UnreadableLine => "text" in line),
+      };
+    },
+  };
+}

@@ -1,0 +1,199 @@
+/** `gradus run --dry-run`: one step on two prompts, in the caller's process, kept nowhere. */
+import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import { admitMemory, planMemory } from "../../analysis/memory/estimate.ts";
+import { methodOf } from "../../methods/index.ts";
+import { randomStream } from "../../lib/random.ts";
+import { Scorer } from "../../algorithm/rewards/scoring.ts";
+import { status, type Clock, type RewardColumn } from "../../core/seams.ts";
+import { draftsOf, placesOf, rollOut } from "../step/rollouts/generate.ts";
+import { decodeOptions } from "../step/rollouts/decoding.ts";
+import { dividedIn } from "../step/rollouts/divide.ts";
+import { beginning } from "./loop.ts";
+import { openModels } from "../models/models.ts";
+import { emptyAnswerWarnings, probeBatch, probed, type Probe } from "../evaluation/probe.ts";
+import { nowhere, Recorder, type Appended } from "../step/log/recorder.ts";
+import { rewardContext, type Session } from "./session.ts";
+import { Trainer } from "./trainer.ts";
+
+export interface TermTiming {
+  readonly term: string;
+  /** Once, before the first call: bundling and loading user code. */
+  readonly prepare_seconds: number;
+  readonly seconds_per_rollout: number;
+  readonly mean: number | null;
+  readonly errors: readonly string[];
+}
+export interface DryRun {
+  readonly backend: { readonly name: string; readonly reason: string; readonly device: string };
+  readonly parameters: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly rewards: readonly TermTiming[];
+  /** What the reward pays for a few answers that cost no thought; empty without a reward. */
+  readonly probes: readonly Probe[];
+  /** What is wrong with what the probes were paid. */
+  readonly warnings: readonly string[];
+  readonly rollouts: readonly {
+    readonly prompt: string;
+    readonly response: string;
+    readonly reward: unknown;
+  }[];
+  readonly memory: {
+    /** Of the whole run, at its peak. */
+    readonly predicted_bytes: number;
+    /** What it may take: engine.memory, or a share of the machine's. */
+    readonly limit_bytes: number;
+    readonly resident_bytes: number;
+    readonly parts: Readonly<Record<string, number>>;
+  };
+}
+
+/** The last step of a stage, and how many steps of rl the stages up to there have. */
+function lastClock({ stages }: RunConfig, name: string): Clock {
+  const index = stages.findIndex((stage) => stage.name === name);
+  const steps = stages
+    .slice(0, index + 1)
+    .reduce((sum, stage) => sum + (stage.kind === "rl" ? stage.steps : 0), 0);
+  return { step: Math.max(0, steps - 1), stageStep: Math.max(0, (stages[index]?.steps ?? 1) - 1) };
+}
+
+const prompts = 2;
+const clock: Clock = { step: 0, stageStep: 0 };
+
+/** The first `rl` stage, cut down; without one, the first stage. */
+function small(config: RunConfig): RunConfig {
+  const chosen = config.stages.find(({ kind }) => kind === "rl") ?? config.stages[0]!;
+  const admission = methodOf("admission", "none");
+  // A policy that has learned nothing fails every task: admission would leave nothing to update on.
+  const curriculum =
+    admission === undefined
+      ? chosen.body.curriculum
+      : {
+          ...chosen.body.curriculum,
+          admission: { ...chosen.body.curriculum.admission, use: "none", declaration: admission, params: {} },
+        };
+  const body = { ...chosen.body, curriculum, rollout: { ...chosen.body.rollout, prompts } };
+  const stage: StageConfig = {
+    ...chosen,
+    steps: 1,
+    batch: Math.min(chosen.batch, prompts),
+    body,
+    // It stands alone: what it takes over of other stages is not there.
+    on_enter: { ...chosen.on_enter, merge: [], carryOver: undefined },
+    crossfade: undefined,
+    turns: [],
+    part: false,
+  };
+  return { ...config, stages: [stage] };
+}
+
+interface Tried {
+  readonly rewards: readonly TermTiming[];
+  readonly probes: readonly Probe[];
+  readonly warnings: readonly string[];
+}
+const nothingTried: Tried = { rewards: [], probes: [], warnings: [] };
+
+/**
+ * One term by itself on the same rollouts, so that its time is its own, then on the probes.
+ * @param last the stage's last step, when schedules of weights have come to their ends
+ */
+async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, last: Clock): Promise<Tried> {
+  const stage = trainer.parts.stage(config.stages[0]!);
+  const { body } = stage.config;
+  const drawn = await stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
+  const drafts = draftsOf(
+    placesOf(drawn, new Set()),
+    body.rollout.group,
+    session.policy,
+    ["dry-run"],
+    "train",
+    body.rollout,
+  );
+  const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
+  const batch = dividedIn({ session, stage }, written);
+  const probes = probeBatch(batch, session.policy.tokenizer);
+  const context = trainer.parts.context(body);
+  const timings: TermTiming[] = [];
+  const paid: RewardColumn[] = [];
+  for (const term of body.reward.terms) {
+    const scorer = new Scorer({ ...body.reward, terms: [term] }, context);
+    try {
+      const began = performance.now();
+      await scorer.prepare();
+      const ready = performance.now();
+      const [column] = await scorer.score(batch, rewardContext(session, clock));
+      const values = [...column!.values].filter(
+        (_, row) => column!.level !== "response" || column!.status[row] === status.value,
+      );
+      timings.push({
+        term: term.name,
+        prepare_seconds: (ready - began) / 1000,
+        seconds_per_rollout: (performance.now() - ready) / 1000 / batch.rows,
+        mean: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
+        errors: [...new Set(column!.errors.values())],
+      });
+      const [own] = await scorer.score(probes.batch, rewardContext(session, clock));
+      paid.push(own!);
+    } finally {
+      await scorer.close();
+    }
+  }
+  const found = probed(probes, paid, body, context, last);
+  return { rewards: timings, probes: found, warnings: emptyAnswerWarnings(found, body, last) };
+}
+
+/** @throws UserError for what would end a run at its start */
+export async function dryRun(full: RunConfig): Promise<DryRun> {
+  admitMemory(full);
+  const config = small(full);
+  const models = await openModels(config);
+  const { policy } = models;
+  const records: Appended[] = [];
+  const recorder = new Recorder(nowhere, (record) => records.push(record));
+  const session: Session = {
+    config,
+    policy,
+    models,
+    recorder,
+    signal: new AbortController().signal,
+    between: () => Promise.resolve(),
+  };
+  const trainer = new Trainer(session, undefined, undefined);
+  try {
+    await trainer.prepare();
+    await trainer.enter(0, beginning);
+    const metrics = await trainer.step(clock, 0);
+    const { prediction, peak, limit } = planMemory(full);
+    const [stage] = config.stages;
+    const tried =
+      stage!.kind === "rl"
+        ? await tryTerms(session, trainer, config, lastClock(full, stage!.name))
+        : nothingTried;
+    return {
+      backend: policy.backend,
+      parameters: policy.parameters,
+      metrics,
+      ...tried,
+      rollouts: records.flatMap((record) =>
+        record.kind === "rollout"
+          ? [
+              {
+                prompt: record.row.prompt ?? "",
+                response: record.row.response ?? "",
+                reward: record.row.reward ?? null,
+              },
+            ]
+          : [],
+      ),
+      memory: {
+        predicted_bytes: peak,
+        limit_bytes: limit.bytes,
+        resident_bytes: process.memoryUsage.rss(),
+        parts: { ...prediction },
+      },
+    };
+  } finally {
+    await trainer.parts.close();
+    models.close();
+  }
+}

@@ -1,0 +1,127 @@
+/** The files of a run's folder that are not the log: what was asked for, and the config as it was then. */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { UserError, messageOf } from "../../../shared/errors.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { runIdSchema } from "../../../shared/runId.ts";
+import type { RunFile } from "../../../shared/run.ts";
+import { configPlace } from "../../../shared/runPlace.ts";
+import type { LoadedConfig } from "../../rules/reading.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import { differences, type Difference } from "../checkpoint/identity.ts";
+import { loadWith, readSettings, type Setting } from "./settings.ts";
+
+const runSchema = z.object({
+  id: runIdSchema,
+  file: z.string(),
+  relative: z.string().optional(),
+  name: z.string(),
+  set: z.array(z.string()),
+  steps: z.number().int().optional(),
+  seed: z.number().int().optional(),
+  createdAt: z.string(),
+});
+
+const runFilePath = (folder: string): string => join(folder, "run.json");
+export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
+const resolvedPath = (folder: string): string => join(folder, "resolved.json");
+
+/** @throws UserError when the folder is not that of a run */
+export function readRunFile(folder: string): RunFile {
+  try {
+    const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
+    const { relative, steps, seed, ...rest } = run;
+    return {
+      ...rest,
+      file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
+      ...(relative === undefined ? {} : { relative }),
+      ...(steps === undefined ? {} : { steps }),
+      ...(seed === undefined ? {} : { seed }),
+    };
+  } catch (error) {
+    throw new UserError(`This is not the folder of a run: ${messageOf(error)}.`, {
+      file: runFilePath(folder),
+      code: "run-file",
+      cause: error,
+      action: "Start runs with `gradus run FILE`.",
+    });
+  }
+}
+
+export interface StoredConfig extends LoadedConfig {
+  /** As its author wrote it when the run was first started. */
+  readonly authored: string;
+  /** A resumed run resolves otherwise than it did at first: a file it extends, or a default, has changed. */
+  readonly changed: boolean;
+  /** What was set while it was live; the config holds these values. */
+  readonly settings: readonly Setting[];
+}
+
+/** The config of a run: read from its file by the first attempt and kept, so that later edits don't reach a resumed run. */
+export function storedConfig(folder: string, run: RunFile): StoredConfig {
+  const kept = existsSync(authoredPath(folder));
+  const authored = kept ? readFileSync(authoredPath(folder), "utf8") : authoredOf(run);
+  const loaded = loadWith(run, authored, []);
+  const settings = readSettings(folder);
+  if (kept) {
+    const changed = differs(resolvedPath(folder), loaded.tree);
+    return {
+      ...(settings.length === 0 ? loaded : loadWith(run, authored, settings)),
+      authored,
+      changed,
+      settings,
+    };
+  }
+  keep(resolvedPath(folder), JSON.stringify(loaded.tree));
+  keep(authoredPath(folder), authored);
+  return { ...loaded, authored, changed: false, settings };
+}
+
+function authoredOf(run: RunFile): string {
+  try {
+    return readFileSync(run.file, "utf8");
+  } catch (error) {
+    throw new UserError(`The config cannot be read: ${messageOf(error)}.`, {
+      file: run.file,
+      code: "missing-file",
+      cause: error,
+      action: "Put the file back where it was, then resume the run.",
+    });
+  }
+}
+
+/** Temporary name and rename: a full disk leaves no half of a config for a resumed run to read. */
+function keep(path: string, text: string): void {
+  const draft = `${path}.new`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(draft, text);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new UserError(`The run's config cannot be kept: ${messageOf(error)}.`, {
+      file: path,
+      code: "config-not-kept",
+      cause: error,
+      action: "Free space on this disk or mend the folder's permissions, then resume the run.",
+    });
+  }
+}
+
+function differs(path: string, tree: JsonObject): boolean {
+  if (!existsSync(path)) return false;
+  const before: unknown = JSON.parse(readFileSync(path, "utf8"));
+  return !isDeepStrictEqual(before, JSON.parse(JSON.stringify(tree)));
+}
+
+/** In what a config differs from the one that the run began with. */
+export function changesSince(folder: string, { tree, file }: Pick<RunConfig, "tree" | "file">): Difference[] {
+  const path = resolvedPath(folder);
+  if (!existsSync(path)) return [];
+  const before: JsonObject = JSON.parse(readFileSync(path, "utf8"));
+  const now: JsonObject = JSON.parse(JSON.stringify(tree));
+  const began = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8"))).file;
+  return differences(before, now, [[dirname(began), dirname(file)]]);
+}

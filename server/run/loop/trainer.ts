@@ -1,0 +1,334 @@
+/** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
+import type { StageKind } from "../../../shared/stageKinds.ts";
+import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
+import { join, relative } from "node:path";
+import { z } from "zod";
+import { Algorithm, create } from "../../algorithm/algorithm.ts";
+import type { RunConfig } from "../../core/config/resolved.ts";
+import type { MergeSource } from "../../core/config/stageConfig.ts";
+import { randomStream } from "../../lib/random.ts";
+import type { Clock, Saved } from "../../core/seams.ts";
+import { writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
+import { claims, unclaimedError } from "../checkpoint/claims.ts";
+import type { LoadedConfig } from "../../rules/reading.ts";
+import type { Commands } from "./commands.ts";
+import { evaluate, type Answered } from "../evaluation/evaluate.ts";
+import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";
+import { sized, type Asked } from "../evaluation/evaluationSize.ts";
+import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.ts";
+import { identitiesOf } from "../checkpoint/identity.ts";
+import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
+import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
+import { checkLearners } from "../step/learners.ts";
+import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
+import { evaluationRecord } from "../step/log/record.ts";
+import type { Appended } from "../step/log/recorder.ts";
+import type { Session } from "./session.ts";
+import { heldOut, Parts, type Stage } from "./stage.ts";
+import { stepOf } from "../stages/kinds.ts";
+import { RegressionMatrix } from "../stages/matrix.ts";
+import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
+import { Stopwatch } from "../step/timing.ts";
+import type { StartNote } from "../models/trainable.ts";
+
+/** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
+export const policyFolder = "policy";
+const referenceFolder = (run: string, done: number): string => join(run, "models", `reference-${done}`);
+const referenceSchema = z.number().int().nullable();
+
+export class Trainer implements Driver {
+  readonly parts: Parts;
+  private stage: Stage | undefined;
+  private index = 0;
+  /** Steps done when the reference was taken. */
+  private reference: number | null = null;
+  /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
+  private boundary: Record<string, Saved> | undefined;
+  private readonly matrix: RegressionMatrix;
+  private exam: Asked | undefined;
+
+  constructor(
+    private readonly session: Session,
+    /** Folder of the run; undefined: nothing is kept. */
+    private readonly folder: string | undefined,
+    private readonly commands: Commands | undefined,
+  ) {
+    const random = randomStream(session.config.seed, "methods");
+    this.parts = new Parts({ random, models: session.models, tokenizer: session.policy.tokenizer });
+    this.matrix = new RegressionMatrix(session, this.parts);
+  }
+
+  /** Makes every stage's methods and loads user rewards, so that what is missing is told before the first step. */
+  async prepare(): Promise<Record<string, string>> {
+    const { stages, top } = this.session.config;
+    const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
+    const made = stages.map((stage) => this.parts.stage(stage));
+    this.tellOmitted(made);
+    for (const stage of stages) if (stage.kind === "rl") this.tell(await this.parts.prepare(stage.body, top));
+    checkLearners(
+      bodies.map((body) => this.parts.scorer(body)),
+      this.session.models,
+    );
+    const bundles = await Promise.all(
+      [...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()),
+    );
+    return Object.assign({}, ...bundles);
+  }
+
+  private tell(notes: readonly StartNote[]): void {
+    for (const { name, message, action } of notes)
+      this.session.recorder.event("info", name, message, { action });
+  }
+  /** Lines of tasks' files that are never asked: each file once. */
+  private tellOmitted(stages: readonly Stage[]): void {
+    const omitted = stages.flatMap(({ curriculum }) =>
+      curriculum.sources.flatMap(({ source }) => source.omitted ?? []),
+    );
+    this.tell(
+      [...new Set(omitted)].map((message) => ({
+        name: "rollouts-left-out",
+        message: `${message}.`,
+        action: "Name a file of tasks, or a log of rollouts that trained.",
+      })),
+    );
+  }
+
+  /** A stage begins, or goes on after a resume (`state.entered`). */
+  async enter(index: number, state: LoopState): Promise<void> {
+    const { config, policy, models } = this.session;
+    const { on_enter, ...stage } = config.stages[index]!;
+    this.use(stage.turns[0]?.stage ?? index);
+    if (state.entered) return;
+    if (on_enter.snapshot !== undefined) await keepSnapshot(policy, on_enter.snapshot);
+    if (on_enter.merge.length > 0) await mergeInto(policy, config, on_enter.merge);
+    if (on_enter.resetOptimizer || this.changesKind(index)) policy.resetOptimizer();
+    await models.renew(on_enter.models);
+    const first = this.reference === null && compares(stage.kind, config.stages, index);
+    if ((first && needsReference(config)) || on_enter.refreshReference) await this.takeReference(state.done);
+  }
+
+  /** A stage is over. */
+  async leave(index: number, clock: Clock): Promise<void> {
+    const { config, policy } = this.session;
+    await keepStage(policy, config, index);
+    await this.matrix.measure(config.stages[index]!, clock);
+  }
+
+  /** The reference is kept beside the checkpoints, once, since they hold the policy alone. */
+  private async takeReference(done: number): Promise<void> {
+    const { policy } = this.session;
+    await policy.snapshot("reference");
+    this.reference = done;
+    if (this.folder !== undefined) await policy.save(referenceFolder(this.folder, done));
+  }
+
+  /** Takes up a checkpoint: the reference first, for `load` fills the policy, from which snapshots are taken. */
+  async restore(folder: string, state: RunState): Promise<void> {
+    const { policy, models } = this.session;
+    const saved = this.claimed(folder, state);
+    const reference = referenceSchema.parse(saved["reference"]?.json ?? null);
+    if (reference !== null && this.folder !== undefined) {
+      await policy.load(referenceFolder(this.folder, reference));
+      await policy.snapshot("reference");
+    }
+    this.reference = reference;
+    await policy.load(join(folder, policyFolder));
+    await models.restore(folder);
+    this.parts.load(saved);
+    if (saved["optimizers"] !== undefined)
+      loadOptimizers(policy, this.parts.optimizers(), saved["optimizers"]);
+  }
+
+  /** The state in a checkpoint by the names that the parts have now. @throws UserError where no part takes some of it up */
+  private claimed(
+    checkpoint: string,
+    { parts, identities, loop }: RunState,
+  ): Readonly<Record<string, Saved>> {
+    const { folder } = this;
+    const { parts: saved, unclaimed } = claims(
+      { parts, identities, stage: readLoopState(loop).stage },
+      {
+        identities: identitiesOf(this.session.config),
+        stateful: Object.keys(this.parts.save()),
+        changes: () => (folder === undefined ? [] : changesSince(folder, this.session.config)),
+      },
+    );
+    if (unclaimed.length > 0) throw unclaimedError(checkpoint, authoredPath(folder ?? checkpoint), unclaimed);
+    return saved;
+  }
+
+  /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */
+  private changesKind(index: number): boolean {
+    const { stages } = this.session.config;
+    const before = stages.slice(0, index).findLast(({ part }) => !part);
+    return before !== undefined && before.kind !== stages[index]!.kind;
+  }
+
+  /** @param index of the stage; default: the present one */
+  async step(clock: Clock, number: number, index: number = this.index): Promise<Record<string, number>> {
+    if (index !== this.index) this.use(index);
+    const stage = this.present();
+    this.boundary = this.parts.boundary();
+    const watch = new Stopwatch();
+    const { reset_every } = stage.config.body.update;
+    if (reset_every !== undefined && clock.stageStep > 0 && clock.stageStep % reset_every === 0)
+      this.session.policy.resetOptimizer();
+    const metrics = await stepOf(stage.config.kind)({
+      session: this.session,
+      stage,
+      clock,
+      step: number,
+      watch,
+    });
+    this.boundary = undefined;
+    return metrics;
+  }
+
+  rewind(): void {
+    if (this.boundary !== undefined) this.parts.load(this.boundary);
+    this.boundary = undefined;
+  }
+
+  get examines(): "rl" | "all" | "none" {
+    const { stages, top } = this.session.config;
+    if (stages.some(({ kind }) => kind === "rl")) return "rl";
+    return top.tasks.length > 0 && top.reward.terms.length > 0 ? "all" : "none";
+  }
+
+  async evaluate(
+    role: "first" | "periodic" | "last",
+    clock: Clock,
+  ): Promise<Readonly<Record<string, number>>> {
+    const { config, policy, models, recorder, signal } = this.session;
+    const work = { config, scorer: this.parts.scorer(config.top), policy, models, signal };
+    this.exam ??= await sized({ ...work, ...this.examination() }, clock, recorder, this.folder);
+    const exam = { ...work, ...this.exam };
+    const records: Appended[] = [];
+    const total = exam.tasks.length * (1 + config.evaluation.samples);
+    const progress = new EvaluationProgress(total, ({ message, data }) => {
+      recorder.event("info", "evaluating", message, { data });
+      recorder.commit();
+    });
+    const { report } = await evaluate(exam, clock, (answered) => {
+      records.push(...this.answerRecords(answered));
+      progress.add(answered.batch.rows);
+    });
+    const { metrics } = report;
+    // After the last of the messages, each of which ends a commit: an evaluation is kept whole or not at all.
+    for (const record of records) recorder.append(record);
+    recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+    return metrics;
+  }
+
+  /** As many greedy answers as drawn ones, of the same first tasks: what the model says, not every number. */
+  private answerRecords(answered: Answered): Appended[] {
+    const { config, recorder } = this.session;
+    const { record } = config.evaluation;
+    const most = answered.greedy ? Math.ceil(record / 2) : Math.floor(record / 2);
+    return [...answered.task].flatMap((task, row): Appended[] => {
+      if (task >= most || answered.batch.records[row]!.index > 0) return [];
+      const index = 2 * task + (answered.greedy ? 0 : 1);
+      const { step } = recorder;
+      return [{ kind: "rollout", step, index, ...evaluationRecord(step, answered, row) }];
+    });
+  }
+
+  private examination(): Asked {
+    const { config, recorder } = this.session;
+    const context = this.parts.context(config.top);
+    const tasks = heldOut(config.top, context, config.evaluation.prompts);
+    if (tasks.length < config.evaluation.prompts) {
+      recorder.event(
+        "warning",
+        "few-held-out",
+        `There ${tasks.length === 1 ? "is 1 held-out task" : `are ${tasks.length} held-out tasks`} where evaluation.prompts asks for ${config.evaluation.prompts}.`,
+        { action: "Widen the tasks' parameters, add data, or lower evaluation.prompts." },
+      );
+    }
+    return { tasks, algorithm: new Algorithm(config.top, context) };
+  }
+
+  async checkpoint(
+    state: LoopState,
+    best?: { readonly metric: string; readonly value: number },
+  ): Promise<void> {
+    const { policy, models, recorder, config } = this.session;
+    if (this.folder === undefined) return;
+    const parts = {
+      ...this.parts.save(),
+      ...this.boundary,
+      optimizers: saveOptimizers(policy, this.parts.optimizers().keys()),
+      reference: { json: this.reference },
+    };
+    const identities = Object.fromEntries([...identitiesOf(config)].filter(([name]) => name in parts));
+    const { path, bytes } = await writeCheckpoint(
+      this.folder,
+      { step: lastStep(state), loop: state, parts, identities },
+      async (folder) => {
+        await policy.save(join(folder, policyFolder));
+        await models.save(folder);
+      },
+      config.checkpoint.keep,
+      best,
+    );
+    recorder.append({
+      kind: "checkpoint",
+      step: lastStep(state),
+      path: relative(this.folder, path),
+      bytes,
+      ...(best === undefined ? {} : { best }),
+    });
+  }
+
+  obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
+    return this.commands?.obey(checkpoint, (setting) => this.set(setting)) ?? Promise.resolve("go");
+  }
+
+  /** Takes up a value that was set; undefined, or why it cannot be. */
+  private set(setting: Pick<Setting, "path" | "value">): string | undefined {
+    const { folder, session, index } = this;
+    if (folder === undefined) return "this run keeps nothing";
+    const run = readRunFile(folder);
+    const before = storedConfig(folder, run);
+    const load = (more: readonly Pick<Setting, "path" | "value">[]): LoadedConfig =>
+      loadWith(run, before.authored, [...before.settings, ...more]);
+    const proposal = propose(setting, { config: session.config, present: index, load });
+    if (!proposal.accepted) return proposal.reason;
+    keepSetting(folder, { ...setting, step: session.recorder.step });
+    session.config = proposal.config;
+    if (this.stage !== undefined) this.use(index);
+    // The held-out tasks stay: only what is read of the methods may have changed.
+    const { top } = session.config;
+    if (this.exam !== undefined)
+      this.exam = { ...this.exam, algorithm: new Algorithm(top, this.parts.context(top)) };
+    return undefined;
+  }
+
+  /** The methods of a stage, and its optimiser from the next update on. */
+  private use(index: number): void {
+    const config = this.session.config.stages[index]!;
+    this.index = index;
+    this.stage = this.parts.stage(config, this.session.config.stages);
+    const optimizer = create(config.body.update.optimizer, this.parts.context(config.body));
+    this.session.policy.setOptimizer(optimizer, { reset: false });
+  }
+
+  private present(): Stage {
+    if (this.stage === undefined) throw new Error("a step before its stage was entered");
+    return this.stage;
+  }
+}
+
+/** Whether a step of the stage may compare the policy with the reference. */
+function compares(kind: StageKind, stages: RunConfig["stages"], index: number): boolean {
+  if (kind === "alternate")
+    return stages[index]!.turns.some((turn) => compares(stages[turn.stage]!.kind, stages, turn.stage));
+  return kind === "rl" || kind === "preference";
+}
+
+const needsReference = ({ stages }: RunConfig): boolean =>
+  stages.some(
+    ({ body, on_enter }) =>
+      modelsRead(body).includes("reference") || on_enter.merge.some(({ source }) => isReference(source)),
+  );
+const isReference = (source: MergeSource): boolean => source.kind === "model" && source.name === "reference";

@@ -1,0 +1,236 @@
+/** A learner of `auxiliary`: a model with an objective, a memory of rollouts and updates of its own. */
+import { withReturns } from "../../algorithm/algorithm.ts";
+import { miniBatches, selectRows } from "../../core/batch.ts";
+import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
+import { valueAt } from "../../core/declaration.ts";
+import { learntObjective } from "../../algorithm/loss/learnerObjective.ts";
+import { normalised } from "../../methods/reward/models/lesson.ts";
+import { randomStream } from "../../lib/random.ts";
+import { withoutReplacement } from "../../methods/replay/draws/drawing.ts";
+import { Memory } from "../../methods/replay/memory.ts";
+import type {
+  Auxiliary,
+  Batch,
+  Channel,
+  Objective,
+  ObjectiveInput,
+  Random,
+  Saved,
+  Stateful,
+  Stats,
+  UpdatePlan,
+  UpdateStats,
+} from "../../core/seams.ts";
+import type { Collected, Place } from "../step/collect.ts";
+import { joinColumns, selectScored } from "../step/columns.ts";
+import { drawnActions } from "./drawnActions.ts";
+import { judgementsOf } from "../step/judged.ts";
+import { headsOf, shuffledRows } from "../step/learn.ts";
+import { selectStats, type Training } from "../step/training.ts";
+import { keptRow, replayedBatch } from "../step/keptRows.ts";
+
+type LearnerLoss = Extract<Auxiliary, { kind: "learner" }>;
+type Judged = Pick<Collected["scored"], "combined" | "success">;
+type Lesson = Omit<ObjectiveInput, "now">;
+
+export class ModelLearner implements Stateful {
+  private readonly objective: Objective;
+  readonly memory: Memory;
+
+  /**
+   * @param index place in the config's list
+   * @param metric what metrics call it: its model, numbered where several learners move one model
+   */
+  constructor(
+    readonly name: string,
+    private readonly metric: string,
+    private readonly index: number,
+    readonly loss: LearnerLoss,
+    readonly config: AuxiliaryConfig,
+    context: CreateContext,
+  ) {
+    this.objective = learntObjective(config, context);
+    this.memory = new Memory(loss.capacity, undefined);
+  }
+
+  private weight({ stage, clock }: Place): number {
+    return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
+  }
+
+  private due({ clock, stage }: Place): boolean {
+    const { when } = this.config;
+    if (when === "always") return true;
+    if (when.every !== undefined) return (clock.stageStep + 1) % when.every === 0;
+    return when.last === undefined || clock.stageStep >= stage.config.steps - when.last;
+  }
+
+  /** Remembers the step's rollouts and learns from what it remembers. @returns metrics, by their names */
+  async learn(place: Place, collected: Collected): Promise<Record<string, number>> {
+    if (this.loss.rollouts !== "memory") return {};
+    this.remember(place, collected);
+    const weight = this.weight(place);
+    if (weight === 0 || !this.due(place)) return {};
+    const done: UpdateStats[] = [];
+    for (let round = 0; round < this.loss.updates; round++) {
+      place.session.signal.throwIfAborted();
+      const update = await this.update(place, round, weight);
+      if (update !== undefined) done.push(update);
+    }
+    return { [`learner/${this.metric}/remembered`]: this.memory.rows.length, ...this.measure(done) };
+  }
+
+  /**
+   * Learns from the rollouts of the step that train, all of them in each round. What it compares with, and what a critic
+   * should have said, stay what they were before its first update.
+   */
+  async fit(place: Place, { batch, scored }: Training): Promise<Record<string, number>> {
+    const weight = this.weight(place);
+    if (this.loss.rollouts !== "step" || weight === 0 || !this.due(place)) return {};
+    const old = await this.old(place, batch, 0);
+    const done: UpdateStats[] = [];
+    for (let round = 0; round < this.loss.updates; round++) {
+      const order = shuffledRows(batch.rows, this.random(place, round));
+      for (const part of miniBatches(selectRows(batch, order), this.loss.rows, this.objective.unit)) {
+        place.session.signal.throwIfAborted();
+        const rows = part.map((row) => order[row]!);
+        const own = [
+          selectRows(batch, rows),
+          selectStats(old, batch, rows),
+          selectScored(scored, rows),
+        ] as const;
+        const input = this.input(place, ...own);
+        if (input.weights.some((one) => one !== 0)) done.push(await this.move(place, input, weight));
+      }
+    }
+    return this.measure(done);
+  }
+
+  private random({ session, step }: Place, round: number): Random {
+    return randomStream(session.config.seed, "learner", this.name, step, round);
+  }
+
+  private remember({ clock, step }: Place, collected: Collected): void {
+    const { batch, scored } = collected;
+    const none = new Float64Array(batch.tokens.length).fill(Number.NaN);
+    const unknown = { tokens: none, rows: none, exists: new Uint8Array(none.length) };
+    const rows = [...batch.records.keys()].filter(
+      (row) => scored.combined.errored[row] === 0 && batch.offsets[row]! < batch.offsets[row + 1]!,
+    );
+    this.memory.keep(
+      rows.map((row) => keptRow(collected, unknown, row, clock.step, `${step}/${batch.group[row]}`)),
+      () => true,
+      clock.step,
+    );
+  }
+
+  /** One update on rollouts drawn from the memory. */
+  private async update(place: Place, round: number, weight: number): Promise<UpdateStats | undefined> {
+    const kept = this.memory.rows;
+    const rows = withoutReplacement([...kept.keys()], this.loss.rows, this.random(place, round)).map(
+      (at) => kept[at]!,
+    );
+    if (rows.length === 0) return undefined;
+    const { algorithm } = place.stage;
+    const batch = algorithm.masked(replayedBatch(rows, place.session.policy.version));
+    const scored = algorithm.rewards(joinColumns(rows.map(({ terms }) => terms)), batch, place.clock);
+    if (this.weights(batch, scored).every((one) => one === 0)) return undefined;
+    const old = await this.old(place, batch, round);
+    const aimed = await this.withTargets(place, batch, scored.combined, old);
+    return await this.move(place, this.input(place, aimed, old, scored), weight);
+  }
+
+  private move({ session }: Place, input: Lesson, weight: number): Promise<UpdateStats> {
+    const plan: UpdatePlan = { channels: this.objective.channels, unit: this.objective.unit };
+    return session.models.get(this.loss.model).update(input.batch, plan, (now) => {
+      const { loss, gradients, ...about } = this.objective.loss({ ...input, now });
+      return { loss: weight * loss, gradients: times(gradients, weight), ...about };
+    });
+  }
+
+  /** 1 on tokens that train, 0 on rows without a reward. */
+  private weights({ mask, offsets }: Batch, { combined }: Judged): Float64Array {
+    const weights = Float64Array.from(mask);
+    combined.total.forEach((total, row) => {
+      if (Number.isNaN(total)) weights.fill(0, offsets[row], offsets[row + 1]);
+    });
+    return weights;
+  }
+
+  private input({ clock }: Place, batch: Batch, old: Stats, judged: Judged): Lesson {
+    const weights = this.weights(batch, judged);
+    return {
+      batch,
+      old,
+      weights,
+      factors: normalised(weights, batch, this.loss.each),
+      advantages: new Float64Array(weights.length),
+      rewards: judged.combined,
+      success: judged.success,
+      clock,
+    };
+  }
+
+  /** What the objective reads of other models, and of its own before this update. */
+  private async old(place: Place, batch: Batch, round: number): Promise<Stats> {
+    const { models: others = [], before = [], heads = [], redrawn } = this.objective;
+    const { models } = place.session;
+    const columns: Partial<Record<Channel, Float64Array>> = {};
+    if (batch.columns.logp_old !== undefined) columns.logp = batch.columns.logp_old;
+    for (const model of others) {
+      const { logp } = await models
+        .get(models.names.includes(model) ? model : "policy")
+        .score(batch, { model, channels: ["logp"] });
+      if (logp !== undefined) columns[`logp:${model}`] = logp;
+    }
+    Object.assign(columns, await headsOf(models, heads, batch));
+    if (redrawn !== undefined)
+      Object.assign(columns, await drawnActions(place, batch, redrawn, [this.name, round]));
+    if (before.length === 0) return columns;
+    const own = await models.get(this.loss.model).score(batch, { model: this.loss.model, channels: before });
+    return { ...columns, ...own };
+  }
+
+  /** With what a critic should have said, where the advantages are a critic's; recorded returns are of older ones. */
+  private async withTargets(
+    place: Place,
+    { columns: { returns: _, ...columns }, ...rest }: Batch,
+    combined: ObjectiveInput["rewards"] & object,
+    old: Stats,
+  ): Promise<Batch> {
+    const batch = { ...rest, columns };
+    const { algorithm } = place.stage;
+    if (!algorithm.targets) return batch;
+    const stats = { ...old, ...(await judgementsOf(place, batch)) };
+    return withReturns(batch, algorithm.advantages(combined, batch, stats, place.clock));
+  }
+
+  private measure(updates: readonly UpdateStats[]): Record<string, number> {
+    if (updates.length === 0) return {};
+    const names = new Set(updates.flatMap(({ metrics }) => Object.keys(metrics)));
+    const mean = (of: (one: UpdateStats) => number | undefined): number => {
+      const values = updates.flatMap((one) => of(one) ?? []);
+      return values.reduce((sum, value) => sum + value, 0) / values.length;
+    };
+    return {
+      [`learner/${this.metric}/loss`]: mean(({ loss }) => loss),
+      [`learner/${this.metric}/grad_norm`]: mean(({ grad_norm }) => grad_norm),
+      ...Object.fromEntries(
+        [...names].map((name) => [`learner/${this.metric}/${name}`, mean(({ metrics }) => metrics[name])]),
+      ),
+    };
+  }
+
+  save(): Saved {
+    return this.memory.save();
+  }
+  load(saved: Saved): void {
+    this.memory.load(saved);
+  }
+}
+
+const times = (gradients: Stats, weight: number): Stats =>
+  weight === 1
+    ? gradients
+    : Object.fromEntries(
+        Object.entries(gradients).map(([name, column]) => [name, column?.map((value) => weight * value)]),
+      );

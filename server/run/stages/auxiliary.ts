@@ -1,0 +1,195 @@
+/** The losses beside the objective while a run goes on: when each is due, on what rows, in whose optimiser step. */
+import { z } from "zod";
+import { create } from "../../algorithm/algorithm.ts";
+import { epsilonOf } from "../../methods/auxiliary/epsilon.ts";
+import { Reweighting } from "../../methods/auxiliary/reweighting.ts";
+import { auxiliaryNames } from "../../config/build/auxiliaryNames.ts";
+import { rateAt } from "../../core/blocks/learningRate.ts";
+import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
+import { randomStream } from "../../lib/random.ts";
+import type { Auxiliary, Batch, Saved, Stateful, UpdatePlan, UpdateStats, Weigh } from "../../core/seams.ts";
+import type { Collected, Place } from "../step/collect.ts";
+import type { StepAdvantages } from "../step/advantages.ts";
+import { Demonstrations, demonstrated } from "./ownLikelihood.ts";
+import { ModelLearner } from "../models/modelLearner.ts";
+import type { LossPart } from "../step/parts.ts";
+
+export class AuxiliaryLosses implements Stateful {
+  readonly demonstrations: readonly Demonstrations[];
+  readonly learners: readonly ModelLearner[];
+  private readonly reweighting: Reweighting | undefined;
+  private readonly private: Extract<Auxiliary, { kind: "privacy" }> | undefined;
+  /** Optimiser steps taken. */
+  private noisy = 0;
+
+  constructor(list: readonly AuxiliaryConfig[], context: CreateContext) {
+    const names = auxiliaryNames(list);
+    const made = list.map((config) => ({ config, loss: create(config.loss, context) }));
+    this.demonstrations = made.flatMap(({ config, loss }, i) => {
+      if (loss.kind !== "likelihood") return [];
+      const optimizer = config.optimizer && create(config.optimizer, context);
+      return [new Demonstrations(names[i]!, i, loss, config, optimizer)];
+    });
+    const learning = new Map<string, number>();
+    this.learners = made.flatMap(({ config, loss }, i) => {
+      if (loss.kind !== "learner") return [];
+      const count = (learning.get(loss.model) ?? 0) + 1;
+      learning.set(loss.model, count);
+      const metric = count === 1 ? loss.model : `${loss.model}${count}`;
+      return [new ModelLearner(names[i]!, metric, i, loss, config, context)];
+    });
+    for (const { loss } of made) {
+      if (loss.kind === "reweighting") this.reweighting = new Reweighting(loss.window, loss.temperature);
+      if (loss.kind === "privacy") this.private = loss;
+    }
+  }
+
+  async notice(place: Place, collected: Collected, advantages: StepAdvantages): Promise<void> {
+    for (const one of this.demonstrations) await one.notice(place, collected, advantages);
+  }
+
+  /** Before the advantages of a step: models that learn from rollouts they remember. */
+  async learn(place: Place, collected: Collected): Promise<Record<string, number>> {
+    const metrics: Record<string, number> = {};
+    for (const one of this.learners) Object.assign(metrics, await one.learn(place, collected));
+    return metrics;
+  }
+
+  /** Behind the advantages: models that learn from the rollouts of the step. */
+  async fit(place: Place, { train }: StepAdvantages): Promise<Record<string, number>> {
+    const metrics: Record<string, number> = {};
+    for (const one of this.learners) Object.assign(metrics, await one.fit(place, train));
+    return metrics;
+  }
+
+  /** Losses that share the policy's own optimiser steps now. */
+  joined(place: Place): LossPart[] {
+    return this.demonstrations.flatMap((one) => {
+      const batch = one.config.place === "joined" ? one.rows(place) : undefined;
+      return batch === undefined ? [] : [this.part(place, one, batch)];
+    });
+  }
+
+  private part(place: Place, one: Demonstrations, batch: Batch): LossPart {
+    const weight = one.weight(place) * this.factor(one.name);
+    return { name: one.name, batch, channels: one.channels, weigh: demonstrated(one.loss), weight };
+  }
+
+  /** Optimiser steps of their own. */
+  async alone(place: Place): Promise<UpdateStats[]> {
+    const { stage, session, clock } = place;
+    const updates: UpdateStats[] = [];
+    for (const one of this.demonstrations) {
+      const batch = one.config.place === "alone" ? one.rows(place) : undefined;
+      if (batch === undefined) continue;
+      const { channels, weigh, weight } = this.part(place, one, batch);
+      const plan: UpdatePlan = {
+        channels,
+        unit: "sequence",
+        lr_scale: one.optimizer === undefined ? rateAt(stage.config.body.update.schedule, clock) : 1,
+        ...(one.optimizer && { optimizer: { name: one.name, choice: one.optimizer } }),
+        ...this.privacy(place),
+      };
+      const update = await session.models
+        .get("policy")
+        .update(batch, plan, (now, rows) => scaled(weigh(now, rows), weight));
+      updates.push({
+        ...update,
+        metrics: { ...skipped(update), [`loss/${one.name}`]: update.loss / weight },
+      });
+    }
+    return updates;
+  }
+
+  /** Factor on a loss by what all of them did of late. */
+  factor(name: string): number {
+    return this.reweighting?.weights().get(name) ?? 1;
+  }
+
+  privacy({ session, step }: Place): Pick<UpdatePlan, "per_sequence_clip" | "noise"> {
+    if (this.private === undefined) return {};
+    const { clip, noise } = this.private;
+    const random = randomStream(session.config.seed, "gradient noise", step, session.policy.version);
+    return { per_sequence_clip: clip, ...(noise > 0 && { noise: { deviation: noise * clip, random } }) };
+  }
+
+  /** Takes note of the losses of a step. */
+  learned(updates: readonly UpdateStats[]): void {
+    this.noisy += updates.filter(({ metrics }) => metrics["update/skipped"] !== 1).length;
+    if (this.reweighting === undefined) return;
+    for (const name of ["policy", ...this.demonstrations.map((one) => one.name)]) {
+      const losses = updates.flatMap(({ metrics, loss }) => {
+        const own = metrics[`loss/${name}`] ?? (name === "policy" && !hasParts(metrics) ? loss : undefined);
+        return own === undefined ? [] : [own];
+      });
+      if (losses.length > 0)
+        this.reweighting.observe(name, losses.reduce((sum, loss) => sum + loss, 0) / losses.length);
+    }
+  }
+
+  measure(): Record<string, number> {
+    const waiting = this.demonstrations.flatMap(({ name, waiting }) =>
+      waiting === undefined ? [] : [[`auxiliary/${name}/waiting`, waiting] as const],
+    );
+    const weights = [...(this.reweighting?.weights() ?? [])].map(([name, weight]) => [
+      `loss/${name}/weight`,
+      weight,
+    ]);
+    const own = this.private;
+    return {
+      ...Object.fromEntries(waiting),
+      ...Object.fromEntries(weights),
+      ...(own !== undefined && own.noise > 0
+        ? { "privacy/epsilon": epsilonOf(this.noisy, own.noise, own.delta) }
+        : {}),
+    };
+  }
+
+  save(): Saved {
+    const parts = [...this.demonstrations, ...this.learners].map((one) => [one.name, one.save()] as const);
+    const own = this.reweighting?.save();
+    const all: (readonly [string, Saved])[] = own === undefined ? parts : [...parts, ["", own]];
+    return {
+      json: { noisy: this.noisy, states: Object.fromEntries(all.map(([name, saved]) => [name, saved.json])) },
+      arrays: Object.fromEntries(
+        all.flatMap(([name, { arrays = {} }]) =>
+          Object.entries(arrays).map(([key, values]) => [`${name}/${key}`, values]),
+        ),
+      ),
+    };
+  }
+  load({ json, arrays = {} }: Saved): void {
+    const { noisy, states } = lossesSchema.parse(json);
+    this.noisy = noisy;
+    const of = (name: string): Saved => ({
+      json: states[name] ?? null,
+      arrays: Object.fromEntries(
+        Object.entries(arrays).flatMap(([key, values]) =>
+          key.startsWith(`${name}/`) ? [[key.slice(name.length + 1), values]] : [],
+        ),
+      ),
+    });
+    for (const one of [...this.demonstrations, ...this.learners])
+      if (states[one.name] !== undefined) one.load(of(one.name));
+    if (states[""] !== undefined) this.reweighting?.load(of(""));
+  }
+}
+
+const lossesSchema = z.object({ noisy: z.number(), states: z.record(z.string(), z.json()) });
+
+const skipped = ({ metrics }: UpdateStats): UpdateStats["metrics"] => ({
+  "update/skipped": metrics["update/skipped"] ?? 0,
+});
+
+const hasParts = (metrics: UpdateStats["metrics"]): boolean =>
+  Object.keys(metrics).some((name) => name.startsWith("loss/"));
+
+const scaled = ({ loss, gradients, ...rest }: ReturnType<Weigh>, weight: number): ReturnType<Weigh> => ({
+  ...rest,
+  loss: weight * loss,
+  gradients: Object.fromEntries(
+    Object.entries(gradients).flatMap(([channel, values]) =>
+      values === undefined ? [] : [[channel, values.map((value) => weight * value)]],
+    ),
+  ),
+});

@@ -1,0 +1,33 @@
+/** What the advantage reads of the models beside the rewards, scored before anything trains on the rollouts. */
+import type { Batch, Channel, Stats } from "../../core/seams.ts";
+import type { Collected, Place } from "./collect.ts";
+
+/** The channels that the advantage reads, of the models as they are. */
+export async function judgementsOf({ session, stage }: Place, batch: Batch): Promise<Stats> {
+  const wanted = stage.algorithm.advantageChannels;
+  const columns: [Channel, Float64Array][] = [];
+  for (const model of new Set(wanted.map((one) => one.model))) {
+    const channels = wanted.filter((one) => one.model === model).map(({ channel }) => channel);
+    const stats = await session.models.get("policy").score(batch, { model, channels });
+    for (const channel of channels) columns.push([channel, stats[channel]!]);
+  }
+  return Object.fromEntries(columns);
+}
+
+/** The step's rollouts with them. A single head is kept with the rollouts as their `values`. */
+export async function judged(place: Place, collected: Collected): Promise<Collected> {
+  if (place.stage.algorithm.advantageChannels.length === 0) return collected;
+  const { batch } = collected;
+  const judgements = await judgementsOf(place, batch);
+  const [only, ...others] = Object.entries(judgements).filter(([channel]) => channel.startsWith("head:"));
+  const values = others.length === 0 ? only?.[1] : undefined;
+  const { sum_pi_squared } = judgements;
+  return {
+    ...collected,
+    judgements,
+    batch: {
+      ...batch,
+      columns: { ...batch.columns, ...(values && { values }), ...(sum_pi_squared && { sum_pi_squared }) },
+    },
+  };
+}

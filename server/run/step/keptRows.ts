@@ -1,0 +1,66 @@
+/** Rollouts as replay keeps them: one row at a time, and together again. */
+import { advantagesOfRow, type Advantages } from "../../algorithm/algorithm.ts";
+import { joinBatches, selectRows } from "../../core/batch.ts";
+import type { KeptRow } from "../../methods/replay/memory.ts";
+import type { Batch } from "../../core/seams.ts";
+import type { Collected } from "./collect.ts";
+import { selectColumn } from "./columns.ts";
+
+/** One row of a step, with what it was paid and what it trained with. What models were shown for it stays as text. */
+export function keptRow(
+  { batch, scored, dropped }: Pick<Collected, "batch" | "scored" | "dropped">,
+  advantages: Advantages,
+  row: number,
+  step: number,
+  group: string,
+): KeptRow {
+  const { pair: _, contexts: __, ...rest } = selectRows(batch, [row]);
+  return {
+    batch: rest,
+    step,
+    group,
+    terms: scored.rewards.terms.map((term) => selectColumn(term, [row])),
+    reward: scored.combined.total[row]!,
+    success: scored.success[row]!,
+    advantages: advantagesOfRow(advantages, batch, row),
+    left: dropped.has(row),
+    draws: 0,
+  };
+}
+
+/** Kept rows as a batch of replayed ones. A rollout that was drawn twice is in two groups. */
+export function replayedBatch(rows: readonly KeptRow[], version: number): Batch {
+  const seen = new Map<KeptRow, number>();
+  const groups = rows.map((row) => {
+    const times = seen.get(row) ?? 0;
+    seen.set(row, times + 1);
+    return times === 0 ? row.group : `${row.group}#${times}`;
+  });
+  const batch = joinBatches(
+    rows.map((row) => row.batch),
+    groups,
+  );
+  return {
+    ...batch,
+    version,
+    records: batch.records.map((record, i) => ({
+      ...record,
+      source: "replay",
+      group: `replay/${groups[i]!}`,
+    })),
+  };
+}
+
+/** Rows scored at once: bounds memory. */
+const portion = 256;
+
+/** Whole groups together, as many as make a portion. */
+export function portions(groups: readonly (readonly KeptRow[])[]): KeptRow[][] {
+  const parts: KeptRow[][] = [];
+  for (const rows of groups) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length + rows.length > portion) parts.push([...rows]);
+    else last.push(...rows);
+  }
+  return parts;
+}

@@ -1,0 +1,142 @@
+/** The metrics of a step, named as in shared/metrics.ts. */
+import { columnsInStretches } from "../../../algorithm/algorithm.ts";
+import type { Group, UpdateStats } from "../../../core/seams.ts";
+import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
+import { lengthOfAll } from "../../../core/batch.ts";
+import { planMemory } from "../../../analysis/memory/estimate.ts";
+import type { Collected, Place } from "../collect.ts";
+import type { StepAdvantages } from "../advantages.ts";
+import { measureBranching } from "./measureBranching.ts";
+import { measureGuidance } from "./measureGuidance.ts";
+import type { Session } from "../../loop/session.ts";
+import { mean } from "../../../../shared/mean.ts";
+
+/** Of several updates the extreme counts where a metric is one, else their mean. */
+const over = (name: string): ((values: readonly number[]) => number) =>
+  name.endsWith("_max")
+    ? (values) => Math.max(...values)
+    : name.endsWith("_min")
+      ? (values) => Math.min(...values)
+      : mean;
+
+/** Means over the step's updates, extremes of extremes; the last learning rate. */
+export function measureUpdates(updates: readonly UpdateStats[]): Record<string, number> {
+  const last = updates.at(-1);
+  if (last === undefined) return { "tokens/trained": 0 };
+  // Whether a step was skipped shows in its gradient norm: it is no metric of its own.
+  const names = new Set(
+    updates.flatMap((update) => Object.keys(update.metrics)).filter((name) => name !== "update/skipped"),
+  );
+  const own = [...names].map((name): [string, number] => {
+    const values = updates.map((update) => update.metrics[name]).filter((value) => value !== undefined);
+    return [name, over(name)(values)];
+  });
+  return {
+    ...Object.fromEntries(own),
+    "update/loss": mean(updates.map((update) => update.loss)),
+    "update/grad_norm": mean(updates.map((update) => update.grad_norm)),
+    "update/lr": last.lr,
+    "tokens/trained": updates.reduce((sum, update) => sum + update.tokens, 0),
+  };
+}
+
+/** Mean over the tokens where a value exists. */
+function meanOf(column: Float64Array | undefined): number | undefined {
+  if (column === undefined) return undefined;
+  let [sum, count] = [0, 0];
+  for (const value of column) {
+    if (Number.isNaN(value)) continue;
+    sum += value;
+    count += 1;
+  }
+  return count === 0 ? undefined : sum / count;
+}
+
+/** k3 of the behaviour policy against the models the step has scored, over the tokens that train. */
+function measureKl({ train: { batch, old, weights } }: StepAdvantages): Record<string, number> {
+  const own = old.logp;
+  if (own === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(old).flatMap(([channel, other]) => {
+      if (!channel.startsWith("logp:") || other === undefined) return [];
+      const found = { sum: 0, count: 0 };
+      for (const { values } of columnsInStretches(batch, own, other, weights))
+        addK3(found, values[0]!, values[1]!, values[2]!);
+      const { sum, count } = found;
+      return count === 0 ? [] : [[`policy/kl/${channel.slice("logp:".length)}`, sum / count]];
+    }),
+  );
+}
+
+function addK3(
+  found: { sum: number; count: number },
+  own: Float64Array,
+  other: Float64Array,
+  weights: Float64Array,
+): void {
+  for (let i = 0; i < weights.length; i++) {
+    const gap = other[i]! - own[i]!;
+    if (weights[i] === 0 || Number.isNaN(gap)) continue;
+    found.sum += Math.expm1(gap) - gap;
+    found.count += 1;
+  }
+}
+
+/** By family of arms: the share of the step's groups, and the mean of what is believed of the arms drawn in it. */
+function measureCurriculum(
+  { stage: { curriculum } }: Place,
+  groups: readonly Group[],
+): Record<string, number> {
+  const values: Record<string, number> = {};
+  const families = groups.map(({ task }) => curriculum.familyOf(task));
+  for (const family of new Set([...curriculum.division.families, ...families])) {
+    const own = groups.filter((_, i) => families[i] === family);
+    values[`curriculum/${family}/share`] = own.length / groups.length;
+    // An arm that is its own family is known whether it was drawn or not.
+    const arms = curriculum.division.once
+      ? own.map(({ arm }) => curriculum.arms.find(arm))
+      : [curriculum.arms.find(family)];
+    const estimate = mean(arms.map((arm) => curriculum.estimate(arm)));
+    if (!Number.isNaN(estimate)) values[`curriculum/${family}/estimate`] = estimate;
+    const spread = mean(arms.map((arm) => curriculum.spread(arm)));
+    if (Number.isFinite(spread)) values[`curriculum/${family}/spread`] = spread;
+  }
+  for (const { source } of curriculum.sources) {
+    if (!(source instanceof GeneratedTasks)) continue;
+    const armless = source.made.filter((task) => curriculum.isArmless(task));
+    values[`generated/${source.name}/armless`] = armless.length;
+  }
+  return values;
+}
+
+/** What the run's process holds, beside what was predicted. */
+export const measureMemory = ({ config, policy }: Session): Record<string, number> => ({
+  "memory/rss": process.memoryUsage.rss(),
+  "memory/peak": process.resourceUsage().maxRSS * 1024,
+  "memory/predicted": planMemory(config).peak,
+  "memory/tensors": policy.counters().tensors,
+});
+
+export function measure(
+  place: Place,
+  collected: Collected,
+  advantages: StepAdvantages,
+  groups: readonly Group[],
+  updates: readonly UpdateStats[],
+): Record<string, number> {
+  const { batch, scored, verdicts } = collected;
+  const entropy = meanOf(batch.columns.entropy);
+  return {
+    ...place.stage.algorithm.describe(batch, scored, advantages.train, groups),
+    "groups/admitted": verdicts.filter((verdict) => verdict.admitted).length,
+    "groups/drawn": groups.length,
+    ...measureKl(advantages),
+    ...measureUpdates(updates),
+    ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
+    ...measureCurriculum(place, groups),
+    ...measureGuidance(collected),
+    ...measureBranching(place, collected),
+    "tokens/generated": lengthOfAll(batch),
+    ...measureMemory(place.session),
+  };
+}

@@ -1,0 +1,331 @@
+/** A step's groups, rollouts and complaints as records of the log. */
+import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../../../algorithm/algorithm.ts";
+import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
+import type { CurriculumRecord } from "../../../algorithm/curriculum/journal.ts";
+import { rowsOfGroups } from "../../../core/batch.ts";
+import { scoringErrors } from "../../../algorithm/rewards/scoring.ts";
+import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
+import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../../../shared/rollouts.ts";
+import { origin, status, type Batch, type Group, type RewardColumn, type Task } from "../../../core/seams.ts";
+import type { Collected, Place } from "../collect.ts";
+import type { Answered } from "../../evaluation/evaluate.ts";
+import type { StepAdvantages } from "../advantages.ts";
+import type { Stage } from "../../loop/stage.ts";
+import type { Trained } from "../train.ts";
+
+const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
+
+/** A term's value on a row as the rollout format has it; undefined where the term failed. */
+function wireReward(term: RewardColumn, row: number): WireReward | undefined {
+  if (term.status[row] === status.error) return undefined;
+  if (term.status[row] === status.none) return null;
+  if (term.level === "response") return toWire(rowValue(term, row));
+  const values = [...term.values.subarray(term.offsets[row], term.offsets[row + 1])];
+  return { level: term.level, values: values.map(orNull) };
+}
+
+const present = <Value>(entries: readonly (readonly [string, Value | undefined])[]): Record<string, Value> =>
+  Object.fromEntries(entries.filter((entry): entry is readonly [string, Value] => entry[1] !== undefined));
+
+/** How many of a row's given and written tokens there are, and how many of each the masks leave. */
+function trainsOf(
+  { offsets, origin: origins, mask }: Batch,
+  row: number,
+): NonNullable<NonNullable<RolloutRow["help"]>["trains"]> {
+  const tally = (kind: number): { tokens: number; trained: number } => {
+    let [tokens, trained] = [0, 0];
+    for (let i = offsets[row]!; i < offsets[row + 1]!; i++) {
+      if (origins[i] !== kind) continue;
+      tokens += 1;
+      trained += mask[i]!;
+    }
+    return { tokens, trained };
+  };
+  return { given: tally(origin.given), written: tally(origin.written) };
+}
+
+/** How a rollout is divided, and what it belongs to. */
+function divisions(batch: Batch, row: number): Partial<RolloutRow> {
+  const { records, rowColumns } = batch;
+  const { turns, tries, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
+  const { reward_baseline } = rowColumns ?? {};
+  return {
+    ...(turns && { turns }),
+    ...(tries === undefined ? {} : { tries }),
+    ...(steps && { steps }),
+    ...(spans && { spans }),
+    ...(parent && { parent }),
+    ...(pair === undefined ? {} : { pair }),
+    ...(help && { help: { ...help, trains: trainsOf(batch, row) } }),
+    ...(mixture && { mixture }),
+    ...(shown && { shown }),
+    ...(reward_baseline && { reward_baseline: orNull(reward_baseline[row]!) }),
+  };
+}
+
+/** What a rollout is and was paid, whatever became of it. */
+function paidRow(
+  step: number,
+  { batch, scored }: Pick<Collected, "batch" | "scored">,
+  row: number,
+): RolloutRecordLog["row"] {
+  const { task, arm, group, index, prompt, response, finish, source, use } = batch.records[row]!;
+  const { terms } = scored.rewards;
+  const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
+  return {
+    step,
+    group,
+    index,
+    task: { env: task.env, arm, id: task.id, data: task.data },
+    prompt,
+    response,
+    finish,
+    source,
+    use,
+    ...divisions(batch, row),
+    rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
+    weights: Object.fromEntries(terms.map((term, i) => [term.name, toWire(scored.rewards.weights[i]!)])),
+    ...(Object.keys(errors).length === 0 ? {} : { errors }),
+    ...detailsOf(terms, row),
+    reward: orNull(scored.combined.total[row]!),
+  };
+}
+
+const rowOf = (
+  step: number,
+  collected: Collected,
+  advantages: StepAdvantages,
+  row: number,
+): RolloutRecordLog["row"] => ({
+  ...paidRow(step, collected, row),
+  advantage: orNull(advantages.all.rows[row]!),
+  admitted: collected.verdicts[collected.batch.group[row]!]!.admitted && !collected.dropped.has(row),
+});
+
+/** An answer to a held-out task: nothing trains on it. Of a task's answers the greedy one is number 0. */
+export const evaluationRecord = (
+  step: number,
+  answered: Answered,
+  row: number,
+): Pick<RolloutRecordLog, "row" | "columns"> => {
+  const paid = paidRow(step, answered, row);
+  return {
+    row: { ...paid, index: answered.greedy ? 0 : paid.index + 1 },
+    columns: columnsOf(answered.batch, row),
+  };
+};
+
+/** The engine computes in float32: nothing is lost by keeping its columns so. */
+const singles = (column: Float64Array | undefined, from: number, to: number): Float32Array | undefined =>
+  column === undefined ? undefined : Float32Array.from(column.subarray(from, to));
+
+function columnsOf(batch: Batch, row: number): RolloutRecordLog["columns"] {
+  const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+  const { logp_old, logp_sampled, entropy, values, sum_pi_squared, versions } = batch.columns;
+  const floats = present([
+    ["logp_old", singles(logp_old, from, to)],
+    ["logp_sampled", singles(logp_sampled, from, to)],
+    ["entropy", singles(entropy, from, to)],
+    ["values", singles(values, from, to)],
+    ["sum_pi_squared", singles(sum_pi_squared, from, to)],
+  ]);
+  const { context, trainContext } = batch;
+  return {
+    tokens: batch.tokens.slice(from, to),
+    origin: batch.origin.slice(from, to),
+    mask: batch.mask.slice(from, to),
+    ...(versions === undefined ? {} : { versions: versions.slice(from, to) }),
+    ...floats,
+    context: context.values.slice(context.offsets[row], context.offsets[row + 1]),
+    ...(trainContext === undefined
+      ? {}
+      : {
+          train_context: trainContext.values.slice(trainContext.offsets[row], trainContext.offsets[row + 1]),
+        }),
+  };
+}
+
+/** By row of the batch: which of its tokens the rules of the updates touched. */
+function touchedRows(
+  { train }: StepAdvantages,
+  admitted: readonly number[],
+): Map<number, RolloutRow["touched"]> {
+  return new Map(admitted.map((row, i) => [row, train.touched?.of(i)]));
+}
+
+/** By row of the batch: what the reference, and the policy as the step found it, said of the rows that trained. */
+function comparedColumns(
+  { train }: StepAdvantages,
+  admitted: readonly number[],
+): Map<number, RolloutRecordLog["columns"]> {
+  const { "logp:reference": reference, "logp:proximal": proximal } = train.old;
+  return new Map(
+    admitted.map((row, i) => {
+      const [from, to] = [train.batch.offsets[i]!, train.batch.offsets[i + 1]!];
+      const own = present([
+        ["logp_ref", singles(reference, from, to)],
+        ["logp_proximal", singles(proximal, from, to)],
+      ]);
+      return [row, own];
+    }),
+  );
+}
+
+/** Of an arm of the stage's own; those of a stage that fades out stand for themselves. */
+function familyOf({ curriculum }: Stage, arm: string, task: Task): string | undefined {
+  const family = curriculum.familyOf(task);
+  return family === arm || curriculum.arms.find(arm) < 0 ? undefined : family;
+}
+
+function recordGroups(
+  { session, stage, step }: Place,
+  { batch, verdicts }: Collected,
+  groups: readonly Group[],
+  signals: Float64Array,
+): void {
+  rowsOfGroups(batch).forEach((rows, number) => {
+    const verdict = verdicts[number]!;
+    const { task, arm, group } = batch.records[rows[0]!]!;
+    const family = familyOf(stage, arm, task);
+    session.recorder.append({
+      kind: "group",
+      step,
+      group,
+      task: task.id,
+      arm,
+      ...(family === undefined ? {} : { family }),
+      admitted: verdict.admitted,
+      reason: verdict.admitted ? null : verdict.reason,
+      successes: groups[number]!.successes,
+      size: rows.length,
+      signal: Number.isFinite(signals[number]!) ? signals[number]! : null,
+    });
+  });
+}
+
+/** Each message once a step, with how often it came. */
+function recordErrors({ session, step }: Place, { scored, batch }: Collected): void {
+  const counts = new Map<string, number>();
+  for (const { term, message } of scoringErrors(scored.rewards.terms)) {
+    const text = `Reward term ${term} failed: ${message}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  for (const [text, count] of counts) {
+    const all = count === batch.rows;
+    const which = all ? " (every rollout of the step)" : count === 1 ? "" : ` (${count} rollouts)`;
+    session.recorder.event(all ? "error" : "warning", "reward-error", `${text}${which}`, {
+      step,
+      action: all
+        ? "Where the term has a weight, nothing is trained in this step. Stop the run, mend the reward, then start again or resume."
+        : "The rollout was left out of its group. Mend the reward, then start again or resume.",
+      data: { count },
+    });
+  }
+}
+
+/** Now and then, and whenever nothing is left to train on: a starved run says so in every step. */
+function recordStarvation(
+  { session, stage, step, clock }: Place,
+  { groups, verdicts, admitted }: Collected,
+): void {
+  if (admitted.length > 0 && clock.stageStep % 10 !== 0) return;
+  const starved = starvation(groups, verdicts, stage.config.body.rollout.prompts);
+  if (starved !== null)
+    session.recorder.event("warning", "starved", starved.message, { step, action: starved.action });
+}
+
+function recordFaults({ session, stage, step }: Place): void {
+  for (const { code, message, action } of stage.curriculum.faults())
+    session.recorder.event("warning", code, message, { step, action });
+}
+
+/** What has happened to the curriculum, so that later runs can follow it. */
+function recordNews({ session, stage, step }: Place): void {
+  for (const { name, message, data } of stage.curriculum.news())
+    session.recorder.event("info", name, message, { step, ...(data === undefined ? {} : { data }) });
+}
+
+/** What a replay of the run's history needs beside the groups: it stands with the step's first rollout. */
+const curriculumOf = (
+  { session, stage, clock }: Place,
+  { batch }: Collected,
+  groups: readonly Group[],
+): CurriculumRecord => ({
+  stage: stage.config.name,
+  clock: { step: clock.step, stage_step: clock.stageStep },
+  seed: session.config.seed,
+  told: stage.curriculum.happened(),
+  successes: Object.fromEntries(
+    rowsOfGroups(batch).map((rows, i) => [batch.records[rows[0]!]!.group, groups[i]!.successes]),
+  ),
+});
+
+export function recordStep(
+  place: Place,
+  collected: Collected,
+  advantages: StepAdvantages,
+  groups: readonly Group[],
+  signals: Float64Array,
+): void {
+  recordErrors(place, collected);
+  recordStarvation(place, collected);
+  recordFaults(place);
+  recordNews(place);
+  recordGroups(place, collected, groups, signals);
+  const compared = comparedColumns(advantages, collected.admitted);
+  const touched = touchedRows(advantages, collected.admitted);
+  const every = columnOfAdvantages(advantages.all);
+  const curriculum = curriculumOf(place, collected, groups);
+  for (let row = 0; row < collected.batch.rows; row++) {
+    const rules = touched.get(row);
+    place.session.recorder.append({
+      kind: "rollout",
+      step: place.step,
+      index: row,
+      row: {
+        ...rowOf(place.step, collected, advantages, row),
+        ...(rules === undefined ? {} : { touched: rules }),
+        ...(row === 0 ? { curriculum } : {}),
+      },
+      columns: {
+        ...columnsOf(collected.batch, row),
+        advantages: tokensOfRow(every, collected.batch, row),
+        ...compared.get(row),
+      },
+    });
+  }
+}
+
+/** Rollouts that were replayed in the step, behind its own: with the advantages they trained with. */
+export function recordReplayed({ session, step }: Place, { batch }: Collected, { replayed }: Trained): void {
+  let index = batch.rows;
+  for (const { training, rows } of replayed)
+    rows.forEach((kept, row) => {
+      const { task, arm, group, prompt, response, finish, use } = training.batch.records[row]!;
+      session.recorder.append({
+        kind: "rollout",
+        step,
+        index: index++,
+        row: {
+          step,
+          group,
+          index: training.batch.records[row]!.index,
+          task: { env: task.env, arm, id: task.id, data: task.data },
+          prompt,
+          response,
+          finish,
+          source: "replay",
+          use,
+          ...divisions(training.batch, row),
+          rewards: present(kept.terms.map((term) => [term.name, wireReward(term, 0)])),
+          reward: orNull(training.scored.combined.total[row]!),
+          advantage: orNull(training.advantages.rows[row]!),
+          admitted: true,
+        },
+        columns: {
+          ...columnsOf(training.batch, row),
+          advantages: tokensOfRow(columnOfAdvantages(training.advantages), training.batch, row),
+        },
+      });
+    });
+}

@@ -1,0 +1,233 @@
+/** Tasks that a stage makes of those it has rolled out: before the step's own are drawn, so that nothing is trained yet. */
+import { UserError } from "../../../shared/errors.ts";
+import { create } from "../../core/create.ts";
+import type { CreateContext, GenerateConfig } from "../../core/config/resolved.ts";
+import { GeneratedTasks } from "../../methods/generation/generatedTasks.ts";
+import { round, type Recipe, type Round } from "../../methods/generation/round.ts";
+import { lineageOf } from "../../methods/generation/task.ts";
+import type { Complete, Embed } from "../../core/slots/generation.ts";
+import { randomStream } from "../../lib/random.ts";
+import type { Group, Task } from "../../core/seams.ts";
+import type { Place } from "./collect.ts";
+import type { Recorder } from "./log/recorder.ts";
+import { draftsOf, placesOf, rollOut } from "./rollouts/generate.ts";
+import { asked } from "./rollouts/prompts.ts";
+import { checkRoom, type Asked } from "./requestRoom.ts";
+import type { Session } from "../loop/session.ts";
+import { graded, tried } from "./tries.ts";
+
+/** A round, told; undefined where it could not be made, which is told, too. */
+async function attempted(
+  place: Place,
+  source: GeneratedTasks,
+  generate: GenerateConfig,
+): Promise<Round | undefined> {
+  try {
+    const found = await once(place, source, generate);
+    report(place, source, found);
+    return found;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    place.session.recorder.event(
+      "warning",
+      "tasks-not-made",
+      `No tasks were made for ${source.name}: ${error.message}`,
+      { step: place.step, action: error.detail.action },
+    );
+    return undefined;
+  }
+}
+
+/** Tasks made of those that a step has rolled out, for its own batch alone. */
+export async function tasksOfStep(place: Place, groups: readonly Group[]): Promise<Task[]> {
+  const { stage, clock } = place;
+  const found: Task[] = [];
+  for (const { config, source } of stage.curriculum.sources) {
+    const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
+    if (generate?.joins !== "step" || !(source instanceof GeneratedTasks)) continue;
+    if (!due(generate, clock.stageStep, source)) continue;
+    const made = await attempted(place, source.ofStep(groups, clock), generate);
+    found.push(...(made?.taken ?? []));
+  }
+  return found;
+}
+
+/** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
+export async function makeTasks(place: Place): Promise<void> {
+  const { stage, clock } = place;
+  const made: [GeneratedTasks, Round][] = [];
+  for (const { config, source } of stage.curriculum.sources) {
+    const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
+    if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
+    if (generate.joins === "step" || !due(generate, clock.stageStep, source)) continue;
+    const found = await attempted(place, source, generate);
+    if (found !== undefined) made.push([source, found]);
+  }
+  stage.curriculum.grow();
+  for (const [source, { taken }] of made) reportArmless(place, source.name, taken);
+}
+
+/** Whether a stage makes tasks before its step of that number, after so many rounds. */
+function due(
+  { every, joins, first = joins === "step" ? 0 : every, rounds }: GenerateConfig,
+  step: number,
+  { round: done }: GeneratedTasks,
+): boolean {
+  if (rounds !== undefined && done >= rounds) return false;
+  return step >= first && (step - first) % every === 0;
+}
+
+/** Tasks of which no arm can be: they are kept and never drawn. */
+function reportArmless({ stage, session, step }: Place, source: string, taken: readonly Task[]): void {
+  const { curriculum } = stage;
+  const armless = taken.filter((task) => curriculum.isArmless(task));
+  if (armless.length === 0) return;
+  const names = [...new Set(armless.map((task) => curriculum.familyOf(task)))];
+  session.recorder.event(
+    "warning",
+    "tasks-without-arm",
+    `${source}: ${armless.length} of ${taken.length} new tasks are of no arm, and are never drawn: there is no ${names.join(", ")}.`,
+    {
+      step,
+      action:
+        "Choose curriculum.arms that have one, e.g. task or prompt, or a transform that stays within the arms there are.",
+      data: { source, tasks: armless.map(({ id }) => id) },
+    },
+  );
+}
+
+function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): Promise<Round> {
+  const { session, step, stage } = place;
+  const recipe = recipeOf(generate, {
+    random: randomStream(session.config.seed, "generate"),
+    max_tokens: stage.config.body.rollout.max_tokens,
+    group: stage.config.body.rollout.group,
+  });
+  const key = ["tasks", source.name, source.round] as const;
+  const { author } = recipe;
+  return round(source, recipe, {
+    random: randomStream(session.config.seed, "tasks", source.name),
+    step,
+    attempt: (tasks) =>
+      tried(
+        place,
+        tasks.map((task) => ({ task, arm: source.name })),
+        { samples: generate.tries },
+        [...key, "try"],
+      ),
+    fits: (task) => fits(place, task),
+    grade: (tasks) => graded(place, tasks, source.name),
+    complete:
+      author.kind === "endpoint"
+        ? author.complete
+        : penOf(place, key, {
+            source: source.name,
+            part: "author",
+            model: author.kind === "policy" ? author.model : undefined,
+          }),
+    policy: penOf(place, key, { source: source.name, part: "judge" }),
+    embed: (texts, how) => place.watch.time("score", () => embedded(session, texts, how)),
+  });
+}
+
+/** Texts, each with the end of a text behind it, as vectors of a model. What its context does not hold is left out. */
+function embedded(
+  { models }: Session,
+  texts: readonly string[],
+  { model, pooling }: Parameters<Embed>[1],
+): Promise<readonly Float32Array[]> {
+  // The policy's view knows the names of its snapshots too.
+  const own = models.names.includes(model) ? model : "policy";
+  const { tokenizer, context } = models.get(own);
+  const rows = texts.map((text) => {
+    const tokens = [...(tokenizer.prefix ?? []), ...tokenizer.encode(text)].slice(0, context - 2);
+    return Int32Array.from([...tokens, tokenizer.eos]);
+  });
+  return models.get(own).embed(rows, pooling, model);
+}
+
+const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => ({
+  transform: create(generate.transform, context),
+  author: create(generate.author, context),
+  answer: create(generate.answer, context),
+  gates: generate.gates.map((gate) => create(gate, context)),
+  parents: generate.parents,
+  names: {
+    transform: generate.transform.declaration.name,
+    author: generate.author.declaration.name,
+    // A program's tasks bring their own.
+    answer: (generate.author.declaration.name === "program" ? generate.author : generate.answer).declaration
+      .name,
+  },
+});
+
+/** The policy, or another model of the run, as author. What responses must look like (grammar, stop texts) is not asked of a task. */
+function penOf(place: Place, key: readonly (string | number)[], who: Asked): Complete {
+  const { session, stage, step, watch } = place;
+  const { part, model } = who;
+  // The reference is a snapshot of the policy's own engine.
+  const own = model === undefined || session.policy.snapshots.includes(model);
+  const writer = own ? session.policy : session.models.get(model);
+  let asked = 0;
+  return async (requests, { samples, max_tokens, temperature }) => {
+    if (requests.length === 0) return [];
+    const tasks = requests.map((prompt, i): Task => ({
+      id: `request-${i}`,
+      source: "author",
+      env: "author",
+      prompt,
+      data: {},
+    }));
+    const places = placesOf(
+      tasks.map((task) => ({ task, arm: "author" })),
+      new Set(),
+    );
+    const { chat, system } = stage.config.body.rollout;
+    checkRoom(tasks, writer, { chat, system }, who);
+    const purpose = [...key, part, "write", asked++, step];
+    const drafts = draftsOf(places, samples, writer, purpose, "estimate", { chat, system });
+    const between = (): Promise<void> => watch.without(session.between);
+    const { seed } = session.config;
+    const as = own && model !== undefined ? { model } : {};
+    const decode = { max_tokens, temperature, seed, signal: session.signal, between, ...as };
+    const { records } = await watch.time("generate", () => rollOut(writer, drafts, decode));
+    return requests.map((_, i) =>
+      records.slice(i * samples, (i + 1) * samples).map(({ response }) => response),
+    );
+  };
+}
+
+function fits({ session, stage }: Place, task: Task): boolean {
+  const { policy } = session;
+  const { tokens, prefix } = asked(policy.tokenizer, task, stage.config.body.rollout);
+  return tokens.length + (prefix?.length ?? 0) < policy.context;
+}
+
+function report({ session, step }: Place, source: GeneratedTasks, made: Round): void {
+  const { parents, taken, refused } = made;
+  const reasons = [...refused].map(([reason, count]) => `${count}× ${reason}`).join("; ");
+  const missed = reasons === "" ? "" : ` Not taken: ${reasons}.`;
+  const none = reasons === "" ? "the selector found no parent among the tasks seen so far" : reasons;
+  const message =
+    parents === 0
+      ? `${source.name}: no new task was asked for: ${none}.`
+      : `${source.name}: ${taken.length} of ${parents} new tasks were taken in.${missed}`;
+  const nothing = taken.length === 0 && (parents > 0 || reasons !== "");
+  session.recorder.event(nothing ? "warning" : "info", "tasks-made", message, {
+    step,
+    ...(nothing
+      ? { action: `Look at tasks.${source.name}.generate: another transform or author, or wider gates.` }
+      : {}),
+    data: { source: source.name, refused: Object.fromEntries(refused), tasks: taken.map(({ id }) => id) },
+  });
+  for (const task of taken) recordTask(session.recorder, step, task);
+}
+
+function recordTask(recorder: Recorder, step: number, task: Task): void {
+  const lineage = lineageOf(task);
+  if (lineage === undefined) return;
+  const { parents, generation, transform, author, answer: answered, tried } = lineage;
+  const { source, id, prompt, answer = null } = task;
+  const origin = { parents, generation, transform, author, answered, tried };
+  recorder.append({ kind: "task", step, source, id, prompt, answer, ...origin });
+}

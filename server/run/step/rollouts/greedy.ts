@@ -1,0 +1,32 @@
+/** One greedy response a task, beside its group: a baseline that costs one rollout (ReMax). */
+import { rowsOfGroups } from "../../../core/batch.ts";
+import type { Batch } from "../../../core/seams.ts";
+import type { Collected, Place } from "../collect.ts";
+import { writing } from "./decoding.ts";
+import { draftsOf } from "./generate.ts";
+import { written } from "./paid.ts";
+
+/** Writes the greedy responses to the step's tasks, where the advantage asks for them. */
+export async function writeGreedy(place: Place, { batch }: Collected): Promise<Batch | undefined> {
+  const { session, stage, step } = place;
+  if (!stage.algorithm.greedy) return undefined;
+  const tasks = rowsOfGroups(batch).map(([first]) => batch.records[first!]!);
+  const drafts = draftsOf(tasks, 1, session.policy, ["greedy", step], "estimate", stage.config.body.rollout);
+  const { temperature_at: _, ...decode } = writing(place);
+  return written(place, drafts, { ...decode, temperature: 0 });
+}
+
+/**
+ * Every rollout with the reward of its task's greedy response.
+ * @param rewards of the greedy responses; NaN where a term failed: their tasks have no baseline
+ */
+export function withGreedyBaseline(batch: Batch, greedy: Batch, rewards: Float64Array): Batch {
+  const byGroup = new Map(greedy.records.map(({ group }, row) => [group, rewards[row]!]));
+  return {
+    ...batch,
+    rowColumns: {
+      ...batch.rowColumns,
+      reward_baseline: Float64Array.from(batch.records, ({ group }) => byGroup.get(group) ?? Number.NaN),
+    },
+  };
+}

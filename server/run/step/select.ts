@@ -1,0 +1,37 @@
+/** Which of a step's admitted rollouts train. */
+import { lengthOfRow, rowsOfGroups } from "../../core/batch.ts";
+import { randomStream } from "../../lib/random.ts";
+import { outcome } from "../../algorithm/algorithm.ts";
+import type { Candidate } from "../../core/seams.ts";
+import type { Collected, Place } from "./collect.ts";
+
+/**
+ * The step's rollouts with those that selection leaves out. Under `statistics: kept` they are not admitted either, so
+ * that no baseline sees them; otherwise they count for their groups and do not train.
+ */
+export function select({ stage, session, step }: Place, collected: Collected): Collected {
+  const { selection, config } = stage.replay;
+  const { batch, scored, admitted } = collected;
+  if (config.select.declaration.name === "all") return collected;
+  const candidate = (row: number): Candidate => ({
+    reward: scored.combined.errored[row] === 1 ? Number.NaN : scored.combined.total[row]!,
+    success: scored.success[row] === outcome.unknown ? Number.NaN : scored.success[row]!,
+    length: lengthOfRow(batch, row),
+  });
+  const inside = new Set(admitted);
+  const sets =
+    selection.over === "step"
+      ? [admitted]
+      : rowsOfGroups(batch).map((rows) => rows.filter((row) => inside.has(row)));
+  const kept = new Set<number>();
+  sets.forEach((rows, set) => {
+    const random = randomStream(session.config.seed, "select", step, set);
+    for (const at of selection.choose(rows.map(candidate), random)) kept.add(rows[at]!);
+  });
+  const dropped = new Set(admitted.filter((row) => !kept.has(row)));
+  return {
+    ...collected,
+    dropped,
+    admitted: config.statistics === "kept" ? admitted.filter((row) => kept.has(row)) : admitted,
+  };
+}

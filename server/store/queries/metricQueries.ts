@@ -1,0 +1,103 @@
+/** Questions about metrics: which there are, and their series. */
+import type { ParamsOf, ResultOf, Series, metricsNames, metricsSeries } from "../../../shared/protocol.ts";
+import { bucketed, type ReadWindow } from "./bucketed.ts";
+import { joined, readPoints, type PointArrays } from "../ingest/points.ts";
+import type { RunQueries } from "./runQueries.ts";
+import { reduce } from "./series.ts";
+import { row, rows, type Statements } from "../drivers/statements.ts";
+
+/** Beyond every step. */
+const never = Number.MAX_SAFE_INTEGER;
+
+interface Attempt {
+  readonly attempt: number;
+  readonly superseded_from: number | null;
+}
+
+export class MetricQueries {
+  constructor(
+    private readonly statements: Statements,
+    private readonly runs: RunQueries,
+  ) {}
+
+  names({ run }: ParamsOf<typeof metricsNames>): ResultOf<typeof metricsNames> {
+    this.runs.known(run);
+    return {
+      names: rows<{ name: string }>(
+        this.statements.of("SELECT name FROM series WHERE run = ? ORDER BY name").all(run),
+      ).map(({ name }) => name),
+    };
+  }
+
+  series(parameters: ParamsOf<typeof metricsSeries>): ResultOf<typeof metricsSeries> {
+    const slices = this.seriesInSlices(parameters);
+    for (;;) {
+      const slice = slices.next();
+      if (slice.done === true) return slice.value;
+    }
+  }
+
+  /** Yields every few milliseconds of reading, where another question may be answered. */
+  *seriesInSlices({
+    run: id,
+    metrics,
+    from,
+    to = never - 1,
+    maxPoints,
+    buckets,
+    stacks = [],
+  }: ParamsOf<typeof metricsSeries>): Generator<void, ResultOf<typeof metricsSeries>> {
+    const run = this.runs.known(id);
+    const attempts = this.attempts(id);
+    if (buckets !== undefined) {
+      const wanted = { metrics, stacks, first: from + 1, last: Math.min(to, run.step), most: buckets };
+      const read: ReadWindow = (metric, after, before) => this.points(id, metric, attempts, after, before);
+      return { series: yield* bucketed(wanted, read), step: run.step };
+    }
+    const series: Series[] = [];
+    for (const metric of metrics) {
+      const points = this.points(id, metric, attempts, from, to + 1);
+      series.push({ metric, ...reduce(points, maxPoints), total: points.steps.length });
+      yield;
+    }
+    return { series, step: run.step };
+  }
+
+  /** Every point of each metric after a step, as it was recorded. */
+  whole(run: string, metrics: readonly string[], after: number): readonly PointArrays[] {
+    const attempts = this.attempts(run);
+    return metrics.map((metric) => this.points(run, metric, attempts, after, never));
+  }
+
+  private attempts(run: string): readonly Attempt[] {
+    return rows<Attempt>(
+      this.statements
+        .of("SELECT attempt, superseded_from FROM attempt WHERE run = ? ORDER BY attempt")
+        .all(run),
+    );
+  }
+
+  /** Of all attempts, each up to where a later one began again. */
+  private points(
+    run: string,
+    metric: string,
+    attempts: readonly Attempt[],
+    after: number,
+    before: number,
+  ): PointArrays {
+    const found = row<{ id: number }>(
+      this.statements.of("SELECT id FROM series WHERE run = ? AND name = ?").get(run, metric),
+    );
+    return joined(
+      (found === undefined ? [] : attempts).map(({ attempt, superseded_from }) =>
+        readPoints(
+          this.statements,
+          found?.id ?? -1,
+          attempt,
+          after,
+          Math.min(before, superseded_from ?? never),
+        ),
+      ),
+    );
+  }
+}

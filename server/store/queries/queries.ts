@@ -1,0 +1,55 @@
+/**
+ * Answers to every question of the protocol. A run's rows are those of all its attempts, each up to where a later
+ * attempt began again.
+ */
+import { CurriculumQueries } from "./curriculumQueries.ts";
+import type { Database } from "../drivers/database.ts";
+import { EvidenceQueries } from "./evidenceQueries.ts";
+import { FeedQueries } from "./feedQueries.ts";
+import { MetricQueries } from "./metricQueries.ts";
+import { OutcomeQueries } from "./outcomeQueries.ts";
+import { RecordQueries } from "./recordQueries.ts";
+import { RunQueries } from "./runQueries.ts";
+import { TaskQueries } from "./taskQueries.ts";
+import { Statements } from "../drivers/statements.ts";
+import type { UnreadRollouts } from "./unreadRollouts.ts";
+
+export type Queries = ReturnType<typeof queriesOf>;
+
+/** @param store the `.gradus` folder */
+export function queriesOf(database: Database, store: string, unread: UnreadRollouts) {
+  const statements = new Statements(database);
+  const runs: RunQueries = new RunQueries(statements, store, (run) => outcomes.warnings(run));
+  const metrics = new MetricQueries(statements, runs);
+  const records = new RecordQueries(statements, runs, store, unread);
+  const outcomes: OutcomeQueries = new OutcomeQueries(statements, metrics, records);
+  const tasks = new TaskQueries(statements, runs);
+  const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
+  const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes);
+  const feed = new FeedQueries(statements, runs);
+  return {
+    list: runs.list.bind(runs),
+    show: runs.show.bind(runs),
+    summary: runs.summary.bind(runs),
+    damage: runs.damage.bind(runs),
+    byStartKey: runs.byStartKey.bind(runs),
+    lens: runs.lens.bind(runs),
+    names: metrics.names.bind(metrics),
+    series: metrics.series.bind(metrics),
+    seriesInSlices: metrics.seriesInSlices.bind(metrics),
+    groups: records.groups.bind(records),
+    curriculum: curriculum.overview.bind(curriculum),
+    tasks: tasks.tasks.bind(tasks),
+    rollouts: records.rollouts.bind(records),
+    events: records.events.bind(records),
+    rewardErrors: outcomes.rewardErrors.bind(outcomes),
+    evaluations: records.evaluations.bind(records),
+    matrix: records.matrix.bind(records),
+    fileRuns: evidence.fileRuns.bind(evidence),
+    fileStamps: evidence.fileStamps.bind(evidence),
+    rolloutSteps: evidence.rolloutSteps.bind(evidence),
+    rolloutPlaces: evidence.rolloutPlaces.bind(evidence),
+    head: feed.head.bind(feed),
+    changes: feed.changes.bind(feed),
+  };
+}

@@ -1,0 +1,196 @@
+/** Questions about what a run recorded step by step: groups, rollouts, events, evaluations. */
+import { UserError } from "../../../shared/errors.ts";
+import type { Json } from "../../../shared/json.ts";
+import type {
+  EvaluationRow,
+  EventRow,
+  GroupRow,
+  ParamsOf,
+  ResultOf,
+  evaluationsQuery,
+  matrixQuery,
+  eventsQuery,
+  groupsQuery,
+  rolloutsQuery,
+} from "../../../shared/protocol.ts";
+import type { Criterion } from "../../../shared/criteria.ts";
+import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
+import { rowOf } from "./rolloutRow.ts";
+import { runFolder } from "../files.ts";
+import { effective, type RunQueries } from "./runQueries.ts";
+import { row, rows, textOf, wholeText, type Statements, type WholeText } from "../drivers/statements.ts";
+import { boundsOf, isWhole, laneColumns } from "./steps.ts";
+import type { UnreadRollouts } from "./unreadRollouts.ts";
+import { compileWhere } from "./where.ts";
+
+export class RecordQueries {
+  constructor(
+    private readonly statements: Statements,
+    private readonly runs: RunQueries,
+    private readonly store: string,
+    private readonly unread: UnreadRollouts,
+  ) {}
+
+  groups({ run, by, names, limit, ...part }: ParamsOf<typeof groupsQuery>): ResultOf<typeof groupsQuery> {
+    this.runs.known(run);
+    const among = names.length === 0 ? "" : ` AND ${laneColumns[by]} IN (SELECT value FROM json_each(?))`;
+    const found = rows<GroupRow & { admitted: number | boolean }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.name AS "group", r.task, r.arm, r.admitted, r.reason, r.successes, r.size FROM grp r ${effective} WHERE r.run = ? AND r.step BETWEEN ? AND ?${among} ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
+        )
+        .all(run, ...boundsOf(part), ...(names.length === 0 ? [] : [JSON.stringify(names)]), limit),
+    );
+    return { groups: found.map((group) => ({ ...group, admitted: Boolean(group.admitted) })) };
+  }
+
+  rollouts({
+    run,
+    where,
+    tokens,
+    limit,
+    after,
+    ...part
+  }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
+    this.runs.known(run);
+    while (this.unread.next(run, part));
+    const condition = where === undefined || where.trim() === "" ? undefined : compileWhere(where);
+    const filter = `r.run = ?${isWhole(part) ? "" : " AND r.step BETWEEN ? AND ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
+    const values = [run, ...(isWhole(part) ? [] : boundsOf(part)), ...(condition?.parameters ?? [])];
+    const from = `FROM rollout r ${effective} LEFT JOIN prompt p ON p.id = r.prompt WHERE ${filter}`;
+    const total =
+      row<{ n: number }>(this.statements.once(`SELECT count(*) AS n ${from}`).get(...values))?.n ?? 0;
+    const [attempt, atStep, ordinal] = cursorOf(after);
+    const found = rows<RolloutRowOfTable>(
+      this.statements
+        .once(
+          `SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
+        )
+        .all(...values, attempt, atStep, ordinal, limit + 1),
+    );
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    return {
+      rollouts: this.recorded(run, found.slice(0, limit), tokens),
+      total,
+      next: last === undefined ? null : `${last.attempt}:${last.step}:${last.ordinal}`,
+    };
+  }
+
+  /** From the run's log, where the rows say that they lie. */
+  private recorded(run: string, places: readonly RecordPlace[], tokens: boolean): readonly RolloutRow[] {
+    const log = new RecordReader(runFolder(this.store, run));
+    const known = new Map<string, readonly Criterion[] | undefined>();
+    const criteriaOf = (id: string): readonly Criterion[] | undefined => {
+      if (!known.has(id)) known.set(id, this.criteria(run, id));
+      return known.get(id);
+    };
+    try {
+      return places.map((place) => ({
+        ...rowOf(log.rollout(place), tokens, criteriaOf),
+        run,
+        attempt: place.attempt,
+      }));
+    } finally {
+      log.close();
+    }
+  }
+
+  private criteria(run: string, id: string): readonly Criterion[] | undefined {
+    const found = row<{ list: string }>(
+      this.statements.of("SELECT list FROM criteria WHERE run = ? AND id = ?").get(run, id),
+    );
+    return found === undefined ? undefined : parse(found.list);
+  }
+
+  /** Of every attempt: what happened stays told. */
+  events({ run, limit }: ParamsOf<typeof eventsQuery>): ResultOf<typeof eventsQuery> {
+    this.runs.known(run);
+    const found = rows<EventRowOfTable>(
+      this.statements
+        .of(
+          `SELECT attempt, step, time, severity, name, ${wholeText("message", "message")}, ${wholeText("action", "action")}, data FROM event WHERE run = ? ORDER BY attempt DESC, step DESC, ordinal DESC LIMIT ?`,
+        )
+        .all(run, limit),
+    );
+    return {
+      events: found.toReversed().map(({ attempt, step, time, severity, name, message, action, data }) => ({
+        run,
+        attempt,
+        step,
+        time,
+        severity,
+        name,
+        message: textOf(message),
+        action: textOf(action),
+        data: parse<Json>(data),
+      })),
+    };
+  }
+
+  evaluations({ run }: ParamsOf<typeof evaluationsQuery>): ResultOf<typeof evaluationsQuery> {
+    this.runs.known(run);
+    const found = rows<{ step: number; role: EvaluationRow["role"]; metrics: string }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.role, r.metrics FROM evaluation r ${effective} WHERE r.run = ? AND r.role <> 'matrix' ORDER BY r.attempt, r.step, r.ordinal`,
+        )
+        .all(run),
+    );
+    return {
+      evaluations: found.map(({ step, role, metrics }) => ({
+        step,
+        role,
+        metrics: parse<Record<string, number>>(metrics),
+      })),
+    };
+  }
+
+  /** What became of every stage's tasks, in the order in which the stages ended. */
+  matrix({ run }: ParamsOf<typeof matrixQuery>): ResultOf<typeof matrixQuery> {
+    this.runs.known(run);
+    const found = rows<{ step: number; stage: string; metrics: string }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.stage, r.metrics FROM evaluation r ${effective} WHERE r.run = ? AND r.role = 'matrix' ORDER BY r.attempt, r.step, r.ordinal`,
+        )
+        .all(run),
+    );
+    return {
+      ends: found.map(({ step, stage, metrics }) => ({
+        step,
+        stage,
+        metrics: parse<Record<string, number>>(metrics),
+      })),
+    };
+  }
+}
+
+interface EventRowOfTable extends Omit<EventRow, "data" | "message" | "action"> {
+  readonly message: Buffer;
+  readonly action: WholeText;
+  readonly data: string;
+}
+interface RolloutRowOfTable extends RecordPlace {
+  readonly step: number;
+  readonly ordinal: number;
+}
+
+const parse = <Value>(text: string): Value => JSON.parse(text);
+
+function cursorOf(after: string | undefined): readonly [number, number, number] {
+  if (after === undefined) return [-1, -1, -1];
+  const [attempt, step, ordinal] = after.split(":").map(Number);
+  if (
+    attempt === undefined ||
+    step === undefined ||
+    ordinal === undefined ||
+    ![attempt, step, ordinal].every(Number.isInteger)
+  ) {
+    throw new UserError(`"${after}" is not a place to go on from.`, {
+      code: "refused",
+      action: "Pass the `next` of the answer before.",
+    });
+  }
+  return [attempt, step, ordinal];
+}

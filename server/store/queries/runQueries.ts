@@ -1,0 +1,165 @@
+/** Questions about runs as wholes. */
+import { resolve } from "node:path";
+import { readBest } from "../../../shared/bestCheckpoint.ts";
+import { UserError } from "../../../shared/errors.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import type { RunWarning } from "../../../shared/outcome.ts";
+import type {
+  ConfigLens,
+  ParamsOf,
+  ResultOf,
+  RunDetail,
+  RunStatus,
+  RunSummary,
+  runsList,
+} from "../../../shared/protocol.ts";
+import { isLive } from "../../../shared/runStatus.ts";
+import { readWorker, workerIsAlive } from "../../../shared/lease.ts";
+import { runFolder } from "../files.ts";
+import { asRun, type RunState } from "../ingest/runState.ts";
+import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts";
+
+/** Joins a table `r` with its attempt `a` and keeps what no later attempt replaced. */
+export const effective =
+  "JOIN attempt a ON a.run = r.run AND a.attempt = r.attempt AND (a.superseded_from IS NULL OR r.step < a.superseded_from)";
+
+export class RunQueries {
+  constructor(
+    private readonly statements: Statements,
+    private readonly store: string,
+    private readonly warningsOf: (run: RunState) => readonly RunWarning[] = () => [],
+  ) {}
+
+  list({ limit }: ParamsOf<typeof runsList>): ResultOf<typeof runsList> {
+    return {
+      runs: this.statements
+        .of(`SELECT * FROM run WHERE ${isRunIdSql("id")} ORDER BY created_at DESC, id DESC LIMIT ?`)
+        .all(limit)
+        .map((found) => this.summaryOf(asRun(found))),
+    };
+  }
+
+  show({ run: id }: { readonly run: string }): RunDetail {
+    const run = this.known(id);
+    const attempts = rows<{
+      attempt: number;
+      started_at: string | null;
+      resumed_at: number | null;
+      last_step: number;
+    }>(this.statements.of("SELECT * FROM attempt WHERE run = ? ORDER BY attempt").all(id));
+    const folder = runFolder(this.store, id);
+    const damaged = this.damage(id);
+    const best = readBest(folder);
+    return {
+      ...this.summaryOf(run),
+      folder,
+      ...(best === undefined
+        ? {}
+        : { best: { ...best, path: resolve(folder, "checkpoints", String(best.step)) } }),
+      authored: run.authored,
+      config: parse<JsonObject>(run.config),
+      git: run.git === null ? null : parse<{ commit: string; dirty: boolean }>(run.git),
+      checkpoints: rows<{ step: number; path: string; bytes: number }>(
+        this.statements
+          .of(
+            `SELECT r.step, r.path, r.bytes FROM checkpoint r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step`,
+          )
+          .all(id),
+      ).map((checkpoint) => ({ ...checkpoint, path: resolve(folder, checkpoint.path) })),
+      attempts: attempts.map((attempt) => ({
+        attempt: attempt.attempt,
+        startedAt: attempt.started_at ?? run.created_at,
+        resumedAt: attempt.resumed_at,
+        lastStep: attempt.last_step,
+      })),
+      stages: rows(
+        this.statements
+          .of(
+            `SELECT r.step, r.name, r.stage_kind AS kind FROM stage r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step, r.ordinal`,
+          )
+          .all(id),
+      ),
+      backendReason: run.backend_reason,
+      ...(damaged.length === 0 ? {} : { damaged }),
+    };
+  }
+
+  /** By attempt, where a log stops being readable, what is missing for it, and what to do. */
+  damage(id: string): string[] {
+    return rows<{ message: string; action: string | null }>(
+      this.statements
+        .of(
+          "SELECT message, action FROM event WHERE run = ? AND severity = 'error' AND name IN ('log/checksum', 'log/format') ORDER BY attempt, step, ordinal",
+        )
+        .all(id),
+    ).map(({ message, action }) => (action === null ? message : `${message} ${action}`));
+  }
+
+  summary(id: string): RunSummary | null {
+    const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
+    return found === undefined ? null : this.summaryOf(asRun(found));
+  }
+
+  byStartKey(key: string): string | null {
+    const found = row<{ id: string }>(
+      this.statements.of(`SELECT id FROM run WHERE start_key = ? AND ${isRunIdSql("id")}`).get(key),
+    );
+    return found?.id ?? null;
+  }
+
+  lens(file: string): Pick<ConfigLens, "lastRun"> {
+    const found = this.statements
+      .of(`SELECT * FROM run WHERE file = ? AND ${isRunIdSql("id")} ORDER BY created_at DESC LIMIT 1`)
+      .get(file);
+    return { lastRun: found === undefined ? null : this.summaryOf(asRun(found)) };
+  }
+
+  /** @throws UserError when there is no such run */
+  known(id: string): RunState {
+    const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
+    if (found === undefined)
+      throw new UserError(`There is no run ${id} in this store.`, {
+        code: "unknownRun",
+        action: "List the runs: gradus runs list.",
+      });
+    return asRun(found);
+  }
+
+  /** The log tells that a run is live until it tells its end: that may lie further on than has been read. */
+  private summaryOf(run: RunState): RunSummary {
+    const ended = isLive(run.status) && hasEnded(runFolder(this.store, run.id), run.attempt);
+    if (ended) return summaryOf(run, "reading", []);
+    return summaryOf(run, run.status, this.warningsOf(run));
+  }
+}
+
+/** The attempt's process is gone. One that is about to start has no process yet. */
+function hasEnded(folder: string, attempt: number): boolean {
+  const worker = readWorker(folder);
+  return worker !== null && worker.attempt >= attempt && !workerIsAlive(folder);
+}
+
+const parse = <Value>(text: string): Value => JSON.parse(text);
+
+function summaryOf(run: RunState, status: RunStatus, warnings: readonly RunWarning[]): RunSummary {
+  const numbers = (text: string | null): Record<string, number> | null =>
+    text === null ? null : parse<Record<string, number>>(text);
+  return {
+    id: run.id,
+    name: run.name,
+    file: run.file,
+    status,
+    message: run.message,
+    attempt: run.attempt,
+    step: run.step,
+    steps: run.steps,
+    stage: run.stage,
+    startedAt: run.started_at ?? run.created_at,
+    endedAt: run.ended_at,
+    backend: run.backend,
+    headline: numbers(run.headline) ?? {},
+    first: numbers(run.first),
+    last: numbers(run.last),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}

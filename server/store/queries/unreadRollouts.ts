@@ -1,0 +1,74 @@
+/** Rows of rollouts, made a step at a time out of the logs: when somebody asks for them, or when the run has ended. */
+import { UserError } from "../../../shared/errors.ts";
+import { readRollouts, type LogProblem } from "../../../shared/log/reader.ts";
+import { segmentPath } from "../../../shared/log/writer.ts";
+import type { Apply } from "../ingest/apply.ts";
+import type { Database, Statement } from "../drivers/database.ts";
+import { runFolder } from "../files.ts";
+import { boundsOf, isWhole, type StepRange } from "./steps.ts";
+
+interface UnreadStep {
+  readonly attempt: number;
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export class UnreadRollouts {
+  private readonly first: Statement;
+  private readonly firstOfPart: Statement;
+  private readonly done: Statement;
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: string,
+    private readonly apply: Apply,
+  ) {
+    const select = "SELECT attempt, segment, offset FROM unread WHERE run = ?";
+    this.first = database.prepare(`${select} LIMIT 1`);
+    this.firstOfPart = database.prepare(`${select} AND step BETWEEN ? AND ? LIMIT 1`);
+    this.done = database.prepare(
+      "DELETE FROM unread WHERE run = ? AND attempt = ? AND segment = ? AND offset = ?",
+    );
+  }
+
+  /** Makes the rows of one step that has none yet, of a part of the run where one is named; false when there is none left. */
+  next(run: string, part: StepRange = {}): boolean {
+    const found = isWhole(part) ? this.first.get(run) : this.firstOfPart.get(run, ...boundsOf(part));
+    if (found === undefined) return false;
+    this.read(run, asUnread(found));
+    return true;
+  }
+
+  private read(run: string, { attempt, segment, offset }: UnreadStep): void {
+    const folder = runFolder(this.store, run);
+    const { steps, problems } = readRollouts(folder, attempt, { segment, offset });
+    const [step] = steps;
+    if (step === undefined) throw this.lost(segmentPath(folder, attempt, segment), problems[0]);
+    try {
+      this.database.transaction(() => {
+        const families = this.apply.rows.families(run, attempt, step.step);
+        step.records.forEach((record, index) => {
+          const place = { attempt, segment, offset: step.offsets[index] ?? offset };
+          if (record.kind === "rollout")
+            this.apply.rows.rollout(run, place, record, families.get(record.row.group));
+        });
+        this.apply.rows.groupTokens(run, attempt, step.step);
+        for (const problem of problems) this.apply.problem({ id: run, step: step.step }, attempt, problem);
+        this.done.run(run, attempt, segment, offset);
+      });
+    } catch (error) {
+      this.apply.forget();
+      throw error;
+    }
+  }
+
+  /** The step was whole when it was first read. It stays unread: the file may come back. */
+  private lost(file: string, problem: LogProblem | undefined): UserError {
+    return new UserError(
+      `Rollouts cannot be read from the run's log: ${problem?.message ?? "the file is gone or has been cut short."}`,
+      { file, action: "Put the file back, or delete the run: gradus runs delete." },
+    );
+  }
+}
+
+const asUnread = (row: unknown): UnreadStep => row as UnreadStep;

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { openPolicy, probeBackend, threadSettings } from "../../../server/engine/index.ts";
+import { optimizer, tinyModel } from "./support.ts";
+
+/** A native root with the WebAssembly packages and, of the native one, only what npm installs without scripts. */
+const root = mkdtempSync(join(tmpdir(), "gradus-root-"));
+const packages = join(root, "node_modules", "@tensorflow");
+mkdirSync(join(packages, "tfjs-node-gpu"), { recursive: true });
+writeFileSync(
+  join(packages, "tfjs-node-gpu", "package.json"),
+  JSON.stringify({ name: "@tensorflow/tfjs-node-gpu", version: "4.22.0" }),
+);
+mkdirSync(join(root, "node_modules", "better-sqlite3"));
+for (const name of ["tfjs-core", "tfjs-backend-wasm"])
+  symlinkSync(realpathSync(join("node_modules", "@tensorflow", name)), join(packages, name));
+process.env["GRADUS_NATIVE_ROOT"] = root;
+after(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+const open = (backend: "auto" | "native") =>
+  openPolicy({ model: tinyModel(), optimizer: optimizer(), backend, seed: 1 });
+
+test("without the native library a run falls back to WebAssembly and says why and what mends it", async () => {
+  const policy = await open("auto");
+  assert.equal(policy.backend.name, "wasm");
+  assert.match(policy.backend.reason, /addon is not built.*gradus engine install/);
+  policy.close();
+  const probe = await probeBackend();
+  assert.deepEqual(
+    { name: probe.name, missing: probe.missing, mend: probe.mend },
+    { name: "wasm", missing: "the native TensorFlow addon is not built", mend: "gradus engine install" },
+  );
+});
+
+test("asking for the native library where there is none is an error with the command that mends it", async () => {
+  await assert.rejects(open("native"), (error: Error & { detail?: { action?: string } }) => {
+    assert.match(error.message, /engine.backend is native, but the native TensorFlow addon is not built/);
+    assert.match(error.detail?.action ?? "", /gradus engine install/);
+    return true;
+  });
+});
+
+test("small models run as streams on one thread each, large ones on all threads", () => {
+  assert.equal(threadSettings(1e6, 4)["TF_NUM_INTRAOP_THREADS"], "1");
+  assert.equal(threadSettings(1e6, 4)["TF_NUM_INTEROP_THREADS"], "4");
+  assert.equal(threadSettings(1e8, 4)["TF_NUM_INTRAOP_THREADS"], "4");
+});

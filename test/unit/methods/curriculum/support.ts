@@ -1,0 +1,76 @@
+/** What tests of the curriculum share: arms with values, groups with rewards, draws against probabilities. */
+import { Curriculum, contextOf, openSources } from "../../../../server/algorithm/algorithm.ts";
+import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
+import type { Known, Observation } from "../../../../server/core/slots/curriculum.ts";
+import { randomStream } from "../../../../server/lib/random.ts";
+import type { Clock, Group, Task } from "../../../../server/core/seams.ts";
+import { configOf } from "../../support.ts";
+
+export const clock: Clock = { step: 0, stageStep: 0 };
+export const at = (step: number): Clock => ({ step, stageStep: step });
+
+export const task: Task = { id: "t", source: "s", env: "e", prompt: "", data: {} };
+
+/** A group of so many rewards; those of at least 1 are successes. */
+export const group = (rewards: readonly number[], more: Partial<Group> = {}): Group => ({
+  task,
+  arm: "a",
+  rewards: Float64Array.from(rewards),
+  advantages: new Float64Array(),
+  successes: rewards.filter((reward) => reward >= 1).length,
+  lengths: new Float64Array(rewards.length),
+  ...more,
+});
+
+/** What a sampler sees of arms with these values (undefined: nothing known), all open, never seen. */
+export function knownOf(values: readonly (number | undefined)[], more: Partial<Known> = {}): Known {
+  return {
+    arms: new NamedArms(values.map((_, arm) => String.fromCharCode(97 + arm))),
+    size: values.length,
+    value: Float64Array.from(values, (value) => value ?? Number.NaN),
+    seen: new Float64Array(values.length),
+    drawn: new Float64Array(values.length),
+    once: false,
+    open: () => true,
+    prior: () => 1,
+    ...more,
+  };
+}
+
+/** A step's observation of one arm, by its rollouts. */
+export const observed = (arm: number, ...values: readonly number[]): Observation => ({
+  arm,
+  mean: values.reduce((sum, value) => sum + value, 0) / values.length,
+  values,
+  rollouts: values.length,
+});
+
+/** Pearson's χ² of drawn arms against their probabilities; arms of probability 0 must not be drawn. */
+export function chiSquare(drawn: readonly number[], probabilities: ArrayLike<number>): number {
+  const counts = new Float64Array(probabilities.length);
+  for (const arm of drawn) counts[arm]! += 1;
+  return counts.reduce((sum, count, arm) => {
+    const expected = drawn.length * probabilities[arm]!;
+    if (expected === 0) return count === 0 ? sum : Number.POSITIVE_INFINITY;
+    return sum + (count - expected) ** 2 / expected;
+  }, 0);
+}
+
+/** Makes curricula as the config's text has it, each from the start. */
+export function curriculaOf(
+  curriculum: string,
+  tasks = "[{ env: countdown, numbers: [3, 4] }, { env: arithmetic, digits: [2], weight: 3 }]",
+): () => Curriculum {
+  const { top } = configOf(
+    `tasks: ${tasks}\nreward: { terms: { right: { use: format, tags: [a] } } }\ncurriculum: ${curriculum}\n`,
+  );
+  const context = contextOf(top, { random: randomStream(1, "curriculum") });
+  return () => new Curriculum(top.curriculum, openSources(top.tasks, context), context);
+}
+export const curriculumOf = (...text: Parameters<typeof curriculaOf>): Curriculum => curriculaOf(...text)();
+
+/** By name, the numbers of a column. */
+export const byName = (curriculum: Curriculum, column: ArrayLike<number>): Record<string, number> =>
+  Object.fromEntries(
+    Array.from({ length: curriculum.arms.size }, (_, arm) => [curriculum.arms.name(arm), column[arm]!]),
+  );
