@@ -3,10 +3,11 @@
  * the rest is of a lower one. What is learned of the rest carries over to the whole as it does between levels.
  */
 import { Algorithm, contextOf, type DrawnTask } from "../../server/algorithm/algorithm.ts";
-import { createMethod } from "../../server/rules/reading.ts";
+import { create } from "../../server/core/create.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
 import type { HelpedRound } from "../../server/core/slots/guidance.ts";
-import type { Begun, Clock, Group, Random, Tokenizer } from "../../server/core/seams.ts";
+import type { Random } from "../../server/lib/random.ts";
+import type { Begun, Clock, Group, Tokenizer } from "../../server/core/seams.ts";
 import { groupsOf } from "../../server/analysis/simulate/groups.ts";
 import { simulatedSource } from "../../server/analysis/simulate/source.ts";
 import { Progress, Student } from "./student.ts";
@@ -47,9 +48,9 @@ export class LongSolutions {
     this.algorithm = new Algorithm(plain, context);
     this.student = new Student(random.fork("world"));
     this.whole = this.student.learner.ability.length - 1;
-    this.start = createMethod(body.curriculum.start, context);
-    this.trigger = createMethod(body.guidance.trigger, context);
-    this.amount = createMethod(body.guidance.amount, context);
+    this.start = create(body.curriculum.start, context);
+    this.trigger = create(body.guidance.trigger, context);
+    this.amount = create(body.guidance.amount, context);
     this.record = new Progress(() => ({ whole: this.student.learner.success(this.whole) }));
   }
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { loadConfig, type LoadedConfig } from "../../server/rules/reading.ts";
+import { loadConfig, type LoadedConfig } from "../../server/rules/load.ts";
 import type { RunConfig } from "../../server/core/config/resolved.ts";
 
 export const sideFile = (name: string): string =>

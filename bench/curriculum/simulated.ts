@@ -2,8 +2,7 @@
 import { version } from "../../package.json";
 import { contextOf, Curriculum } from "../../server/algorithm/algorithm.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
-import { randomStream } from "../../server/lib/random.ts";
-import type { Random } from "../../server/core/seams.ts";
+import { randomStream, type Random } from "../../server/lib/random.ts";
 import { Play } from "../../server/analysis/simulate/simulate.ts";
 import { sourcesFor } from "../../server/analysis/simulate/source.ts";
 import { machine } from "./machine.ts";

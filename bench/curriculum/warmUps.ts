@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Random } from "../../server/core/seams.ts";
+import type { Random } from "../../server/lib/random.ts";
 import { command, run } from "./gradus.ts";
 import { sideFile, warmUp, warmUpFingerprint } from "./settings.ts";
 

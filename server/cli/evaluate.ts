@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { writeRollout } from "../../shared/rollouts.ts";
-import { loadConfig } from "../rules/reading.ts";
+import { loadConfig } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/resolved.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";

@@ -1,4 +1,4 @@
-import { loadConfig } from "../rules/reading.ts";
+import { loadConfig } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/resolved.ts";
 import { exit } from "./command.ts";
 import { complainAbout } from "./text/findings.ts";

@@ -1,4 +1,4 @@
-import { listPresets } from "../rules/reading.ts";
+import { listPresets } from "../config/presets.ts";
 import { print, printJson, type Command } from "./command.ts";
 
 export const command: Command = {

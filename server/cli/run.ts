@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { runsStart } from "../../shared/protocol.ts";
-import { loadConfig } from "../rules/reading.ts";
+import { loadConfig } from "../rules/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/resolved.ts";
 import { complain, exit, printJson, type Command } from "./command.ts";

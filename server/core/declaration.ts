@@ -4,6 +4,7 @@
  * written twice.
  */
 import { z } from "zod";
+import type { Random } from "../lib/random.ts";
 import type {
   Admission,
   Advantage,
@@ -23,7 +24,6 @@ import type {
   Mask,
   Models,
   Objective,
-  Random,
   Refill,
   ReplayAdmission,
   ReplayDraw,
@@ -112,6 +112,8 @@ export interface MethodContext {
   readonly asking?: { readonly chat?: boolean | "auto"; readonly system?: string | undefined };
   /** What the config calls this choice: a task source's or a reward term's name. */
   readonly name?: string;
+  /** A loss by its name in the slot `objective`, for a reward term whose model learns. */
+  readonly objective?: (use: string, params: Readonly<Record<string, unknown>>) => Objective;
   /** Seconds that a user's code may take for one rollout (`reward.timeout`). */
   readonly timeout?: number;
 }

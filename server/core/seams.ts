@@ -9,6 +9,7 @@
  * object per token. Columns of a batch cover every token *after the first prompt* of a row, observations and
  * given prefixes included. Row `i` occupies `offsets[i] … offsets[i + 1]` of every token column.
  */
+import type { Random } from "../lib/random.ts";
 import type { JudgedCriterion } from "../../shared/criteria.ts";
 import type { Json } from "../../shared/json.ts";
 import type { States } from "./states.ts";
@@ -29,16 +30,6 @@ export interface Clock {
   readonly step: number;
   /** Steps within the present stage, from 0. */
   readonly stageStep: number;
-}
-
-/** Uniform random numbers. Streams are keyed (seed, purpose, step, task, index); none is shared. */
-export interface Random {
-  /** In [0, 1). */
-  next(): number;
-  /** An integer in [0, bound). */
-  integer(bound: number): number;
-  /** An independent stream below this one. */
-  fork(...key: readonly (string | number)[]): Random;
 }
 
 /** Everything with state is saved as JSON plus named arrays, and is exactly itself after `load`. */

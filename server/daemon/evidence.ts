@@ -1,13 +1,7 @@
 /** One connection's evidence: what the store knows of the open configs' runs, on their lines as they stand now. */
 import type { OpenConfig } from "../language/documents.ts";
-import {
-  usualEvidence,
-  type Evidence,
-  type EvidenceFinding,
-  type EvidenceNote,
-  type EvidenceSettings,
-  type LastRun,
-} from "../language/evidence.ts";
+import type { EvidenceFinding, EvidenceNote, LastRun } from "../analysis/evidence/types.ts";
+import { usualEvidence, type Evidence, type EvidenceSettings } from "../language/evidence.ts";
 import { fileReference } from "../config/check/method.ts";
 import { see, type Seen } from "../analysis/evidence/index.ts";
 import { effective, isObject } from "../analysis/evidence/json.ts";

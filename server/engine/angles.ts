@@ -7,7 +7,8 @@ import type { Angles, Questioned } from "../core/seams.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
 import { LayeredPasses } from "./passes/layeredPasses.ts";
 import type { Engine } from "./passes/passes.ts";
-import { exactFloats, take } from "./devices/runtime.ts";
+import { take } from "../core/ops.ts";
+import { exactFloats } from "./devices/runtime.ts";
 import { idFeeds, using } from "./passes/score.ts";
 import { foldsGains } from "./transformer/norm.ts";
 

@@ -3,7 +3,8 @@ import type { Pooling } from "../core/seams.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
 import { passesOver } from "./passes/layeredPasses.ts";
 import type { Engine } from "./passes/passes.ts";
-import { exactFloats, take } from "./devices/runtime.ts";
+import { take } from "../core/ops.ts";
+import { exactFloats } from "./devices/runtime.ts";
 import { idFeeds, using } from "./passes/score.ts";
 import { foldsFinalGain } from "./transformer/norm.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "./formats/index.ts";
 import { isLean } from "./memory.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
-import { take } from "./devices/runtime.ts";
+import { take } from "../core/ops.ts";
 import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
 import type { PolicyTokenizer } from "./tokenizers/index.ts";
 import {

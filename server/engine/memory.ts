@@ -12,14 +12,8 @@ import { stateShapes } from "./weights/optimizerPrograms.ts";
 import { WHOLE_PARAMETERS } from "./weights/optimizer.ts";
 import { decays } from "./passes/trained.ts";
 import { leanFloats } from "./transformer/forward.ts";
-import {
-  countMatching,
-  countOf,
-  headWidth,
-  parameterCount,
-  qkvWidth,
-  type Shape,
-} from "./transformer/weights.ts";
+import { countOf } from "../core/ops.ts";
+import { countMatching, headWidth, parameterCount, qkvWidth, type Shape } from "./transformer/weights.ts";
 
 const MEBI = 2 ** 20;
 /** Node with the engine's library loaded and its graphs built, before a model is there; WebAssembly is lighter. */

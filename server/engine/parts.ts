@@ -2,8 +2,8 @@
  * What a model is made of beside its decoder: value and reward heads on the final state, and low-rank adapters that
  * train in the decoder's place.
  */
-import type { Ops } from "./devices/ops.ts";
-import { take, type Named } from "./devices/runtime.ts";
+import type { ValueHead } from "../core/blocks/models.ts";
+import { take, type Named, type Ops, countOf } from "../core/ops.ts";
 import type { Trained } from "./passes/trained.ts";
 import { fold, foldedNames, foldedShapes, unfold } from "./transformer/fold.ts";
 import { dropping } from "./transformer/dropout.ts";
@@ -20,16 +20,7 @@ import {
   type Adapter,
 } from "./transformer/lowRank.ts";
 import { foldsFinalGain } from "./transformer/norm.ts";
-import { countOf, weightShapes, type Shape } from "./transformer/weights.ts";
-
-/** One linear map from the final state to a number, or to one for every word: channel `head:<name>`. */
-export interface ValueHead {
-  readonly name: string;
-  /** A value for every word of the vocabulary (a Q of tokens), not one for the state. */
-  readonly words?: boolean;
-  /** Its gradient stops at the final state. */
-  readonly detach: boolean;
-}
+import { weightShapes, type Shape } from "./transformer/weights.ts";
 export interface Parts {
   readonly shape: Shape;
   readonly heads: readonly ValueHead[];

@@ -35,10 +35,11 @@ import {
   type TrainablePolicy,
 } from "./policySetup.ts";
 import { Programs } from "./passes/programs.ts";
-import { headLogpChannel } from "../methods/objective/channelNames.ts";
+import { headLogpChannel } from "../core/channelNames.ts";
 import { trainedCount } from "./passes/trained.ts";
 import { parseChannel } from "./transformer/head.ts";
-import { freeAll, take, type DeviceTensor, type Named } from "./devices/runtime.ts";
+import { take, type Named } from "../core/ops.ts";
+import { freeAll, type DeviceTensor } from "./devices/runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./passes/score.ts";
 import { checkSizes, guest } from "./sharing.ts";
 import { textStates } from "./textStates.ts";

@@ -4,7 +4,7 @@ import type { OptimizerChoice } from "../core/declaration.ts";
 import type { OpenWeights } from "./formats/model.ts";
 import type { Model, Policy } from "../core/seams.ts";
 import type { OptimizerState } from "./weights/optimizer.ts";
-import type { ValueHead } from "./parts.ts";
+import type { ValueHead } from "../core/blocks/models.ts";
 import type { Runtime } from "./devices/runtime.ts";
 import { checkSameTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
 import type { Adapter } from "./transformer/lowRank.ts";

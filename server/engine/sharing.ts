@@ -1,6 +1,7 @@
 /** What lets several models share a device, and a model take weights from elsewhere. */
 import { UserError } from "../../shared/errors.ts";
-import type { Named, Runtime } from "./devices/runtime.ts";
+import type { Named } from "../core/ops.ts";
+import type { Runtime } from "./devices/runtime.ts";
 
 /** A runtime that somebody else closes. */
 export const guest = (runtime: Runtime): Runtime => ({

@@ -1,6 +1,7 @@
 /** A configuration of verl, TRL or OpenRLHF as it is written: whose it is, and every setting with its place. */
 import type { Json } from "../../shared/json.ts";
-import type { Range, TextEdit } from "../config/check/diagnostic.ts";
+import type { Range } from "../lib/lines.ts";
+import type { TextEdit } from "../config/check/diagnostic.ts";
 
 export type Framework = "verl" | "trl" | "openrlhf";
 

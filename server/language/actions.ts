@@ -1,6 +1,7 @@
 /** Quick fixes of the findings in a range, and everything that has one sensible mend at once. */
 import { CodeActionKind, type CodeAction, type Diagnostic as LspDiagnostic } from "vscode-languageserver";
-import type { Diagnostic, Range, TextEdit } from "../config/check/diagnostic.ts";
+import type { Range } from "../lib/lines.ts";
+import type { Diagnostic, TextEdit } from "../config/check/diagnostic.ts";
 import { mendAll, sensible } from "../rules/mendAll.ts";
 import { touch, wholeEdit } from "../config/text/textEdits.ts";
 

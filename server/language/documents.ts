@@ -2,7 +2,7 @@
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
-import { loadConfig, type LoadedConfig } from "../rules/reading.ts";
+import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/contributions.ts";
 import { readForeignDocument, type ForeignDocument } from "../frameworks/index.ts";

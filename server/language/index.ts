@@ -29,7 +29,8 @@ import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surrou
 
 import type { Rescoring } from "./rescoring.ts";
 
-export type { Evidence, LastRun } from "./evidence.ts";
+export type { LastRun } from "../analysis/evidence/types.ts";
+export type { Evidence } from "./evidence.ts";
 
 export interface LanguageOptions {
   readonly evidence?: Evidence;

@@ -8,7 +8,7 @@ import { isLive } from "../../shared/runStatus.ts";
 import { arrows } from "../../shared/trend.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import type { OpenConfig } from "./documents.ts";
-import type { LastRun } from "./evidence.ts";
+import type { LastRun } from "../analysis/evidence/types.ts";
 import type { MetricUse } from "./names/occurrences.ts";
 
 /** Above the first key. */

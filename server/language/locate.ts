@@ -1,5 +1,5 @@
 /** What stands at a position of a document. */
-import type { Position, Range } from "../config/check/diagnostic.ts";
+import type { Position, Range } from "../lib/lines.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import type { Step } from "./spot.ts";
 

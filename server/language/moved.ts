@@ -1,5 +1,5 @@
 /** While a text is broken, what was found in it before still holds of the lines that have not changed. */
-import type { Position, Range } from "../config/check/diagnostic.ts";
+import type { Position, Range } from "../lib/lines.ts";
 import { perObject } from "../lib/perObject.ts";
 import type { OpenConfig } from "./documents.ts";
 

@@ -1,6 +1,6 @@
 /** The document's structure: symbols and folds. */
 import { FoldingRangeKind, SymbolKind, type DocumentSymbol, type FoldingRange } from "vscode-languageserver";
-import type { Range } from "../config/check/diagnostic.ts";
+import type { Range } from "../lib/lines.ts";
 import { nameOf } from "../config/check/method.ts";
 import { child, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
 

@@ -1,6 +1,6 @@
 /** From the word at a position outwards: value, entry, block, document. */
 import type { SelectionRange } from "vscode-languageserver";
-import type { Position, Range } from "../config/check/diagnostic.ts";
+import type { Position, Range } from "../lib/lines.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { contains } from "./locate.ts";
 

@@ -9,7 +9,7 @@ import { fileReference } from "../config/check/method.ts";
 import { textOf, type SourceNode } from "../config/text/node.ts";
 import { wordsOf } from "../config/check/values.ts";
 import { methodOf } from "../methods/index.ts";
-import type { Range } from "../config/check/diagnostic.ts";
+import type { Range } from "../lib/lines.ts";
 import type { Names } from "./names/occurrences.ts";
 import type { NameKind } from "./names/naming.ts";
 import { readMetric } from "./names/metricParts.ts";

@@ -1,6 +1,6 @@
 /** In brackets: the parameters of the method, or of the function of one's own, that is being written. */
 import { MarkupKind, type ParameterInformation, type SignatureHelp } from "vscode-languageserver";
-import type { Position } from "../config/check/diagnostic.ts";
+import type { Position } from "../lib/lines.ts";
 import type { MapNode } from "../config/text/node.ts";
 import type { Declaration } from "../core/declaration.ts";
 import type { Signature } from "../config/check/signatures/index.ts";

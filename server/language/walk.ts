@@ -1,5 +1,5 @@
 /** Every value of a document with what the grammar says of its place. */
-import type { Range } from "../config/check/diagnostic.ts";
+import type { Range } from "../lib/lines.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { rootSpot, stepInto, type Spot, type Step } from "./spot.ts";
 

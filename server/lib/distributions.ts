@@ -1,5 +1,5 @@
 /** Draws from distributions, and the normal distribution's density and cumulative function. */
-import type { Random } from "../core/seams.ts";
+import type { Random } from "./random.ts";
 
 /** Standard normal (Box and Muller, 1958). */
 export const normal = (random: Random): number =>

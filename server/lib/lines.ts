@@ -1,6 +1,5 @@
 /** Offsets of a text as lines and characters, counted as the Language Server Protocol does: `\n`, `\r\n` and `\r` end a line. */
 import { firstWhere } from "../../shared/firstWhere.ts";
-import type { Position, Range } from "../config/check/diagnostic.ts";
 
 export class LineTable {
   private readonly starts: readonly number[];
@@ -28,4 +27,15 @@ export class LineTable {
     if (start === undefined) return this.text.length;
     return Math.min(start + character, this.starts[line + 1] ?? this.text.length);
   }
+}
+
+/** LSP positions: 0-based lines and UTF-16 characters. */
+export interface Position {
+  readonly line: number;
+  readonly character: number;
+}
+
+export interface Range {
+  readonly start: Position;
+  readonly end: Position;
 }

@@ -2,7 +2,6 @@
  * Random streams. A stream is named by its key (seed, purpose, step, task, index) and by nothing else, so what one
  * place draws never depends on how often another place has drawn. Nothing here has to be saved in a checkpoint.
  */
-import type { Random } from "../core/seams.ts";
 
 type Part = string | number;
 type State = readonly [number, number, number, number];
@@ -79,3 +78,13 @@ class Stream implements Random {
 /** The stream of a key, e.g. `randomStream(seed, "draw", step)`. Equal keys give equal streams. */
 export const randomStream = (...key: readonly Part[]): Random =>
   new Stream(absorb([1_779_033_703, 3_144_134_277, 1_013_904_242, 2_773_480_762], key));
+
+/** Uniform random numbers. Streams are keyed (seed, purpose, step, task, index); none is shared. */
+export interface Random {
+  /** In [0, 1). */
+  next(): number;
+  /** An integer in [0, bound). */
+  integer(bound: number): number;
+  /** An independent stream below this one. */
+  fork(...key: readonly (string | number)[]): Random;
+}

@@ -7,7 +7,8 @@ import { auxiliaryNames } from "../config/build/auxiliaryNames.ts";
 import { attemptsOf } from "../core/config/shapeFacts.ts";
 import { conditionsOf } from "./curriculum/conditionsOf.ts";
 import { languageModels, type StageBody, type StageConfig } from "../core/config/resolved.ts";
-import { at as nodeAt, type ConfigModel, type Rule } from "./rule.ts";
+import type { ConfigModel } from "../config/check/model.ts";
+import { at as nodeAt, type Rule } from "./rule.ts";
 
 /** Arms, or where they are single tasks the sets that charts have in their place, of a stage's tasks; those of a dataset lie in its file, so any value of it may be right. */
 function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: string[] } {

@@ -4,7 +4,8 @@ import { referenceOf } from "../core/references.ts";
 import type { Choice, StageBody } from "../core/config/resolved.ts";
 import { isSchema, kindOf, unwrapped } from "../config/check/values.ts";
 import { isReadable, sibling, unusable } from "./nearFile.ts";
-import { firstTime, mine, placeOf, tell, type ConfigModel, type Rule, type StageView } from "./rule.ts";
+import type { ConfigModel, StageView } from "../config/check/model.ts";
+import { firstTime, mine, placeOf, tell, type Rule } from "./rule.ts";
 
 type Reader = Choice<"estimator" | "guidance_source">;
 

@@ -2,7 +2,8 @@ import { asMap, withItems, type NamedItem } from "../config/text/listEdits.ts";
 import { chosenOf, longForm, nameOf } from "../config/check/method.ts";
 import { textOf, toJson, type ListNode, type MapNode, type SourceNode } from "../config/text/node.ts";
 import { listed } from "../lib/suggest.ts";
-import { at as nodeAt, isOwn, type ConfigModel, type Rule, type StageView } from "./rule.ts";
+import type { ConfigModel, StageView } from "../config/check/model.ts";
+import { at as nodeAt, isOwn, type Rule } from "./rule.ts";
 import type { Fix } from "../config/check/diagnostic.ts";
 
 type Path = readonly string[];

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { LSPErrorCodes, ResponseError, type Diagnostic, type Position } from "vscode-languageserver-protocol";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import { modelFacts } from "../../server/analysis/modelFacts.ts";
 import { checkForeign, readForeignDocument } from "../../server/frameworks/index.ts";
 import type { Source } from "./corpus.ts";

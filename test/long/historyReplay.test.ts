@@ -1,7 +1,7 @@
 /** Every preset that chooses what comes next: a run's history, replayed, gives the estimates and the state of the run. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listPresets } from "../../server/rules/reading.ts";
+import { listPresets } from "../../server/config/presets.ts";
 import { curriculumPresets, shortRun } from "../support/curriculumPresets.ts";
 import { assertReplays, replayedRun } from "../support/replayedRun.ts";
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listPresets } from "../../server/rules/reading.ts";
+import { listPresets } from "../../server/config/presets.ts";
 import { chatServer, type ChatServer } from "../support/chatServer.ts";
 import { difference, seen, type Seen } from "../support/presetRuns.ts";
 import { bodyOf, plainOf, textOf, worldOf } from "../support/presetWorlds.ts";

@@ -15,7 +15,7 @@ import {
   stageSteps,
 } from "../../shared/protocol.ts";
 import { exportRun } from "../../server/cli/runs/exportRun.ts";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import { readHistory } from "../../server/analysis/history/read.ts";
 import { replay } from "../../server/analysis/history/replay.ts";
 import { Sandbox } from "./daemon.ts";

@@ -8,7 +8,7 @@ import { ask } from "../../shared/daemon/request.ts";
 import { commands } from "../../shared/contributions.ts";
 import { rescore, rescoreSweep } from "../../shared/protocol.ts";
 import { openAttempt } from "../../shared/log/writer.ts";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import { end, metrics, start, type Written } from "../unit/log/sample.ts";
 import { EditorClient, positionOf } from "../support/editorClient.ts";
 import { rewardHost } from "../support/rewardHost.ts";

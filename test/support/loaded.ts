@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after } from "node:test";
-import { loadConfig, type LoadOptions, type LoadedConfig } from "../../server/rules/reading.ts";
+import { loadConfig, type LoadOptions, type LoadedConfig } from "../../server/rules/load.ts";
 
 /** A folder of the test file's own, removed when it ends. */
 export const folder = mkdtempSync(join(tmpdir(), "gradus-config-"));

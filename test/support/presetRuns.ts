@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import type { RunConfig } from "../../server/core/config/resolved.ts";
 import type { LogRecord } from "../../shared/log/records.ts";
 import type { World } from "./presetWorlds.ts";

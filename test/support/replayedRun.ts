@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import type { RunConfig } from "../../server/core/config/resolved.ts";
 import { partOf } from "../../server/core/saved.ts";
 import { Curricula } from "../../server/analysis/history/curricula.ts";

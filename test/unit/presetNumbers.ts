@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { listPresets, loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
+import { listPresets } from "../../server/config/presets.ts";
 import type { Json } from "../../shared/json.ts";
 
 export interface Numbers {

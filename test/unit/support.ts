@@ -1,8 +1,9 @@
 /** What tests of the slots share: configs from text, batches from lists, a stream of random numbers. */
+import { methodOf } from "../../server/methods/index.ts";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import type { RunConfig } from "../../server/core/config/resolved.ts";
 import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../server/core/declaration.ts";
 import { randomStream } from "../../server/lib/random.ts";
@@ -16,6 +17,10 @@ export const context: MethodContext = {
   random: randomStream(1, "test"),
   max_tokens: 10,
   group: 4,
+  objective: (use, params) => {
+    const declaration = methodOf("objective", use)!;
+    return declaration.create(declaration.params.parse(params), context);
+  },
 };
 
 /** A method with some of its parameters, the rest at their defaults. */

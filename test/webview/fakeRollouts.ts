@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { panelGroups, panelTexts } from "../../extension/features/panel/groups.ts";
-import { loadConfig } from "../../server/rules/reading.ts";
+import { loadConfig } from "../../server/rules/load.ts";
 import { why } from "../../server/analysis/explain/why.ts";
 import { panelVersion, type RolloutPlace, type ToPanel } from "../../shared/runPanel.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";

@@ -3,7 +3,7 @@ import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
 import { joined, partOf } from "../../core/saved.ts";
 import type { Candidate, Notice, Probe } from "../../core/slots/curriculum.ts";
 import { toWire } from "../../../shared/rollouts.ts";
-import { randomStream } from "../../lib/random.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
 import type {
   Admission,
   Arm,
@@ -14,7 +14,6 @@ import type {
   Estimator,
   Group,
   Known,
-  Random,
   Refill,
   Sampler,
   Saved,

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Json } from "../../../shared/json.ts";
 import { fromWire, toWire } from "../../../shared/rollouts.ts";
-import { taskSchema } from "../../methods/generation/task.ts";
+import { taskSchema } from "../../core/savedTask.ts";
 import type { Group } from "../../core/seams.ts";
 
 /** Whatever was parsed of a text is JSON. */

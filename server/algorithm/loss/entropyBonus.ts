@@ -1,7 +1,8 @@
 /** The entropy bonus of a loss: value, derivative by each token's entropy, and what its coefficient learns of it. */
 import { valueAt, type Scheduled } from "../../core/declaration.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { AdaptiveEntropy, type EntropyOptions } from "../../methods/objective/entropy.ts";
+import type { EntropyOptions } from "../../core/blocks/objective.ts";
+import { AdaptiveEntropy } from "../../methods/objective/entropy.ts";
 import type { Clock, Stats } from "../../core/seams.ts";
 import { column } from "./column.ts";
 

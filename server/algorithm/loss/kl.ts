@@ -2,8 +2,8 @@
 import { UserError } from "../../../shared/errors.ts";
 import { valueAt } from "../../core/declaration.ts";
 import type { CreateContext, KlConfig } from "../../core/config/resolved.ts";
-import { AdaptiveCoefficient, type AdaptiveOptions } from "../../methods/kl/adaptive.ts";
-import type { KlAggregate, KlImportance } from "../../core/blocks/kl.ts";
+import { AdaptiveCoefficient } from "../../methods/kl/adaptive.ts";
+import type { KlAggregate, KlImportance, AdaptiveOptions } from "../../core/blocks/kl.ts";
 import type { KlEstimator, KlTerm } from "../../core/seams.ts";
 import { create } from "../../core/create.ts";
 import { shownNames } from "../../core/blocks/klShown.ts";

@@ -6,13 +6,21 @@ import {
   type RewardColumn,
   type RewardContext,
   type RewardTerm,
+  type Objective,
   type TermValue,
 } from "../../core/seams.ts";
 import type { CreateContext, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { create } from "../../core/create.ts";
+import { methodOf } from "../../methods/index.ts";
 import { applies, columnOf } from "./rewards.ts";
 import { scoredByAttempts } from "./attempts.ts";
 import { selectRows } from "../../core/batch.ts";
+
+function objectiveNamed(use: string, params: object, context: CreateContext): Objective {
+  const declaration = methodOf("objective", use);
+  if (declaration === undefined) throw new Error(`internal: no objective is named ${use}`);
+  return declaration.create(declaration.params.parse(params), { ...context, folder: "" });
+}
 
 /** What a term with a learner pays depends on the whole step: it waits until the step's rollouts are known. */
 const waits = ({ learners }: RewardTerm): boolean => learners !== undefined && learners.length > 0;
@@ -26,7 +34,11 @@ export class Scorer {
   /** Throws a UserError for a term that this version can't run. Starts nothing. */
   constructor(config: StageBody["reward"], context: CreateContext) {
     this.deciding = config.success.terms;
-    this.terms = config.terms.map((term) => ({ config: term, term: create(term.term, context, term.name) }));
+    const learns: CreateContext = {
+      ...context,
+      objective: (use, params) => objectiveNamed(use, params, context),
+    };
+    this.terms = config.terms.map((term) => ({ config: term, term: create(term.term, learns, term.name) }));
   }
 
   /** Loads user code, before the first step. The SHA-256 of each bundle, by term. */

@@ -1,5 +1,5 @@
 /** How sure a held-out measure is: intervals by drawing the tasks again. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 
 export interface Interval {
   readonly low: number;

@@ -1,5 +1,5 @@
 /** Held-out measures with how sure they are, of one model and of two on the same tasks. Pure. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
 import { known, valuesByTask, type EvaluatedTask } from "./passAtK.ts";
 

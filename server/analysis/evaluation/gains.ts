@@ -1,5 +1,5 @@
 /** What a better model is better at: what the other could do already, or what it never could. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
 import { passAtK, type EvaluatedTask } from "./passAtK.ts";
 

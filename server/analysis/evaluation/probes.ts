@@ -1,7 +1,8 @@
 /** What a model lacks: its tasks asked once more with something supplied, or in parts. */
 import { fieldOf, isObject, textField } from "../../core/templates.ts";
 import type { Json } from "../../../shared/json.ts";
-import type { Random, Task } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Task } from "../../core/seams.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
 import { passAtK, type EvaluatedTask } from "./passAtK.ts";
 

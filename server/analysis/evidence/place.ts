@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { segments } from "../../config/address.ts";
-import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
 import { nameOf } from "../../config/check/method.ts";
 import { startOfFile, type SourceNode } from "../../config/text/node.ts";
 import type { Seen, RunSighting } from "./index.ts";

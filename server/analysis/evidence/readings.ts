@@ -1,5 +1,5 @@
 /** A config's evidence as the language server shows it: findings on lines, notes behind them, Markdown in hovers. */
-import type { EvidenceFinding, EvidenceNote, LastRun } from "../../language/evidence.ts";
+import type { EvidenceFinding, EvidenceNote, LastRun } from "./types.ts";
 import { formatBytes, formatFraction, formatNumber } from "../../../shared/format.ts";
 import { metricNamed } from "../../../shared/metrics.ts";
 import type { RunSummary } from "../../../shared/protocol.ts";

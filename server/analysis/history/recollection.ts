@@ -1,5 +1,5 @@
 /** How hard each arm was when, as far as a history can tell. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import type { DrawnTask } from "../../algorithm/algorithm.ts";
 import type { Answering } from "../simulate/simulate.ts";
 

@@ -3,9 +3,9 @@
  * would have taught otherwise is not in any history: the further its draws are from those recorded, the wider the band.
  */
 import type { RunConfig } from "../../core/config/resolved.ts";
-import { randomStream } from "../../lib/random.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
 import { Play } from "../simulate/simulate.ts";
-import type { Group, Random } from "../../core/seams.ts";
+import type { Group } from "../../core/seams.ts";
 import { nameIn } from "./arms.ts";
 import { Curricula, type Divisions } from "./curricula.ts";
 import { ReplayFaults } from "./faults.ts";

@@ -15,7 +15,7 @@ import { episodeTokens } from "../../core/config/shapeFacts.ts";
 import type { Prediction } from "../../engine/memory.ts";
 import { stateShapes } from "../../engine/weights/optimizerPrograms.ts";
 import { perceptronWeights } from "../../engine/perceptron/index.ts";
-import { countOf } from "../../engine/transformer/weights.ts";
+import { countOf } from "../../core/ops.ts";
 import { randomStream } from "../../lib/random.ts";
 
 export type Beside = Pick<Prediction, "weights" | "snapshots" | "optimizer" | "step" | "caches" | "replay">;

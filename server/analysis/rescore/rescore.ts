@@ -11,7 +11,8 @@ import { stageAt } from "../explain/stageAt.ts";
 import type { TermDetails } from "../../../shared/criteria.ts";
 import { criteriaChanges, type CriterionChange } from "./criteriaChanges.ts";
 import { noModels, noTokenizer } from "./noModels.ts";
-import { status, type Batch, type Random, type RewardColumn } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import { status, type Batch, type RewardColumn } from "../../core/seams.ts";
 
 export interface RescoredRollout {
   readonly type: "rollout";

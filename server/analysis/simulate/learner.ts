@@ -1,5 +1,5 @@
 /** A learner that is a few numbers: what it can do at each level, and how that changes with what it trains on. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { logistic } from "../../methods/curriculum/numbers.ts";
 
 export interface World {

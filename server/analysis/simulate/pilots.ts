@@ -1,7 +1,7 @@
 /** Pilot runs of a simulated learner: what it reaches by mixtures of levels. */
 import { gamma } from "../../lib/distributions.ts";
 import type { Pilot } from "../../methods/curriculum/estimators/mixtureModels.ts";
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { Learner, type World } from "./learner.ts";
 
 /** Mixtures drawn at random beside those of one level and of all alike; updates of each pilot. */

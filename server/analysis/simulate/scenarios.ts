@@ -2,7 +2,7 @@
  * Worlds that teachers are tried in, one property each (after TeachMyAgent: a Benchmark for Automatic Curriculum Learning
  * in Deep RL): what is mostly impossible, what is mostly easy, what is forgotten, what has no order.
  */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { shuffled } from "../../methods/tasks/countdownExpressions.ts";
 import type { World } from "./learner.ts";
 

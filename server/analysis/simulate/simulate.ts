@@ -6,8 +6,8 @@ import { pastCurriculumOf, type PastCurriculum } from "../../methods/curriculum/
 import { Again, againParams } from "../../methods/curriculum/samplers/mixtures/again.ts";
 import { worthFollowing } from "../../methods/curriculum/samplers/mixtures/replayedMixtures.ts";
 import { Surrogate, surrogateParams } from "../../methods/curriculum/estimators/surrogate.ts";
-import { randomStream } from "../../lib/random.ts";
-import type { Clock, Group, Models, Perceptron, Random, Verdict } from "../../core/seams.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
+import type { Clock, Group, Models, Perceptron, Verdict } from "../../core/seams.ts";
 import type { Estimator, Sampler } from "../../core/slots/curriculum.ts";
 import { SimulatedAngles } from "./angles.ts";
 import { gainOf, groupsOf } from "./groups.ts";

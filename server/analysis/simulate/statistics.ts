@@ -1,5 +1,5 @@
 /** What paired samples say. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { mean } from "../../../shared/mean.ts";
 
 /** Standard error of a mean; NaN of fewer than two. */

@@ -1,7 +1,7 @@
 /** The models that a config names: whether a run of it can open them. */
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { loadConfig } from "../../rules/reading.ts";
+import { loadConfig } from "../../rules/load.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import type { Check } from "./checks.ts";
 

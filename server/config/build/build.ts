@@ -26,15 +26,12 @@ import {
 import { withClock } from "./parsed.ts";
 import { isObject, Reader, types, type CheckedTree } from "./reader.ts";
 import { join, child, type SourceNode } from "../text/node.ts";
-import { adaptiveSchema } from "../../methods/kl/adaptive.ts";
-import { klAggregate, klImportance, klRows, klWeight } from "../../core/blocks/kl.ts";
+import { klAggregate, klImportance, klRows, klWeight, adaptiveSchema } from "../../core/blocks/kl.ts";
 import { klShown, shownOf } from "../../core/blocks/klShown.ts";
 import { routePlaces, routeWhen } from "../../core/blocks/routes.ts";
 import { buildObjective } from "./buildObjective.ts";
-import { clipSchema } from "../../methods/advantage/clip.ts";
-import { filterSchema } from "../../methods/advantage/filter.ts";
+import { clipSchema, filterSchema, whitenSchema } from "../../core/blocks/advantage.ts";
 import { advantageLevels } from "../../core/slots/advantage.ts";
-import { whitenSchema } from "../../methods/advantage/whiten.ts";
 import type { Scheduled } from "../../core/declaration.ts";
 import type {
   AdvantageConfig,

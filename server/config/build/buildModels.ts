@@ -3,8 +3,7 @@ import { tokenizerConfig } from "../grammar/modelTokenizer.ts";
 import { z } from "zod";
 import { defaults } from "../grammar/defaults.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { PerceptronShape } from "../../engine/perceptron/layers.ts";
-import { targets } from "../../engine/transformer/lowRank.ts";
+import { type PerceptronShape, targets } from "../../core/blocks/models.ts";
 import {
   adapterSchema,
   emaSchema,

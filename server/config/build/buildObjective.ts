@@ -1,5 +1,5 @@
 /** The `objective` block of a checked tree: the loss, what stands beside it, its normaliser, corrections, entropy bonus. */
-import { entropySchema } from "../../methods/objective/entropy.ts";
+import { entropySchema } from "../../core/blocks/objective.ts";
 import type { Scheduled } from "../../core/declaration.ts";
 import { child, join } from "../text/node.ts";
 import { isObject, type Reader } from "./reader.ts";

@@ -1,17 +1,8 @@
 /** One finding about a config file: what the editor underlines, `validate` prints and a run refuses to start over. */
+import type { Range } from "../../lib/lines.ts";
 export type Severity = "error" | "warning" | "info";
 
 export type Tag = "unnecessary" | "deprecated";
-
-/** LSP positions: 0-based lines and UTF-16 characters. */
-export interface Position {
-  readonly line: number;
-  readonly character: number;
-}
-export interface Range {
-  readonly start: Position;
-  readonly end: Position;
-}
 export interface TextEdit {
   readonly range: Range;
   readonly newText: string;

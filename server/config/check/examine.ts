@@ -11,7 +11,7 @@ import type { CheckedTree } from "../build/reader.ts";
 import type { Report } from "./report.ts";
 import { crossfaded } from "../build/crossfade.ts";
 import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
-import type { StageView } from "../../rules/rule.ts";
+import type { StageView } from "./model.ts";
 import { bodyOf, filled, isObject, stageTrees, writtenJson, type StageTree } from "../stages.ts";
 
 export interface Examined {

@@ -1,7 +1,8 @@
 /** Collects diagnostics and puts them into the file that is being checked. */
 import { relative } from "node:path";
 import type { Path, SourceEdits } from "../text/edits.ts";
-import type { Diagnostic, Fix, Range, Severity, Tag } from "./diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
+import type { Diagnostic, Fix, Severity, Tag } from "./diagnostic.ts";
 import type { Origin } from "../text/node.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 

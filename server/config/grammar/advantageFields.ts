@@ -1,9 +1,7 @@
 /** The keys of `advantage` beside baseline and scale. */
 import { z } from "zod";
-import { clipSchema } from "../../methods/advantage/clip.ts";
-import { filterSchema } from "../../methods/advantage/filter.ts";
+import { clipSchema, filterSchema, whitenSchema } from "../../core/blocks/advantage.ts";
 import { advantageLevels } from "../../core/slots/advantage.ts";
-import { whitenSchema } from "../../methods/advantage/whiten.ts";
 import { schedulable } from "../../core/declaration.ts";
 import { fraction, map, value } from "./fields.ts";
 import type { Fields } from "./shape.ts";

@@ -22,8 +22,7 @@ import {
   stepsSchema,
   termAttempts,
 } from "../../core/blocks/rollout.ts";
-import { adaptiveSchema } from "../../methods/kl/adaptive.ts";
-import { klAggregate, klImportance, klRows, klWeight } from "../../core/blocks/kl.ts";
+import { klAggregate, klImportance, klRows, klWeight, adaptiveSchema } from "../../core/blocks/kl.ts";
 import { klShown } from "../../core/blocks/klShown.ts";
 import { routePlaces, routeWhen } from "../../core/blocks/routes.ts";
 

@@ -1,6 +1,6 @@
 /** The keys of a model: the policy's, and those of `models`. */
 import { z } from "zod";
-import { activations } from "../../engine/perceptron/layers.ts";
+import { activations } from "../../core/blocks/models.ts";
 import { short, slot, value, whole } from "./fields.ts";
 import { refers } from "../../core/references.ts";
 import { tokenizerFields } from "./modelTokenizer.ts";

@@ -1,16 +1,7 @@
 /** `model.tokenizer`: how a `tiny` model reads text. */
+import type { TokenizerConfig } from "../../core/blocks/models.ts";
 import { z } from "zod";
 import type { Fields } from "./shape.ts";
-
-export type TokenizerConfig =
-  | { readonly use: "characters" }
-  | {
-      readonly use: "bpe";
-      /** Most tokens, special ones and the 256 bytes included. */
-      readonly vocabulary: number;
-      /** A text file to learn from, or a folder with a tokenizer.json to take; undefined: the tasks' own texts. */
-      readonly file: string | undefined;
-    };
 
 /** Where the texts come from when no file is named. */
 const TASKS = "tasks";

@@ -1,6 +1,6 @@
 /** The keys of `objective` beside those of the chosen loss. */
 import { z } from "zod";
-import { entropySchema } from "../../methods/objective/entropy.ts";
+import { entropySchema } from "../../core/blocks/objective.ts";
 import { schedulable } from "../../core/declaration.ts";
 import { besideDefaults, valueDefaults } from "./defaults.ts";
 import { slot, value } from "./fields.ts";

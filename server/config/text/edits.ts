@@ -1,5 +1,6 @@
 /** Mends of a config as edits of its text: values set, keys removed, in whichever style the file is written. */
-import type { Fix, Position, Range, TextEdit } from "../check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
+import type { Fix, TextEdit } from "../check/diagnostic.ts";
 import { before, touch } from "./textEdits.ts";
 import { nameOf } from "../check/method.ts";
 import { perObject } from "../../lib/perObject.ts";

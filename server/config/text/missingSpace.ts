@@ -1,5 +1,6 @@
 /** `key:value`, which YAML reads as one word: a colon parts a key from its value only with a space behind it. */
-import type { Fix, Range } from "../check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
+import type { Fix } from "../check/diagnostic.ts";
 import { textOf, type SourceNode } from "./node.ts";
 
 /** The two that one word was meant to be. */

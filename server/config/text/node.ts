@@ -1,6 +1,6 @@
 /** A config's values together with where each was written. Trees are immutable: merging makes new ones. */
 import type { Json } from "../../../shared/json.ts";
-import type { Range } from "../check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 
 /** Who wrote a value. */
 export type Layer = "default" | "preset" | "file" | "set";

@@ -13,7 +13,7 @@ import {
   type Origin,
   type SourceNode,
 } from "./node.ts";
-import type { Range } from "../check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 import { parseSource } from "./source.ts";
 import { mostAliased } from "../../lib/yamlAliases.ts";
 

@@ -12,8 +12,8 @@ import {
   type Pair,
 } from "yaml";
 import { aliasTargets, mostAliased, tooManyAliases } from "../../lib/yamlAliases.ts";
-import type { Diagnostic, Fix, Range } from "../check/diagnostic.ts";
-import { LineTable } from "../../lib/lines.ts";
+import type { Diagnostic, Fix } from "../check/diagnostic.ts";
+import { LineTable, type Range } from "../../lib/lines.ts";
 import { spaceFix, spaceWords, unspaced } from "./missingSpace.ts";
 import { TextOrigin, mapNode, type MapEntry, type Origin, type Scalar, type SourceNode } from "./node.ts";
 import { repeatedKeys } from "./repeatedKeys.ts";

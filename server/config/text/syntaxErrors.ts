@@ -1,7 +1,8 @@
 /** What the YAML parser refuses, in plain words and at its root: what it says of later lines because of it is left out. */
 import type { ErrorCode, YAMLError } from "yaml";
 import { unclosed } from "./brackets.ts";
-import type { Diagnostic, Fix, Range } from "../check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
+import type { Diagnostic, Fix } from "../check/diagnostic.ts";
 import { spaceFix, spaceWords, unspaced } from "./missingSpace.ts";
 
 const words: Partial<Record<ErrorCode, string>> = {

@@ -1,5 +1,6 @@
 /** Edits of a text: where they stand to one another, and what comes of them. */
-import type { Position, Range, TextEdit } from "../check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
+import type { TextEdit } from "../check/diagnostic.ts";
 
 export const before = (a: Position, b: Position): boolean =>
   a.line < b.line || (a.line === b.line && a.character < b.character);

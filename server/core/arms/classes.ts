@@ -2,8 +2,8 @@
  * Arms that a sampler cannot tell apart, as one. Of a million tasks most have never been drawn, and of the others many
  * have shown the same: what a sampler computes by class costs as much as there are different arms, not as there are arms.
  */
-import { lastAtMost, rankedBy } from "../../methods/curriculum/order.ts";
-import { OrderedArms } from "../../methods/curriculum/orderedArms.ts";
+import { lastAtMost, rankedBy } from "../../lib/ordering.ts";
+import { OrderedArms } from "./orderedArms.ts";
 import type { Known } from "../slots/curriculum.ts";
 
 /** What samplers tell arms apart by; `own`: by a column of the sampler's. */

@@ -45,3 +45,39 @@ export type KlImportance = Exclude<z.output<typeof klImportance>, boolean>;
 
 export const klAggregate = z.enum(["objective", "token_mean", "sequence_mean", "sequence_sum"]);
 export type KlAggregate = z.output<typeof klAggregate>;
+
+export const adaptiveSchema = z.strictObject({
+  use: z.literal("adaptive").describe("The coefficient follows the measured divergence."),
+  initial: z.number().positive().default(0.2).describe("The coefficient of the first step."),
+  target: z
+    .number()
+    .positive()
+    .describe("The divergence aimed at: the mean over responses of what `per` makes of their tokens."),
+  per: z
+    .enum(["token", "response"])
+    .default("token")
+    .describe("token: a response's mean over its tokens; response: their sum, e.g. 6 nats."),
+  rule: z
+    .enum(["proportional", "doubling"])
+    .default("proportional")
+    .describe(
+      "proportional: β ← β (1 + clip(D/target − 1, ±error_clip) · rollouts/horizon); doubling: β is doubled where D exceeds target · tolerance, halved where it is below target / tolerance.",
+    ),
+  horizon: z
+    .number()
+    .positive()
+    .default(10000)
+    .describe("proportional: rollouts over which the error acts once (PPO on preferences: 10000)."),
+  gain: z
+    .number()
+    .positive()
+    .optional()
+    .describe("proportional: a fixed step in the place of rollouts / horizon; NLPO: 0.1."),
+  error_clip: z.number().positive().default(0.2).describe("proportional: bound on the relative error."),
+  factor: z.number().gt(1).default(2).describe("doubling: what the coefficient is multiplied or divided by."),
+  tolerance: z.number().min(1).default(1.5).describe("doubling: how far from the target nothing happens."),
+  least: z.number().nonnegative().default(0).describe("Lower bound of the coefficient."),
+  most: z.number().positive().optional().describe("Upper bound of the coefficient; default: none."),
+});
+
+export type AdaptiveOptions = z.output<typeof adaptiveSchema>;

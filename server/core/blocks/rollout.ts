@@ -98,3 +98,5 @@ export function annealed(
   const d = valueAt(decay, clock);
   return (t) => (t <= start ? temperature : Math.max(to, 1 + temperature - Math.exp((t - start) / d)));
 }
+
+export type GrammarSpec = { readonly regex: string } | { readonly choices: readonly string[] };

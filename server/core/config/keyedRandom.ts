@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Random } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
 
 /** A stream for checks that draw a few examples: the same config gives the same findings. */
 export function keyedRandom(...key: readonly (string | number)[]): Random {

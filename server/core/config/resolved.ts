@@ -1,21 +1,16 @@
 /** A config after `extends`, `--set`, defaults and stage overrides: what the run, `explain` and the editor read. */
 import type { JsonObject } from "../../../shared/json.ts";
-import type { AdvantageClip } from "../../methods/advantage/clip.ts";
-import type { AdvantageFilter } from "../../methods/advantage/filter.ts";
+import type { AdvantageClip, AdvantageFilter, Whiten } from "../blocks/advantage.ts";
 import type { AdvantageLevel } from "../slots/advantage.ts";
-import type { Whiten } from "../../methods/advantage/whiten.ts";
-import type { GrammarSpec } from "../../engine/grammar/index.ts";
-import type { PerceptronShape } from "../../engine/perceptron/layers.ts";
-import type { TokenizerConfig } from "../../config/grammar/modelTokenizer.ts";
-import type { Anneal, Perturb, SpanRules, StepEnd, TermAttempts } from "../blocks/rollout.ts";
+import type { PerceptronShape, TokenizerConfig } from "../blocks/models.ts";
+import type { Anneal, Perturb, SpanRules, StepEnd, TermAttempts, GrammarSpec } from "../blocks/rollout.ts";
 import type { Declaration, MethodContext, Scheduled, SlotName } from "../declaration.ts";
 import type { StageConfig } from "./stageConfig.ts";
 import type { RateSchedule } from "../blocks/learningRate.ts";
-import type { AdaptiveOptions } from "../../methods/kl/adaptive.ts";
-import type { KlAggregate, KlImportance, KlWeight } from "../blocks/kl.ts";
+import type { KlAggregate, KlImportance, KlWeight, AdaptiveOptions } from "../blocks/kl.ts";
 import type { KlShown } from "../blocks/klShown.ts";
 import type { RouteCondition, RoutePlace } from "../blocks/routes.ts";
-import type { EntropyOptions } from "../../methods/objective/entropy.ts";
+import type { EntropyOptions } from "../blocks/objective.ts";
 import type { KlRows } from "../seams.ts";
 
 /** A method chosen for a slot, its parameters parsed by its declaration. */

@@ -1,5 +1,6 @@
 /** What branching is made of. */
-import type { Random, Tokenizer } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Tokenizer } from "../seams.ts";
 
 /** What the policy wrote of a rollout, end token included. */
 export interface Branchable {

@@ -7,7 +7,8 @@ import type { Scheduled } from "../declaration.ts";
 import type { Classes, Reading } from "../arms/classes.ts";
 import type { Column } from "../arms/column.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { Arm, Clock, Group, Knob, Random, Stateful, Task, TaskSource } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Arm, Clock, Group, Knob, Stateful, Task, TaskSource } from "../seams.ts";
 
 /** A task source with what the config says of it. */
 export interface SourceOf {

@@ -1,5 +1,5 @@
 /** What the shapes of episodes are made of. */
-import type { Random } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
 
 /** An attempt that has just ended. */
 export interface EndedAttempt {

@@ -3,7 +3,8 @@
  * chooses parents among the tasks that were seen, has children written, gives each an answer, tries them, and keeps
  * those that pass every gate.
  */
-import type { Answered, Group, Pooling, Random, Task } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Answered, Group, Pooling, Task } from "../seams.ts";
 import type { Verdict } from "./curriculum.ts";
 
 /** What is remembered of a task that was rolled out. */

@@ -1,4 +1,5 @@
 /** What guidance is made of; part of the seams. */
+import type { Random } from "../../lib/random.ts";
 import type {
   Arm,
   Clock,
@@ -6,7 +7,6 @@ import type {
   Group,
   Model,
   Models,
-  Random,
   RolloutSource,
   Sample,
   Stateful,

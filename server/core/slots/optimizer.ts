@@ -2,8 +2,7 @@
  * The update rule of an optimiser, apart from what all optimisers share (warm-up, clipping, one program for many
  * weights: see ../optimizer.ts). A rule is arithmetic on one weight, written once against the operations.
  */
-import type { Ops } from "../../engine/devices/ops.ts";
-import type { Named } from "../../engine/devices/runtime.ts";
+import type { Named, Ops } from "../ops.ts";
 
 /** One weight in one update. */
 export interface Moving<T> {

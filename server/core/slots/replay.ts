@@ -1,5 +1,5 @@
 /** What the slots of replay are made of; part of the seams. */
-import type { Random } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
 
 /** A rollout, or a group of them, as the rules of replay see it: of a group, means over its rollouts. */
 export interface Past {

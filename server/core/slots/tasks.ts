@@ -1,6 +1,7 @@
 /** What can be asked. */
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Clock, Group, Random, Stateful } from "../seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Clock, Group, Stateful } from "../seams.ts";
 
 /** A prompt with its answer and environment. */
 export interface Task {

@@ -1,7 +1,7 @@
 /** Carries the policy's operations out one by one with tfjs-core's kernels: what WebAssembly and WebGPU have. */
 import type { Tensor, Tensor1D, Tensor2D } from "@tensorflow/tfjs-core";
 import type * as tfjs from "@tensorflow/tfjs-core";
-import type { Dim, Ops } from "./ops.ts";
+import type { Dim, Ops } from "../../core/ops.ts";
 import { Stream } from "../random.ts";
 
 export type Core = typeof tfjs;

@@ -4,7 +4,7 @@
  * (WebAssembly, WebGPU). Weights, optimiser state and KV caches are device values like any other, so a snapshot of the
  * weights is a second owner of the same values and a failed step leaves nothing half-written.
  */
-import type { Ops } from "./ops.ts";
+import type { Named, Ops } from "../../core/ops.ts";
 
 export type Dtype = "float" | "int";
 
@@ -16,9 +16,6 @@ export interface DeviceTensor {
   read(): Float32Array | Float64Array | Int32Array;
   free(): void;
 }
-
-/** Names of values: feeds of a program, its results, the weights of a model. */
-export type Named<T> = Readonly<Record<string, T>>;
 export type Tensors = Named<DeviceTensor>;
 
 export interface ProgramSpec {
@@ -56,13 +53,6 @@ export interface Runtime {
 export const freeAll = (tensors: Tensors): void => {
   for (const tensor of Object.values(tensors)) tensor.free();
 };
-
-/** A result of a program, by the name its `build` gave it. */
-export function take<T>(values: Named<T>, name: string): T {
-  const value = values[name];
-  if (value === undefined) throw new Error(`internal: no value named ${name}`);
-  return value;
-}
 
 /** The values whose names begin with a prefix, under the rest of their names. */
 export function under<T>(values: Named<T>, prefix: string): Record<string, T> {

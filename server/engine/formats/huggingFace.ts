@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
-import { take } from "../devices/runtime.ts";
+import { take } from "../../core/ops.ts";
 import { SafetensorsFile, writeSafetensors } from "../weights/safetensors.ts";
 import { Scratch, type Room } from "../devices/scratch.ts";
 import { readTokenizer, writeTokenizer, type PolicyTokenizer } from "../tokenizers/index.ts";

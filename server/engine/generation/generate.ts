@@ -9,7 +9,8 @@ import { advance, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./
 import { emptyParts, lanesAtOnce, liveLanes, settle, type Generator, type Part } from "./lanes.ts";
 import { entriesOf, freeMarks } from "./marks.ts";
 import { Waiting } from "./prefill.ts";
-import { freeAll, take, type DeviceTensor } from "../devices/runtime.ts";
+import { take } from "../../core/ops.ts";
+import { freeAll, type DeviceTensor } from "../devices/runtime.ts";
 import { checkDecodeOptions } from "./sampling.ts";
 import { StopTexts } from "./stopTexts.ts";
 import { cacheNames } from "../transformer/decode.ts";

@@ -1,7 +1,8 @@
 /** What lanes have been given and have written, as penalties read it: begun with a job, moved with its lane. */
 import type { Job } from "./jobs.ts";
 import type { Programs } from "../passes/programs.ts";
-import { freeAll, take, type DeviceTensor } from "../devices/runtime.ts";
+import { take } from "../../core/ops.ts";
+import { freeAll, type DeviceTensor } from "../devices/runtime.ts";
 import { moveMarksSpec, seatMarksSpec, type Mark } from "../transformer/penalties.ts";
 
 /** By their names; none where nothing is penalised. */

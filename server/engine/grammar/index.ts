@@ -4,14 +4,13 @@
  * it is reached. Tokens that are only a part of a character are never allowed, and no way is taken that only characters
  * without a token of their own would lead on: so there is always a token to come.
  */
+import type { GrammarSpec } from "../../core/blocks/rollout.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { GrammarState, Tokenizer } from "../../core/seams.ts";
 import { endsOf } from "../../core/ends.ts";
 import { Automaton, type Place } from "../../lib/regex/automaton.ts";
 import { literal, parseRegex, type Expression } from "../../lib/regex/regex.ts";
 import { vocabularyOf, type TextNode, type Vocabulary } from "./vocabulary.ts";
-
-export type GrammarSpec = { readonly regex: string } | { readonly choices: readonly string[] };
 
 const expressionOf = (spec: GrammarSpec): Expression =>
   "regex" in spec ? parseRegex(spec.regex) : { kind: "either", parts: spec.choices.map(literal) };

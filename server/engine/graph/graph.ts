@@ -1,5 +1,5 @@
 /** Emits the policy's operations as nodes of a TensorFlow graph. */
-import type { Dim, Ops } from "../devices/ops.ts";
+import type { Dim, Ops } from "../../core/ops.ts";
 import { COMPLEX, FLOAT, GraphWriter, INT } from "./writer.ts";
 
 export class Graph extends GraphWriter implements Ops<string> {

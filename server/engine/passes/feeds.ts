@@ -1,7 +1,7 @@
 /** What programs are fed: names with element types and ranks, in common sets. */
-import type { Ops } from "../devices/ops.ts";
 import { foldedPartsNames, type Parts } from "../parts.ts";
-import { prefixed, take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { prefixed } from "../devices/runtime.ts";
 
 export type Feeds = Record<string, { dtype: "float" | "int"; rank: number }>;
 export const float = (rank: number): Feeds[string] => ({ dtype: "float", rank });

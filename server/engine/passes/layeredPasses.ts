@@ -25,7 +25,8 @@ import {
   type Passes,
 } from "./passes.ts";
 import { drops, wordHeads } from "../parts.ts";
-import { freeAll, take, under, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
+import { take } from "../../core/ops.ts";
+import { freeAll, under, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import {
   idFeeds,
   modelsOf,

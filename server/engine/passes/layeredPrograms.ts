@@ -3,7 +3,6 @@
  * layers of one kind share a program, whose feeds carry the number of the first of them.
  */
 import type { Channel } from "../../core/seams.ts";
-import type { Ops } from "../devices/ops.ts";
 import {
   detachedHeads,
   foldedPartsNames,
@@ -23,7 +22,8 @@ import {
   sumOverStreams,
   type Feeds,
 } from "./feeds.ts";
-import { prefixed, take, under, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
 import { backwardLayer, embedBackward, finishBackward } from "../transformer/backward.ts";
 import {
   completed,

@@ -3,9 +3,9 @@ import type { Channel } from "../../core/seams.ts";
 import { drops, type gradientShapes, type Parts } from "../parts.ts";
 import { SALTS_PER_LAYER } from "../transformer/dropout.ts";
 import type { Programs } from "./programs.ts";
-import { freeAll, take, type DeviceTensor, type Named, type Tensors } from "../devices/runtime.ts";
+import { take, type Named, countOf } from "../../core/ops.ts";
+import { freeAll, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import type { Columns, Run } from "./score.ts";
-import { countOf } from "../transformer/weights.ts";
 
 /** A model as the passes use it: its programs and one set of weights. */
 export interface Engine {

@@ -5,7 +5,6 @@
 import type { Channel } from "../../core/seams.ts";
 import { extentFeeds, float, matrixFeeds, type Feeds } from "./feeds.ts";
 import * as layered from "./layeredPrograms.ts";
-import type { Ops } from "../devices/ops.ts";
 import {
   drops,
   foldParts,
@@ -16,11 +15,10 @@ import {
   type Parts,
 } from "../parts.ts";
 import { ProgramCache } from "../devices/programCache.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
 import {
   prefixed,
-  take,
   under,
-  type Named,
   type Program,
   type DeviceTensor,
   type ProgramSpec,

@@ -1,7 +1,5 @@
 /** Which weights an optimiser moves, and how their gradients come out of the backward pass. */
-import type { Ops } from "../devices/ops.ts";
-import type { Named } from "../devices/runtime.ts";
-import { countOf } from "../transformer/weights.ts";
+import { type Named, type Ops, countOf } from "../../core/ops.ts";
 
 export interface Trained {
   /** Tells sets apart: programs over equal keys are shared. */

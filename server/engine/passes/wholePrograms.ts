@@ -1,9 +1,9 @@
 /** Programs over whole micro-batches, head included: for models whose activations and logits fit together. */
 import type { Channel } from "../../core/seams.ts";
-import type { Ops } from "../devices/ops.ts";
 import { detachedHeads, seedFeed, trainedGradients, trainingOf, wordHeads, type Parts } from "../parts.ts";
 import { float, floatFeeds, foldedFeeds, int, perStream, streamNumbers, sumOverStreams } from "./feeds.ts";
-import { prefixed, take, under, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
 import { backward } from "../transformer/backward.ts";
 import { forward, keptRanks } from "../transformer/forward.ts";
 import { channelValues, headBackward, type HeadInput } from "../transformer/head.ts";

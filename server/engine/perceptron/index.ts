@@ -1,10 +1,12 @@
 /** Opening a multilayer perceptron beside the policy. */
 import type { OptimizerChoice } from "../../core/declaration.ts";
 import type { TrainablePolicy } from "../policySetup.ts";
-import { initialPerceptron, type PerceptronShape } from "./layers.ts";
+import type { PerceptronShape } from "../../core/blocks/models.ts";
+export { activations, type PerceptronShape } from "../../core/blocks/models.ts";
+import { initialPerceptron } from "./layers.ts";
 import { TrainablePerceptron } from "./perceptron.ts";
 
-export { activations, perceptronWeights, type PerceptronShape } from "./layers.ts";
+export { perceptronWeights } from "./layers.ts";
 export { TrainablePerceptron } from "./perceptron.ts";
 
 export const openPerceptron = (options: {

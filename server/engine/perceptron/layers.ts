@@ -2,21 +2,9 @@
  * A multilayer perceptron: h₀ = x, hᵢ₊₁ = act(hᵢ Wᵢ + bᵢ), and no activation behind the last. Forward and backward, once
  * for every runtime.
  */
-import type { Ops } from "../devices/ops.ts";
+import type { Activation, PerceptronShape } from "../../core/blocks/models.ts";
 import { Stream } from "../random.ts";
-import { take, type Named } from "../devices/runtime.ts";
-
-export const activations = ["relu", "silu", "tanh"] as const;
-export type Activation = (typeof activations)[number];
-
-export interface PerceptronShape {
-  /** Numbers in a row of features. */
-  readonly inputs: number;
-  /** Of the hidden layers, in order; none: a linear map. */
-  readonly widths: readonly number[];
-  readonly outputs: number;
-  readonly activation: Activation;
-}
+import { take, type Named, type Ops } from "../../core/ops.ts";
 
 /** Extents of each layer's matrix. */
 const extentsOf = ({ inputs, widths, outputs }: PerceptronShape): (readonly [number, number])[] => {

@@ -4,20 +4,20 @@ import type { OptimizerChoice } from "../../core/declaration.ts";
 import type { Features, Model, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/seams.ts";
 import { Optimizer } from "../weights/optimizer.ts";
 import { ProgramCache } from "../devices/programCache.ts";
+import { take, type Named } from "../../core/ops.ts";
 import {
   exactFloats,
   floats,
   freeAll,
   prefixed,
-  take,
   type DeviceTensor,
-  type Named,
   type Program,
   type Runtime,
   type Tensors,
 } from "../devices/runtime.ts";
 import { checkSizes } from "../sharing.ts";
-import { perceptronWeights, type PerceptronShape } from "./layers.ts";
+import type { PerceptronShape } from "../../core/blocks/models.ts";
+import { perceptronWeights } from "./layers.ts";
 import { averageSpec, gradientSpec, predictSpec, trainedPerceptron } from "./programs.ts";
 import { readPerceptron, writePerceptron } from "./stored.ts";
 

@@ -1,9 +1,10 @@
 /** The programs of a multilayer perceptron. */
 import { extentFeeds, float } from "../passes/feeds.ts";
-import type { Ops } from "../devices/ops.ts";
-import { prefixed, take, under, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
 import type { Trained } from "../passes/trained.ts";
-import { perceptronBackward, perceptronForward, perceptronWeights, type PerceptronShape } from "./layers.ts";
+import type { PerceptronShape } from "../../core/blocks/models.ts";
+import { perceptronBackward, perceptronForward, perceptronWeights } from "./layers.ts";
 
 const weightFeeds = (shape: PerceptronShape) => prefixed("w/", extentFeeds(perceptronWeights(shape)));
 

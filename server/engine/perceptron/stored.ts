@@ -5,9 +5,10 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { readFailure, UserError } from "../../../shared/errors.ts";
 import type { OptimizerState } from "../weights/optimizer.ts";
-import type { Named } from "../devices/runtime.ts";
+import type { Named } from "../../core/ops.ts";
 import { readSafetensors, writeSafetensors } from "../weights/safetensors.ts";
-import { activations, perceptronWeights, type PerceptronShape } from "./layers.ts";
+import { activations, type PerceptronShape } from "../../core/blocks/models.ts";
+import { perceptronWeights } from "./layers.ts";
 
 export interface StoredPerceptron {
   readonly shape: PerceptronShape;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { readFailure, UserError } from "../../../shared/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
-import type { TokenizerConfig } from "../../config/grammar/modelTokenizer.ts";
+import type { TokenizerConfig } from "../../core/blocks/models.ts";
 import { CharacterTokenizer } from "./characters.ts";
 import { readTokenizer, type PolicyTokenizer } from "./index.ts";
 import { trainBytePairs } from "./trainBytePairs.ts";

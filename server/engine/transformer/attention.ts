@@ -1,6 +1,5 @@
 /** Causal attention over whole rows, forward and backward. */
-import type { Dim, Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Dim, type Ops } from "../../core/ops.ts";
 import { linear, linearBackward, type Gradients } from "./linear.ts";
 import { rms, rmsBackward } from "./norm.ts";
 import { headWidth, type Shape } from "./weights.ts";

@@ -1,6 +1,6 @@
 /** The backward pass by hand: from the gradient by the final states to gradients by the folded matrices. */
-import type { Ops } from "../devices/ops.ts";
-import { take, under, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { under } from "../devices/runtime.ts";
 import { attentionBackward, type Extents } from "./attention.ts";
 import { feedForwardBackward } from "./feedForward.ts";
 import { surroundings, type Surroundings } from "./forward.ts";

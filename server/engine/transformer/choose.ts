@@ -2,8 +2,8 @@
  * Choosing the next token of every lane inside the program, so that no logits cross: adjustments, temperature, filters,
  * one draw by inverse CDF, and what is told of the choice. `sampling.ts` states the same for one row, plainly.
  */
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { type ProgramSpec } from "../devices/runtime.ts";
 import { entropy, exponentials } from "./head.ts";
 import { markFeeds, marksOf, penalise, penaltyFeeds, type Penalised } from "./penalties.ts";
 

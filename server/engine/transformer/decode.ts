@@ -1,7 +1,7 @@
 /** Programs of generation: prefill of prompts, one decoding step over a KV cache, and moving lanes between caches. */
-import type { Dim, Ops } from "../devices/ops.ts";
 import { perStream, streamNumbers } from "../passes/feeds.ts";
-import { take, prefixed, under, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Dim, type Ops } from "../../core/ops.ts";
+import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
 import { foldedNames } from "./fold.ts";
 import { choose, settingFeeds, type Choosing } from "./choose.ts";
 import { feedForward } from "./feedForward.ts";

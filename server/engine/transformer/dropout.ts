@@ -3,8 +3,7 @@
  * cannot serve then, so every product with an adapted matrix is taken apart, forwards and backwards. The masks are
  * made anew from their seed wherever they are needed: the two halves of a step see the same.
  */
-import type { Ops } from "../devices/ops.ts";
-import type { Named } from "../devices/runtime.ts";
+import type { Named, Ops } from "../../core/ops.ts";
 import type { MatrixGradient } from "./linear.ts";
 import type { Adapter } from "./lowRank.ts";
 import { placesByMatrix } from "./lowRank.ts";

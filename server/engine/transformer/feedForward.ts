@@ -1,6 +1,5 @@
 /** down(act(gate(y)) · up(y)), or down(act(up(y))), forward and backward. */
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
 import { linear, linearBackward, type Gradients } from "./linear.ts";
 import type { Shape } from "./weights.ts";
 

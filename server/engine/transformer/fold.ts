@@ -3,8 +3,7 @@
  * The forward and the backward pass then know neither; gradients are unfolded once at the end, over the weights' size
  * instead of the batch's. Everything folded is a matrix: vectors become rows `[1, n]`.
  */
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
 import { foldsFinalGain, foldsGains } from "./norm.ts";
 import { tablePositions } from "./positions.ts";
 import { headWidth, qkvWidth, weightShapes, type Shape } from "./weights.ts";

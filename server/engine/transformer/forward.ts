@@ -1,6 +1,6 @@
 /** The forward pass over whole rows: what training, scoring and prefill share. Activations are kept for `backward`. */
-import type { Ops } from "../devices/ops.ts";
-import { prefixed, take, under, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { prefixed, under } from "../devices/runtime.ts";
 import { attend, attendedByHead, project, type Extents } from "./attention.ts";
 import { feedForward, feedForwardAgain, feedForwardKept, feedForwardLean } from "./feedForward.ts";
 import { linear } from "./linear.ts";

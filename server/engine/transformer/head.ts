@@ -3,8 +3,7 @@
  * scored, `[tokens, width]`: no logits exist for others.
  */
 import type { Channel } from "../../core/seams.ts";
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
 import { linear, type Gradients } from "./linear.ts";
 
 /** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */

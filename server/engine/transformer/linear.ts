@@ -1,6 +1,5 @@
 /** Products with a folded matrix and its bias, and the collection of their gradients. */
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
 
 /** x·W + b; not every matrix has a bias. */
 export function linear<T>(ops: Ops<T>, folded: Named<T>, name: string, x: T): T {

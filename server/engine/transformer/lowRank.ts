@@ -6,15 +6,12 @@
  * The adapters of one matrix (queries, keys and values share `qkv`) lie side by side: A `[in, n · rank]`, and B
  * `[n · rank, out]` with zeros outside each one's own columns.
  */
+import { targets, type Target } from "../../core/blocks/models.ts";
 import { Stream } from "../random.ts";
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops, countOf } from "../../core/ops.ts";
 import { columnFactor, rowGain } from "./fold.ts";
 import type { MatrixGradient } from "./linear.ts";
-import { countOf, headWidth, qkvWidth, type Shape } from "./weights.ts";
-
-export const targets = ["q", "k", "v", "o", "gate", "up", "down"] as const;
-export type Target = (typeof targets)[number];
+import { headWidth, qkvWidth, type Shape } from "./weights.ts";
 
 export interface Adapter {
   readonly rank: number;

@@ -1,6 +1,5 @@
 /** Normalisation of rows. An RMS norm in front of a layer's matrix has its gain folded into that matrix (see fold.ts). */
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
 import type { Gradients } from "./linear.ts";
 import type { Shape } from "./weights.ts";
 

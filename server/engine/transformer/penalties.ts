@@ -7,8 +7,8 @@
  * - `counts` is how often the response has each token: the frequency penalty is subtracted that often, the presence penalty
  *   once (as OpenAI's interface and vLLM have them).
  */
-import type { Ops } from "../devices/ops.ts";
-import { take, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { type ProgramSpec } from "../devices/runtime.ts";
 
 /** Which marks a program of choosing reads. */
 export interface Penalised {

@@ -1,6 +1,6 @@
 /** How a model knows where a token stands: rotary tables, learned vectors, and which positions a layer may see. */
 import { ROUND, roundUp } from "../passes/layout.ts";
-import type { Dim, Ops } from "../devices/ops.ts";
+import type { Dim, Ops } from "../../core/ops.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
 /** Rotary tables of models that promise more would take more memory than a row of that length ever leaves. */

@@ -5,7 +5,8 @@
  * queries, keys, values; inside a query or key head the two halves of a rotary pair lie next to each other, which
  * makes the rotation one complex product. Checkpoints undo both (see checkpoint.ts).
  */
-import type { Named } from "../devices/runtime.ts";
+import { countOf } from "../../core/ops.ts";
+import type { Named } from "../../core/ops.ts";
 import { Stream } from "../random.ts";
 import { fresh, type Room } from "../devices/scratch.ts";
 
@@ -133,9 +134,6 @@ function layerShapes(shape: Shape): Record<string, readonly number[]> {
     ...only(style.post_norms, normShapes(shape, "post_norm2")),
   };
 }
-
-export const countOf = (shape: readonly number[]): number =>
-  shape.reduce((product, extent) => product * extent, 1);
 export const parameterCount = (shape: Shape): number => countMatching(shape, () => true);
 /** Numbers in the weights of these names, as `weightShapes` has them. Layers are alike: one is looked at. */
 export function countMatching(shape: Shape, isWanted: (name: string) => boolean): number {

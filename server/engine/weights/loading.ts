@@ -4,7 +4,8 @@
  */
 import { reading, type OpenWeights } from "../formats/model.ts";
 import type { Programs } from "../passes/programs.ts";
-import { freeAll, take, type DeviceTensor, type Named, type Runtime } from "../devices/runtime.ts";
+import { take, type Named } from "../../core/ops.ts";
+import { freeAll, type DeviceTensor, type Runtime } from "../devices/runtime.ts";
 import { Scratch } from "../devices/scratch.ts";
 import { foldedNames, foldedShapes, foldSources } from "../transformer/fold.ts";
 import { weightShapes } from "../transformer/weights.ts";

@@ -8,7 +8,8 @@
  */
 import { UserError } from "../../../shared/errors.ts";
 import type { OptimizerChoice } from "../../core/declaration.ts";
-import type { Random, UpdatePlan } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { UpdatePlan } from "../../core/seams.ts";
 import {
   methodKey,
   noiseSpec,
@@ -19,11 +20,11 @@ import {
   type Method,
 } from "./optimizerPrograms.ts";
 import type { ProgramCache } from "../devices/programCache.ts";
+import { take, countOf } from "../../core/ops.ts";
 import {
   floats,
   freeAll,
   prefixed,
-  take,
   under,
   type DeviceTensor,
   type Runtime,
@@ -31,7 +32,6 @@ import {
 } from "../devices/runtime.ts";
 import type { StoredTensors } from "./safetensors.ts";
 import { trainedCount, type Trained } from "../passes/trained.ts";
-import { countOf } from "../transformer/weights.ts";
 
 export const WHOLE_PARAMETERS = 10e6;
 /** No clipping: larger than any finite norm's use, small enough to stay finite. */

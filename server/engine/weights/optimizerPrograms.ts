@@ -1,7 +1,7 @@
 /** The programs of an optimiser step: unfolding, the norm, clipping, and the method's update rule on each weight. */
-import type { Ops } from "../devices/ops.ts";
 import type { Moved, UpdateRule } from "../../core/slots/optimizer.ts";
-import { prefixed, take, under, type Named, type ProgramSpec } from "../devices/runtime.ts";
+import { take, type Named, type Ops } from "../../core/ops.ts";
+import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
 import { decays, type Trained } from "../passes/trained.ts";
 
 type Feeds = Record<string, { readonly dtype: "float"; readonly rank: number }>;

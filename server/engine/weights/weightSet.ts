@@ -3,7 +3,8 @@ import { lazyWeights, readEvery, reading, type OpenWeights, type Weights } from 
 import { foldStreamed, readFrozen, uploadAll } from "./loading.ts";
 import { frozenNames, mergedNames } from "../parts.ts";
 import type { Programs } from "../passes/programs.ts";
-import { floats, freeAll, prefixed, take, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
+import { take } from "../../core/ops.ts";
+import { floats, freeAll, prefixed, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 
 /** The frozen decoder under an adapter: folded once, shared by every set of adapters over it. */
 export class BaseWeights {

@@ -1,7 +1,7 @@
 /** Keys and values that may stand at the cursor. */
 import { CompletionItemKind, type CompletionItem } from "vscode-languageserver";
 import type { Json } from "../../../shared/json.ts";
-import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
 import type { ForeignDocument } from "../document.ts";
 import { scheduleText } from "../facts/scheduleWords.ts";
 import { Model } from "../model.ts";

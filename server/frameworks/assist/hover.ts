@@ -1,6 +1,6 @@
 /** What is known of the setting under the cursor. */
 import type { Hover } from "vscode-languageserver";
-import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
 import type { ForeignDocument, Setting } from "../document.ts";
 import { standIn } from "../check/release.ts";
 import { geometryText, isBatchKey } from "../geometry.ts";

@@ -1,5 +1,5 @@
 /** What is being written at the cursor: told by the lines around it, for the text is rarely whole there. */
-import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
 import type { ForeignDocument, Sign } from "../document.ts";
 import { trainers } from "../trl/trainers.ts";
 

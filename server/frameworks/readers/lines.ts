@@ -1,6 +1,5 @@
 /** Offsets of a text as lines and characters. */
-import type { Range } from "../../config/check/diagnostic.ts";
-import { LineTable } from "../../lib/lines.ts";
+import { LineTable, type Range } from "../../lib/lines.ts";
 import type { Span } from "../shell/traced.ts";
 
 export class Lines extends LineTable {

@@ -1,6 +1,6 @@
 /** What the readers find, before anything is known of versions. */
 import type { Json } from "../../../shared/json.ts";
-import type { Range } from "../../config/check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
 
 export interface Written {

@@ -2,7 +2,7 @@
 import type { CompletionItem, MarkupContent } from "vscode-languageserver";
 import { MarkupKind } from "vscode-languageserver";
 import { withDefaults } from "../../config/stages.ts";
-import type { Position } from "../../config/check/diagnostic.ts";
+import type { Position } from "../../lib/lines.ts";
 import {
   child,
   mapNode,

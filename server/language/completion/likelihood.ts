@@ -1,6 +1,6 @@
 /** What published methods choose where, counted over the presets: the measure of what somebody is likely to write. */
 import { readFileSync } from "node:fs";
-import { listPresets } from "../../rules/reading.ts";
+import { listPresets } from "../../config/presets.ts";
 import { textOf, type SourceNode } from "../../config/text/node.ts";
 import { halfRead } from "../half/halfRead.ts";
 import type { Step } from "../spot.ts";

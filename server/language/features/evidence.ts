@@ -10,11 +10,13 @@ import {
 } from "vscode-languageserver";
 import { z } from "zod";
 import { commands } from "../../../shared/contributions.ts";
-import type { Diagnostic, Range } from "../../config/check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
+import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { startOfFile } from "../../config/text/node.ts";
 import type { OpenConfig } from "../documents.ts";
 import { steady } from "../moved.ts";
-import { usualEvidence, type Evidence, type EvidenceFinding } from "../evidence.ts";
+import type { EvidenceFinding } from "../../analysis/evidence/types.ts";
+import { usualEvidence, type Evidence } from "../evidence.ts";
 import type { Feature, LanguageContext } from "../feature.ts";
 
 const section = "gradus.evidence";

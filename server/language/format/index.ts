@@ -3,7 +3,7 @@ import type { TextEdit } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { isDeepStrictEqual } from "node:util";
 import { parseDocument, type Document } from "yaml";
-import type { Range } from "../../config/check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 import { firstBeyond } from "../../lib/yamlAliases.ts";
 import { applied, layout, type Change } from "./layout.ts";
 import { Unformattable } from "./pieces.ts";

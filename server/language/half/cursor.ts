@@ -2,7 +2,8 @@
  * Where a half-written document would go on. A mark is put at the cursor and the text is read as far as it makes
  * sense; the mark's place in the tree is the answer, and the scalar that holds it is what an accepted word replaces.
  */
-import type { Position, Range, TextEdit } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
+import type { TextEdit } from "../../config/check/diagnostic.ts";
 import type { Origin, SourceNode } from "../../config/text/node.ts";
 import { halfRead } from "./halfRead.ts";
 import { Watch, type Token } from "./watch.ts";

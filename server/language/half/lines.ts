@@ -1,7 +1,7 @@
 /** The lines of a half-written text: which of them say something, and what they begin with. */
 import { firstWhere } from "../../../shared/firstWhere.ts";
 import { startOfFile, TextOrigin, type Origin } from "../../config/text/node.ts";
-import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, unquoted } from "./scalars.ts";
 import type { Watch } from "./watch.ts";
 

@@ -1,6 +1,6 @@
 /** A computed value behind the line that it follows from. */
 import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
-import type { Position } from "../../config/check/diagnostic.ts";
+import type { Position } from "../../lib/lines.ts";
 
 export interface Hint {
   /** The line behind whose text it stands. */

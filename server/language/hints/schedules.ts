@@ -6,7 +6,7 @@ import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
 import { nameOf } from "../../config/check/method.ts";
 import { placeAt } from "../../config/build/stagePlan.ts";
 import type { Clock } from "../../core/seams.ts";
-import type { LastRun } from "../evidence.ts";
+import type { LastRun } from "../../analysis/evidence/types.ts";
 import { visits, type Visit } from "../walk.ts";
 import type { Hint } from "./hint.ts";
 import { rlSteps } from "./scopes.ts";

@@ -2,7 +2,7 @@
 import { formatSeconds } from "../../../shared/format.ts";
 import { entry } from "../../config/text/node.ts";
 import type { RunConfig } from "../../core/config/resolved.ts";
-import type { LastRun } from "../evidence.ts";
+import type { LastRun } from "../../analysis/evidence/types.ts";
 import { whole, type Hint } from "./hint.ts";
 import type { Scope } from "./scopes.ts";
 

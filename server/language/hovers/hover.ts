@@ -1,8 +1,8 @@
 /** What a key or value means: summary, formula, range, default, sources, and who wrote the value in force. */
 import { dirname } from "node:path";
 import { MarkupKind, type Hover } from "vscode-languageserver";
-import type { Position } from "../../config/check/diagnostic.ts";
-import type { LoadedConfig } from "../../rules/reading.ts";
+import type { Position } from "../../lib/lines.ts";
+import type { LoadedConfig } from "../../rules/load.ts";
 import { fileReference, nameOf } from "../../config/check/method.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
 import { referenceOf } from "../../core/references.ts";

@@ -1,5 +1,5 @@
 /** What would hold without a file's own line: the parents', or the default. */
-import { loadConfig, type LoadedConfig } from "../../rules/reading.ts";
+import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import { child, toJson, type SourceNode } from "../../config/text/node.ts";
 import { usualAt } from "../usual.ts";
 import { placeText, throughText } from "./origin.ts";

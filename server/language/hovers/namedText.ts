@@ -3,7 +3,7 @@ import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
 import { metricNamed, type Metric } from "../../../shared/metrics.ts";
-import { presetNamed } from "../../rules/reading.ts";
+import { presetNamed } from "../../config/presets.ts";
 import { chosenOf, fileReference, longForm, nameOf } from "../../config/check/method.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
 import type { Reference } from "../../core/references.ts";

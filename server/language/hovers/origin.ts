@@ -1,7 +1,7 @@
 /** Where a value in force was written, as a hover tells it. */
 import { basename, dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { LoadedConfig } from "../../rules/reading.ts";
+import type { LoadedConfig } from "../../rules/load.ts";
 
 type Origin = LoadedConfig["origins"][string];
 

@@ -1,5 +1,5 @@
 /** Every place of a document that names a stage, task, reward term, model or value head. */
-import type { Range } from "../../config/check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 import { chosenOf, longForm, nameOf } from "../../config/check/method.ts";
 import { child, entry, textOf, type SourceNode } from "../../config/text/node.ts";
 import { isSchema } from "../../config/check/values.ts";

@@ -1,5 +1,5 @@
 /** A name under the cursor, and everywhere else that it stands for the same thing. */
-import type { Position } from "../../config/check/diagnostic.ts";
+import type { Position } from "../../lib/lines.ts";
 import { contains } from "../locate.ts";
 import type { ConfigFile, ConfigFiles } from "./configFiles.ts";
 import { policyWords } from "./naming.ts";

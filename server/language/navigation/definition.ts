@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Location } from "vscode-languageserver";
-import type { Position, Range } from "../../config/check/diagnostic.ts";
+import type { Position, Range } from "../../lib/lines.ts";
 import { nameOf } from "../../config/check/method.ts";
 import { startOfFile, textOf, type SourceNode } from "../../config/text/node.ts";
 import { presetsFolder } from "../../config/presets.ts";

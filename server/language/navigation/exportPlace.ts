@@ -1,5 +1,5 @@
 /** Where a reward's file declares the function that a config names, found by reading: nothing is executed. */
-import type { Range } from "../../config/check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 import { startOfFile } from "../../config/text/node.ts";
 import { limits, readText, regularFile, UnfitFile } from "../../lib/inputFile.ts";
 

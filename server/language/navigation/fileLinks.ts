@@ -1,7 +1,7 @@
 /** The files that a config names: parents, reward functions, datasets, models, texts. */
 import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import type { Range } from "../../config/check/diagnostic.ts";
+import type { Range } from "../../lib/lines.ts";
 import { parentFile } from "../../config/extend.ts";
 import { fileReference } from "../../config/check/method.ts";
 import { textOf, type SourceNode } from "../../config/text/node.ts";

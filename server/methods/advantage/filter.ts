@@ -1,29 +1,7 @@
 /** Leaving advantages out: outliers, one sign, all but the best. */
-import { z } from "zod";
+import type { AdvantageFilter } from "../../core/blocks/advantage.ts";
 import { deviation, mean } from "./spread.ts";
 import type { Units } from "../../core/slots/advantage.ts";
-
-const options = z.strictObject({
-  sigma: z
-    .number()
-    .positive()
-    .optional()
-    .describe("Advantages further than so many standard deviations from the step's mean become 0."),
-  beyond: z.number().positive().optional().describe("Advantages larger than this, either way, become 0."),
-  keep: z
-    .enum(["positive", "negative", "nonzero"])
-    .optional()
-    .describe("Only these train; the others have no advantage, and count in no normaliser."),
-  above: z.number().optional().describe("Only advantages above this train."),
-  top: z
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
-    .describe("Only the rollouts in the highest share by their mean advantage train, e.g. 0.1."),
-});
-export const filterSchema = z.union([z.literal("none"), options]);
-export type AdvantageFilter = z.output<typeof filterSchema>;
 
 const keeps = {
   positive: (value: number): boolean => value > 0,

@@ -1,26 +1,7 @@
 /** Standardising finished advantages over the whole step. */
-import { z } from "zod";
+import { whitenOptions as options, type Whiten } from "../../core/blocks/advantage.ts";
 import { inSlices } from "../../lib/slices.ts";
 import { Moments } from "../../lib/moments.ts";
-
-const options = z.strictObject({
-  over: z
-    .enum(["responses", "tokens"])
-    .default("tokens")
-    .describe("What counts once in mean and spread: each unit of the level, or each token that trains."),
-  center: z.boolean().default(true).describe("Whether the mean is subtracted."),
-  scale: z.boolean().default(true).describe("Whether it is divided by the standard deviation."),
-  population: z.boolean().default(false).describe("Divide by n instead of n − 1."),
-  epsilon: z.number().nonnegative().optional().describe("ε; default 1e-8 over tokens, 1e-4 over responses."),
-  inside: z
-    .enum(["variance", "deviation", "floor"])
-    .optional()
-    .describe(
-      "Where ε stands: √(var + ε) (verl), std + ε (TRL), or √max(var, ε) (OpenRLHF). Default: verl's over tokens, TRL's over responses.",
-    ),
-});
-export const whitenSchema = z.union([z.enum(["none", "responses", "tokens"]), options]);
-export type Whiten = z.output<typeof whitenSchema>;
 
 function divisor(variance: number, epsilon: number, inside: "variance" | "deviation" | "floor"): number {
   if (inside === "variance") return Math.sqrt(variance + epsilon);

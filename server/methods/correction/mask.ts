@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { correction } from "../../core/declaration.ts";
-import { Rule } from "../objective/surrogates/surrogate.ts";
+import { Rule } from "../../core/touched.ts";
 import type { CorrectionInput } from "../../core/seams.ts";
+import { gather } from "../../core/rejection.ts";
 import {
   actsWhere,
   clampParam,
   columnOf,
   distributionParams,
-  gather,
   logRatios,
   modelsOf,
   normalise,

@@ -1,8 +1,9 @@
 /** What corrections share: log-ratios between two of the distributions that a token has a probability under. */
+import { gather } from "../../core/rejection.ts";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import type { Matter } from "../../core/declaration.ts";
-import { sampledColumn } from "../objective/surrogates/ratioAnchor.ts";
+import { sampledColumn } from "../../core/columns.ts";
 import type { CorrectionInput, Model } from "../../core/seams.ts";
 
 const name = z.enum(["behaviour", "sampled", "proximal", "reference", "now"]);
@@ -77,25 +78,6 @@ export const unitParam = z
   .describe(
     "token: each token's ratio; sequence: the whole response's (product); sequence_mean: its geometric mean.",
   );
-
-/** Replaces each row's trained values by the row's sum or mean, in place. */
-export function gather(
-  values: Float64Array,
-  { batch, weights }: { readonly batch: CorrectionInput["batch"]; readonly weights: ArrayLike<number> },
-  how: "sum" | "mean",
-): void {
-  for (let row = 0; row < batch.rows; row++) {
-    const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-    let sum = 0;
-    let count = 0;
-    for (let i = from; i < to; i++) {
-      if (weights[i] === 0) continue;
-      sum += values[i]!;
-      count += 1;
-    }
-    if (count > 0) values.fill(how === "mean" ? sum / count : sum, from, to);
-  }
-}
 
 /** Log-ratios to ratios of a unit, in place; `bound` holds the log-ratio. */
 export function ratiosOf(

@@ -2,7 +2,7 @@
  * Concepts of one task, drawn together (SwS, and its released sampler): the first as often as it is named, each further one
  * by how often tasks name it together with those drawn, and by how near its vector is to the mean of theirs.
  */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 import { proportional, softmax } from "./drawing.ts";
 import { cosineWithSum, type Vectors } from "./similarity.ts";
 

@@ -1,5 +1,5 @@
 /** Drawing in proportion. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 
 /** exp(score / temperature) before normalisation: the largest is 1. */
 export function softmax(scores: readonly number[], temperature: number): number[] {

@@ -1,11 +1,13 @@
 /** Tasks that are made while the run goes on: a source that is empty at first. */
 import { z } from "zod";
 import { formatFraction } from "../../../shared/format.ts";
-import type { Clock, Group, Random, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Clock, Group, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
 import { joined, partOf } from "../../core/saved.ts";
 import { ConceptBook } from "./conceptBook.ts";
 import { Memory, type Family, type Weighed } from "./memory.ts";
-import { lineageOf, taskSchema } from "./task.ts";
+import { taskSchema } from "../../core/savedTask.ts";
+import { lineageOf } from "./task.ts";
 import type { Seen, Selector, Transform } from "../../core/slots/generation.ts";
 
 /** Tasks that are remembered as possible parents. */

@@ -1,7 +1,8 @@
 /** What is remembered of the tasks that may become parents: their last groups. Bounded; the oldest are forgotten. */
 import { z } from "zod";
-import type { Answered, Group, Random, Saved, Stateful, Task } from "../../core/seams.ts";
-import { taskSchema } from "./task.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Answered, Group, Saved, Stateful, Task } from "../../core/seams.ts";
+import { taskSchema } from "../../core/savedTask.ts";
 import { proportional, softmax } from "./drawing.ts";
 import type { Seen, Selector, Skill } from "../../core/slots/generation.ts";
 

@@ -1,5 +1,6 @@
 /** One round: parents → children → answers → gates. What rolls out and what writes is given. */
-import type { Group, Random, Task } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Group, Task } from "../../core/seams.ts";
 import type { GeneratedTasks } from "./generatedTasks.ts";
 import { admitted, examined } from "./gating.ts";
 import { withoutLineage } from "./task.ts";

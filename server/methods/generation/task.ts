@@ -3,25 +3,6 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Task } from "../../core/seams.ts";
 
-/** Optional keys that are absent, not undefined, as `Task` has them. */
-export const taskSchema = z
-  .object({
-    id: z.string(),
-    source: z.string(),
-    env: z.string(),
-    prompt: z.string(),
-    begin: z.string().optional(),
-    answer: z.string().optional(),
-    data: z.record(z.string(), z.json()),
-    solution: z.string().optional(),
-  })
-  .transform(({ begin, answer, solution, ...task }): Task => ({
-    ...task,
-    ...(begin === undefined ? {} : { begin }),
-    ...(answer === undefined ? {} : { answer }),
-    ...(solution === undefined ? {} : { solution }),
-  }));
-
 const lineageSchema = z.object({
   parents: z.array(z.string()).min(1),
   generation: z.number().int().min(1),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { mask } from "../../core/declaration.ts";
-import { rejectionParams, within } from "../correction/reject.ts";
+import { rejectionParams, within } from "../../core/rejection.ts";
 import type { Batch } from "../../core/seams.ts";
 
 /** log π_old / π_sampled per token; 0 where either is unknown: such a token is not judged. */

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { optimizer } from "../../core/declaration.ts";
-import type { Ops } from "../../engine/devices/ops.ts";
-import { take, type Named } from "../../engine/devices/runtime.ts";
-import { countOf } from "../../engine/transformer/weights.ts";
+import { take, type Named, type Ops, countOf } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, towards, type Moving, type UpdateRule } from "../../core/slots/optimizer.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { optimizer } from "../../core/declaration.ts";
-import { take } from "../../engine/devices/runtime.ts";
+import { take } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, type UpdateRule } from "../../core/slots/optimizer.ts";
 

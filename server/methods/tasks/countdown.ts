@@ -2,9 +2,11 @@ import { z } from "zod";
 import { template } from "../../core/references.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { taskSource } from "../../core/declaration.ts";
-import type { Random, Task } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Task } from "../../core/seams.ts";
 import { eachExpression, operators, write, type Operator } from "./countdownExpressions.ts";
-import { fill, generated, unfill, wholeKnob } from "./generated.ts";
+import { fill } from "../../core/templates.ts";
+import { generated, unfill, wholeKnob } from "./generated.ts";
 
 const params = z.object({
   numbers: z

@@ -1,5 +1,5 @@
 /** The flat expressions over a set of numbers: what a countdown task can be solved by, and the exact values they have. */
-import type { Random } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
 
 export const operators = ["+", "-", "*", "/"] as const;
 export type Operator = (typeof operators)[number];

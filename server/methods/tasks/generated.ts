@@ -1,6 +1,6 @@
 /** What the built-in environments share: a generator of endless tasks becomes a source with a held-out split. */
-import { randomStream } from "../../lib/random.ts";
-import type { Knob, Random, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
+import type { Knob, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 
 /** How often a generator is asked for a task of the wanted split before the source says that it has none. */
@@ -125,7 +125,3 @@ export function unfill(
   const found = new RegExp(`^${pattern.join("")}$`).exec(text.trim());
   return found === null ? null : { ...found.groups };
 }
-
-/** Fills `{key}` places of a template. Unknown keys stay as they are written. */
-export const fill = (template: string, values: Readonly<Record<string, string>>): string =>
-  template.replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);

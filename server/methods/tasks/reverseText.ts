@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { template } from "../../core/references.ts";
 import { taskSource } from "../../core/declaration.ts";
-import type { Random, Task } from "../../core/seams.ts";
-import { fill, generated, unfill, wholeKnob } from "./generated.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Task } from "../../core/seams.ts";
+import { fill } from "../../core/templates.ts";
+import { generated, unfill, wholeKnob } from "./generated.ts";
 
 const params = z.object({
   lengths: z

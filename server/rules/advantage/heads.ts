@@ -1,8 +1,8 @@
 /** Value heads of the policy: who reads them, and who trains them. */
 import { z } from "zod";
 import { objectiveNeeds, plannedLearners } from "../../algorithm/loss/modelsRead.ts";
-import { headOf } from "../../methods/objective/channelNames.ts";
-import type { ValueHead } from "../../engine/parts.ts";
+import { headOf } from "../../core/channelNames.ts";
+import type { ValueHead } from "../../core/blocks/models.ts";
 import type { Channel } from "../../core/seams.ts";
 import { referenceOf } from "../../core/references.ts";
 import type { AdvantageConfig, RunConfig, StageBody } from "../../core/config/resolved.ts";

@@ -1,5 +1,5 @@
 import { lackOfHeads } from "./heads.ts";
-import { headLogpChannel } from "../../methods/objective/channelNames.ts";
+import { headLogpChannel } from "../../core/channelNames.ts";
 import { placeOf, underneath, type Rule } from "../rule.ts";
 
 /** What perturbs the policy's logits are heads of the policy with a value for every word. */

@@ -3,7 +3,8 @@ import { boxOf, type Ranges, type Varied } from "../../methods/curriculum/arms/b
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
-import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 /** undefined: its parameters make no task, which is told elsewhere. */
 function variedBy(task: TaskConfig): Varied | undefined {

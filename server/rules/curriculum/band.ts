@@ -1,6 +1,7 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { SourceEdits } from "../../config/text/edits.ts";
-import { mine, pathIn, placeOf, underneath, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
 
 /** Methods that take what lies between `low` and `high`, by slot; what an empty band comes to; the ends of its range. */
 const bands = {

@@ -1,5 +1,6 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
-import { tell, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { tell, type Rule } from "../rule.ts";
 
 /** Success rates that a group of a size can have, inside a band. */
 function ratesIn(group: number, low: number, high: number, inclusive: boolean): number[] {

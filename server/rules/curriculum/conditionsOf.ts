@@ -1,5 +1,5 @@
 import type { Condition } from "../../core/config/resolved.ts";
-import type { StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
 import { at } from "../rule.ts";
 
 /** One condition of a stage's end with the place it was written at: `until`, or `until.any.0`. */

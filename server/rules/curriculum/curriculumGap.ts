@@ -1,6 +1,7 @@
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
-import { isOwn, placeOf, tell, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
 
 /** The difficulties of a task, where they are whole numbers. */
 function levels(task: TaskConfig): number[] {

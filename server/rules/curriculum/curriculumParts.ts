@@ -3,7 +3,8 @@ import { methods } from "../../methods/index.ts";
 import type { Capability, Declaration } from "../../core/declaration.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 const slots = ["arms", "signal", "estimator", "sampler", "admission", "refill", "budget"] as const;
 type PartSlot = (typeof slots)[number];

@@ -1,11 +1,12 @@
 import { UserError } from "../../../shared/errors.ts";
 import type { Known, Signal } from "../../core/slots/curriculum.ts";
 import type { Group } from "../../core/seams.ts";
-import { createMethod } from "../../core/config/create.ts";
+import { create } from "../../core/create.ts";
 import type { Failing, SlotName } from "../../core/declaration.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 const rollouts = 8;
 /** Beside one that half succeeds, an even share is ½. */
@@ -67,9 +68,9 @@ function shareOf(body: StageBody): number | undefined {
     group: rollouts,
   };
   try {
-    const scores = [rollouts / 2, 0].map((right) => scoreOf(createMethod(signal, context), right));
+    const scores = [rollouts / 2, 0].map((right) => scoreOf(create(signal, context), right));
     const known = knownOf(Float64Array.from(scores));
-    return createMethod(sampler, context).probabilities(known, { step: 0, stageStep: 0 })[1];
+    return create(sampler, context).probabilities(known, { step: 0, stageStep: 0 })[1];
   } catch (error) {
     // Parameters that do not fit one another have a finding of their own.
     if (error instanceof UserError) return undefined;

@@ -1,6 +1,7 @@
 /** `estimator: static` reads a number of every arm, and not every division's arms have one. */
 import type { Fix } from "../../config/check/diagnostic.ts";
-import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 /** What a single task has. */
 const ofTasks = ["prompt_length", "solution_length", "steps", "field"];

@@ -1,7 +1,8 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { conditionsOf, type WrittenCondition } from "./conditionsOf.ts";
 import { metricRange, type Span } from "../ranges.ts";
-import { at as nodeAt, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, type Rule } from "../rule.ts";
 
 type Side = "above" | "below";
 

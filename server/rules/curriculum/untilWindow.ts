@@ -1,7 +1,8 @@
 import { conditionsOf } from "./conditionsOf.ts";
 import type { Condition } from "../../core/config/resolved.ts";
 import { metricsOf } from "../knownNames.ts";
-import { at as nodeAt, keyOf, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { at as nodeAt, keyOf, type Rule } from "../rule.ts";
 
 /** Values that the metric has within the stage: one a step, or one an evaluation. */
 function valuesIn({ config }: StageView, until: Condition, every: number): number {

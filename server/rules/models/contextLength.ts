@@ -3,7 +3,8 @@ import { askedBeyond, attemptsOf, episodeTokens, hasAttempts } from "../../core/
 import { environmentOf } from "../tasks/environments.ts";
 import type { ModelFacts } from "../../core/config/modelFacts.ts";
 import { isReadable } from "../nearFile.ts";
-import { firstTime, mine, pathIn, placeOf, underneath, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { firstTime, mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
 
 /** A tiny model reads one token per character, unless it learns a vocabulary. */
 export function longestPrompt(task: TaskConfig): number {

@@ -1,5 +1,6 @@
 import { lacksOptimizer } from "./models.ts";
-import { isOwn, keyOf, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { isOwn, keyOf, type Rule } from "../rule.ts";
 
 /** Why a copy never differs from what it was at the beginning, or never from its original. */
 function whyIdle(model: ConfigModel, of: string, every: number): string | undefined {

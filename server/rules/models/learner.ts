@@ -1,10 +1,11 @@
 import { drawsActions, plannedLearners, type LearnerPlan } from "../../algorithm/loss/modelsRead.ts";
 import { alwaysModels } from "../../core/references.ts";
 import type { RunConfig } from "../../core/config/resolved.ts";
-import { modelsOf } from "../../methods/objective/channelNames.ts";
+import { modelsOf } from "../../core/channelNames.ts";
 import { headsOf, lackOfHeads, valueHeadsOf } from "../advantage/heads.ts";
 import { lacksOptimizer } from "./models.ts";
-import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 

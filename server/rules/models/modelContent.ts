@@ -2,7 +2,8 @@ import { dirname, relative } from "node:path";
 import { replace } from "../../config/check/report.ts";
 import type { ModelConfig } from "../../core/config/resolved.ts";
 import { isReadable } from "../nearFile.ts";
-import { at as nodeAt, mine, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { at as nodeAt, mine, type Rule } from "../rule.ts";
 
 /** What a run would refuse about a model that is there. */
 export const modelContent: Rule = {

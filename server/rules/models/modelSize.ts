@@ -1,5 +1,6 @@
 import type { ModelConfig } from "../../core/config/resolved.ts";
-import { mine, placeOf, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { mine, placeOf, type Rule } from "../rule.ts";
 
 /** Heads share the width evenly, and rotary positions turn pairs of numbers. */
 export const modelSize: Rule = {

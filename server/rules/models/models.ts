@@ -3,7 +3,8 @@ import { dirname, relative, resolve } from "node:path";
 import { perceptronKeys } from "../../config/grammar/modelFields.ts";
 import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
 import { unknownName, type Finding } from "../../config/check/report.ts";
-import { at as nodeAt, keyOf, mine, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { at as nodeAt, keyOf, mine, type Rule } from "../rule.ts";
 
 /** Names that mean something wherever a model is named; `policy` is `model` and never gets here. */
 const reserved = ["reference", "previous"];

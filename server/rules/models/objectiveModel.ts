@@ -1,6 +1,7 @@
 import { objectiveNeeds } from "../../algorithm/loss/modelsRead.ts";
 import { unknownName } from "../../config/check/report.ts";
-import { at as nodeAt, mine, underneath, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 
 /** Beside the models of the config: the policy when it entered, as an update found it, and before that. */
 const always = ["reference", "proximal", "previous"];

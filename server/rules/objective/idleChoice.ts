@@ -2,7 +2,8 @@ import { branches } from "../../core/config/branchFacts.ts";
 import type { Matter, SlotName } from "../../core/declaration.ts";
 import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { Choice, StageBody } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 /** Whether the sampler draws from another distribution than the model's at temperature 1. */
 function filters({ rollout }: StageBody): boolean {

@@ -1,4 +1,5 @@
-import { isOwn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
 
 /** Objectives whose range bounds the ratio, and the keys that say so. */
 const ranges: Readonly<Record<string, readonly string[]>> = {

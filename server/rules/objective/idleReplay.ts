@@ -1,5 +1,6 @@
 import { scheduledRange } from "../ranges.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 interface Idle {
   readonly path: readonly string[];

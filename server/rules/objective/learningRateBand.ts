@@ -1,5 +1,6 @@
 import { weightsOfBase } from "../../config/baseFacts.ts";
-import { isOwn, placeOf, tell, type ConfigModel, type Rule } from "../rule.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
 
 interface Band {
   readonly what: string;

@@ -1,6 +1,7 @@
 import { isReadable, sibling, unusable } from "../nearFile.ts";
 import { resolve } from "node:path";
-import { at as nodeAt, mine, placeOf, underneath, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { at as nodeAt, mine, placeOf, underneath, type Rule } from "../rule.ts";
 
 /** Files that replay and auxiliary losses name exist. */
 export const replayFile: Rule = {

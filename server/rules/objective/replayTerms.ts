@@ -1,6 +1,7 @@
 import { basename, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
-import { tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { tell, type Rule } from "../rule.ts";
 
 /** Rows of a log hold a number or more for each token: its first lines are longer than a dataset's. */
 const bytes = 2 * 1024 * 1024;

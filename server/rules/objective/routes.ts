@@ -1,6 +1,7 @@
 import type { RoutePlace } from "../../core/blocks/routes.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { isOwn, pathIn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 /** What a place needs that nobody has written: as the end of a sentence, and what to write. */
 const lacks = (to: RoutePlace, { kl, objective }: StageBody): string | undefined => {

@@ -1,16 +1,8 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { AdvantageConfig, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { scheduledRange, termRange } from "../ranges.ts";
-import {
-  firstTime,
-  isOwn,
-  pathIn,
-  placeOf,
-  tell,
-  type ConfigModel,
-  type Rule,
-  type StageView,
-} from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { firstTime, isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
 import { admitsAllWrong, formOf, paysWrongAnswers, rolesOf, type Form } from "./termRoles.ts";
 
 /** Baselines that ask only whether a reward reaches a bound, or that take advantages from elsewhere. */

@@ -1,7 +1,8 @@
 import { perObject } from "../../lib/perObject.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { appliesTo } from "../ranges.ts";
-import { at as nodeAt, isOwn, placeOf, tell, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { at as nodeAt, isOwn, placeOf, tell, type Rule } from "../rule.ts";
 
 const kindOf = perObject(({ declaration, params, use }: RewardTermConfig["term"]) =>
   JSON.stringify([declaration.name, params, declaration.name === "user" ? use : ""]),

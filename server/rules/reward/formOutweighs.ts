@@ -1,6 +1,7 @@
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { appliesTo, paidRange } from "../ranges.ts";
-import { at as nodeAt, isOwn, placeOf, tell, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { at as nodeAt, isOwn, placeOf, tell, type Rule } from "../rule.ts";
 
 const width = (term: RewardTermConfig): number | undefined => {
   const range = paidRange(term);

@@ -3,15 +3,8 @@ import { signatureOf, type Signature } from "../../config/check/signatures/index
 import type { Finding } from "../../config/check/report.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import {
-  at as nodeAt,
-  firstTime,
-  isOwn,
-  tell,
-  type ConfigModel,
-  type Rule,
-  type StageView,
-} from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, firstTime, isOwn, tell, type Rule } from "../rule.ts";
 
 /** What every call is given: see the reward host's `ScoreInput`. */
 const given = ["prompt", "response", "task", "finish", "index", "group", "length", "step", "args"];

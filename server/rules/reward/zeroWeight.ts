@@ -1,6 +1,7 @@
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { scheduledRange } from "../ranges.ts";
-import { at as nodeAt, isOwn, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, isOwn, tell, type Rule } from "../rule.ts";
 
 /** Whether it decides what a success is: then it is worth computing without pay. */
 const decides = ({ reward: { success, terms } }: StageBody, { name }: RewardTermConfig): boolean =>

@@ -1,5 +1,6 @@
 import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
-import { at as nodeAt, isOwn, placeOf, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, isOwn, placeOf, type Rule } from "../rule.ts";
 
 type Action = "refresh_reference" | "reset_optimizer";
 

@@ -1,5 +1,6 @@
 import { saysTheSame } from "../../config/text/node.ts";
-import { at as nodeAt, isOwn, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { at as nodeAt, isOwn, type Rule } from "../rule.ts";
 
 const isRepeated = ({ config: before, body }: StageView, { config: now, body: later }: StageView): boolean =>
   before.kind === now.kind &&

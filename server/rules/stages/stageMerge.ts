@@ -7,7 +7,8 @@ import { unknownName } from "../../config/check/report.ts";
 import type { Origin } from "../../config/text/node.ts";
 import type { RunConfig } from "../../core/config/resolved.ts";
 import type { MergeSource } from "../../core/config/stageConfig.ts";
-import { at as nodeAt, keyOf, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, keyOf, type Rule } from "../rule.ts";
 
 /** A size of a model by the name that its config.json has for it. */
 type Sizes = Readonly<Record<string, number>>;

@@ -1,7 +1,8 @@
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { lacksOptimizer } from "../models/models.ts";
 import { placeIn } from "../placeIn.ts";
-import { at as nodeAt, keyOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, keyOf, tell, type Rule } from "../rule.ts";
 
 const hasPairs = ({ source }: TaskConfig): boolean =>
   source.params["chosen"] !== undefined && source.params["rejected"] !== undefined;

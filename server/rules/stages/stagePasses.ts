@@ -1,5 +1,6 @@
 import { stageBefore } from "../../config/build/crossfade.ts";
-import { keyOf, at as nodeAt, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { keyOf, at as nodeAt, type Rule } from "../rule.ts";
 
 function checkCrossfade({ stages, report, edits }: ConfigModel, view: StageView, index: number): void {
   const { crossfade, steps, name } = view.config;

@@ -1,7 +1,8 @@
 import { child, textOf, type SourceNode } from "../../config/text/node.ts";
 import { stageBlocks } from "../../config/grammar/grammar.ts";
 import { unknownName } from "../../config/check/report.ts";
-import { at as nodeAt, keyOf, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, keyOf, type Rule } from "../rule.ts";
 
 /** Why a stage cannot have a turn. */
 function problemOf(name: string, view: StageView, stages: readonly StageView[]): string | undefined {

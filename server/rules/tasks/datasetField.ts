@@ -10,15 +10,8 @@ import {
 import { changed, type Origin } from "../../config/text/node.ts";
 import { replace, unknownName } from "../../config/check/report.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
-import {
-  at as nodeAt,
-  firstTime,
-  placeOf,
-  tell,
-  type ConfigModel,
-  type Rule,
-  type StageView,
-} from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { at as nodeAt, firstTime, placeOf, tell, type Rule } from "../rule.ts";
 
 const templates = ["prompt", "begin", "answer", "solution", "chosen", "rejected"];
 

@@ -2,7 +2,8 @@ import { sibling, unfitFile } from "../nearFile.ts";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { taskFileKeys } from "../../config/check/method.ts";
-import { at as nodeAt, firstTime, mine, underneath, type Rule, type StageView } from "../rule.ts";
+import type { StageView } from "../../config/check/model.ts";
+import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts";
 
 /** A dataset's or a corpus's file exists. */
 export const datasetFile: Rule = {

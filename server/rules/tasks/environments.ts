@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { UserError } from "../../../shared/errors.ts";
-import { createMethod } from "../../core/config/create.ts";
+import { create } from "../../core/create.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import { perReading } from "../../lib/perObject.ts";
 import type { Knob, Task, TaskSource } from "../../core/seams.ts";
@@ -50,7 +50,7 @@ const environmentIn = perReading((source: TaskConfig["source"]): Environment => 
 function ask(source: TaskConfig["source"]): Environment {
   try {
     const random = keyedRandom("a config's environment");
-    const tasks = createMethod(source, { random, max_tokens: 1, group: 1 });
+    const tasks = create(source, { random, max_tokens: 1, group: 1 });
     const drawn = Array.from(
       { length: draws },
       (_, i) => tasks.draw("train", undefined, random.fork(i)) ?? [],

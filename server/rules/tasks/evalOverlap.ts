@@ -1,7 +1,8 @@
 import { basename, resolve } from "node:path";
 import { perObject } from "../../lib/perObject.ts";
 import type { Choice, StageBody, TaskConfig } from "../../core/config/resolved.ts";
-import { isOwn, placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
 
 const fileOf = ({ source }: TaskConfig): string | undefined => {
   const { dataset } = source.params;

@@ -3,7 +3,8 @@ import { helps } from "../../core/config/guidanceFacts.ts";
 import { fieldsBeside, hasField, linesOfTask } from "../../core/datasetLines.ts";
 import { unknownName } from "../../config/check/report.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
-import { placeOf, tell, type ConfigModel, type Rule, type StageView } from "../rule.ts";
+import type { ConfigModel, StageView } from "../../config/check/model.ts";
+import { placeOf, tell, type Rule } from "../rule.ts";
 
 /** Somebody who reads a field of each task's data. */
 interface Asker {

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { RunFile } from "../../../shared/run.ts";
-import { loadConfig, type LoadedConfig } from "../../rules/reading.ts";
+import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/resolved.ts";
 
 export interface Setting {

@@ -10,7 +10,7 @@ import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/seams.ts";
 import { writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
 import { claims, unclaimedError } from "../checkpoint/claims.ts";
-import type { LoadedConfig } from "../../rules/reading.ts";
+import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate, type Answered } from "../evaluation/evaluate.ts";
 import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";

@@ -1,7 +1,7 @@
 /** Actions that the policy takes now in the place of recorded ones, and what the heads of a model say of them. */
 import { UserError } from "../../../shared/errors.ts";
 import { drawnHead } from "../../methods/objective/values/otherHeads.ts";
-import { firstTrained, spansOf } from "../../methods/objective/spans.ts";
+import { firstTrained, spansOf } from "../../core/spans.ts";
 import { origin, type Batch, type Objective, type Stats } from "../../core/seams.ts";
 import type { Draft } from "../step/rollouts/assemble.ts";
 import type { Place } from "../step/collect.ts";

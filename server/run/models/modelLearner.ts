@@ -5,7 +5,7 @@ import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.
 import { valueAt } from "../../core/declaration.ts";
 import { learntObjective } from "../../algorithm/loss/learnerObjective.ts";
 import { normalised } from "../../methods/reward/models/lesson.ts";
-import { randomStream } from "../../lib/random.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
 import { withoutReplacement } from "../../methods/replay/draws/drawing.ts";
 import { Memory } from "../../methods/replay/memory.ts";
 import type {
@@ -14,7 +14,6 @@ import type {
   Channel,
   Objective,
   ObjectiveInput,
-  Random,
   Saved,
   Stateful,
   Stats,

@@ -1,6 +1,6 @@
 /** One model of a run as methods see it: other models may be named wherever a model is, whoever holds their weights. */
 import { UserError } from "../../../shared/errors.ts";
-import { comparedModel } from "../../methods/objective/channelNames.ts";
+import { comparedModel } from "../../core/channelNames.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import { checkSameTokens } from "../../engine/tokenizers/index.ts";
 import { asReadBy, readerName, readerOf } from "../../core/reader.ts";

@@ -1,7 +1,8 @@
 /** Tasks by task weight alone: what supervised learning draws. */
 import { type Curriculum, type DrawnTask } from "../../algorithm/algorithm.ts";
 import { byWeight } from "../../methods/curriculum/arms/division.ts";
-import type { Clock, Random, SourceOf } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Clock, SourceOf } from "../../core/seams.ts";
 import { UserError } from "../../../shared/errors.ts";
 
 /** Tasks by task weight alone: what supervised stages learn from. */

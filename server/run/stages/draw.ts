@@ -1,8 +1,7 @@
 /** A round's tasks: of the stage itself, of the one it passes over from, and hard ones that are carried over. */
 import type { DrawnTask } from "../../algorithm/algorithm.ts";
 import type { Crossfade } from "../../core/config/stageConfig.ts";
-import { randomStream } from "../../lib/random.ts";
-import type { Random } from "../../core/seams.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
 import type { Place } from "../step/collect.ts";
 import { drawCarried } from "./ledger.ts";
 

@@ -1,7 +1,8 @@
 /** What became of the tasks of each stage: the latest outcome of each, so that later stages can take hard ones over. */
 import { z } from "zod";
 import type { CarryOver, StageConfig } from "../../core/config/stageConfig.ts";
-import type { Group, Random, Saved, Stateful, Task } from "../../core/seams.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Group, Saved, Stateful, Task } from "../../core/seams.ts";
 
 interface Entry {
   readonly task: Task;

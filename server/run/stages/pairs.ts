@@ -3,7 +3,7 @@ import { UserError } from "../../../shared/errors.ts";
 import { raggedOf, selectRows } from "../../core/batch.ts";
 import type { Scored } from "../../algorithm/algorithm.ts";
 import { create } from "../../algorithm/algorithm.ts";
-import { learning } from "../../methods/reward/models/lesson.ts";
+import { learnerBy } from "../../methods/reward/models/lesson.ts";
 import {
   origin,
   status,
@@ -134,15 +134,13 @@ export async function preferenceStep(place: Place): Promise<Record<string, numbe
 /** The learner of a reward_model stage. */
 function learnerOf({ stage }: Place, name: string): Learner {
   const { objective } = stage.config.body;
-  const [learner] =
-    learning("online", {
-      model: name,
-      objective: create(objective.loss, stage.context),
-      from: undefined,
-      who: `stage ${stage.config.name}`,
-    }).learners ?? [];
-  if (learner === undefined) throw new Error("internal: a learner that does not learn");
-  return learner;
+  const taught = {
+    model: name,
+    objective: create(objective.loss, stage.context),
+    from: undefined,
+    who: `stage ${stage.config.name}`,
+  };
+  return learnerBy(taught, "before_advantage");
 }
 
 /** A model's head learns which of two answers is the better; the policy stays as it is. */

@@ -2,11 +2,11 @@
 import { isNought, type Algorithm } from "../../algorithm/algorithm.ts";
 import { areAll, miniBatches, selectRows } from "../../core/batch.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
-import { randomStream } from "../../lib/random.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
 import { readerName, readerOf } from "../../core/reader.ts";
 import { otherHead } from "../../methods/objective/values/otherHeads.ts";
 import { headChannel } from "../../methods/objective/values/valueParams.ts";
-import type { Batch, Channel, Clock, HeadOf, Models, Random, Stats, UpdateStats } from "../../core/seams.ts";
+import type { Batch, Channel, Clock, HeadOf, Models, Stats, UpdateStats } from "../../core/seams.ts";
 import type { Collected, Place } from "./collect.ts";
 import { joinedLoss, type LossPart } from "./parts.ts";
 import { mismatchedRatios } from "./mismatchedRows.ts";

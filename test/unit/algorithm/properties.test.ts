@@ -6,8 +6,7 @@ import {
   type ExplainedRollout,
   type ExplainedStep,
 } from "../../../server/analysis/explain/explain.ts";
-import { randomStream } from "../../../server/lib/random.ts";
-import type { Random } from "../../../server/core/seams.ts";
+import { randomStream, type Random } from "../../../server/lib/random.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { Algorithm, contextOf } from "../../../server/algorithm/algorithm.ts";
 import { configOf } from "../support.ts";

@@ -13,7 +13,7 @@ import { page } from "../../../bench/curriculum/page.ts";
 import { latest, readResults, type Result } from "../../../bench/curriculum/result.ts";
 import { sideFile, sideFingerprint } from "../../../bench/curriculum/settings.ts";
 import { simulatedRun } from "../../../bench/curriculum/simulated.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 
 const results = readResults("bench/curriculum/results.jsonl");
 

@@ -5,7 +5,7 @@ import { it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { allFindings } from "../../../server/rules/reading.ts";
+import { allFindings } from "../../../server/rules/load.ts";
 import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 

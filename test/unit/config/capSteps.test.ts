@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import { listPresets, loadConfig, type LoadedConfig } from "../../../server/rules/reading.ts";
+import { loadConfig, type LoadedConfig } from "../../../server/rules/load.ts";
+import { listPresets } from "../../../server/config/presets.ts";
 import { rlSteps } from "../../../server/config/build/stagePlan.ts";
 
 const file = resolve("any.gradus.yaml");

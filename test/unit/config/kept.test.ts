@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { longConfig } from "../../../bench/longConfig.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { applied, randomEdit } from "../../fuzz/edits.ts";
 import { Chance } from "../../fuzz/random.ts";
 

@@ -7,7 +7,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { mendAll } from "../../../server/rules/mendAll.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { applyEdits } from "../../../server/config/text/textEdits.ts";

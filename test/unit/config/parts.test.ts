@@ -6,7 +6,7 @@ import { z } from "zod";
 import { unclosed } from "../../../server/config/text/brackets.ts";
 import { exportsOf } from "../../../server/config/check/exports.ts";
 import { foreignKind } from "../../../server/config/foreign.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { pythonNames } from "../../../server/config/check/pythonNames.ts";
 import { editDistance, nearest } from "../../../server/lib/suggest.ts";

@@ -1,7 +1,7 @@
 /** A value that cannot be read hides what rests on it, and nothing else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 
 const rulesOf = (text: string): string[] =>
   loadConfig("findings.gradus.yaml", { text }).diagnostics.map(({ rule }) => rule);

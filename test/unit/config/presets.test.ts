@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import { createMethod, listPresets, loadConfig } from "../../../server/rules/reading.ts";
+import { create } from "../../../server/core/create.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import { listPresets } from "../../../server/config/presets.ts";
 import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
 import { knownOf } from "../methods/curriculum/support.ts";
 
@@ -84,14 +86,12 @@ describe("presets", () => {
     assert.ok(config);
     const context = { random: keyedRandom("test"), max_tokens: 8, group: 4 };
     const { curriculum, tasks } = config.top;
-    const sampler = createMethod(curriculum.sampler, context);
+    const sampler = create(curriculum.sampler, context);
     const [first] = sampler.probabilities(knownOf([1, 0.6]), { step: 0, stageStep: 0 });
     assert.ok(Math.abs((first ?? 0) - 1 / (1 + Math.exp(-1))) < 1e-12, "softmax at temperature 0.4");
     const [task] = tasks;
     assert.ok(task);
-    assert.ok(
-      createMethod(task.source, { ...context, name: task.name }).draw("train", undefined, context.random),
-    );
+    assert.ok(create(task.source, { ...context, name: task.name }).draw("train", undefined, context.random));
   });
 
   it("are found from wherever the code lies", () => {

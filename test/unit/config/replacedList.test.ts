@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Json } from "../../../shared/json.ts";
-import { loadConfig, type LoadedConfig } from "../../../server/rules/reading.ts";
+import { loadConfig, type LoadedConfig } from "../../../server/rules/load.ts";
 import { isObject } from "../../../server/config/stages.ts";
 import { applyEdits } from "../../../server/config/text/textEdits.ts";
 

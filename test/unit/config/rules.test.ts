@@ -8,7 +8,7 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { structural } from "../../../server/rules/structural.ts";

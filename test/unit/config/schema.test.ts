@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { z } from "zod";
 import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 
 const ajv = new Ajv2020({ allErrors: false, strict: false, validateFormats: false });
 const valid = ajv.compile(JSON.parse(JSON.stringify(configSchema())));

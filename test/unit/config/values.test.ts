@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { clean, folder, load, start, value } from "../../support/loaded.ts";
 
 describe("origins", () => {

@@ -6,17 +6,15 @@ import { fold } from "../../../server/engine/transformer/fold.ts";
 import { forward } from "../../../server/engine/transformer/forward.ts";
 import { rotaryExtents, rotaryTable } from "../../../server/engine/transformer/positions.ts";
 import { weightShapes, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { take, type Named, type Ops } from "../../../server/core/ops.ts";
 import {
   floats,
   freeAll,
   prefixed,
-  take,
   under,
-  type Named,
   type ProgramSpec,
   type Runtime,
 } from "../../../server/engine/devices/runtime.ts";
-import type { Ops } from "../../../server/engine/devices/ops.ts";
 import type { RowSpec } from "./support.ts";
 
 export const familyNames = ["llama", "llama-tied", "mistral", "qwen2", "qwen3", "gemma3", "gpt2"] as const;

@@ -15,9 +15,9 @@ import { Programs } from "../../../server/engine/passes/programs.ts";
 import { Stream } from "../../../server/engine/random.ts";
 import { floats, freeAll, type DeviceTensor, type Runtime } from "../../../server/engine/devices/runtime.ts";
 import { Scratch } from "../../../server/engine/devices/scratch.ts";
-import { targets } from "../../../server/engine/transformer/lowRank.ts";
+import { targets } from "../../../server/core/blocks/models.ts";
+import { countOf } from "../../../server/core/ops.ts";
 import {
-  countOf,
   initialWeight,
   llamaStyle,
   parameterCount,

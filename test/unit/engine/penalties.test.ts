@@ -7,13 +7,8 @@ import { openBackend } from "../../../server/engine/devices/backend.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { Stream } from "../../../server/engine/random.ts";
 import { chooseFiltered, filtersOf, penaltiesOf } from "../../../server/engine/generation/sampling.ts";
-import {
-  floats,
-  freeAll,
-  take,
-  type Named,
-  type ProgramSpec,
-} from "../../../server/engine/devices/runtime.ts";
+import { take, type Named } from "../../../server/core/ops.ts";
+import { floats, freeAll, type ProgramSpec } from "../../../server/engine/devices/runtime.ts";
 import { penalise } from "../../../server/engine/transformer/penalties.ts";
 import type { DecodeOptions, PartialSample, Prompt, Sample } from "../../../server/core/seams.ts";
 import { batchOf, collect, largestDifference, open, stir } from "./support.ts";

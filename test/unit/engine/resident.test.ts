@@ -7,12 +7,8 @@ import type { Node } from "../../../server/engine/graph/writer.ts";
 import { loadBinding, NativeRuntime, type Binding } from "../../../server/engine/devices/native.ts";
 import { LanguageModel } from "../../../server/engine/policy.ts";
 import { ResidentRuntime } from "../../../server/engine/devices/resident.ts";
-import {
-  take,
-  type Program,
-  type ProgramSpec,
-  type Runtime,
-} from "../../../server/engine/devices/runtime.ts";
+import { take } from "../../../server/core/ops.ts";
+import { type Program, type ProgramSpec, type Runtime } from "../../../server/engine/devices/runtime.ts";
 import {
   batchOf,
   coefficientsOf,

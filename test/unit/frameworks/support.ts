@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Diagnostic, Range } from "../../../server/config/check/diagnostic.ts";
+import type { Range } from "../../../server/lib/lines.ts";
+import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import {
   checkForeign,
   readForeignDocument,

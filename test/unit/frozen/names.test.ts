@@ -8,7 +8,7 @@ import * as contributions from "../../../shared/contributions.ts";
 import { kinds } from "../../../shared/log/records.ts";
 import { metrics } from "../../../shared/metrics.ts";
 import { errorCodes } from "../../../shared/protocol.ts";
-import { listPresets } from "../../../server/rules/reading.ts";
+import { listPresets } from "../../../server/config/presets.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { structural } from "../../../server/rules/structural.ts";

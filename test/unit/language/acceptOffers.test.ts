@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { CompletionItem } from "vscode-languageserver";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import type { MapNode } from "../../../server/config/text/node.ts";
 import { parseSource } from "../../../server/config/text/source.ts";
 import { completionsAt } from "../../../server/language/completion/completion.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import type { MapNode, SourceNode } from "../../../server/config/text/node.ts";
 import { completionsAt } from "../../../server/language/completion/completion.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { OpenConfigs, type OpenConfig } from "../../../server/language/documents.ts";
-import type { LastRun } from "../../../server/language/evidence.ts";
+import type { LastRun } from "../../../server/analysis/evidence/types.ts";
 import { hintsOf } from "../../../server/language/hints/index.ts";
 import { chartLenses, lastRunTitle, runLenses } from "../../../server/language/lenses.ts";
 import { namesIn } from "../../../server/language/names/occurrences.ts";

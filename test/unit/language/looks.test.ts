@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { MarkupContent } from "vscode-languageserver";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { completionsAt } from "../../../server/language/completion/completion.ts";
 import { defaultText } from "../../../server/language/completion/keys.ts";
 import { setApart } from "../../../server/language/features/hints.ts";

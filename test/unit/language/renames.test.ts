@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import fc from "fast-check";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { OpenConfigs, type OpenConfig } from "../../../server/language/documents.ts";
 import { formatting } from "../../../server/language/format/index.ts";

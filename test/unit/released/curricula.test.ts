@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Curriculum, contextOf, openSources } from "../../../server/algorithm/algorithm.ts";
-import { randomStream } from "../../../server/lib/random.ts";
-import type { Random } from "../../../server/core/seams.ts";
+import { randomStream, type Random } from "../../../server/lib/random.ts";
 import { at, group } from "../methods/curriculum/support.ts";
 import { configOf, near } from "../support.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { divide } from "../../../server/run/step/rollouts/divide.ts";
 import type { Tokenizer } from "../../../server/core/seams.ts";
 import { batchOf } from "../../support/batch.ts";

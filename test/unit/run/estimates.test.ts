@@ -1,7 +1,7 @@
 /** Greedy answers and continuations: paid by everything that pays the rollouts, and given up as they are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { beginning } from "../../../server/run/loop/loop.ts";
 import { openModels } from "../../../server/run/models/models.ts";
 import { nowhere, Recorder } from "../../../server/run/step/log/recorder.ts";

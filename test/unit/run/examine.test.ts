@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { examine } from "../../../server/run/evaluation/examine.ts";
 import { evaluationRecord } from "../../../server/run/step/log/record.ts";
 import { rowOf } from "../../../server/store/queries/rolloutRow.ts";

@@ -11,7 +11,7 @@ import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { batchOfSamples } from "../../../server/core/batch.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { bytesOf, memorySize } from "../../../server/config/build/memorySize.ts";
 import type { RunConfig } from "../../../server/core/config/resolved.ts";
 import { interruption } from "../../../server/daemon/interruption.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { rewardTerm } from "../../../server/core/declaration.ts";
-import { loadConfig } from "../../../server/rules/reading.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import type { RunConfig, StageBody } from "../../../server/core/config/resolved.ts";
 import { policyFolder, Trainer } from "../../../server/run/loop/trainer.ts";
 import { beginning } from "../../../server/run/loop/loop.ts";

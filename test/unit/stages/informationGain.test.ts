@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { raggedOf } from "../../../server/core/batch.ts";
-import { createMethod } from "../../../server/rules/reading.ts";
+import { create } from "../../../server/core/create.ts";
 import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { openModels, type RunModels } from "../../../server/run/models/models.ts";
@@ -83,7 +83,7 @@ test("r = log p(text | prompt, thought) − log p̄(text | prompt), the copy lag
       [sees, hears].flatMap((own) => thoughts.map((tokens) => ({ context: prompt, tokens, task: own }))),
     );
     const context = { random: keyedRandom("gain"), max_tokens: 8, group: 2 };
-    const [gain] = config.stages[0]!.body.reward.terms.map(({ term }) => createMethod(term, context));
+    const [gain] = config.stages[0]!.body.reward.terms.map(({ term }) => create(term, context));
     const values = await gain!.score(batch, { models, tokenizer, clock: { step: 0, stageStep: 0 } });
     for (const [row, value] of values.entries()) {
       const own = row < 2 ? sees : hears;

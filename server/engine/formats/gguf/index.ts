@@ -1,6 +1,6 @@
 /** Models in one GGUF file, as llama.cpp reads and writes them. */
-import { countOf, weightShapes, type Shape } from "../../transformer/weights.ts";
-import { take } from "../../devices/runtime.ts";
+import { weightShapes, type Shape } from "../../transformer/weights.ts";
+import { take, countOf } from "../../../core/ops.ts";
 import type { ModelHead, WeightReader } from "../model.ts";
 import { unpacked } from "./blocks.ts";
 import { fresh, Scratch } from "../../devices/scratch.ts";

@@ -1,6 +1,6 @@
 /** Moving numbers between our matrices and a Hugging Face folder's tensors. */
-import { countOf, headWidth, weightShapes, type Shape } from "../../transformer/weights.ts";
-import { take } from "../../devices/runtime.ts";
+import { headWidth, weightShapes, type Shape } from "../../transformer/weights.ts";
+import { take, countOf } from "../../../core/ops.ts";
 import { fresh, type Room } from "../../devices/scratch.ts";
 import type { StoredTensor } from "../../weights/safetensors.ts";
 import type { Weights } from "../model.ts";

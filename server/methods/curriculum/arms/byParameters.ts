@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { arms, valueAt } from "../../../core/declaration.ts";
-import type { Arm, Clock, Knob, Random, Saved, Task } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { Arm, Clock, Knob, Saved, Task } from "../../../core/seams.ts";
 import { NamedArms } from "../armSet.ts";
 import { boxOf } from "./box.ts";
 import { fromUnit } from "../points.ts";

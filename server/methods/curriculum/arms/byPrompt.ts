@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { arms, valueAt } from "../../../core/declaration.ts";
-import { taskSchema } from "../../generation/task.ts";
-import type { Arm, Clock, Random, Saved, Task, TaskPool } from "../../../core/seams.ts";
+import { taskSchema } from "../../../core/savedTask.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { Arm, Clock, Saved, Task, TaskPool } from "../../../core/seams.ts";
 import type { ArmSet, Division, SourceOf } from "../../../core/slots/curriculum.ts";
 import { valueName } from "./byDifficulty.ts";
 

@@ -1,6 +1,7 @@
 /** Arms that are sets of tasks: a source's values, whole sources, or everything. */
 import { valueAt, type Scheduled } from "../../../core/declaration.ts";
-import type { Arm, Clock, Random, Task, TaskSource } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { Arm, Clock, Task, TaskSource } from "../../../core/seams.ts";
 import { NamedArms } from "../armSet.ts";
 import type { Arms, Division, SourceOf } from "../../../core/slots/curriculum.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/seams.ts";
-import { ranked } from "../order.ts";
+import { ranked } from "../../../lib/ordering.ts";
 import type { ArmSet, Estimator, Observation, Probe } from "../../../core/slots/curriculum.ts";
 import { TriedRates, type Tries } from "./tried.ts";
 import { tries } from "./tries.ts";

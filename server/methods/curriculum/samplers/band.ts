@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { sampler } from "../../../core/declaration.ts";
-import type { Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
 import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
 import { cheapest, someOpen } from "./mixtures/candidates.ts";
 import { candidateShares } from "./mixtures/candidateShares.ts";

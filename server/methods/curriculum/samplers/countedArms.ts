@@ -4,7 +4,7 @@
  * block of arms. One arm's change, or one draw, costs the sums of a block. Every sum is made anew from what it is of, in the
  * order of the arms: it does not depend on how things came to be as they are.
  */
-import type { Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
 import { largest } from "../numbers.ts";
 import { SumTree } from "../sumTree.ts";
 import type { Known } from "../../../core/slots/curriculum.ts";

@@ -2,7 +2,8 @@
 import { firstWhere } from "../../../../shared/firstWhere.ts";
 import { singly, type Classes, type Reading } from "../../../core/arms/classes.ts";
 import { SumTree } from "../sumTree.ts";
-import type { Clock, Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { Clock } from "../../../core/seams.ts";
 import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
 import { classesOf, Columns, shares } from "./columns.ts";
 import { softmaxWeights, type Softmax } from "./softmax.ts";

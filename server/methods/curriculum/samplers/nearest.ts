@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
-import type { Clock, Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { Clock } from "../../../core/seams.ts";
 import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
 import { cheapest, someOpen } from "./mixtures/candidates.ts";
 import { candidateShares, type Band } from "./mixtures/candidateShares.ts";

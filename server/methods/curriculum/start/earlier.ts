@@ -1,7 +1,8 @@
 /** What the start states share that go on from earlier rollouts of the run: which are remembered, and how often one is drawn. */
 import { z } from "zod";
 import { valueAt, type Scheduled } from "../../../core/declaration.ts";
-import type { Begun, Finished, Random, Start, Task } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { Begun, Finished, Start, Task } from "../../../core/seams.ts";
 
 export type Earlier = Finished["rollouts"][number];
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { schedulable, start } from "../../../core/declaration.ts";
-import type { EpisodeState, Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { EpisodeState } from "../../../core/seams.ts";
 import { fromEarlier, keptFields, oneOf, wantedOutcomes } from "./earlier.ts";
 
 const turnSchema = z.object({

@@ -4,7 +4,7 @@ import { lastLine } from "../pattern.ts";
 import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
 import { taskAnswer } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
-import { fill } from "../../tasks/generated.ts";
+import { fill } from "../../../core/templates.ts";
 
 const voter: Asker = {
   who: "Who answers new tasks",

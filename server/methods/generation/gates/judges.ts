@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
 import { taskGate } from "../../../core/declaration.ts";
-import { fill } from "../../tasks/generated.ts";
+import { fill } from "../../../core/templates.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
 

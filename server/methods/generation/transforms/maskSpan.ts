@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
 import { taskTransform } from "../../../core/declaration.ts";
-import { fill } from "../../tasks/generated.ts";
+import { fill } from "../../../core/templates.ts";
 
 export const maskSpan = taskTransform({
   name: "mask_span",

@@ -1,7 +1,7 @@
 /** What the transforms that ask for a text share. */
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
-import { fill } from "../../tasks/generated.ts";
+import { fill } from "../../../core/templates.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import type { Task } from "../../../core/seams.ts";
 import type { Drawn } from "../../../core/slots/generation.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { guidanceSource } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
-import type { Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
 import { fill } from "../../../core/templates.ts";
 import { rubricOf } from "../../../core/rubrics.ts";
 import type { Help, Lack } from "../../../core/slots/guidance.ts";

@@ -3,7 +3,8 @@ import { objective } from "../../../core/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { smoothed, smoothing } from "./links.ts";
-import { pairing, pairsOf, type Pairs } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { pairsOf, type Pairs } from "./pairs.ts";
 import { anchorModels, rowSums, spread } from "../rowLevel.ts";
 
 const params = z.object({

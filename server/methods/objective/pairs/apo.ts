@@ -3,7 +3,8 @@ import { objective } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/seams.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { sigmoid } from "../numbers.ts";
-import { overPairs, pairing, pairsOf, unitOf, type PairLoss } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf, type PairLoss } from "./pairs.ts";
 import { anchorModels, rowSums } from "../rowLevel.ts";
 
 /** d σ(x) / d x. */

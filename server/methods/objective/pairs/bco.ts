@@ -3,7 +3,8 @@ import { objective } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/seams.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
-import { overPairs, pairing, pairsOf, unitOf, type Pairs } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf, type Pairs } from "./pairs.ts";
 import { anchorModels, rowSums, type RowSums } from "../rowLevel.ts";
 
 /** Halfway between what the better and the worse answers are paid on average; held constant. */

@@ -4,9 +4,10 @@ import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts"
 import { column } from "../column.ts";
 import { notFinite } from "../finite.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
-import { pairing, pairsOf, unitOf } from "./pairs.ts";
-import { lastTrained } from "../spans.ts";
-import { headChannel, headParam } from "../values/valueParams.ts";
+import { pairing, headParam } from "../../../core/slots/objective.ts";
+import { pairsOf, unitOf } from "./pairs.ts";
+import { lastTrained } from "../../../core/spans.ts";
+import { headChannel } from "../values/valueParams.ts";
 
 const params = z.object({
   head: headParam("reward"),

@@ -4,7 +4,8 @@ import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts"
 import { anchorParam, betaParam } from "../anchor.ts";
 import { divergenceParam, scored } from "./divergence.ts";
 import { linked, linkParams } from "./links.ts";
-import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf } from "./pairs.ts";
 import { anchorModels, rowAdvantages, rowScores, rowSums } from "../rowLevel.ts";
 
 const params = z.object({

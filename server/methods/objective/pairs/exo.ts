@@ -5,7 +5,8 @@ import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts"
 import { anchorParam, betaParam } from "../anchor.ts";
 import { divergenceParam, scored } from "./divergence.ts";
 import { logSigmoid, logSumExp, sigmoid } from "../numbers.ts";
-import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf } from "./pairs.ts";
 import { anchorModels, rowScores, rowSums, spread, type RowSums } from "../rowLevel.ts";
 
 const params = z.object({

@@ -3,7 +3,8 @@ import { objective } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/seams.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { divergenceParam, scored } from "./divergence.ts";
-import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf } from "./pairs.ts";
 import { anchorModels, rowSums } from "../rowLevel.ts";
 
 export const ipo = objective({

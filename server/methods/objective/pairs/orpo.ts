@@ -2,7 +2,8 @@ import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/seams.ts";
 import { log1mexp, logSigmoid, sigmoid } from "../numbers.ts";
-import { overPairs, pairing, pairsOf, unitOf } from "./pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf } from "./pairs.ts";
 import { rowSums } from "../rowLevel.ts";
 
 /** The mean log-prob is kept this far below 0: at 0 the odds are infinite. */

@@ -1,18 +1,8 @@
 /** Which rows a pairwise loss compares, and the loss over pairs. */
-import { z } from "zod";
+import type { Pairing } from "../../../core/slots/objective.ts";
 import { rowsOfGroups } from "../../../core/batch.ts";
 import type { Batch, ObjectiveInput, Weighed } from "../../../core/seams.ts";
 import { rowScores, spread, type RowSums } from "../rowLevel.ts";
-
-const pairingKind = z.enum(["auto", "recorded", "best_worst", "all"]);
-export type Pairing = z.output<typeof pairingKind>;
-
-export const pairing = (usual: Pairing = "auto") =>
-  pairingKind
-    .default(usual)
-    .describe(
-      "Which rollouts are compared. recorded: those that carry the same `pair`; best_worst: of each group, the first of the highest and the last of the lowest reward; all: every two of a group; auto: recorded where the batch has pairs, else best_worst.",
-    );
 
 /** Rows by pair: `better[k]` against `worse[k]`. */
 export interface Pairs {

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
-import { overPairs, pairing, pairsOf, unitOf, type Pairing } from "../pairs/pairs.ts";
+import { pairing, type Pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf } from "../pairs/pairs.ts";
 import { anchorModels, rowScores, rowSums, type Anchor } from "../rowLevel.ts";
 
 function loss(input: ObjectiveInput, beta: number, anchor: Anchor, how: Pairing): Weighed {

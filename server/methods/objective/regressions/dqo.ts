@@ -6,7 +6,8 @@ import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, anchorModels } from "../rowLevel.ts";
 import { tokenRewards } from "../values/tokenRewards.ts";
-import { headChannel, headParam } from "../values/valueParams.ts";
+import { headParam } from "../../../core/slots/objective.ts";
+import { headChannel } from "../values/valueParams.ts";
 
 const params = z.object({
   beta: betaParam(0.03),

@@ -6,10 +6,12 @@ import { anchorParam, betaParam } from "../anchor.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, anchorModels } from "../rowLevel.ts";
-import { firstTrained, spanMass, spansOf, type Spans } from "../spans.ts";
+import { firstTrained, spansOf, type Spans } from "../../../core/spans.ts";
+import { spanMass } from "../spans.ts";
 import { Scratch } from "../tokenLoops.ts";
 import { returnsOf } from "../values/tokenRewards.ts";
-import { headChannel, headParam } from "../values/valueParams.ts";
+import { headParam } from "../../../core/slots/objective.ts";
+import { headChannel } from "../values/valueParams.ts";
 
 const params = z.object({
   beta: betaParam(0.03),

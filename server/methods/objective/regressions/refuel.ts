@@ -2,7 +2,8 @@ import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/seams.ts";
 import { anchorParam } from "../anchor.ts";
-import { overPairs, pairing, pairsOf, unitOf } from "../pairs/pairs.ts";
+import { pairing } from "../../../core/slots/objective.ts";
+import { overPairs, pairsOf, unitOf } from "../pairs/pairs.ts";
 import { anchorModels, rowScores, rowSums } from "../rowLevel.ts";
 
 export const refuel = objective({

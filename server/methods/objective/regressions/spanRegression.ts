@@ -3,7 +3,8 @@ import type { Level, ObjectiveInput, Weighed } from "../../../core/seams.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, type Anchor } from "../rowLevel.ts";
-import { spanMass, spansOf } from "../spans.ts";
+import { spansOf } from "../../../core/spans.ts";
+import { spanMass } from "../spans.ts";
 
 export interface SpanRegression {
   readonly beta: number;

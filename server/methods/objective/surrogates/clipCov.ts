@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { ObjectiveInput, Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
+import type { ObjectiveInput } from "../../../core/seams.ts";
 import { covarianceOf, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
-import { clipMetrics, Rule, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
+import { Rule } from "../../../core/touched.ts";
+import { clipMetrics, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
 interface ClipCov {
   readonly low: number;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
-import { clipMetrics, Rule, surrogate, type Columns, type Method } from "./surrogate.ts";
+import { Rule } from "../../../core/touched.ts";
+import { clipMetrics, surrogate, type Columns, type Method } from "./surrogate.ts";
 
 interface Clip {
   readonly low: number;

@@ -4,7 +4,8 @@ import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts"
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratioAnchor.ts";
-import { clipMetrics, Rule } from "./surrogate.ts";
+import { Rule } from "../../../core/touched.ts";
+import { clipMetrics } from "./surrogate.ts";
 
 interface GeoMean {
   readonly low: number;

@@ -3,7 +3,8 @@ import { objective } from "../../../core/declaration.ts";
 import type { ObjectiveInput } from "../../../core/seams.ts";
 import { covarianceOf, largest, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
-import { Rule, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
+import { Rule } from "../../../core/touched.ts";
+import { surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
 function klCovOn(input: ObjectiveInput, share: number, coefficient: number): WholeMethod {
   const { weights } = input;

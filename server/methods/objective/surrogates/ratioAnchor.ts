@@ -1,4 +1,5 @@
 /** Which distribution a ratio is against, and where its log-probs stand. */
+import { sampledColumn } from "../../../core/columns.ts";
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import type { Batch, Model, ObjectiveInput } from "../../../core/seams.ts";
@@ -34,15 +35,6 @@ export function anchorColumn(
     case "interpolated":
       return interpolated(batch, column(now, "logp", who), column(old, "logp", who), version);
   }
-}
-
-/** @throws UserError where the rollouts lack `logp_sampled` */
-export function sampledColumn({ columns }: Batch, who: string): Float64Array {
-  if (columns.logp_sampled !== undefined) return columns.logp_sampled;
-  throw new UserError(`${who} needs logp_sampled, which was not given`, {
-    code: "channel-missing",
-    action: "Record logp_sampled with the rollouts, or choose options that do not use it.",
-  });
 }
 
 /**

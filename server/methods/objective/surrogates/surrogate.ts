@@ -1,28 +1,9 @@
 /** Runs a surrogate: the ratios of a part, the method's formula on them, gradients back to the tokens. */
+import type { Rule } from "../../../core/touched.ts";
 import { addUp, gradientsOf, inParts, partOf, stretchesOf } from "../../../core/batchParts.ts";
 import type { Objective, ObjectiveInput, Part, RunningLoss, Weighed } from "../../../core/seams.ts";
 import { Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.ts";
 import { anchorModels } from "./ratioAnchor.ts";
-
-/** Tokens that one of a method's rules acted on. */
-export class Rule {
-  count = 0;
-  private tokens: Uint8Array | undefined;
-
-  constructor(
-    readonly name: string,
-    private readonly size: number,
-  ) {}
-
-  /** @param token its place in the batch */
-  act(token: number): void {
-    this.count += 1;
-    (this.tokens ??= new Uint8Array(this.size))[token] = 1;
-  }
-  get touched(): Readonly<Record<string, Uint8Array>> {
-    return this.tokens === undefined ? {} : { [this.name]: this.tokens };
-  }
-}
 
 /** What a method's formula reads of a part's tokens, and where it writes. A class: compiled loops rely on one shape. */
 export class Columns implements Ratio {

@@ -2,12 +2,13 @@ import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { HeadOf, Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
-import { headLogpChannel } from "../channelNames.ts";
+import { headLogpChannel } from "../../../core/channelNames.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { otherHead } from "./otherHeads.ts";
 import { nextTrained, tokenRewards } from "./tokenRewards.ts";
-import { headChannel, headParam } from "./valueParams.ts";
+import { headParam } from "../../../core/slots/objective.ts";
+import { headChannel } from "./valueParams.ts";
 
 const params = z.object({
   q: z

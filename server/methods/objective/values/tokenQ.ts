@@ -5,7 +5,8 @@ import type { Channel, Objective, ObjectiveInput, Weighed } from "../../../core/
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { nextTrained, tokenRewards } from "./tokenRewards.ts";
-import { headChannel, headParam } from "./valueParams.ts";
+import { headParam } from "../../../core/slots/objective.ts";
+import { headChannel } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),

@@ -8,7 +8,7 @@ import {
   type RewardColumn,
   type WholeInput,
 } from "../../../core/seams.ts";
-import { lastTrained } from "../spans.ts";
+import { lastTrained } from "../../../core/spans.ts";
 import { Scratch } from "../tokenLoops.ts";
 
 /** Rewards where they are paid: a token's at the token, a step's or turn's and the response's at its last trained token. */

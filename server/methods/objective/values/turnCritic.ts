@@ -5,7 +5,8 @@ import type { Channel, HeadOf, Objective, ObjectiveInput, Stats, Weighed } from 
 import { column } from "../column.ts";
 import { checkFinite } from "../finite.ts";
 import { drawnHead, otherHead } from "./otherHeads.ts";
-import { firstTrained, lastTrained, spanMass, spansOf } from "../spans.ts";
+import { firstTrained, lastTrained, spansOf } from "../../../core/spans.ts";
+import { spanMass } from "../spans.ts";
 import { tokenRewards } from "./tokenRewards.ts";
 import { headChannel } from "./valueParams.ts";
 

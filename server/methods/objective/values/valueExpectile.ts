@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { valueLoss, type ValueMethod } from "./valueLoss.ts";
-import { gammaParam, headParam, statesParam } from "./valueParams.ts";
+import { headParam } from "../../../core/slots/objective.ts";
+import { gammaParam, statesParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),

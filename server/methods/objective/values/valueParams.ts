@@ -1,11 +1,8 @@
 /** What losses of value heads share: parameters, and columns. */
 import { z } from "zod";
-import { refers } from "../../../core/references.ts";
 import type { Level, ObjectiveInput } from "../../../core/seams.ts";
-import { firstTrained, spanMass, spansOf } from "../spans.ts";
-
-export const headParam = (usual: string) =>
-  refers({ to: "head" }).min(1).default(usual).describe("Name of the head in `model.value_heads`.");
+import { firstTrained, spansOf } from "../../../core/spans.ts";
+import { spanMass } from "../spans.ts";
 export const gammaParam = z
   .number()
   .min(0)
@@ -18,7 +15,7 @@ export const statesParam = z
   .describe(
     "Which states have a value: those before each token, each step or turn, or before the response (V(x)).",
   );
-export { headChannel } from "../channelNames.ts";
+export { headChannel } from "../../../core/channelNames.ts";
 
 /** Each state's share of the loss, at the first trained token behind it; 0 elsewhere. */
 export function stateFactors(

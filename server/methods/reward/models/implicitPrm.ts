@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { rewardTerm } from "../../../core/declaration.ts";
-import { outcomeCrossEntropy } from "../../objective/values/outcomeCrossEntropy.ts";
 import type { Batch, RewardTerm, TermValue } from "../../../core/seams.ts";
 import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 
@@ -83,9 +82,9 @@ export const implicitPrm = rewardTerm({
   params,
   create: (options, context): RewardTerm => {
     const { model, reference: anchor, beta, from, update } = options;
-    const objective = outcomeCrossEntropy.create({ beta, anchor }, context);
+    const loss = { use: "outcome_cross_entropy", params: { beta, anchor } };
     return {
-      ...learning(update, { model, objective, from, who: context.name ?? model }),
+      ...learning(update, { model, loss, from }, context),
       score: (batch, { models }) => paid(options, batch, models),
     };
   },

@@ -1,7 +1,8 @@
 /** Terms whose model learns from the rollouts it pays: which labels it learns from, and one update of it. */
 import { z } from "zod";
+import type { MethodContext } from "../../../core/declaration.ts";
 import { UserError } from "../../../../shared/errors.ts";
-import { firstTrained, spansOf } from "../../objective/spans.ts";
+import { firstTrained, spansOf } from "../../../core/spans.ts";
 import {
   status,
   type Batch,
@@ -87,8 +88,15 @@ export function normalised(weights: Float64Array, batch: Batch, each: Action): F
 
 export interface Lesson {
   readonly model: Model;
-  readonly objective: Objective;
+  /** The objective that it learns by, as the slot names it. */
+  readonly loss: { readonly use: string; readonly params: Readonly<Record<string, unknown>> };
   /** The term that the labels come from; undefined: the first with a value. */
+  readonly from: string | undefined;
+}
+
+export interface Taught {
+  readonly model: Model;
+  readonly objective: Objective;
   readonly from: string | undefined;
   /** What the config calls the term that learns. */
   readonly who: string;
@@ -104,19 +112,28 @@ export const update = (usual: Update, does: string) =>
     .describe(`online: before it pays, ${does}; after: once it has paid the step, so does it.`);
 
 /** The part of a term that makes its model learn, around the advantages of each step. */
-export function learning(mode: Update, lesson: Lesson): Pick<RewardTerm, "learners"> {
+export function learning(
+  mode: Update,
+  { model, loss: { use, params }, from }: Lesson,
+  context: MethodContext,
+): Pick<RewardTerm, "learners"> {
   if (mode === "frozen") return {};
-  const learner: Learner = {
-    model: lesson.model,
-    when: mode === "online" ? "before_advantage" : "after_advantage",
-    train: (models, batch, rewards, clock) => learnFrom(lesson, models, batch, rewards, clock),
-  };
-  return { learners: [learner] };
+  const objective = context.objective?.(use, params);
+  if (objective === undefined) throw new Error(`internal: nothing gives the objective ${use}`);
+  const taught = { model, objective, from, who: context.name ?? model };
+  return { learners: [learnerBy(taught, mode === "online" ? "before_advantage" : "after_advantage")] };
 }
+
+/** A model that learns by an objective from rollouts and what they are scored. */
+export const learnerBy = (taught: Taught, when: Learner["when"]): Learner => ({
+  model: taught.model,
+  when,
+  train: (models, batch, rewards, clock) => learnFrom(taught, models, batch, rewards, clock),
+});
 
 /** One optimiser step of a term's model on the rows that have a label. */
 async function learnFrom(
-  { model, objective, from, who }: Lesson,
+  { model, objective, from, who }: Taught,
   models: Models,
   batch: Batch,
   rewards: Rewards,

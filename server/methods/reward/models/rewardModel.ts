@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { rewardTerm } from "../../../core/declaration.ts";
-import { bradleyTerry } from "../../objective/pairs/bradleyTerry.ts";
-import { pairing } from "../../objective/pairs/pairs.ts";
-import { headChannel, headParam } from "../../objective/values/valueParams.ts";
+import { pairing, headParam } from "../../../core/slots/objective.ts";
+import { headChannel } from "../../../core/channelNames.ts";
 import type { RewardTerm, TermValue } from "../../../core/seams.ts";
 import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 import { failure, none, value } from "../perRow.ts";
@@ -33,9 +32,9 @@ export const rewardModel = rewardTerm({
   ],
   params,
   create: ({ model, head, update, from, pairs, margin }, context): RewardTerm => {
-    const objective = bradleyTerry.create({ head, pairs, margin, centre: 0 }, context);
+    const loss = { use: "bradley_terry", params: { head, pairs, margin, centre: 0 } };
     return {
-      ...learning(update, { model, objective, from, who: context.name ?? model }),
+      ...learning(update, { model, loss, from }, context),
       async score(batch, { models }) {
         const channel = headChannel(head);
         const scores = (await scoreBy(models, model, batch, [channel]))[channel]!;

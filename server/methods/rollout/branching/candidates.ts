@@ -1,6 +1,6 @@
 /** What methods that branch at single tokens share. */
 import { z } from "zod";
-import type { Random } from "../../../core/seams.ts";
+import type { Random } from "../../../lib/random.ts";
 import type { TokenTexts } from "../../../core/slots/branching.ts";
 
 export const tokenParams = {

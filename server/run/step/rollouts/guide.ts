@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Json } from "../../../../shared/json.ts";
 import { create, outcome } from "../../../algorithm/algorithm.ts";
 import type { CreateContext, GuidanceConfig, StageBody } from "../../../core/config/resolved.ts";
-import { randomStream } from "../../../lib/random.ts";
+import { randomStream, type Random } from "../../../lib/random.ts";
 import type {
   GuidanceAmount,
   GuidanceSource,
@@ -16,7 +16,6 @@ import type {
   HelpCurve,
   HelpRequest,
   Lack,
-  Random,
   Saved,
 } from "../../../core/seams.ts";
 import { HelpedGroup, type Target } from "./guidedGroup.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import { see, type Seen } from "../../../../server/analysis/evidence/index.ts";
 import { lastRunOf, readings, type Readings } from "../../../../server/analysis/evidence/readings.ts";
 import { storedRun, type StoredRun } from "../../../support/storedRun.ts";

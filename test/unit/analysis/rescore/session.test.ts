@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { join } from "node:path";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import type { RunConfig } from "../../../../server/core/config/resolved.ts";
 import { RescoreSession, type RescoreOptions } from "../../../../server/analysis/rescore/session.ts";
 import { rangeOf, sampleOf, sweep } from "../../../../server/analysis/rescore/sweep.ts";

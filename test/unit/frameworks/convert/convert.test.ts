@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parse } from "yaml";
-import { allFindings, loadConfig } from "../../../../server/rules/reading.ts";
+import { allFindings, loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { convert, type Converted } from "../../../../server/frameworks/convert/index.ts";
 import type { Framework } from "../../../../server/frameworks/index.ts";

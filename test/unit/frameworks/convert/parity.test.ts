@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { z } from "zod";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import { convert } from "../../../../server/frameworks/convert/index.ts";
 import { explain, type ExplainedRollout } from "../../../../server/analysis/explain/explain.ts";
 import type { RecordedRow } from "../../../../server/analysis/recorded.ts";

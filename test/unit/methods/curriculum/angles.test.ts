@@ -8,7 +8,7 @@ import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
 import type { ArmSet } from "../../../../server/core/slots/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Models, Questioned, Task, Tokenizer } from "../../../../server/core/seams.ts";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import { openModels } from "../../../../server/run/models/models.ts";
 import { FakeModels, fakeTokenizer } from "../../../support/fakePolicy.ts";
 import { minimal } from "../../../support/runFolder.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Alike } from "../../../../server/core/arms/classes.ts";
-import { OrderedArms } from "../../../../server/methods/curriculum/orderedArms.ts";
+import { OrderedArms } from "../../../../server/core/arms/orderedArms.ts";
 import { SumTree } from "../../../../server/methods/curriculum/sumTree.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Known, Sampler } from "../../../../server/core/slots/curriculum.ts";

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { Curriculum } from "../../../../server/algorithm/algorithm.ts";
 import type { Declaration } from "../../../../server/core/declaration.ts";
 import type { Diagnostic } from "../../../../server/config/check/diagnostic.ts";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import {
   admissions,
@@ -21,8 +21,8 @@ import {
   signals,
 } from "../../../../server/methods/curriculum/index.ts";
 import { starts } from "../../../../server/methods/curriculum/start/index.ts";
-import { randomStream } from "../../../../server/lib/random.ts";
-import type { Random, Saved } from "../../../../server/core/seams.ts";
+import { randomStream, type Random } from "../../../../server/lib/random.ts";
+import type { Saved } from "../../../../server/core/seams.ts";
 import { Learner } from "../../../../server/analysis/simulate/learner.ts";
 import { scenarios } from "../../../../server/analysis/simulate/scenarios.ts";
 import { Play, simulatedCurriculum, type Answering } from "../../../../server/analysis/simulate/simulate.ts";

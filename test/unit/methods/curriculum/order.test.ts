@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ranked, rankedBy } from "../../../../server/methods/curriculum/order.ts";
+import { ranked, rankedBy } from "../../../../server/lib/ordering.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 
 const special = [Number.NaN, -0, 0, Infinity, -Infinity, 5e-324, -5e-324, 1e308, -1e308, -1, 1];

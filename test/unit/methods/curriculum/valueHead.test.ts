@@ -1,7 +1,7 @@
 /** PCL's value model on real models: a perceptron, and a language model's head. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import { promptFeatures } from "../../../../server/methods/curriculum/estimators/features.ts";
 import { squaredError, valueHead } from "../../../../server/methods/curriculum/estimators/valueHead.ts";
 import { openModels } from "../../../../server/run/models/models.ts";

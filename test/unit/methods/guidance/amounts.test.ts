@@ -7,14 +7,13 @@ import { expected, fitCurve, shareFor } from "../../../../server/methods/guidanc
 import { guidanceAmounts, guidanceTriggers } from "../../../../server/methods/guidance/index.ts";
 import { starts } from "../../../../server/methods/curriculum/start/index.ts";
 import { firstText, firstTokens, partsOf } from "../../../../server/core/templates.ts";
-import { randomStream } from "../../../../server/lib/random.ts";
+import { randomStream, type Random } from "../../../../server/lib/random.ts";
 import type {
   AmountQuestion,
   Finished,
   GuidanceAmount,
   HelpCurve,
   HelpedRound,
-  Random,
   Saved,
   StartContext,
 } from "../../../../server/core/seams.ts";

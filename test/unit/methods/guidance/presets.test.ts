@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { Algorithm, contextOf, tokensOf } from "../../../../server/algorithm/algorithm.ts";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { origin, type Batch, type Stats } from "../../../../server/core/seams.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { Algorithm, contextOf } from "../../../../server/algorithm/algorithm.ts";
-import { loadConfig } from "../../../../server/rules/reading.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
 import { logMixed } from "../../../../server/methods/guidance/ratio/multipleImportance.ts";
 import { probesOf } from "../../../../server/methods/guidance/source/probe.ts";
 import { guidanceRatios } from "../../../../server/methods/guidance/index.ts";

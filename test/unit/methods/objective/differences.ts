@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { UserError } from "../../../../shared/errors.ts";
-import { randomStream } from "../../../../server/lib/random.ts";
+import { randomStream, type Random } from "../../../../server/lib/random.ts";
 import { countsOf } from "../../../../server/algorithm/advantages/tokenColumn.ts";
 import { everything, factorsInto } from "../../../../server/core/batchParts.ts";
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
@@ -18,7 +18,6 @@ import {
   type Combined,
   type Objective,
   type ObjectiveInput,
-  type Random,
   type Stats,
 } from "../../../../server/core/seams.ts";
 import type { RolloutRow } from "../../../../shared/rollouts.ts";

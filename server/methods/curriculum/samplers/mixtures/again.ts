@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { Json } from "../../../../../shared/json.ts";
 import { sampler } from "../../../../core/declaration.ts";
 import { refers } from "../../../../core/references.ts";
-import type { Clock, Group, Random, Saved } from "../../../../core/seams.ts";
+import type { Random } from "../../../../lib/random.ts";
+import type { Clock, Group, Saved } from "../../../../core/seams.ts";
 import {
   fittedNotice,
   measuredNotice,

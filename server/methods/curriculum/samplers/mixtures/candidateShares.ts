@@ -4,7 +4,7 @@
  */
 import { randomStream } from "../../../../lib/random.ts";
 import type { Clock } from "../../../../core/seams.ts";
-import { ranked } from "../../order.ts";
+import { ranked } from "../../../../lib/ordering.ts";
 import type { Known, Sampler } from "../../../../core/slots/curriculum.ts";
 import { betaShares, type Belief, type Draw } from "../betaShares.ts";
 import { valueOf } from "../columns.ts";

@@ -1,6 +1,6 @@
 /** Arms that are compared before some of them are drawn. */
-import type { Random } from "../../../../core/seams.ts";
-import { smallest } from "../../order.ts";
+import type { Random } from "../../../../lib/random.ts";
+import { smallest } from "../../../../lib/ordering.ts";
 import type { Known } from "../../../../core/slots/curriculum.ts";
 
 /**

@@ -2,7 +2,7 @@
 import { drawFrom } from "../independent.ts";
 import { normal } from "../../../../lib/distributions.ts";
 import { cholesky, dot, forward } from "../../../../lib/linear.ts";
-import type { Random } from "../../../../core/seams.ts";
+import type { Random } from "../../../../lib/random.ts";
 
 export interface Component {
   readonly weight: number;

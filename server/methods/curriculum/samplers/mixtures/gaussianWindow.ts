@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { sampler } from "../../../../core/declaration.ts";
-import type { Group, Random, Saved } from "../../../../core/seams.ts";
+import type { Random } from "../../../../lib/random.ts";
+import type { Group, Saved } from "../../../../core/seams.ts";
 import { singly, type Classes } from "../../../../core/arms/classes.ts";
-import { lastAtMost, ranked } from "../../order.ts";
+import { lastAtMost, ranked } from "../../../../lib/ordering.ts";
 import { SumTree } from "../../sumTree.ts";
 import type { Known, Sampler } from "../../../../core/slots/curriculum.ts";
 import { classesOf, Columns, shares, valueOf } from "../columns.ts";

@@ -1,5 +1,5 @@
 /** Points of a box drawn from Gaussians over place and signal, the last of their dimensions. */
-import type { Random } from "../../../../core/seams.ts";
+import type { Random } from "../../../../lib/random.ts";
 import { fromUnit, unitPoint } from "../../points.ts";
 import type { Known } from "../../../../core/slots/curriculum.ts";
 import { drawComponent, logDensity, type Component, type Mixture } from "./gaussianMixture.ts";

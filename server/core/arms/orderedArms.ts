@@ -1,6 +1,6 @@
 /** Arms in some order, of which a few change places now and then: found by place, and places found, in log time. */
 import { firstWhere } from "../../../shared/firstWhere.ts";
-import { lastAtMost } from "./order.ts";
+import { lastAtMost } from "../../lib/ordering.ts";
 
 const capacity = 1024;
 

@@ -3,6 +3,7 @@
  * only when a program runs are `Dim`s that the runtime itself made (`size`, `dim`), so one program serves every batch
  * size and length.
  */
+
 export type Dim<T> = number | T;
 
 export interface Ops<T> {
@@ -101,3 +102,16 @@ export interface Ops<T> {
   /** [−log p(target), softmax − onehot(target)] of each row of logits. */
   crossEntropy(logits: T, target: T): [T, T];
 }
+
+/** Names of values: feeds of a program, its results, the weights of a model. */
+export type Named<T> = Readonly<Record<string, T>>;
+
+/** A result of a program, by the name its `build` gave it. */
+export function take<T>(values: Named<T>, name: string): T {
+  const value = values[name];
+  if (value === undefined) throw new Error(`internal: no value named ${name}`);
+  return value;
+}
+
+export const countOf = (shape: readonly number[]): number =>
+  shape.reduce((product, extent) => product * extent, 1);

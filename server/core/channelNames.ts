@@ -1,5 +1,5 @@
 /** Channels by what they are of, and what they name. */
-import type { Channel, Model, Objective } from "../../core/seams.ts";
+import type { Channel, Model, Objective } from "./seams.ts";
 
 export const headChannel = (name: string): Channel => `head:${name}`;
 /** Log-prob of the token under the softmax of a head with a value for every word. */

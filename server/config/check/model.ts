@@ -1,0 +1,34 @@
+/** A checked config as the rules read it. */
+import type { MapNode, Origin } from "../text/node.ts";
+import type { SourceEdits } from "../text/edits.ts";
+import type { ModelFacts } from "../../core/config/modelFacts.ts";
+import type { Report } from "./report.ts";
+import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+
+/** A stage with its merged tree, so that a finding lands on whoever wrote the value. */
+export interface StageView {
+  readonly config: StageConfig;
+  readonly body: MapNode;
+  /** Its item in `stages`; undefined where nobody wrote stages. */
+  readonly written: MapNode | undefined;
+  /** `stages.easy`, or empty. */
+  readonly path: string;
+}
+
+export interface ConfigModel {
+  readonly config: RunConfig;
+  readonly root: MapNode;
+  /** What the file extends, before its own values; undefined where it extends nothing. */
+  readonly inherited?: MapNode | undefined;
+  /** Where it extends several: each but the first, with what lies below it. */
+  readonly mixed?: readonly { readonly below: MapNode; readonly over: MapNode; readonly at: Origin }[];
+  readonly stages: readonly StageView[];
+  readonly file: string;
+  /** `--steps` cut the run short: what then lies past its end was not meant to. */
+  readonly capped: boolean;
+  /** What the models' files say; undefined where only the config is looked at. */
+  readonly facts?: ModelFacts | undefined;
+  readonly report: Report;
+  /** Makes mends of the file that is checked. */
+  readonly edits: SourceEdits;
+}
