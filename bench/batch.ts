@@ -1,5 +1,6 @@
 /** Batches without a run: random tokens, rows of one length. */
-import type { Batch, TokenColumns, Weigh } from "../server/core/seams.ts";
+import type { Batch, TokenColumns } from "../server/core/rollouts.ts";
+import type { Weigh } from "../server/core/policy.ts";
 
 const evenOffsets = (rows: number, each: number): Int32Array =>
   Int32Array.from({ length: rows + 1 }, (_, row) => row * each);

@@ -5,7 +5,7 @@ import { openLanguageModel } from "../server/engine/index.ts";
 import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
 import type { LanguageModel } from "../server/engine/policy.ts";
 import { randomStream } from "../server/lib/random.ts";
-import type { Prompt } from "../server/core/seams.ts";
+import type { Prompt } from "../server/core/policy.ts";
 import { countdown } from "../server/methods/tasks/countdown.ts";
 import { missingPeer, PeerProcess } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";

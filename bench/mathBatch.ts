@@ -4,7 +4,9 @@ import type { StageBody } from "../server/core/config/resolved.ts";
 import { randomStream } from "../server/lib/random.ts";
 import { advantagesOf } from "../server/run/step/advantages.ts";
 import { updateOf } from "../server/run/step/training.ts";
-import type { Batch, Channel, Stats, TermValue } from "../server/core/seams.ts";
+import type { TermValue } from "../server/core/slots/reward.ts";
+import type { Batch } from "../server/core/rollouts.ts";
+import type { Channel, Stats } from "../server/core/policy.ts";
 
 export interface MathStep {
   readonly batch: Batch;

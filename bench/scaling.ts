@@ -2,7 +2,7 @@
 import { openLanguageModel } from "../server/engine/index.ts";
 import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
 import { Stream } from "../server/engine/random.ts";
-import type { Batch } from "../server/core/seams.ts";
+import type { Batch } from "../server/core/rollouts.ts";
 import { evenBatch, likelier } from "./batch.ts";
 import { measured, median, option } from "./report.ts";
 

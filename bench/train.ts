@@ -4,7 +4,7 @@ import { openLanguageModel, type PolicyOptions } from "../server/engine/index.ts
 import { adamwChoice } from "../server/methods/optimizer/adamw.ts";
 import type { LanguageModel } from "../server/engine/policy.ts";
 import { Stream } from "../server/engine/random.ts";
-import type { Batch } from "../server/core/seams.ts";
+import type { Batch } from "../server/core/rollouts.ts";
 import { evenBatch, likelier } from "./batch.ts";
 import { missingPeer, PeerProcess } from "./peerProcess.ts";
 import { measured, median, option, skipped } from "./report.ts";

@@ -16,6 +16,20 @@ const bin = (name, file = name) => join("node_modules", name, file);
 const checks = [
   { name: "types", limit: 300, run: [bin("typescript", "bin/tsc"), "-p", "."] },
   { name: "lint", limit: 300, run: [bin("eslint", "bin/eslint.js"), "."] },
+  // Who imports whom: .dependency-cruiser.mjs is the table of floors.
+  {
+    name: "floors",
+    limit: 120,
+    run: [
+      bin("dependency-cruiser", "bin/dependency-cruise.mjs"),
+      "--config",
+      ".dependency-cruiser.mjs",
+      "server",
+      "shared",
+      "extension",
+      "webviews",
+    ],
+  },
   {
     name: "format",
     limit: 120,

@@ -1,5 +1,5 @@
 /** What held-out tasks tell: the part of the list of metrics that evaluations report. */
-import type { Metric } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
 
 export const evaluationMetrics: readonly Metric[] = [
   {

@@ -1,17 +1,7 @@
 /** The one list of metric names: unit, direction, what it says, and what other systems call it. */
+import type { Metric } from "./metric.ts";
 import { evaluationMetrics } from "./evaluationMetrics.ts";
 import { updateMetrics } from "./updateMetrics.ts";
-
-export interface Metric {
-  /** May hold `<term>`, `<model>`, `<arm>`, `<phase>`, `<n>` or `@k`. */
-  readonly name: string;
-  readonly unit: "" | "fraction" | "nats" | "tokens" | "seconds" | "count" | "bytes";
-  /** Which way is good; null: neither. */
-  readonly better: "higher" | "lower" | null;
-  readonly range?: readonly [number, number];
-  readonly summary: string;
-  readonly aliases?: Readonly<Partial<Record<"trl" | "verl" | "openrlhf" | "prime_rl", readonly string[]>>>;
-}
 
 export const metrics: readonly Metric[] = [
   {

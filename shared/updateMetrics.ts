@@ -1,5 +1,5 @@
 /** What an update says of itself: the part of the list of metrics that comes with the loss. */
-import type { Metric } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
 
 export const updateMetrics: readonly Metric[] = [
   {

@@ -5,9 +5,11 @@
 import { Algorithm, contextOf, type DrawnTask } from "../../server/algorithm/algorithm.ts";
 import { create } from "../../server/core/create.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
-import type { HelpedRound } from "../../server/core/slots/guidance.ts";
+import type { HelpedRound, Begun } from "../../server/core/slots/guidance.ts";
 import type { Random } from "../../server/lib/random.ts";
-import type { Begun, Clock, Group, Tokenizer } from "../../server/core/seams.ts";
+import type { Clock } from "../../server/core/basics.ts";
+import type { Group } from "../../server/core/rollouts.ts";
+import type { Tokenizer } from "../../server/core/policy.ts";
 import { groupsOf } from "../../server/analysis/simulate/groups.ts";
 import { simulatedSource } from "../../server/analysis/simulate/source.ts";
 import { Progress, Student } from "./student.ts";

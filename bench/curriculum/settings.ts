@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import { loadConfig, type LoadedConfig } from "../../server/rules/load.ts";
-import type { RunConfig } from "../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../server/core/config/runConfig.ts";
 
 export const sideFile = (name: string): string =>
   resolve(join("bench/curriculum/sides", `${name}.gradus.yaml`));

@@ -1,6 +1,6 @@
 /** A simulated learner, and what is noted of its steps. */
 import type { Random } from "../../server/lib/random.ts";
-import type { Group } from "../../server/core/seams.ts";
+import type { Group } from "../../server/core/rollouts.ts";
 import { gainOf } from "../../server/analysis/simulate/groups.ts";
 import { Learner } from "../../server/analysis/simulate/learner.ts";
 import { scenarios } from "../../server/analysis/simulate/scenarios.ts";

@@ -5,21 +5,12 @@
 import { z } from "zod";
 import type { AdvantageChannel } from "../core/slots/advantage.ts";
 import type { CreateContext, StageBody } from "../core/config/resolved.ts";
-import type {
-  Batch,
-  Channel,
-  Clock,
-  Combined,
-  Group,
-  HeadOf,
-  KlTerm,
-  Model,
-  RewardColumn,
-  Saved,
-  Stateful,
-  Stats,
-  Weigh,
-} from "../core/seams.ts";
+import type { KlTerm } from "../core/slots/kl.ts";
+import type { Clock, Model, Saved, Stateful } from "../core/basics.ts";
+import type { Batch, Group } from "../core/rollouts.ts";
+import type { Channel, Stats, Weigh } from "../core/policy.ts";
+import type { Combined, RewardColumn } from "../core/reward.ts";
+import type { HeadOf } from "../core/loss.ts";
 import { AdvantageChain } from "./advantages/advantages.ts";
 import { describeCriteria } from "./rewards/criteria.ts";
 import {

@@ -1,5 +1,5 @@
-import { offsetsOf, selectValues } from "../core/batch.ts";
-import { everything, type Stretch } from "../core/batchParts.ts";
+import { offsetsOf, selectValues } from "../core/rows/batch.ts";
+import { everything, type Stretch } from "../core/rows/batchParts.ts";
 
 /** A number for each row of a batch that all its tokens have: a column of them is made where one is asked for. */
 export class PerRow {

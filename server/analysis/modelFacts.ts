@@ -6,11 +6,12 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readFailure, UserError } from "../../shared/errors.ts";
 import type { MemoryLook, ModelFacts, ModelLook } from "../core/config/modelFacts.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { regularFile } from "../lib/inputFile.ts";
 import { admitMemory, nearLimit } from "./memory/estimate.ts";
 import { adapterBase, examineBase, openBase } from "../engine/formats/index.ts";
-import { readTokenizer, type PolicyTokenizer } from "../engine/tokenizers/index.ts";
+import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
+import { readTokenizer } from "../engine/tokenizers/index.ts";
 
 /** Models that are remembered; a config names a few. */
 const MOST = 64;

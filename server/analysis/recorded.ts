@@ -8,10 +8,11 @@ import {
   type RolloutRow,
   type RowPlace,
 } from "../../shared/rollouts.ts";
-import { numbered, offsetsOf, raggedOf } from "../core/batch.ts";
+import { numbered, offsetsOf, raggedOf } from "../core/rows/batch.ts";
 import type { TaskConfig } from "../core/config/resolved.ts";
 import { jsonLines } from "../lib/jsonLines.ts";
-import { origin, type Batch, type RolloutRecord, type TermValue, type TokenColumns } from "../core/seams.ts";
+import type { TermValue } from "../core/slots/reward.ts";
+import { origin, type Batch, type RolloutRecord, type TokenColumns } from "../core/rollouts.ts";
 
 export interface RecordedRow {
   readonly row: RolloutRow;

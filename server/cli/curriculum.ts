@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { UserError } from "../../shared/errors.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { ReplayFaults } from "../analysis/history/faults.ts";
 import { readHistory } from "../analysis/history/read.ts";
 import { replay } from "../analysis/history/replay.ts";

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { UserError, messageOf } from "../../shared/errors.ts";
 import { writeRollout } from "../../shared/rollouts.ts";
 import { loadConfig } from "../rules/load.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";
 import { gains, type Gain, type Gains } from "../analysis/evaluation/gains.ts";

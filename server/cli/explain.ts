@@ -1,5 +1,5 @@
 import { explain, type Explained, type ExplainedRollout } from "../analysis/explain/explain.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { parseWhich, why } from "../analysis/explain/why.ts";
 import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import type { WireNumber } from "../../shared/rollouts.ts";

@@ -1,5 +1,5 @@
 import { loadConfig } from "../rules/load.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { exit } from "./command.ts";
 import { complainAbout } from "./text/findings.ts";
 

@@ -6,7 +6,7 @@ import { UserError, messageOf } from "../../shared/errors.ts";
 import { runsStart } from "../../shared/protocol.ts";
 import { loadConfig } from "../rules/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { complain, exit, printJson, type Command } from "./command.ts";
 import { printDryRun } from "./text/dryRunText.ts";
 import { collect, complainAbout } from "./text/findings.ts";

@@ -1,6 +1,7 @@
 /** Stages over the top level: each one's overrides merged into the blocks it inherits. */
+import type { StageTree } from "./build/types.ts";
 import { resolve } from "node:path";
-import { isWrittenKind, type StageKind, type WrittenKind } from "../../shared/stageKinds.ts";
+import { isWrittenKind, type WrittenKind } from "../../shared/stageKinds.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { defaults, defaultSteps } from "./grammar/defaults.ts";
 import { defaultOrigin } from "./check/check.ts";
@@ -10,7 +11,6 @@ import { fileReference, taskFileKeys } from "./check/method.ts";
 import { keptStage, type KeptTop } from "./text/kept.ts";
 import { decidedBy, refreshedBy, underKind } from "./grammar/stageKindBlocks.ts";
 import { numberOf, planned } from "./build/stagePlan.ts";
-import type { Turn } from "../core/config/stageConfig.ts";
 import {
   changed,
   child,
@@ -24,22 +24,6 @@ import {
   type MapNode,
   type SourceNode,
 } from "./text/node.ts";
-
-/** One stage as written, with the tree of its blocks after its overrides. */
-export interface StageTree {
-  readonly name: string;
-  readonly kind: StageKind;
-  readonly writtenKind: WrittenKind;
-  readonly steps: number;
-  /** Its item in `stages`; undefined for the stage that stands where nobody wrote any. */
-  readonly written: MapNode | undefined;
-  readonly body: MapNode;
-  /** Copies that its kind begins anew. */
-  readonly refreshes: readonly string[];
-  readonly turns: readonly Turn[];
-  /** Whether it runs only in turns that another stage gives it. */
-  readonly part: boolean;
-}
 
 /** The blocks a stage may override, out of a whole config. */
 export const bodyOf = (root: MapNode): MapNode =>

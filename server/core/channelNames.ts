@@ -1,5 +1,7 @@
 /** Channels by what they are of, and what they name. */
-import type { Channel, Model, Objective } from "./seams.ts";
+import type { Model } from "./basics.ts";
+import type { Channel } from "./policy.ts";
+import type { Objective } from "./loss.ts";
 
 export const headChannel = (name: string): Channel => `head:${name}`;
 /** Log-prob of the token under the softmax of a head with a value for every word. */

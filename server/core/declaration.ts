@@ -3,46 +3,29 @@
  * defaults, completion, hover text, validation messages, `gradus methods --json` and docs/methods: nothing is
  * written twice.
  */
-import { z } from "zod";
+import type { OptimizerChoice } from "./slots/optimizer.ts";
+import type { z } from "zod";
 import type { Random } from "../lib/random.ts";
+import type { TaskSource } from "./slots/tasks.ts";
+import type { Admission, Arms, Budget, Estimator, Refill, Sampler, Signal } from "./slots/curriculum.ts";
 import type {
-  Admission,
-  Advantage,
-  Aggregate,
-  Arms,
-  Auxiliary,
-  Budget,
-  Clock,
-  Combine,
-  Correction,
-  Estimator,
   GuidanceAmount,
   GuidanceRatio,
   GuidanceSource,
   GuidanceTrigger,
-  KlEstimator,
-  Mask,
-  Models,
-  Objective,
-  Refill,
-  ReplayAdmission,
-  ReplayDraw,
-  ReplaySource,
-  Rescore,
-  RewardTerm,
-  Sampler,
-  Selection,
-  Signal,
   Start,
-  TaskSource,
-  Tokenizer,
-  TokenWeight,
-} from "./seams.ts";
+} from "./slots/guidance.ts";
+import type { KlEstimator } from "./slots/kl.ts";
+import type { Correction } from "./slots/correction.ts";
+import type { ReplayAdmission, ReplayDraw, ReplaySource, Rescore, Selection } from "./slots/replay.ts";
+import type { Auxiliary } from "./slots/auxiliary.ts";
+import type { Models, Tokenizer } from "./policy.ts";
+import type { Combine, RewardTerm } from "./reward.ts";
+import type { Advantage, Aggregate, Mask, Objective, TokenWeight } from "./loss.ts";
 import type { AdvantageBaseline, AdvantageScale } from "./slots/advantage.ts";
 import type { Answer, Author, Gate, Selector, Transform } from "./slots/generation.ts";
 import type { Branching } from "./slots/branching.ts";
 import type { EpisodeShape } from "./slots/episodes.ts";
-import type { UpdateRule } from "./slots/optimizer.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
 export interface SlotMethods {
@@ -86,17 +69,6 @@ export interface SlotMethods {
   task_gate: Gate;
 }
 export type SlotName = keyof SlotMethods;
-
-/** What the engine needs to know of an optimiser. Made by a declaration's `create` only. */
-export interface OptimizerChoice {
-  readonly name: string;
-  readonly lr: number;
-  readonly weight_decay: number;
-  readonly warmup: number;
-  readonly clip_norm: number | null;
-  readonly clip_value: number | null;
-  readonly rule: UpdateRule;
-}
 
 /** What a method may use when it is created: the folder that relative paths start from, randomness, the run's models. */
 export interface MethodContext {
@@ -236,67 +208,3 @@ export const taskTransform = declare("task_transform");
 export const taskAuthor = declare("task_author");
 export const taskAnswer = declare("task_answer");
 export const taskGate = declare("task_gate");
-
-// ───────────────────────────────────────────────────────────────── schedules
-
-/** How a number moves over steps: constant, or from → to. */
-export const scheduleSchema = z.strictObject({
-  schedule: z
-    .enum(["linear", "cosine", "sigmoid", "exponential", "steps"])
-    .describe("Shape of the path from `from` to `to`."),
-  from: z.number().describe("Value until `start`."),
-  to: z.number().describe("Value from `start` + `over` on."),
-  over: z.number().positive().describe("Length of the change, in steps."),
-  start: z.number().nonnegative().default(0).describe("Step at which the change begins."),
-  at: z
-    .array(z.number())
-    .optional()
-    .describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
-  base: z
-    .number()
-    .positive()
-    .optional()
-    .describe(
-      "For `exponential`: b of from + (to − from)(bᵗ − 1)/(b − 1), t from 0 to 1; above 1 the change comes late, below 1 early. 4 in ZeroSearch. Default: in equal ratios where both ends have one sign, else e⁻⁵.",
-    ),
-});
-export type ScheduleSpec = z.output<typeof scheduleSchema> & { readonly clock?: "run" | "stage" };
-
-/** A number that may move over steps. */
-export type Scheduled = number | ScheduleSpec;
-
-/** A parameter that can take a schedule: a number, or `{ schedule, from, to, over, start }`. */
-export const schedulable = (value: z.ZodType<number>) =>
-  z.union([value, scheduleSchema]).meta({ schedulable: true });
-
-/** (bᵗ − 1)/(b − 1) for b = e^rate, which is t at rate 0: 0 at 0, 1 at 1. */
-const grown = (rate: number, t: number): number => (rate === 0 ? t : Math.expm1(rate * t) / Math.expm1(rate));
-
-/** The value of a scheduled number at a moment. A schedule written inside a stage counts that stage's steps. */
-export function valueAt(value: Scheduled, clock: Clock): number {
-  if (typeof value === "number") return value;
-  const now = value.clock === "stage" ? clock.stageStep : clock.step;
-  const t = Math.min(1, Math.max(0, (now - value.start) / value.over));
-  const { from, to } = value;
-  switch (value.schedule) {
-    case "linear":
-      return from + (to - from) * t;
-    case "cosine":
-      return to + (from - to) * 0.5 * (1 + Math.cos(Math.PI * t));
-    case "sigmoid": {
-      // Logistic in t ∈ [0, 1] with slope 10, stretched so that both ends are met exactly.
-      const logistic = (u: number): number => 1 / (1 + Math.exp(-10 * (u - 0.5)));
-      return from + ((to - from) * (logistic(t) - logistic(0))) / (logistic(1) - logistic(0));
-    }
-    case "exponential":
-      // From the larger end, so that their ratio is at most 1: it may be beyond all numbers the other way round.
-      if (value.base === undefined && Math.sign(from) * Math.sign(to) > 0)
-        return Math.abs(from) < Math.abs(to) ? to * (from / to) ** (1 - t) : from * (to / from) ** t;
-      return from + (to - from) * grown(value.base === undefined ? -5 : Math.log(value.base), t);
-    case "steps": {
-      const jumps = value.at ?? [0.2, 0.4, 0.6, 0.8, 1];
-      const passed = jumps.filter((jump) => t >= jump && now >= value.start).length;
-      return from + ((to - from) * passed) / jumps.length;
-    }
-  }
-}

@@ -2,7 +2,7 @@
 import { fieldOf, isObject } from "./templates.ts";
 import type { Criterion } from "../../shared/criteria.ts";
 import type { Json } from "../../shared/json.ts";
-import type { Task } from "./seams.ts";
+import type { Task } from "./task.ts";
 
 export interface RubricCriterion extends Criterion {
   /** A response meets it where this is found in it: no judge is asked. */

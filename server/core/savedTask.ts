@@ -1,6 +1,6 @@
 /** A task as it is saved. */
 import { z } from "zod";
-import type { Task } from "./seams.ts";
+import type { Task } from "./task.ts";
 
 /** Optional keys that are absent, not undefined, as `Task` has them. */
 export const taskSchema = z

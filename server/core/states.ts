@@ -1,5 +1,5 @@
 /** What a model tells of its states of texts. */
-import type { Model } from "./seams.ts";
+import type { Model } from "./basics.ts";
 
 /** A prompt's tokens, and where in it the question stands: tokens [from, to). */
 export interface Questioned {

@@ -3,7 +3,8 @@ import { readText } from "../lib/inputFile.ts";
 import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
 import type { Json, JsonObject } from "../../shared/json.ts";
 import { isMeasured } from "../../shared/rollouts.ts";
-import type { Task, Tokenizer } from "./seams.ts";
+import type { Task } from "./task.ts";
+import type { Tokenizer } from "./policy.ts";
 
 export const units = ["token", "character", "word", "line", "sentence"] as const;
 export type Unit = (typeof units)[number];

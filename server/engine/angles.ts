@@ -3,7 +3,7 @@
  * another, and to what stands before it (Wang et al., "Angles Don't Lie"). The mean cosine of two sets of tokens is the
  * product of their mean unit vectors, so that of each prompt four numbers leave the device, and no state.
  */
-import type { Angles, Questioned } from "../core/seams.ts";
+import type { Angles, Questioned } from "../core/states.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
 import { LayeredPasses } from "./passes/layeredPasses.ts";
 import type { Engine } from "./passes/passes.ts";

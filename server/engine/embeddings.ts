@@ -1,5 +1,5 @@
 /** Vectors of texts: a model's final states, those behind its last norm, of a text's last token or in the mean. */
-import type { Pooling } from "../core/seams.ts";
+import type { Pooling } from "../core/states.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
 import { passesOver } from "./passes/layeredPasses.ts";
 import type { Engine } from "./passes/passes.ts";

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
-import type { OptimizerChoice } from "../core/declaration.ts";
+import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { ModelConfig } from "../core/config/resolved.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./devices/backend.ts";
 import { readCheckpointHead } from "./weights/checkpoint.ts";
@@ -18,7 +18,7 @@ import { isLean } from "./memory.ts";
 import { LanguageModel, type TrainablePolicy } from "./policy.ts";
 import { take } from "../core/ops.ts";
 import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
-import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import type { PolicyTokenizer } from "./tokenizers/types.ts";
 import {
   initialWeight,
   llamaStyle,

@@ -6,7 +6,7 @@
  * Everything is 32-bit. The constants were fitted to peaks of resident memory measured on Linux with the native
  * library (test/unit/policy/memory.test.ts holds the prediction to within a quarter).
  */
-import type { OptimizerChoice } from "../core/declaration.ts";
+import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import { ROUND, roundUp } from "./passes/layout.ts";
 import { stateShapes } from "./weights/optimizerPrograms.ts";
 import { WHOLE_PARAMETERS } from "./weights/optimizer.ts";

@@ -1,26 +1,26 @@
 /** The policy behind the seam: sets of weights on a device and what is done with them. */
-import type { OptimizerChoice } from "../core/declaration.ts";
+import type { OptimizerChoice } from "../core/slots/optimizer.ts";
+import type { Model } from "../core/basics.ts";
+import type { Batch } from "../core/rollouts.ts";
 import type {
-  Batch,
   Channel,
   DecodeOptions,
-  Model,
   Prompt,
   Sample,
   Stats,
   UpdatePlan,
   UpdateStats,
   Weigh,
-} from "../core/seams.ts";
+} from "../core/policy.ts";
 import type { States } from "../core/states.ts";
 import { readCheckpointOf, writeCheckpoint } from "./weights/checkpoint.ts";
 import { cutRows, type Cut } from "./passes/cut.ts";
 import { mergedReader } from "./formats/index.ts";
 import { readEvery, type OpenWeights, type WeightReader } from "./formats/model.ts";
 import { generate } from "./generation/generate.ts";
-import type { Generator } from "./generation/lanes.ts";
+import type { Generator } from "./generation/generator.ts";
 import { perRun, rowsOf, shownAs } from "./passes/layout.ts";
-import { asReadBy, readerOf } from "../core/reader.ts";
+import { asReadBy, readerOf } from "../core/rows/reader.ts";
 import { uploadAll, uploadValues } from "./weights/loading.ts";
 import { NamedOptimizers } from "./weights/namedOptimizers.ts";
 import { Optimizer, type OptimizerState } from "./weights/optimizer.ts";
@@ -43,7 +43,7 @@ import { freeAll, type DeviceTensor } from "./devices/runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./passes/score.ts";
 import { checkSizes, guest } from "./sharing.ts";
 import { textStates } from "./textStates.ts";
-import type { PolicyTokenizer } from "./tokenizers/index.ts";
+import type { PolicyTokenizer } from "./tokenizers/types.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, type Shape } from "./transformer/weights.ts";
 import { clippedGradientOf, gradientOf, unfolded, type Engine, type Gradient } from "./passes/update.ts";

@@ -1,12 +1,14 @@
 /** What a policy is opened with, and what it offers beside the seam. */
 import { UserError } from "../../shared/errors.ts";
-import type { OptimizerChoice } from "../core/declaration.ts";
+import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { OpenWeights } from "./formats/model.ts";
-import type { Model, Policy } from "../core/seams.ts";
+import type { Model } from "../core/basics.ts";
+import type { Policy } from "../core/policy.ts";
 import type { OptimizerState } from "./weights/optimizer.ts";
 import type { ValueHead } from "../core/blocks/models.ts";
 import type { Runtime } from "./devices/runtime.ts";
-import { checkSameTokens, type PolicyTokenizer } from "./tokenizers/index.ts";
+import type { PolicyTokenizer } from "./tokenizers/types.ts";
+import { checkSameTokens } from "./tokenizers/index.ts";
 import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 

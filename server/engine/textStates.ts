@@ -1,5 +1,5 @@
 /** What a model tells of its states of texts, as the seam has it. */
-import type { Model } from "../core/seams.ts";
+import type { Model } from "../core/basics.ts";
 import type { States } from "../core/states.ts";
 import { anglesOf } from "./angles.ts";
 import { cutRows } from "./passes/cut.ts";

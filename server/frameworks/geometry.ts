@@ -1,15 +1,8 @@
 /** How many prompts, samples and optimiser steps one round of training has. */
+import type { Quantity } from "./quantity.ts";
 import type { Model } from "./model.ts";
 import { processesOf } from "./processes.ts";
 import { supervisedBatch, supervisedGeometry } from "./supervised.ts";
-
-export interface Quantity {
-  readonly name: string;
-  /** undefined where something it needs is not known. */
-  readonly value: number | undefined;
-  /** With the numbers that it is of: `256 × 8`. */
-  readonly arithmetic: string;
-}
 
 const product = (...factors: readonly (number | undefined)[]): number | undefined =>
   factors.reduce<number | undefined>((a, b) => (a === undefined || b === undefined ? undefined : a * b), 1);

@@ -1,5 +1,5 @@
 /** One step of trainers that generate nothing: examples of a file, in batches. */
-import type { Quantity } from "./geometry.ts";
+import type { Quantity } from "./quantity.ts";
 import type { Model } from "./model.ts";
 import { processesOf } from "./processes.ts";
 import { rewarded } from "./trl/trainers.ts";

@@ -6,7 +6,9 @@ import { perObject } from "../lib/perObject.ts";
 import { auxiliaryNames } from "../config/build/auxiliaryNames.ts";
 import { attemptsOf } from "../core/config/shapeFacts.ts";
 import { conditionsOf } from "./curriculum/conditionsOf.ts";
-import { languageModels, type StageBody, type StageConfig } from "../core/config/resolved.ts";
+import type { StageConfig } from "../core/config/stageConfig.ts";
+import { languageModels } from "../core/config/runConfig.ts";
+import { type StageBody } from "../core/config/resolved.ts";
 import type { ConfigModel } from "../config/check/model.ts";
 import { at as nodeAt, type Rule } from "./rule.ts";
 

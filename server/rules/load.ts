@@ -19,7 +19,7 @@ import { newReading } from "../lib/perObject.ts";
 import { withPolicyModel } from "../config/policyModel.ts";
 import { withStageModels } from "../config/grammar/stageKindBlocks.ts";
 import { Collector, unknownName, type Report } from "../config/check/report.ts";
-import type { RunConfig } from "../core/config/resolved.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { checkRules } from "./index.ts";
 import type { ConfigModel, StageView } from "../config/check/model.ts";
 import { isTooLong, tooLongWords } from "../config/text/tooLong.ts";

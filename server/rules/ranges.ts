@@ -1,6 +1,6 @@
 /** What rewards and metrics can come to, as far as the config alone tells. */
 import { metricNamed } from "../../shared/metrics.ts";
-import type { Scheduled } from "../core/declaration.ts";
+import type { Scheduled } from "../core/schedule.ts";
 import { perObject } from "../lib/perObject.ts";
 import { episodeTokens } from "../core/config/shapeFacts.ts";
 import type { RewardTermConfig, StageBody } from "../core/config/resolved.ts";

@@ -1,5 +1,6 @@
 /** Batches of a few rows written by hand, for tests. */
-import type { Batch, Ragged, RolloutRecord, Task, TokenColumns } from "../../server/core/seams.ts";
+import type { Task } from "../../server/core/task.ts";
+import type { Batch, Ragged, RolloutRecord, TokenColumns } from "../../server/core/rollouts.ts";
 
 export const task = (id: string, more: Partial<Task> = {}): Task => ({
   id,

@@ -4,24 +4,22 @@
  * `Policy`, so what runs on it runs the seams; only the network is a toy.
  */
 import { randomStream } from "../../server/lib/random.ts";
+import type { Angles, Pooling, Questioned } from "../../server/core/states.ts";
+import type { Model } from "../../server/core/basics.ts";
+import type { Batch } from "../../server/core/rollouts.ts";
 import type {
-  Angles,
-  Batch,
   Channel,
   DecodeOptions,
-  Model,
   Models,
   Policy,
-  Pooling,
   Prompt,
-  Questioned,
   Sample,
   Stats,
   Tokenizer,
   UpdatePlan,
   UpdateStats,
   Weigh,
-} from "../../server/core/seams.ts";
+} from "../../server/core/policy.ts";
 
 /** Logits `[state][token]`; heads named `q…` have a value for each (state, token), other heads one for each state. */
 interface Weights {

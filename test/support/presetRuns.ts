@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../server/rules/load.ts";
-import type { RunConfig } from "../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../server/core/config/runConfig.ts";
 import type { LogRecord } from "../../shared/log/records.ts";
 import type { World } from "./presetWorlds.ts";
 import { ofKind, testRun } from "./runFolder.ts";

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../server/rules/load.ts";
-import type { RunConfig } from "../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../server/core/config/runConfig.ts";
 import { partOf } from "../../server/core/saved.ts";
 import { Curricula } from "../../server/analysis/history/curricula.ts";
 import { historyOf } from "../../server/analysis/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../server/analysis/history/read.ts";
 import { replay, type ReplayedStep } from "../../server/analysis/history/replay.ts";
 import { checkpointFolder, checkpointSteps, readState } from "../../server/run/checkpoint/checkpoint.ts";
-import type { Saved } from "../../server/core/seams.ts";
+import type { Saved } from "../../server/core/basics.ts";
 import type { LogRecord } from "../../shared/log/records.ts";
 import { ofKind, testRun } from "./runFolder.ts";
 

@@ -4,11 +4,11 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../server/rules/load.ts";
-import type { RunConfig } from "../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../server/core/config/runConfig.ts";
 import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../server/core/declaration.ts";
 import { randomStream } from "../../server/lib/random.ts";
 import { batchOfRows } from "../../server/analysis/recorded.ts";
-import type { Batch } from "../../server/core/seams.ts";
+import type { Batch } from "../../server/core/rollouts.ts";
 import type { RolloutRow } from "../../shared/rollouts.ts";
 import type { z } from "zod";
 

@@ -3,7 +3,8 @@ import type { CurriculumOverview } from "../../shared/protocol.ts";
 import { plural } from "../../shared/format.ts";
 import type { ChartModel, Line } from "../shared/chartModel.ts";
 import { align, withZeros } from "../shared/columns.ts";
-import type { Column, RunSeries } from "../shared/series.ts";
+import type { Column } from "../shared/column.ts";
+import type { RunSeries } from "../shared/series.ts";
 import { withinPossible } from "./rewardRange.ts";
 import { blank, charted, lineOf, stacked, type LineStyle, type RunView } from "./models.ts";
 

@@ -6,7 +6,8 @@ import { isLive } from "../../shared/runStatus.ts";
 import type { PanelRun } from "../../shared/runPanel.ts";
 import type { ChartModel, Format, Line, Tone } from "../shared/chartModel.ts";
 import { align, broken, stack, withZeros, type Aligned, type Drawn } from "../shared/columns.ts";
-import type { Column, RunSeries } from "../shared/series.ts";
+import type { Column } from "../shared/column.ts";
+import type { RunSeries } from "../shared/series.ts";
 import { withinPossible } from "./rewardRange.ts";
 
 export interface RunView {

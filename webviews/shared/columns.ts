@@ -1,5 +1,5 @@
 /** Several columns over one axis of steps: pure. */
-import type { Column } from "./series.ts";
+import type { Column } from "./column.ts";
 
 /** A number; null: nothing is said of this step; NaN: nothing can be said, and a line breaks here. */
 export type Drawn = number | null;

@@ -1,22 +1,11 @@
 /** A run's metrics as columns that live steps are merged into: pure, so that the merge can be tested without a page. */
+import type { Column } from "./column.ts";
 import { Buckets, complete, widthFor, type Stack } from "../../shared/buckets.ts";
 import { firstWhere } from "../../shared/firstWhere.ts";
 import { mostBuckets, panelStacks, type LiveStep } from "../../shared/runPanel.ts";
 import type { RecordedPoints, Series } from "../../shared/protocol.ts";
 
 export { align, stack } from "./columns.ts";
-
-export interface Column {
-  /** Of a bucket, the last step that it has a point of. */
-  readonly steps: readonly number[];
-  /** Means of buckets; null: recorded, but not a finite number. */
-  readonly values: readonly (number | null)[];
-  /** Steps in a bucket; 1 or nothing: these are single points. */
-  readonly width?: number;
-  readonly begins?: readonly number[];
-  readonly low?: readonly (number | null)[];
-  readonly high?: readonly (number | null)[];
-}
 interface GrowingColumn {
   steps: number[];
   values: (number | null)[];

@@ -1,5 +1,5 @@
 /** Advantages as what reads them some rows at a time takes them. */
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { columnOn, tokensOfRow, type TokenColumn } from "./tokenColumn.ts";
 

@@ -2,9 +2,13 @@
  * From combined rewards to an advantage per token:
  *   baseline × scale at a level, source by source or of their sum → returns to go → whitening → sign → filter → tokens.
  */
-import { valueAt } from "../../core/declaration.ts";
+import { valueAt } from "../../core/schedule.ts";
 import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
-import type { Batch, Clock, Combined, KlTerm, Saved, Stateful, Stats } from "../../core/seams.ts";
+import type { KlTerm } from "../../core/slots/kl.ts";
+import type { Clock, Saved, Stateful } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
+import type { Combined } from "../../core/reward.ts";
 import type {
   AdvantageBaseline,
   AdvantageChannel,

@@ -1,6 +1,7 @@
 /** The metrics of a step that follow from its rewards and advantages. */
-import { status, type Batch, type Group } from "../../core/seams.ts";
-import { lengthOfAll } from "../../core/batch.ts";
+import type { Batch, Group } from "../../core/rollouts.ts";
+import { status } from "../../core/reward.ts";
+import { lengthOfAll } from "../../core/rows/batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { rowValue, type Scored } from "../rewards/rewards.ts";

@@ -5,9 +5,10 @@ import { sharedPrefixes } from "../../methods/advantage/prefixes.ts";
 import type { Units } from "../../core/slots/advantage.ts";
 import { trainedTokens } from "../../methods/advantage/units.ts";
 import { standardise, whitening } from "../../methods/advantage/whiten.ts";
-import { valueAt } from "../../core/declaration.ts";
+import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import type { Batch, Clock } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { RowAdvantages, UnitAdvantages } from "./overTokens.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 

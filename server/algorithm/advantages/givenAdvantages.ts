@@ -1,7 +1,8 @@
 /** Helped rollouts compared with those behind the same words only, and what they were given with the group's plain rollouts. */
-import { rowsOfGroups } from "../../core/batch.ts";
+import { rowsOfGroups } from "../../core/rows/batch.ts";
 import { mean } from "../../../shared/mean.ts";
-import { origin, type Batch, type Combined } from "../../core/seams.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Combined } from "../../core/reward.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 
 /** The row's given tokens, as a key; "": it has none. */

@@ -1,7 +1,7 @@
 /** From the advantages of units to those of tokens. */
 import type { Units } from "../../core/slots/advantage.ts";
 import { trainedTokens } from "../../methods/advantage/units.ts";
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type { ShiftAndScale } from "../../methods/advantage/whiten.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { inSlices } from "../../lib/slices.ts";

@@ -1,7 +1,7 @@
 import { standardise, standardiseInto, type ShiftAndScale } from "../../methods/advantage/whiten.ts";
-import { selectTokens } from "../../core/batch.ts";
-import type { Stretch } from "../../core/batchParts.ts";
-import type { Batch } from "../../core/seams.ts";
+import { selectTokens } from "../../core/rows/batch.ts";
+import type { Stretch } from "../../core/rows/batchParts.ts";
+import type { Batch } from "../../core/rollouts.ts";
 
 /** A column of tokens that is standardised where somebody reads it: on a stretch, or, once, as a whole and in place. */
 export class Standardised {

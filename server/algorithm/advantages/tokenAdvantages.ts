@@ -1,5 +1,5 @@
 /** What advantages are once they are made: a number per token. */
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type { PerRow } from "../perRow.ts";
 import type { Standardised } from "./standardised.ts";
 

@@ -1,7 +1,7 @@
 /** A number for each token of a batch, as whoever reads it some rows at a time takes it: a column, or what stands for one. */
-import { selectTokens } from "../../core/batch.ts";
-import { stretchesOf, type Stretch } from "../../core/batchParts.ts";
-import type { Batch } from "../../core/seams.ts";
+import { selectTokens } from "../../core/rows/batch.ts";
+import { stretchesOf, type Stretch } from "../../core/rows/batchParts.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { PerRow } from "../perRow.ts";
 import { Space } from "../space.ts";
 import type { Standardised } from "./standardised.ts";

@@ -1,17 +1,17 @@
 /** What is known of the arms, as samplers see it: what is believed, how much was seen and drawn, which are alike. */
-import { Alike, type Reading } from "../../core/arms/classes.ts";
+import { Alike } from "../../core/arms/classes.ts";
 import { Column } from "../../core/arms/column.ts";
 import type {
   Admission,
   ArmSet,
-  Clock,
   Division,
   Estimator,
   Known,
   Sampler,
-  Saved,
   Signal,
-} from "../../core/seams.ts";
+  Reading,
+} from "../../core/slots/curriculum.ts";
+import type { Clock, Saved } from "../../core/basics.ts";
 
 /** The curriculum's parts that say something of an arm. */
 export interface Believers {

@@ -1,29 +1,28 @@
 /** The curriculum's step: draw → (rollouts) → admit, refill → observe → estimate → draw. */
 import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
 import { joined, partOf } from "../../core/saved.ts";
-import type { Candidate, Notice, Probe } from "../../core/slots/curriculum.ts";
-import { toWire } from "../../../shared/rollouts.ts";
-import { randomStream, type Random } from "../../lib/random.ts";
 import type {
+  Candidate,
+  Notice,
+  Probe,
   Admission,
-  Arm,
   ArmSet,
   Budget,
-  Clock,
   Division,
   Estimator,
-  Group,
   Known,
   Refill,
   Sampler,
-  Saved,
   Signal,
   SourceOf,
-  Stateful,
-  Task,
   Verdict,
-  TaskSource,
-} from "../../core/seams.ts";
+} from "../../core/slots/curriculum.ts";
+import { toWire } from "../../../shared/rollouts.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
+import type { Task } from "../../core/task.ts";
+import type { TaskSource } from "../../core/slots/tasks.ts";
+import type { Arm, Clock, Saved, Stateful } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
 import { Beliefs } from "./beliefs.ts";
 import { create } from "../../core/create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";

@@ -1,5 +1,6 @@
 /** What to tell a person of a curriculum that cannot go on as it was meant to. */
-import type { Group, Verdict } from "../../core/seams.ts";
+import type { Verdict } from "../../core/slots/curriculum.ts";
+import type { Group } from "../../core/rollouts.ts";
 
 export interface Fault {
   /** Kind of event. */

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Json } from "../../../shared/json.ts";
 import { fromWire, toWire } from "../../../shared/rollouts.ts";
 import { taskSchema } from "../../core/savedTask.ts";
-import type { Group } from "../../core/seams.ts";
+import type { Group } from "../../core/rollouts.ts";
 
 /** Whatever was parsed of a text is JSON. */
 const isJson = (value: unknown): boolean => value !== undefined;

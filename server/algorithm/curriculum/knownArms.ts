@@ -1,6 +1,7 @@
 /** Which arms a saved curriculum knew: its state goes by their numbers, and a file of tasks may have changed since. */
 import { z } from "zod";
-import type { Division, Saved, SourceOf } from "../../core/seams.ts";
+import type { Division, SourceOf } from "../../core/slots/curriculum.ts";
+import type { Saved } from "../../core/basics.ts";
 import type { Fault } from "./curriculumFaults.ts";
 
 const schema = z.object({

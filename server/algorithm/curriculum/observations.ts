@@ -1,7 +1,7 @@
 /** What the groups of a step say of their arms. */
 import { mean } from "../../../shared/mean.ts";
-import type { GroupOf } from "../../core/slots/curriculum.ts";
-import type { ArmSet, Group, Observation, Signal } from "../../core/seams.ts";
+import type { GroupOf, ArmSet, Observation, Signal } from "../../core/slots/curriculum.ts";
+import type { Group } from "../../core/rollouts.ts";
 
 export interface Observations {
   /** One an arm, over all its rollouts. */

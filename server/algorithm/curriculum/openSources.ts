@@ -1,6 +1,6 @@
 import type { CreateContext, TaskConfig } from "../../core/config/resolved.ts";
 import { openAll, type Sharing } from "./openTasks.ts";
-import type { TaskSource } from "../../core/seams.ts";
+import type { TaskSource } from "../../core/slots/tasks.ts";
 import { create } from "../../core/create.ts";
 
 /** Opens the task sources of a body, in the order of the config. @param sharing those that make tasks, where stages share them */

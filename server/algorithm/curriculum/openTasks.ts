@@ -1,6 +1,6 @@
 /** Opens task sources: those that make tasks of others' come to know the others. */
 import type { CreateContext, GenerateConfig, TaskConfig } from "../../core/config/resolved.ts";
-import type { TaskSource } from "../../core/seams.ts";
+import type { TaskSource } from "../../core/slots/tasks.ts";
 import { create } from "../../core/create.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
 import { GeneratedTasks } from "../../methods/generation/generatedTasks.ts";

@@ -1,7 +1,8 @@
 /** A curriculum in the place of the one that a run had: it is told what that one drew, tried and looked at. */
 import { fromWire } from "../../../shared/rollouts.ts";
-import type { Arm, Clock, Division, Estimator, Group, Sampler } from "../../core/seams.ts";
-import type { Probe } from "../../core/slots/curriculum.ts";
+import type { Arm, Clock } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
+import type { Probe, Division, Estimator, Sampler } from "../../core/slots/curriculum.ts";
 import type { Beliefs } from "./beliefs.ts";
 import { groupOfTried, type Happening } from "./journal.ts";
 

@@ -1,9 +1,10 @@
 /** The entropy bonus of a loss: value, derivative by each token's entropy, and what its coefficient learns of it. */
-import { valueAt, type Scheduled } from "../../core/declaration.ts";
+import { valueAt, type Scheduled } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { EntropyOptions } from "../../core/blocks/objective.ts";
 import { AdaptiveEntropy } from "../../methods/objective/entropy.ts";
-import type { Clock, Stats } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Stats } from "../../core/policy.ts";
 import { column } from "./column.ts";
 
 export interface BonusInput {

@@ -2,20 +2,13 @@
 import { UserError } from "../../../shared/errors.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { CreateContext, GuidanceConfig, StageBody } from "../../core/config/resolved.ts";
-import { selectRows } from "../../core/batch.ts";
-import {
-  origin,
-  type Batch,
-  type GuidanceRatio,
-  type GuidedToken,
-  type Model,
-  type Objective,
-  type ObjectiveInput,
-  type Stats,
-  type TokenLoss,
-  type StepMixture,
-  type Weighed,
-} from "../../core/seams.ts";
+import { selectRows } from "../../core/rows/batch.ts";
+import type { StepMixture } from "../../core/help.ts";
+import type { GuidanceRatio, GuidedToken, TokenLoss } from "../../core/slots/guidance.ts";
+import type { Model } from "../../core/basics.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Stats, Weighed } from "../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../core/loss.ts";
 import { create } from "../../core/create.ts";
 import { outcome } from "../rewards/rewards.ts";
 

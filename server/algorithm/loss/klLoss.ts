@@ -1,7 +1,11 @@
 /** KL terms in the loss: their value, and derivatives by log π and by the channels of full divergences. */
 import { expm1 } from "../../lib/exponential.ts";
-import type { Aggregate, Batch, Channel, Clock, KlPoint, Part, Stats } from "../../core/seams.ts";
-import { factorsInto, type Stretch } from "../../core/batchParts.ts";
+import type { KlPoint } from "../../core/slots/kl.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
+import type { Aggregate, Part } from "../../core/loss.ts";
+import { factorsInto, type Stretch } from "../../core/rows/batchParts.ts";
 import { sequenceMeans, sequenceSums, tokenMeans } from "../../methods/objective/aggregates/normalisers.ts";
 import { column } from "./column.ts";
 import type { LossKlTerm } from "./kl.ts";

@@ -2,7 +2,7 @@
 import { create } from "../../core/create.ts";
 import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
 import { valueClipped } from "../../methods/objective/values/valueClipped.ts";
-import type { Objective } from "../../core/seams.ts";
+import type { Objective } from "../../core/loss.ts";
 
 /** The config's objective; where it has none, the returns of a critic, without a clip. */
 export const learntObjective = (

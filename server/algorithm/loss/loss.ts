@@ -2,21 +2,10 @@
 import { UserError } from "../../../shared/errors.ts";
 import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
 import { checkFinite } from "../../methods/objective/finite.ts";
-import type {
-  Aggregate,
-  Batch,
-  Channel,
-  Clock,
-  HeadOf,
-  Model,
-  Objective,
-  Saved,
-  Stateful,
-  Stats,
-  TokenWeight,
-  Weigh,
-  Weighed,
-} from "../../core/seams.ts";
+import type { Clock, Model, Saved, Stateful } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats, Weigh, Weighed } from "../../core/policy.ts";
+import type { Aggregate, HeadOf, Objective, TokenWeight } from "../../core/loss.ts";
 import { create } from "../../core/create.ts";
 import { objectiveOf } from "./objective.ts";
 import { Corrections } from "./corrections.ts";

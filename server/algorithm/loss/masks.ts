@@ -1,14 +1,8 @@
 /** The mask slot: what is left out of the batch as it was generated, and what of the loss by the weights as they are now. */
 import type { Choice, CreateContext } from "../../core/config/resolved.ts";
-import {
-  origin,
-  type Batch,
-  type BatchMask,
-  type Channel,
-  type LossMask,
-  type ObjectiveInput,
-  type Stats,
-} from "../../core/seams.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
+import type { BatchMask, LossMask, ObjectiveInput } from "../../core/loss.ts";
 import { hasByte } from "../../lib/slices.ts";
 import { create } from "../../core/create.ts";
 

@@ -1,7 +1,9 @@
 /** The stage's objective, and beside it further losses and that of a value head, where the config has them: one update. */
-import { valueAt, type Scheduled } from "../../core/declaration.ts";
+import { valueAt, type Scheduled } from "../../core/schedule.ts";
 import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
-import type { Channel, Clock, Objective, RunningLoss, Weighed, WholeInput } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Channel, Weighed } from "../../core/policy.ts";
+import type { Objective, RunningLoss, WholeInput } from "../../core/loss.ts";
 import { create } from "../../core/create.ts";
 import { onRoute } from "./routes.ts";
 import { corrected, Share } from "./together.ts";

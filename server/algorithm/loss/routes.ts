@@ -1,8 +1,9 @@
 /** Which of the losses each rollout of an update moves. */
-import { rowsOfGroups, selectRows } from "../../core/batch.ts";
+import { rowsOfGroups, selectRows } from "../../core/rows/batch.ts";
 import type { RouteConfig } from "../../core/config/resolved.ts";
 import { holds, routePlaces, type Routed, type RoutePlace } from "../../core/blocks/routes.ts";
-import type { Aggregate, Batch, Objective, ObjectiveInput } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Aggregate, Objective, ObjectiveInput } from "../../core/loss.ts";
 import { outcome } from "../rewards/rewards.ts";
 
 /** Numbers of the places, in a column per row. */

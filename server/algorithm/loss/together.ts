@@ -1,5 +1,6 @@
 /** Several losses of one update, taken in parts: each sees the same rows, and adds its share to the same derivatives. */
-import type { Channel, Part, RunningLoss } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
+import type { Part, RunningLoss } from "../../core/loss.ts";
 
 /** Corrections for tokens that another distribution drew are the policy's own: a value is right for whoever acts. */
 export function corrected<Input extends Pick<Part, "factors" | "correction">>(input: Input): Input {

@@ -1,5 +1,8 @@
 /** Which tokens train, and how much each counts. */
-import type { Batch, Clock, Stats, TokenWeight } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
+import type { TokenWeight } from "../../core/loss.ts";
 import { hasByte } from "../../lib/slices.ts";
 import type { Advantages } from "../advantages/tokenAdvantages.ts";
 import { PerRow } from "../perRow.ts";

@@ -7,15 +7,9 @@ import {
   spreadInto,
   stretchesOf,
   type Stretch,
-} from "../../core/batchParts.ts";
-import type {
-  Channel,
-  Objective,
-  ObjectiveInput,
-  RunningLoss,
-  Weighed,
-  WholeInput,
-} from "../../core/seams.ts";
+} from "../../core/rows/batchParts.ts";
+import type { Channel, Weighed } from "../../core/policy.ts";
+import type { Objective, ObjectiveInput, RunningLoss, WholeInput } from "../../core/loss.ts";
 import type { KlLoss } from "./klLoss.ts";
 import { PerRow } from "../perRow.ts";
 import { columnOn, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";

@@ -1,18 +1,12 @@
 /** Attempts of episodes as rollouts of their own, and what a term said of them as one thing about the episode. */
-import { offsetsOf, raggedOf } from "../../core/batch.ts";
+import { offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import type { TermAttempts } from "../../core/blocks/rollout.ts";
-import type {
-  Batch,
-  Level,
-  RewardContext,
-  RewardTerm,
-  RolloutRecord,
-  TermValue,
-  TextSpans,
-  Tokenizer,
-  TokenColumns,
-  Turn,
-} from "../../core/seams.ts";
+import type { Turn } from "../../core/slots/turn.ts";
+import type { TermValue, TextSpans } from "../../core/slots/reward.ts";
+import type { Level } from "../../core/basics.ts";
+import type { Batch, RolloutRecord, TokenColumns } from "../../core/rollouts.ts";
+import type { Tokenizer } from "../../core/policy.ts";
+import type { RewardContext, RewardTerm } from "../../core/reward.ts";
 
 /** One attempt: tokens [from, to) of a row, and its place among the row's turns; −1: the row is one attempt. */
 interface Attempt {

@@ -1,7 +1,8 @@
 /** What terms said criterion by criterion: as recorded, and as metrics. */
 import { criterionName, type JudgedCriterion } from "../../../shared/criteria.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
-import type { Batch, RewardColumn } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { RewardColumn } from "../../core/reward.ts";
 
 /** What the terms said of a row, as a recorded rollout has it. */
 export function detailsOf(terms: readonly RewardColumn[], row: number): Pick<RolloutRow, "details"> {

@@ -1,6 +1,6 @@
 /** Groups as the curriculum and the charts see them. */
-import type { Batch, Group } from "../../core/seams.ts";
-import { lengthOfRow, rowsOfGroups } from "../../core/batch.ts";
+import type { Batch, Group } from "../../core/rollouts.ts";
+import { lengthOfRow, rowsOfGroups } from "../../core/rows/batch.ts";
 import { meanAdvantage } from "../advantages/advantageColumns.ts";
 import type { Advantages } from "../advantages/tokenAdvantages.ts";
 import { outcome, type Scored } from "./rewards.ts";

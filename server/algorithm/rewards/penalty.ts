@@ -1,6 +1,9 @@
 /** A KL penalty on the reward, per token. */
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch, Clock, KlTerm, Model, Stats } from "../../core/seams.ts";
+import type { KlTerm } from "../../core/slots/kl.ts";
+import type { Clock, Model } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
 
 /** The log-probs that a KL penalty on the reward compares: behaviour against another model. */
 function penaltyColumns(

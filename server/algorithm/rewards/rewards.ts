@@ -1,18 +1,10 @@
 /** From what each term said of each rollout to one number a row and whether it is a success. */
 import type { CreateContext, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
-import { valueAt } from "../../core/declaration.ts";
-import {
-  status,
-  type Batch,
-  type Clock,
-  type Combine,
-  type Combined,
-  type Level,
-  type RewardColumn,
-  type Rewards,
-  type TermValue,
-  type TextSpans,
-} from "../../core/seams.ts";
+import { valueAt } from "../../core/schedule.ts";
+import type { TermValue, TextSpans } from "../../core/slots/reward.ts";
+import type { Clock, Level } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { status, type Combine, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
 import { create } from "../../core/create.ts";
 
 /** `success` per row: whether it counts as one; unknown where the term that decides failed or none applies. */

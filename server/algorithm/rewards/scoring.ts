@@ -1,20 +1,20 @@
 /** Runs the reward terms of a stage: each on the rollouts it applies to, all terms at once. */
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import {
   status,
-  type Batch,
   type Learner,
   type RewardColumn,
   type RewardContext,
   type RewardTerm,
-  type Objective,
-  type TermValue,
-} from "../../core/seams.ts";
+} from "../../core/reward.ts";
+import type { Objective } from "../../core/loss.ts";
 import type { CreateContext, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { create } from "../../core/create.ts";
 import { methodOf } from "../../methods/index.ts";
 import { applies, columnOf } from "./rewards.ts";
 import { scoredByAttempts } from "./attempts.ts";
-import { selectRows } from "../../core/batch.ts";
+import { selectRows } from "../../core/rows/batch.ts";
 
 function objectiveNamed(use: string, params: object, context: CreateContext): Objective {
   const declaration = methodOf("objective", use);

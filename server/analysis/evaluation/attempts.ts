@@ -1,9 +1,7 @@
 /** Held-out measures of episodes of several attempts. */
+import type { AttemptOutcomes } from "./types.ts";
 import { mean } from "../../../shared/mean.ts";
-import type { EvaluatedTask, Measure } from "./passAtK.ts";
-
-/** Of one answer: whether it was right after its first attempt, its second, …, up to the most that any may have. */
-export type AttemptOutcomes = readonly boolean[];
+import type { EvaluatedTask, Measure } from "./types.ts";
 
 const rightAfter = (outcomes: AttemptOutcomes, k: number): boolean => outcomes[k - 1] === true;
 

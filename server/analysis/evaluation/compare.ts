@@ -1,7 +1,8 @@
 /** Held-out measures with how sure they are, of one model and of two on the same tasks. Pure. */
 import type { Random } from "../../lib/random.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
-import { known, valuesByTask, type EvaluatedTask } from "./passAtK.ts";
+import type { EvaluatedTask } from "./types.ts";
+import { known, valuesByTask } from "./passAtK.ts";
 
 /** The 95 % interval of each metric, over tasks drawn again. */
 export function intervals(

@@ -1,7 +1,8 @@
 /** What a better model is better at: what the other could do already, or what it never could. */
 import type { Random } from "../../lib/random.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
-import { passAtK, type EvaluatedTask } from "./passAtK.ts";
+import type { EvaluatedTask } from "./types.ts";
+import { passAtK } from "./passAtK.ts";
 
 export interface Gain extends Interval {
   readonly value: number;

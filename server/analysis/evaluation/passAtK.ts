@@ -1,6 +1,7 @@
 /** Held-out measures: pure functions from counts of right answers. */
-import type { EvaluationReport } from "../../core/seams.ts";
-import { attemptMeasures, type AttemptOutcomes } from "./attempts.ts";
+import type { EvaluatedTask, Measure } from "./types.ts";
+import type { EvaluationReport } from "../../core/evaluation.ts";
+import { attemptMeasures } from "./attempts.ts";
 import { mean } from "../../../shared/mean.ts";
 
 /**
@@ -28,24 +29,6 @@ export function passAtK(n: number, c: number, k: number): number {
   for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i;
   return 1 - allWrong;
 }
-
-/** What evaluation saw of one held-out task. */
-export interface EvaluatedTask {
-  readonly arm: string;
-  /** Success of each sampled answer that could be scored. */
-  readonly samples: readonly boolean[];
-  /** Success of the greedy answer; undefined where it was not asked for or could not be scored. */
-  readonly greedy?: boolean | undefined;
-  /** What the greedy answer was paid, by term before its weight, and `total`. A term that does not apply is left out. */
-  readonly rewards?: Readonly<Record<string, number>> | undefined;
-  /** Where answers have several attempts: what came of each, of the answers that could be scored. */
-  readonly attempts?:
-    | { readonly samples: readonly AttemptOutcomes[]; readonly greedy?: AttemptOutcomes | undefined }
-    | undefined;
-}
-
-/** A measure of each task; undefined where the task says nothing of it. */
-export type Measure = (task: EvaluatedTask) => number | undefined;
 
 function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [string, Measure][] {
   const terms = [...new Set(tasks.flatMap(({ rewards }) => Object.keys(rewards ?? {})))];

@@ -2,9 +2,10 @@
 import { fieldOf, isObject, textField } from "../../core/templates.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
-import { passAtK, type EvaluatedTask } from "./passAtK.ts";
+import type { EvaluatedTask } from "./types.ts";
+import { passAtK } from "./passAtK.ts";
 
 export interface Probe {
   readonly name: string;

@@ -1,7 +1,9 @@
 /** Fresh continuations among recorded rollouts: the value of where they left their sibling. */
 import { columnOf, type Algorithm } from "../../algorithm/algorithm.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
-import type { Batch, Clock, TermValue } from "../../core/seams.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 

@@ -1,7 +1,7 @@
 /** Channels as recorded rollouts have them: under the keys of the format, or under a channel's own name. */
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
 import { columnOfRows } from "../recorded.ts";
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 
 type Recorded = "logp_new" | "logp_ref" | "logp_proximal" | "entropy" | "values";
 const keys: Readonly<Partial<Record<Channel, Recorded>>> = {

@@ -13,14 +13,16 @@ import {
   type Scored,
   type TokenColumn,
 } from "../../algorithm/algorithm.ts";
-import type { RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { unmasked } from "../../algorithm/loss/routes.ts";
 import { RecordedStep } from "./recordedStep.ts";
 import type { Span } from "../../../shared/why.ts";
 import { keyOf, recordedChannel } from "./channels.ts";
 import type { RecordedRow } from "../recorded.ts";
-import type { Channel, Saved, Stats, Weighed } from "../../core/seams.ts";
-import { spansOf } from "../../core/tokenSpans.ts";
+import type { Saved } from "../../core/basics.ts";
+import type { Channel, Stats, Weighed } from "../../core/policy.ts";
+import { spansOf } from "../../core/rows/tokenSpans.ts";
 
 export interface ExplainedRollout {
   readonly type: "rollout";

@@ -1,6 +1,6 @@
 /** What baselines that remember earlier steps know at a recorded step: they are shown those that stand before it. */
 import type { Algorithm } from "../../algorithm/algorithm.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { stepsOf } from "./explain.ts";
 import type { RecordedRow } from "../recorded.ts";
 import { RecordedStep } from "./recordedStep.ts";

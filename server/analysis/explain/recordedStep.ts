@@ -5,7 +5,8 @@ import { Algorithm, columnOf, contextOf } from "../../algorithm/algorithm.ts";
 import { applies } from "../../algorithm/rewards/rewards.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import { comparesSiblings } from "../../config/siblings.ts";
-import type { RewardTermConfig, RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { otherHead } from "../../methods/objective/values/otherHeads.ts";
 import {
   batchOfRows,
@@ -15,7 +16,11 @@ import {
   sourceNameOf,
   type RecordedRow,
 } from "../recorded.ts";
-import type { Batch, Channel, Clock, RewardColumn, Stats, TermValue } from "../../core/seams.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
+import type { RewardColumn } from "../../core/reward.ts";
 import { withBranchValues } from "./branches.ts";
 import { recordedChannel } from "./channels.ts";
 import { stageAt } from "./stageAt.ts";

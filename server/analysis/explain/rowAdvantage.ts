@@ -1,5 +1,5 @@
 import { meanAdvantage, type Advantages } from "../../algorithm/algorithm.ts";
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 
 /** Mean advantage over a row's tokens that train; over the row where none does; NaN where it has no advantage. */
 export function rowAdvantage(advantages: Advantages, batch: Batch, row: number): number {

@@ -1,7 +1,8 @@
 import { UserError } from "../../../shared/errors.ts";
-import type { RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { placeAt, stepsInAll } from "../../config/build/stagePlan.ts";
-import type { Clock } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
 
 export interface StagePlace {
   readonly body: StageBody;

@@ -1,7 +1,7 @@
 /** Which tokens of a rollout do not train as the others do, and by which rule. */
 import type { Span, TokenFacts, TokenRule } from "../../../shared/why.ts";
-import { origin, type Batch } from "../../core/seams.ts";
-import { spansOf } from "../../core/tokenSpans.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import { spansOf } from "../../core/rows/tokenSpans.ts";
 import type { RecordedStep } from "./recordedStep.ts";
 import { effectOf, textOf } from "./ruleWords.ts";
 

@@ -6,7 +6,7 @@ import { UserError } from "../../../shared/errors.ts";
 import { fromWire, toWire, type MaybeNumber } from "../../../shared/rollouts.ts";
 import type { Why, WhySibling } from "../../../shared/why.ts";
 import type { Scored } from "../../algorithm/algorithm.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { checkTerms, StepExplainer, type SolvedStep } from "./explain.ts";
 import { groupKey, type RecordedRow } from "../recorded.ts";
 import { alternatives } from "./alternatives.ts";

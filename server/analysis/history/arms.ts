@@ -5,7 +5,7 @@ import { nearest } from "../../lib/suggest.ts";
 import { everything } from "../../methods/curriculum/arms/undivided.ts";
 import { NamedArms } from "../../methods/curriculum/armSet.ts";
 import type { Curriculum } from "../../algorithm/algorithm.ts";
-import type { ArmSet, Division } from "../../core/seams.ts";
+import type { ArmSet, Division } from "../../core/slots/curriculum.ts";
 import type { HistoryGroup } from "./read.ts";
 
 /**

@@ -1,9 +1,9 @@
 /** The curricula of a config's stages, over the arms that a history speaks of. */
 import { Curriculum, contextOf, openSources } from "../../algorithm/algorithm.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
-import type { StageConfig } from "../../core/config/resolved.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { randomStream } from "../../lib/random.ts";
-import type { Division } from "../../core/seams.ts";
+import type { Division } from "../../core/slots/curriculum.ts";
 import { checkArm, divisionOf, madeIn, nameIn } from "./arms.ts";
 import type { HistoryGroup } from "./read.ts";
 

@@ -1,9 +1,11 @@
 /** Recorded groups of one step as the curriculum sees them, with the config's own advantages where none were recorded. */
 import { StepExplainer } from "../explain/explain.ts";
 import { RecordedStep } from "../explain/recordedStep.ts";
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { RecordedRow } from "../recorded.ts";
-import type { Group, Saved } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
 import type { HistoryGroup } from "./read.ts";
 
 /** Rewards alone are known: what reads tokens or log-probs has nothing to read. */

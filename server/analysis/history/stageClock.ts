@@ -1,8 +1,10 @@
 /** Which stage a recorded step was of. */
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { rlSteps, turnAt } from "../../config/build/stagePlan.ts";
 import { UserError } from "../../../shared/errors.ts";
-import type { Clock, Group } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
 import { ends, seenWith, type Histories } from "../../algorithm/curriculum/until.ts";
 
 export interface StageMoment {

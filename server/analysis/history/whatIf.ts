@@ -2,10 +2,10 @@
  * What another curriculum would have drawn, had every arm been as hard as the history shows it at that time. What it
  * would have taught otherwise is not in any history: the further its draws are from those recorded, the wider the band.
  */
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
 import { Play } from "../simulate/simulate.ts";
-import type { Group } from "../../core/seams.ts";
+import type { Group } from "../../core/rollouts.ts";
 import { nameIn } from "./arms.ts";
 import { Curricula, type Divisions } from "./curricula.ts";
 import { ReplayFaults } from "./faults.ts";

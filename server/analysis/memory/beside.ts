@@ -4,11 +4,11 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { contextOf, create } from "../../algorithm/algorithm.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type {
   AuxiliaryConfig,
   CreateContext,
   PerceptronModelConfig,
-  RunConfig,
   StageBody,
 } from "../../core/config/resolved.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";

@@ -12,7 +12,8 @@ import { perObject } from "../../lib/perObject.ts";
 import { writesAnew } from "../../core/config/branchFacts.ts";
 import { askedBeyond, episodeTokens } from "../../core/config/shapeFacts.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { describeShape, MOST_STREAMS, threadSettings } from "../../engine/index.ts";
 import {
   planWithin,

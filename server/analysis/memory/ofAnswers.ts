@@ -1,6 +1,6 @@
 /** Memory of a model that only answers: what `sample` and `evaluate` open. */
 import { UserError } from "../../../shared/errors.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { arithmetic, limitOf, otherNeeds } from "./estimate.ts";
 import { sizeText } from "./note.ts";
 import { adamwChoice } from "../../methods/optimizer/adamw.ts";

@@ -1,5 +1,6 @@
 /** What may be lowered in a config that needs too much memory. */
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Budget } from "../../engine/memory.ts";
 
 /** What the config itself decides. */

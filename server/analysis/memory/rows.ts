@@ -1,8 +1,9 @@
 /** How many rows a stage writes and trains on at once. */
 import { contextOf, create } from "../../algorithm/algorithm.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
-import type { Scheduled } from "../../core/declaration.ts";
-import type { AuxiliaryConfig, StageBody, StageConfig } from "../../core/config/resolved.ts";
+import type { Scheduled } from "../../core/schedule.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { AuxiliaryConfig, StageBody } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
 
 export const ofPairs = ({ kind }: StageConfig): boolean => kind === "preference" || kind === "reward_model";

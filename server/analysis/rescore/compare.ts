@@ -2,7 +2,7 @@
 import { mostChanged, type ChangedRollout, type RewardChange } from "../../../shared/rescore.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
 import { rowValue } from "../../algorithm/algorithm.ts";
-import { status, type RewardColumn } from "../../core/seams.ts";
+import { status, type RewardColumn } from "../../core/reward.ts";
 
 /** One way to pay a step's rollouts. NaN: none, or a term failed. */
 export interface Paid {

@@ -1,6 +1,6 @@
 /** How the verdicts on each criterion of a term have changed. */
 import { criterionName, type JudgedCriterion, type Met } from "../../../shared/criteria.ts";
-import type { RewardColumn } from "../../core/seams.ts";
+import type { RewardColumn } from "../../core/reward.ts";
 
 export interface CriterionChange {
   /** Mean of how far it is met, over the rollouts of which that is known; null: of none. */

@@ -1,6 +1,6 @@
 /** A context without models: rewards that score with a model or count tokens by text have none here. */
 import { UserError } from "../../../shared/errors.ts";
-import type { Models, Tokenizer } from "../../core/seams.ts";
+import type { Models, Tokenizer } from "../../core/policy.ts";
 
 const noModel = (name: string): never => {
   throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, {

@@ -4,7 +4,10 @@ import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { rowAdvantage } from "../explain/rowAdvantage.ts";
-import type { Batch, Clock, RewardColumn, Stats } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
+import type { RewardColumn } from "../../core/reward.ts";
 import type { Paid } from "./compare.ts";
 import { noModels } from "./noModels.ts";
 

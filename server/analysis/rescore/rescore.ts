@@ -1,6 +1,7 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
 import { Algorithm, contextOf, type Scored } from "../../algorithm/algorithm.ts";
-import type { RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
 import { columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
@@ -12,7 +13,8 @@ import type { TermDetails } from "../../../shared/criteria.ts";
 import { criteriaChanges, type CriterionChange } from "./criteriaChanges.ts";
 import { noModels, noTokenizer } from "./noModels.ts";
 import type { Random } from "../../lib/random.ts";
-import { status, type Batch, type RewardColumn } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { status, type RewardColumn } from "../../core/reward.ts";
 
 export interface RescoredRollout {
   readonly type: "rollout";

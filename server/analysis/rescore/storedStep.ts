@@ -3,10 +3,11 @@ import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { RecordReader } from "../../../shared/log/recordAt.ts";
 import type { ColumnName, RolloutRecordLog } from "../../../shared/log/records.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
-import { numbered, offsetsOf, raggedOf } from "../../core/batch.ts";
+import { numbered, offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { groupKey, recordOf } from "../recorded.ts";
-import { origin, type Batch, type Stats, type TokenColumns } from "../../core/seams.ts";
+import { origin, type Batch, type TokenColumns } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
 
 export interface StoredStep {
   readonly step: number;

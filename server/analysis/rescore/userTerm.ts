@@ -12,7 +12,8 @@ import { bundleReward, type Bundle } from "../../methods/reward/own/bundle.ts";
 import { HostProcess, NoAnswer } from "../../methods/reward/own/hostProcess.ts";
 import { inputOf } from "../../methods/reward/own/userReward.ts";
 import { failure } from "../../methods/reward/perRow.ts";
-import type { Batch, TermValue } from "../../core/seams.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { Batch } from "../../core/rollouts.ts";
 
 const paramsSchema = z.object({
   file: z.string(),

@@ -2,7 +2,8 @@
 import type { Algorithm } from "../../algorithm/algorithm.ts";
 import { columnOf, type DrawnTask } from "../../algorithm/algorithm.ts";
 import { batchOfRows } from "../recorded.ts";
-import type { Clock, Group } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
 import { simulatedSource } from "./source.ts";
 import { mean } from "../../../shared/mean.ts";
 

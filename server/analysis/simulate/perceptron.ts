@@ -1,7 +1,7 @@
 /** A network of one hidden layer, without an engine: what stands for a run's models in a simulation. */
 import { normal } from "../../lib/distributions.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/seams.ts";
+import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";
 
 const [hidden, rate, decay1, decay2, epsilon] = [16, 0.01, 0.9, 0.999, 1e-8];
 

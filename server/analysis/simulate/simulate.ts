@@ -7,8 +7,10 @@ import { Again, againParams } from "../../methods/curriculum/samplers/mixtures/a
 import { worthFollowing } from "../../methods/curriculum/samplers/mixtures/replayedMixtures.ts";
 import { Surrogate, surrogateParams } from "../../methods/curriculum/estimators/surrogate.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
-import type { Clock, Group, Models, Perceptron, Verdict } from "../../core/seams.ts";
-import type { Estimator, Sampler } from "../../core/slots/curriculum.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
+import type { Models, Perceptron } from "../../core/policy.ts";
+import type { Estimator, Sampler, Verdict } from "../../core/slots/curriculum.ts";
 import { SimulatedAngles } from "./angles.ts";
 import { gainOf, groupsOf } from "./groups.ts";
 import { Learner, type World } from "./learner.ts";

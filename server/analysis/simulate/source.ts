@@ -3,7 +3,8 @@ import type { StageBody } from "../../core/config/resolved.ts";
 import type { SourceOf } from "../../core/slots/curriculum.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Task, TaskSource } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { TaskSource } from "../../core/slots/tasks.ts";
 
 export const simulatedSource = "simulated";
 

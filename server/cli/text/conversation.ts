@@ -1,8 +1,9 @@
 /** Talking to a policy: a prompt as its tokenizer wants it, and answers as text, also while they are written. */
 import { UserError } from "../../../shared/errors.ts";
-import { TextStream, type ChatMessage, type PolicyTokenizer } from "../../engine/tokenizers/index.ts";
+import type { PolicyTokenizer } from "../../engine/tokenizers/types.ts";
+import { TextStream, type ChatMessage } from "../../engine/tokenizers/index.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
-import type { Sample } from "../../core/seams.ts";
+import type { Sample } from "../../core/policy.ts";
 
 export interface Asking {
   readonly count: number;

@@ -1,10 +1,11 @@
 /** From a checked config to what the run reads. Only called on a config without errors. */
+import type { BuiltTop } from "./types.ts";
 import { basename } from "node:path";
 import { z } from "zod";
 import type { Json } from "../../../shared/json.ts";
 import { betterWay } from "./buildStage.ts";
 import { buildModel, buildModels } from "./buildModels.ts";
-import { buildGenerate } from "../grammar/generateGrammar.ts";
+import { buildGenerate } from "./buildGenerate.ts";
 import {
   givenAdvantages,
   guidanceContexts,
@@ -32,7 +33,9 @@ import { routePlaces, routeWhen } from "../../core/blocks/routes.ts";
 import { buildObjective } from "./buildObjective.ts";
 import { clipSchema, filterSchema, whitenSchema } from "../../core/blocks/advantage.ts";
 import { advantageLevels } from "../../core/slots/advantage.ts";
-import type { Scheduled } from "../../core/declaration.ts";
+import type { Scheduled } from "../../core/schedule.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type {
   AdvantageConfig,
   AuxiliaryConfig,
@@ -41,19 +44,10 @@ import type {
   ReplayConfig,
   RewardTermConfig,
   RouteConfig,
-  RunConfig,
   StageBody,
-  StageConfig,
   TaskConfig,
 } from "../../core/config/resolved.ts";
 import { nameOf } from "../check/method.ts";
-
-/** The blocks of the top level as they were built. */
-export interface BuiltTop {
-  readonly tree: CheckedTree;
-  readonly steps: number;
-  readonly body: StageBody;
-}
 
 /** `steps` is what a learning rate's course spans. A block that a stage shares with the top level is the very same. */
 export function buildBody(tree: CheckedTree, steps: number, top?: BuiltTop): StageBody {

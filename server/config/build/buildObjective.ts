@@ -1,6 +1,6 @@
 /** The `objective` block of a checked tree: the loss, what stands beside it, its normaliser, corrections, entropy bonus. */
 import { entropySchema } from "../../core/blocks/objective.ts";
-import type { Scheduled } from "../../core/declaration.ts";
+import type { Scheduled } from "../../core/schedule.ts";
 import { child, join } from "../text/node.ts";
 import { isObject, type Reader } from "./reader.ts";
 import type { StageBody } from "../../core/config/resolved.ts";

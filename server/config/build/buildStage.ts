@@ -13,7 +13,7 @@ import {
   untilSchema,
 } from "../grammar/stageFields.ts";
 import type { MergePart, OnEnter, StageConfig, Until } from "../../core/config/stageConfig.ts";
-import type { StageTree } from "../stages.ts";
+import type { StageTree } from "./types.ts";
 
 /** @param json the stage's own keys, as written */
 export function buildStage(json: JsonObject, tree: StageTree, body: StageBody): StageConfig {

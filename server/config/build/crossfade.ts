@@ -1,5 +1,5 @@
 /** A stage that passes over from the one before it: the weights of both stages' reward terms, moving over its steps. */
-import type { Scheduled } from "../../core/declaration.ts";
+import type { Scheduled } from "../../core/schedule.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import type { Crossfade, StageConfig } from "../../core/config/stageConfig.ts";
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Checker } from "../check/check.ts";
-import { scheduleSchema, type Scheduled, type SlotName } from "../../core/declaration.ts";
+import { scheduleSchema, type Scheduled } from "../../core/schedule.ts";
+import { type SlotName } from "../../core/declaration.ts";
 import { grammar } from "../grammar/grammar.ts";
 import { child, join, type MapNode, type SourceNode } from "../text/node.ts";
 import { itemName, withClock } from "./parsed.ts";

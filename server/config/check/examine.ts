@@ -1,6 +1,7 @@
 /** Checks a merged tree with its stages, and builds from it what the run and the rules read. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import { buildBody, buildRun, stemOf, type BuiltTop } from "../build/build.ts";
+import type { BuiltTop, StageTree } from "../build/types.ts";
+import { buildBody, buildRun, stemOf } from "../build/build.ts";
 import { buildStage } from "../build/buildStage.ts";
 import { Checker } from "./check.ts";
 import { grammar, stageBlocks, stageItem } from "../grammar/grammar.ts";
@@ -10,9 +11,10 @@ import { child, isNull, mapNode, withoutEntry, type MapNode, type Origin } from 
 import type { CheckedTree } from "../build/reader.ts";
 import type { Report } from "./report.ts";
 import { crossfaded } from "../build/crossfade.ts";
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { StageView } from "./model.ts";
-import { bodyOf, filled, isObject, stageTrees, writtenJson, type StageTree } from "../stages.ts";
+import { bodyOf, filled, isObject, stageTrees, writtenJson } from "../stages.ts";
 
 export interface Examined {
   readonly kept: KeptTop;

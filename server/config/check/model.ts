@@ -3,7 +3,8 @@ import type { MapNode, Origin } from "../text/node.ts";
 import type { SourceEdits } from "../text/edits.ts";
 import type { ModelFacts } from "../../core/config/modelFacts.ts";
 import type { Report } from "./report.ts";
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 
 /** A stage with its merged tree, so that a finding lands on whoever wrote the value. */
 export interface StageView {

@@ -3,7 +3,9 @@
  * nothing was put aside of is not watched.
  */
 import { neverOnce } from "../../lib/perObject.ts";
-import type { RunConfig, StageBody, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 
 const under = (key: string, above: string): boolean =>
   above === "" || key === above || key.startsWith(`${above}.`);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { clipSchema, filterSchema, whitenSchema } from "../../core/blocks/advantage.ts";
 import { advantageLevels } from "../../core/slots/advantage.ts";
-import { schedulable } from "../../core/declaration.ts";
+import { schedulable } from "../../core/schedule.ts";
 import { fraction, map, value } from "./fields.ts";
 import type { Fields } from "./shape.ts";
 

@@ -1,7 +1,7 @@
 /** Every key of a config: its form, what it says, and (in defaults.ts) what it is when nobody writes it. */
 import { z } from "zod";
 import { advantageFields } from "./advantageFields.ts";
-import { schedulable } from "../../core/declaration.ts";
+import { schedulable } from "../../core/schedule.ts";
 import { klDefaults, stageDefaults, taskDefaults, termDefaults } from "./defaults.ts";
 import { learningRateSchedule } from "../../core/blocks/learningRate.ts";
 import { modelFields, modelItem } from "./modelFields.ts";

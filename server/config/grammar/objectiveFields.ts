@@ -1,7 +1,7 @@
 /** The keys of `objective` beside those of the chosen loss. */
 import { z } from "zod";
 import { entropySchema } from "../../core/blocks/objective.ts";
-import { schedulable } from "../../core/declaration.ts";
+import { schedulable } from "../../core/schedule.ts";
 import { besideDefaults, valueDefaults } from "./defaults.ts";
 import { slot, value } from "./fields.ts";
 import type { Field, Shape } from "./shape.ts";

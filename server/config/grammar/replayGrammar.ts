@@ -1,6 +1,6 @@
 /** The keys of `replay` and `auxiliary`. */
 import { z } from "zod";
-import { schedulable } from "../../core/declaration.ts";
+import { schedulable } from "../../core/schedule.ts";
 import { auxiliaryDefaults } from "./defaults.ts";
 import { slot, value, whole } from "./fields.ts";
 import type { Field, Shape } from "./shape.ts";

@@ -4,7 +4,7 @@
  * follows from the text; what depends on other files is asked at every reading (`perObject.ts`).
  */
 import type { JsonObject } from "../../../shared/json.ts";
-import type { BuiltTop } from "../build/build.ts";
+import type { BuiltTop } from "../build/types.ts";
 import type { Checker } from "../check/check.ts";
 import type { MapNode } from "./node.ts";
 import type { CheckedTree } from "../build/reader.ts";

@@ -2,30 +2,10 @@
  * Arms that a sampler cannot tell apart, as one. Of a million tasks most have never been drawn, and of the others many
  * have shown the same: what a sampler computes by class costs as much as there are different arms, not as there are arms.
  */
+import type { Classes } from "../slots/curriculum.ts";
 import { lastAtMost, rankedBy } from "../../lib/ordering.ts";
 import { OrderedArms } from "./orderedArms.ts";
 import type { Known } from "../slots/curriculum.ts";
-
-/** What samplers tell arms apart by; `own`: by a column of the sampler's. */
-export type Reading = "value" | "spread" | "seen" | "drawn" | "prior" | "own";
-
-export interface Classes {
-  readonly size: number;
-  /** The same object as long as no arm has changed; whatever may be drawn. */
-  readonly version: object;
-  /** An arm of each class, which stands for all of them. */
-  readonly first: Int32Array;
-  /** Arms of each. */
-  readonly arms: Uint32Array;
-  /** Those of them that may be drawn now. */
-  readonly open: Uint32Array;
-  /** What is compared of each, where arms stand in its order: as it was read of them. */
-  value?(): Float64Array;
-  /** The arms of a class by place, in the order of their numbers. */
-  member(of: number, place: number): number;
-  /** Places of those of a class that may not be drawn now, rising. */
-  closed(of: number): readonly number[];
-}
 
 const none: readonly number[] = [];
 const itself: readonly number[] = [0];

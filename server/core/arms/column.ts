@@ -1,5 +1,5 @@
 /** A number by arm, growing with the arms: eight bytes each. */
-import type { Saved } from "../seams.ts";
+import type { Saved } from "../basics.ts";
 
 export class Column {
   private held = new Float64Array(0);

@@ -1,7 +1,7 @@
 /** The learning rate's course: a factor on `lr` over steps, after the optimiser's warm-up. */
 import { z } from "zod";
-import type { Clock } from "../seams.ts";
-import { scheduleSchema, valueAt, type Scheduled } from "../declaration.ts";
+import type { Clock } from "../basics.ts";
+import { scheduleSchema, valueAt, type Scheduled } from "../schedule.ts";
 
 const shapes = ["constant", "linear", "cosine", "inverse_sqrt", "wsd"] as const;
 

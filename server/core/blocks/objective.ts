@@ -1,6 +1,6 @@
 /** The values of `objective` that are more than a number or a word. */
 import { z } from "zod";
-import { schedulable } from "../declaration.ts";
+import { schedulable } from "../schedule.ts";
 
 export const entropySchema = z.strictObject({
   coefficient: schedulable(z.number()).describe("Factor on the bonus, which is subtracted from the loss."),

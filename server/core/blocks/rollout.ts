@@ -1,9 +1,9 @@
 /** Options of decoding that are more than a number: their forms, and what they say. */
 import { z } from "zod";
 import { isPattern } from "../../lib/textSpans.ts";
-import { schedulable, valueAt, type Scheduled } from "../declaration.ts";
+import { schedulable, valueAt, type Scheduled } from "../schedule.ts";
 import { refers } from "../references.ts";
-import type { Clock } from "../seams.ts";
+import type { Clock } from "../basics.ts";
 
 export const grammarSchema = z.union([
   z.strictObject({

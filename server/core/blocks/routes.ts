@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { refers } from "../references.ts";
 import { textField } from "../templates.ts";
-import type { Batch } from "../seams.ts";
+import type { Batch } from "../rollouts.ts";
 
 /** A rollout among the others of its update. */
 export interface Routed {

@@ -2,7 +2,7 @@
  * What rules ask about the models that a config names. Rules know nothing of model files: whoever checks a config for a
  * person fills this in (server/analysis/modelFacts.ts), and nothing of a workspace is executed.
  */
-import type { RunConfig } from "./resolved.ts";
+import type { RunConfig } from "./runConfig.ts";
 
 /** What is known of a model by its config, its tokenizer and the headers of its weights. */
 export type ModelLook =

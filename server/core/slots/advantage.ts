@@ -1,6 +1,8 @@
 /** What baselines and scales work on: the rewards of a batch cut into units, each of which gets one advantage. */
 import type { Moments } from "../../lib/moments.ts";
-import type { Batch, Channel, Clock, Model, Stateful, Stats } from "../seams.ts";
+import type { Clock, Model, Stateful } from "../basics.ts";
+import type { Batch } from "../rollouts.ts";
+import type { Channel, Stats } from "../policy.ts";
 
 /** The unit that baseline and scale see: a whole response, or a part of it. */
 export const advantageLevels = ["response", "turn", "step", "segment", "token"] as const;

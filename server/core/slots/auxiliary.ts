@@ -1,5 +1,5 @@
 /** What the auxiliary slot is made of; part of the seams. */
-import type { Model } from "../seams.ts";
+import type { Model } from "../basics.ts";
 
 /** What an auxiliary loss learns from. */
 export type AuxiliaryData =

@@ -1,6 +1,6 @@
 /** What branching is made of. */
 import type { Random } from "../../lib/random.ts";
-import type { Tokenizer } from "../seams.ts";
+import type { Tokenizer } from "../policy.ts";
 
 /** What the policy wrote of a rollout, end token included. */
 export interface Branchable {

@@ -1,5 +1,6 @@
 /** What the correction slot is made of; part of the seams. */
-import type { Model, ObjectiveInput } from "../seams.ts";
+import type { Model } from "../basics.ts";
+import type { ObjectiveInput } from "../loss.ts";
 
 /** What a correction sees: an objective's input before the normaliser. */
 export type CorrectionInput = Pick<

@@ -3,12 +3,14 @@
  * the order they appeared, and what is known of them stands in columns: a pool of a million tasks costs bytes, not
  * objects.
  */
-import type { Scheduled } from "../declaration.ts";
-import type { Classes, Reading } from "../arms/classes.ts";
+import type { Scheduled } from "../schedule.ts";
 import type { Column } from "../arms/column.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Arm, Clock, Group, Knob, Stateful, Task, TaskSource } from "../seams.ts";
+import type { Task } from "../task.ts";
+import type { Knob, TaskSource } from "./tasks.ts";
+import type { Arm, Clock, Stateful } from "../basics.ts";
+import type { Group } from "../rollouts.ts";
 
 /** A task source with what the config says of it. */
 export interface SourceOf {
@@ -300,4 +302,25 @@ export interface Budget extends Partial<Stateful> {
   rollouts?(arms: readonly number[], group: number, known: Known, clock: Clock): readonly number[];
   /** What came of a step. */
   learn?(groups: readonly Group[], arms: readonly number[], verdicts: readonly Verdict[], clock: Clock): void;
+}
+
+/** What samplers tell arms apart by; `own`: by a column of the sampler's. */
+export type Reading = "value" | "spread" | "seen" | "drawn" | "prior" | "own";
+
+export interface Classes {
+  readonly size: number;
+  /** The same object as long as no arm has changed; whatever may be drawn. */
+  readonly version: object;
+  /** An arm of each class, which stands for all of them. */
+  readonly first: Int32Array;
+  /** Arms of each. */
+  readonly arms: Uint32Array;
+  /** Those of them that may be drawn now. */
+  readonly open: Uint32Array;
+  /** What is compared of each, where arms stand in its order: as it was read of them. */
+  value?(): Float64Array;
+  /** The arms of a class by place, in the order of their numbers. */
+  member(of: number, place: number): number;
+  /** Places of those of a class that may not be drawn now, rising. */
+  closed(of: number): readonly number[];
 }

@@ -4,7 +4,9 @@
  * those that pass every gate.
  */
 import type { Random } from "../../lib/random.ts";
-import type { Answered, Group, Pooling, Task } from "../seams.ts";
+import type { Pooling } from "../states.ts";
+import type { Task } from "../task.ts";
+import type { Answered, Group } from "../rollouts.ts";
 import type { Verdict } from "./curriculum.ts";
 
 /** What is remembered of a task that was rolled out. */

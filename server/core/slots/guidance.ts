@@ -1,18 +1,11 @@
 /** What guidance is made of; part of the seams. */
+import type { HelpCurve } from "../help.ts";
+import type { StepMixture, HelpRecord } from "../help.ts";
 import type { Random } from "../../lib/random.ts";
-import type {
-  Arm,
-  Clock,
-  Finish,
-  Group,
-  Model,
-  Models,
-  RolloutSource,
-  Sample,
-  Stateful,
-  Task,
-  Tokenizer,
-} from "../seams.ts";
+import type { Task } from "../task.ts";
+import type { Arm, Clock, Finish, Model, Stateful } from "../basics.ts";
+import type { Group, RolloutSource } from "../rollouts.ts";
+import type { Models, Sample, Tokenizer } from "../policy.ts";
 
 /** Per member of a group: whether its plain rollout failed, succeeded, or could not be judged. */
 export type Outcomes = Uint8Array;
@@ -57,13 +50,6 @@ export interface AmountQuestion {
   readonly random: Random;
   /** The same for all rollouts of the group. */
   readonly shared: Random;
-}
-
-/** A fitted curve of success by help: c + (1 − c) / (1 + exp(−k (h − b))). */
-export interface HelpCurve {
-  readonly chance: number;
-  readonly slope: number;
-  readonly middle: number;
 }
 
 /** How much, and in how many rounds. */
@@ -192,14 +178,6 @@ export interface GuidanceSource extends Partial<Stateful> {
   help(requests: readonly HelpRequest[], context: HelpContext): Promise<readonly (Help | Lack)[]>;
 }
 
-/** What the rollouts were that train in one step. */
-export interface StepMixture {
-  /** Share of them that was helped. */
-  readonly explored: number;
-  /** Share of the plain ones that failed, of those that could be judged; 0 where none could. */
-  readonly errors: number;
-}
-
 /** A token of a row, as ratios see it. Log-probs, NaN where they are unknown. */
 export interface GuidedToken {
   /** Put there, and not written by the policy in this step. */
@@ -244,38 +222,6 @@ export interface GuidanceRatio {
   denominator(token: GuidedToken): number;
   /** Stands in the place of the objective on these tokens. */
   readonly instead?: { readonly on: "given" | "row"; readonly loss: TokenLoss };
-}
-
-/** How a rollout was helped: kept with it. */
-export interface HelpRecord {
-  /** The source's method, or that of the start state. */
-  readonly use: string;
-  readonly by?: string;
-  /** Share of the help that was given. */
-  readonly share?: number;
-  /** Round of help in the group, from 0. */
-  readonly round: number;
-  /** What was asked in the place of the task's prompt. */
-  readonly prompt?: string;
-  /** Tokens put into the response, and as text. */
-  readonly given?: number;
-  readonly text?: string;
-  /** The row trains behind the task's own prompt. */
-  readonly stripped?: boolean;
-  readonly error_rate?: number;
-  readonly curve?: HelpCurve;
-  /** Of a recorded rollout: of its given and its written tokens, how many there are and how many train. */
-  readonly trains?: Readonly<
-    Record<"given" | "written", { readonly tokens: number; readonly trained: number }>
-  >;
-}
-
-/** What guidance keeps with a rollout. */
-export interface GuidedRecord {
-  /** How it was helped, where it was. */
-  readonly help?: HelpRecord;
-  /** What the rollouts of its step were, where a ratio reads it. */
-  readonly mixture?: StepMixture;
 }
 
 /** An episode up to the end of something that was said to the policy: it goes on with the next attempt. */

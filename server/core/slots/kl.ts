@@ -1,5 +1,7 @@
 /** What the KL slot is made of; part of the seams. */
-import type { Batch, Clock, Model, Stats } from "../seams.ts";
+import type { Clock, Model } from "../basics.ts";
+import type { Batch } from "../rollouts.ts";
+import type { Stats } from "../policy.ts";
 
 /** A divergence on one token: its value and its derivative by logp, given logp and the other model's logp. */
 export interface KlPoint {

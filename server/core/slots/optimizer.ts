@@ -45,3 +45,14 @@ export const towards = <T>(ops: Ops<T>, from: T, to: T, beta: T): T =>
 /** Decoupled decay: w·(1 − η·λ), for a scalar that holds the factor. */
 export const decayed = <T>(ops: Ops<T>, weight: T, keep: T, decays: boolean): T =>
   decays ? ops.mul(weight, keep) : weight;
+
+/** What the engine needs to know of an optimiser. Made by a declaration's `create` only. */
+export interface OptimizerChoice {
+  readonly name: string;
+  readonly lr: number;
+  readonly weight_decay: number;
+  readonly warmup: number;
+  readonly clip_norm: number | null;
+  readonly clip_value: number | null;
+  readonly rule: UpdateRule;
+}

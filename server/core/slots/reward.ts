@@ -1,6 +1,6 @@
 /** What a reward term gives; part of the seams. */
 import type { JudgedCriterion } from "../../../shared/criteria.ts";
-import type { Level } from "../seams.ts";
+import type { Level } from "../basics.ts";
 
 /** Characters [from, to) of a response, by a name that masks read, e.g. `executed` or `error`. */
 export type TextSpans = Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>;

@@ -1,5 +1,5 @@
 /** A part of a rollout that one side said; part of the seams. */
-import type { Finish } from "../seams.ts";
+import type { Finish } from "../basics.ts";
 
 /** One turn of a conversation: tokens [start, end) of the row. */
 export interface Turn {

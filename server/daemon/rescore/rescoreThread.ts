@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { loadConfig } from "../../rules/load.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
 import { readRunFile } from "../../run/loop/files.ts";

@@ -1,6 +1,6 @@
 /** What every model format gives before and after its weights are read. */
 import type { Room } from "../devices/scratch.ts";
-import type { PolicyTokenizer } from "../tokenizers/index.ts";
+import type { PolicyTokenizer } from "../tokenizers/types.ts";
 import { weightShapes, type Shape } from "../transformer/weights.ts";
 
 /** What can be known without reading the weights. */

@@ -1,6 +1,6 @@
 /** What is added to lanes' logits before the temperature, as rows of one table: biases, early ends, grammars. */
 import { UserError } from "../../../shared/errors.ts";
-import type { DecodeOptions, GrammarState } from "../../core/seams.ts";
+import type { DecodeOptions, GrammarState } from "../../core/policy.ts";
 import type { DeviceTensor, Runtime } from "../devices/runtime.ts";
 
 /** Far below any logit, and finite: what is left out gets a probability of exactly 0 beside anything that is not. */

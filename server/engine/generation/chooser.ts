@@ -1,5 +1,5 @@
 /** The settings of choosing on the device, and exact choices from what a decoding step returned. */
-import type { DecodeOptions } from "../../core/seams.ts";
+import type { DecodeOptions } from "../../core/policy.ts";
 import { roundSize } from "../passes/layout.ts";
 import type { Program } from "../devices/runtime.ts";
 import type { Programs } from "../passes/programs.ts";

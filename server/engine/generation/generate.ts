@@ -2,11 +2,12 @@
  * Generation: lanes with a KV cache, one session run a token. Prompts are prefilled once each; a lane whose response is
  * finished is taken by the next prompt that waits, and when none does the live lanes move into smaller caches.
  */
-import type { DecodeOptions, Prompt, Sample } from "../../core/seams.ts";
+import type { DecodeOptions, Prompt, Sample } from "../../core/policy.ts";
 import { Adjustments, isAdjusted } from "./adjustments.ts";
 import { Chooser, type LaneFeeds } from "./chooser.ts";
 import { advance, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
-import { emptyParts, lanesAtOnce, liveLanes, settle, type Generator, type Part } from "./lanes.ts";
+import type { Generator } from "./generator.ts";
+import { emptyParts, lanesAtOnce, liveLanes, settle, type Part } from "./lanes.ts";
 import { entriesOf, freeMarks } from "./marks.ts";
 import { Waiting } from "./prefill.ts";
 import { take } from "../../core/ops.ts";
@@ -15,7 +16,7 @@ import { checkDecodeOptions } from "./sampling.ts";
 import { StopTexts } from "./stopTexts.ts";
 import { cacheNames } from "../transformer/decode.ts";
 import { marksOf } from "../transformer/penalties.ts";
-import { endsOf } from "../../core/ends.ts";
+import { endsOf } from "../../core/rows/ends.ts";
 
 /** A lane's uniform number times a total of weights stays below the total even when rounded to 32 bits. */
 const BELOW_ONE = 1 - 2 ** -22;

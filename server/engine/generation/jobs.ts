@@ -1,10 +1,12 @@
 /** Prompts on their way to a sample. */
 import { UserError } from "../../../shared/errors.ts";
-import type { DecodeOptions, Finish, GrammarState, PartialSample, Prompt, Sample } from "../../core/seams.ts";
-import type { Generator } from "./lanes.ts";
+import type { Finish } from "../../core/basics.ts";
+import type { DecodeOptions, GrammarState, PartialSample, Prompt, Sample } from "../../core/policy.ts";
+import type { Generator } from "./generator.ts";
 import { Stream } from "../random.ts";
 import type { StopTexts } from "./stopTexts.ts";
 import { Written, type Chosen } from "./written.ts";
+import type { Tensors } from "../devices/runtime.ts";
 
 export interface Job {
   readonly index: number;
@@ -96,3 +98,12 @@ export function advance(job: Job, chosen: Chosen, version: number, { ends, stop,
 }
 
 export const sampleOf = (job: Job): Sample => job.written.sample(job.index, job.finish ?? "length");
+
+/** Caches of `count` prompts, `length` positions each. */
+export interface Prefilled {
+  readonly caches: Tensors;
+  readonly count: number;
+  readonly length: number;
+  /** By the job's key. */
+  readonly rows: ReadonlyMap<string, number>;
+}

@@ -1,28 +1,13 @@
 /** Lanes of generation and the KV caches they lie in: seating prompts, dropping what is finished, making room. */
-import type { Tokenizer } from "../../core/seams.ts";
-import { positionOf, longestOf, type Job } from "./jobs.ts";
+import type { Generator } from "./generator.ts";
+import { positionOf, longestOf, type Job, type Prefilled } from "./jobs.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";
 import { emptyMarks, markBytes, moveMarks, seatMarks, type Marks } from "./marks.ts";
-import type { Prefilled } from "./prefill.ts";
-import type { Programs } from "../passes/programs.ts";
 import { take } from "../../core/ops.ts";
 import { freeAll, prefixed, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import { moveSpec, seatSpec } from "../transformer/decode.ts";
 import type { Mark } from "../transformer/penalties.ts";
 import { headWidth, parameterCount, type Shape } from "../transformer/weights.ts";
-
-/** The weights that write, and what they run on. */
-export interface Generator {
-  readonly programs: Programs;
-  readonly weights: Tensors;
-  readonly rotary: DeviceTensor;
-  readonly tokenizer: Tokenizer;
-  readonly bos: number;
-  readonly context: number;
-  readonly version: number;
-  /** Most bytes of the lanes' caches when all are as long as they may become. */
-  readonly cache_bytes: number;
-}
 
 /** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and nobody reads it. */
 export interface Part {

@@ -1,18 +1,11 @@
 /** The caches of prompts, computed once for all that share one, and kept until the last of them has its lane. */
+import type { Prefilled } from "./jobs.ts";
 import type { Job } from "./jobs.ts";
-import { isOpen, positionBytes, seat, type Generator, type Part } from "./lanes.ts";
+import type { Generator } from "./generator.ts";
+import { isOpen, positionBytes, seat, type Part } from "./lanes.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";
-import { freeAll, under, type Tensors } from "../devices/runtime.ts";
+import { freeAll, under } from "../devices/runtime.ts";
 import { prefillSpec } from "../transformer/decode.ts";
-
-/** Caches of `count` prompts, `length` positions each. */
-export interface Prefilled {
-  readonly caches: Tensors;
-  readonly count: number;
-  readonly length: number;
-  /** By the job's key. */
-  readonly rows: ReadonlyMap<string, number>;
-}
 
 /** Tokens of one prefill at most, padding included, in a stream. */
 const PREFILL_TOKENS = 4096;

@@ -1,6 +1,6 @@
 /** What is drawn from, as the options of decoding say it, and the same stated plainly for one row. */
 import { UserError } from "../../../shared/errors.ts";
-import type { DecodeOptions } from "../../core/seams.ts";
+import type { DecodeOptions } from "../../core/policy.ts";
 import { isAdjusted } from "./adjustments.ts";
 import { changesLogits, type Choosing } from "../transformer/choose.ts";
 import type { Penalised } from "../transformer/penalties.ts";

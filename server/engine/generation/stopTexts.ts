@@ -1,5 +1,5 @@
 /** Whether a response's text has come to one of its stop texts. */
-import type { Tokenizer } from "../../core/seams.ts";
+import type { Tokenizer } from "../../core/policy.ts";
 import type { Written } from "./written.ts";
 
 const REPLACEMENT = "\ufffd";

@@ -1,5 +1,6 @@
 /** What a lane has written so far: columns that grow. */
-import type { Finish, PartialSample, Sample } from "../../core/seams.ts";
+import type { Finish } from "../../core/basics.ts";
+import type { PartialSample, Sample } from "../../core/policy.ts";
 
 /** What is told of one chosen token. */
 export interface Chosen {

@@ -6,8 +6,8 @@
  */
 import type { GrammarSpec } from "../../core/blocks/rollout.ts";
 import { UserError } from "../../../shared/errors.ts";
-import type { GrammarState, Tokenizer } from "../../core/seams.ts";
-import { endsOf } from "../../core/ends.ts";
+import type { GrammarState, Tokenizer } from "../../core/policy.ts";
+import { endsOf } from "../../core/rows/ends.ts";
 import { Automaton, type Place } from "../../lib/regex/automaton.ts";
 import { literal, parseRegex, type Expression } from "../../lib/regex/regex.ts";
 import { vocabularyOf, type TextNode, type Vocabulary } from "./vocabulary.ts";

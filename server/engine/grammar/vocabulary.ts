@@ -1,5 +1,5 @@
 /** The texts of a tokenizer's tokens, as a tree of their characters. */
-import type { Tokenizer } from "../../core/seams.ts";
+import type { Tokenizer } from "../../core/policy.ts";
 
 export interface TextNode {
   readonly children: Map<number, TextNode>;

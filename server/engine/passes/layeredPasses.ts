@@ -3,7 +3,7 @@
  * layer either its activations are kept for the backward pass or its input alone, from which they are computed again;
  * of the logits never more than a bounded number exist.
  */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { microRows } from "./layout.ts";
 import {
   embeddingNames,
@@ -41,7 +41,7 @@ import {
   type Run,
   type Selection,
 } from "./score.ts";
-import { readerOf } from "../../core/reader.ts";
+import { readerOf } from "../../core/rows/reader.ts";
 import { leanFloats } from "../transformer/forward.ts";
 import { WholePasses, runBytes } from "./wholePasses.ts";
 

@@ -2,7 +2,7 @@
  * Programs of one layer, and of a piece of the head: for models whose activations or logits do not fit together. All
  * layers of one kind share a program, whose feeds carry the number of the first of them.
  */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import {
   detachedHeads,
   foldedPartsNames,
@@ -35,7 +35,7 @@ import {
   leanRanks,
   surroundings,
 } from "../transformer/forward.ts";
-import { readerOf } from "../../core/reader.ts";
+import { readerOf } from "../../core/rows/reader.ts";
 import { mergeAll } from "../transformer/lowRank.ts";
 import { channelValues, headBackward, type HeadInput } from "../transformer/head.ts";
 

@@ -1,6 +1,6 @@
 /** Rows of a batch as right-padded rectangles: micro-batches of similar length under a token budget. */
-import { trainedBehind } from "../../core/batch.ts";
-import type { Batch, Ragged } from "../../core/seams.ts";
+import { trainedBehind } from "../../core/rows/batch.ts";
+import type { Batch, Ragged } from "../../core/rollouts.ts";
 
 /** Context and tokens of a row, end to end. */
 export interface Row {

@@ -1,5 +1,5 @@
 /** Forward and backward passes over runs of micro-batches: what `update` and `score` are made of. */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { drops, type gradientShapes, type Parts } from "../parts.ts";
 import { SALTS_PER_LAYER } from "../transformer/dropout.ts";
 import type { Programs } from "./programs.ts";

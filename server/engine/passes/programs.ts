@@ -2,7 +2,7 @@
  * The programs of one model. Those that train and score take one micro-batch per stream (feeds `0/ids`, `1/ids`, …):
  * the streams share no operation but the weights, so a runtime may compute them side by side.
  */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { extentFeeds, float, matrixFeeds, type Feeds } from "./feeds.ts";
 import * as layered from "./layeredPrograms.ts";
 import {

@@ -1,6 +1,7 @@
 /** Channels of a batch's tokens: which there are, their columns, and what programs are fed of a run's rows. */
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch, Channel } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel } from "../../core/policy.ts";
 import { microRows, roundUp, type MicroBatch } from "./layout.ts";
 import { wordHeads, type Parts } from "../parts.ts";
 import { freeAll, type DeviceTensor, type Runtime } from "../devices/runtime.ts";

@@ -8,15 +8,8 @@
  * whether the step succeeds or not, so an aborted step leaves nothing behind.
  */
 import { UserError } from "../../../shared/errors.ts";
-import {
-  origin,
-  type Batch,
-  type Channel,
-  type Stats,
-  type UpdatePlan,
-  type Weigh,
-  type Weighed,
-} from "../../core/seams.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats, UpdatePlan, Weigh, Weighed } from "../../core/policy.ts";
 import { perRun, type MicroBatch } from "./layout.ts";
 import { passesOver } from "./layeredPasses.ts";
 import { drops, gradientShapes } from "../parts.ts";

@@ -1,5 +1,5 @@
 /** Passes that take a whole micro-batch in one run of one program: the fast way for small models. */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { microRows } from "./layout.ts";
 import { drops } from "../parts.ts";
 import {

@@ -1,5 +1,5 @@
 /** Programs over whole micro-batches, head included: for models whose activations and logits fit together. */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { detachedHeads, seedFeed, trainedGradients, trainingOf, wordHeads, type Parts } from "../parts.ts";
 import { float, floatFeeds, foldedFeeds, int, perStream, streamNumbers, sumOverStreams } from "./feeds.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";

@@ -1,5 +1,5 @@
 /** Opening a multilayer perceptron beside the policy. */
-import type { OptimizerChoice } from "../../core/declaration.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { TrainablePolicy } from "../policySetup.ts";
 import type { PerceptronShape } from "../../core/blocks/models.ts";
 export { activations, type PerceptronShape } from "../../core/blocks/models.ts";

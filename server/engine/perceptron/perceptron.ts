@@ -1,7 +1,8 @@
 /** A small network beside the policy, on its device: numbers from features, trained by whichever method names it. */
 import { UserError } from "../../../shared/errors.ts";
-import type { OptimizerChoice } from "../../core/declaration.ts";
-import type { Features, Model, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/seams.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
+import type { Model } from "../../core/basics.ts";
+import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";
 import { Optimizer } from "../weights/optimizer.ts";
 import { ProgramCache } from "../devices/programCache.ts";
 import { take, type Named } from "../../core/ops.ts";

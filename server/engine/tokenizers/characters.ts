@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { byteCharacters } from "./byteCharacters.ts";
 import { bytePairFiles } from "./bytePairFiles.ts";
-import type { PolicyTokenizer } from "./index.ts";
+import type { PolicyTokenizer } from "./types.ts";
 
 const SPECIAL = ["pad", "bos", "eos"].length;
 const CHARACTERS = ["\n", ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))];

@@ -4,7 +4,8 @@ import { readFailure, UserError } from "../../../shared/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import type { TokenizerConfig } from "../../core/blocks/models.ts";
 import { CharacterTokenizer } from "./characters.ts";
-import { readTokenizer, type PolicyTokenizer } from "./index.ts";
+import type { PolicyTokenizer } from "./types.ts";
+import { readTokenizer } from "./index.ts";
 import { trainBytePairs } from "./trainBytePairs.ts";
 
 /**

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/errors.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { ChatTemplate, type ChatMessage, type ChatOptions } from "./chatTemplate.ts";
-import type { PolicyTokenizer } from "./index.ts";
+import type { PolicyTokenizer } from "./types.ts";
 import { alike } from "./alike.ts";
 
 /** The JSON files that make a tokenizer, as a Hugging Face folder holds them. */

@@ -1,42 +1,17 @@
 /** Text ↔ token ids: what a policy's tokenizer is, and opening one from a folder. */
+import type { PolicyTokenizer } from "./types.ts";
 import { existsSync, writeFileSync } from "node:fs";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { join } from "node:path";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { readFailure, UserError } from "../../../shared/errors.ts";
-import type { Tokenizer } from "../../core/seams.ts";
 import { CharacterTokenizer } from "./characters.ts";
-import type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
 import { HuggingFaceTokenizer } from "./huggingFace.ts";
 
 export { HuggingFaceTokenizer, type TokenizerParts } from "./huggingFace.ts";
 export { checkSameTokens, checkStoredTokens, sameTokens, tokenDifference } from "./same.ts";
 export { TextStream } from "./textStream.ts";
 export type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
-
-/** What the engine, the formats and the command line ask of a tokenizer, beside encoding and decoding. */
-export interface PolicyTokenizer extends Tokenizer {
-  /** `characters`, or where the tokenizer came from. */
-  readonly name: string;
-  /** The beginning-of-sequence token; where the vocabulary has none, the end-of-sequence token. */
-  readonly bos: number;
-  /** What plain text begins with, where the model was trained so (Llama 3, Gemma): nothing, or `bos`. */
-  readonly prefix: readonly number[];
-  /** Ids that `decode` skips. */
-  readonly special: ReadonlySet<number>;
-  /** Every id that ends a turn, `eos` first. */
-  readonly eosAll: readonly number[];
-  readonly hasChat: boolean;
-  /**
-   * A conversation by the model's own template, the beginning of sequence included where the template writes it: encode
-   * it without `prefix`. undefined where there is no template.
-   *
-   * @throws UserError where the template refuses the messages.
-   */
-  chat(messages: readonly ChatMessage[], options?: ChatOptions): string | undefined;
-  /** The files of a Hugging Face folder that transformers reads this tokenizer from, by name. */
-  files(): Readonly<Record<string, JsonObject>>;
-}
 
 function tokenizerByName(name: string, file: string): PolicyTokenizer {
   if (name === "characters") return new CharacterTokenizer();

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../../shared/errors.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Tokenizer } from "../../core/seams.ts";
+import type { Tokenizer } from "../../core/policy.ts";
 
 interface Filed extends Tokenizer {
   files?(): Readonly<Record<string, JsonObject>>;

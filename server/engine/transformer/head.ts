@@ -2,7 +2,7 @@
  * From final states to per-token channels, and from their gradients back. The states are those of the tokens that are
  * scored, `[tokens, width]`: no logits exist for others.
  */
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";
 import { linear, type Gradients } from "./linear.ts";
 

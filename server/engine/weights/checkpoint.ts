@@ -17,7 +17,8 @@ import { isPeft, readPeft, writePeft, type PeftAdapter } from "../formats/peft.t
 import type { OptimizerState } from "./optimizer.ts";
 import { headShapes, type Parts } from "../parts.ts";
 import { readSafetensors, writeSafetensors, type StoredTensors } from "./safetensors.ts";
-import { checkStoredTokens, writeTokenizer, type PolicyTokenizer } from "../tokenizers/index.ts";
+import type { PolicyTokenizer } from "../tokenizers/types.ts";
+import { checkStoredTokens, writeTokenizer } from "../tokenizers/index.ts";
 import type { Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";
 

@@ -1,5 +1,5 @@
 /** Optimisers beside the policy's own, each with a memory of its own, made when they are first named. */
-import type { OptimizerChoice } from "../../core/declaration.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import { Optimizer, type OptimizerState } from "./optimizer.ts";
 import type { Programs } from "../passes/programs.ts";
 

@@ -7,9 +7,9 @@
  * so that the state is never there twice.
  */
 import { UserError } from "../../../shared/errors.ts";
-import type { OptimizerChoice } from "../../core/declaration.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { Random } from "../../lib/random.ts";
-import type { UpdatePlan } from "../../core/seams.ts";
+import type { UpdatePlan } from "../../core/policy.ts";
 import {
   methodKey,
   noiseSpec,

@@ -4,7 +4,7 @@ import { readCheckpointHead, readCheckpointOf } from "./checkpoint.ts";
 import { baseOf, openWeights } from "../formats/index.ts";
 import type { OpenWeights, WeightReader } from "../formats/model.ts";
 import type { Parts } from "../parts.ts";
-import type { PolicyTokenizer } from "../tokenizers/index.ts";
+import type { PolicyTokenizer } from "../tokenizers/types.ts";
 import { weightShapes, type Shape } from "../transformer/weights.ts";
 
 /** The first weight in which two models of a shape differ; undefined: they are the same, bit by bit. */

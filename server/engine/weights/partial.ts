@@ -1,7 +1,8 @@
 /** Paused generations as plain data, to be kept beside a checkpoint and continued by another process. */
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
-import type { PartialSample, Saved } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
+import type { PartialSample } from "../../core/policy.ts";
 
 const headSchema = z.object({ index: z.array(z.number().int()), tokens: z.array(z.number().int()) });
 const columns = ["logp_old", "logp_sampled", "entropy"] as const;

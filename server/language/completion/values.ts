@@ -1,6 +1,7 @@
 /** What may stand as the value at a spot. */
 import type { z } from "zod";
-import { scheduleSchema, type Declaration, type SlotName } from "../../core/declaration.ts";
+import { scheduleSchema } from "../../core/schedule.ts";
+import { type Declaration, type SlotName } from "../../core/declaration.ts";
 import { referenceOf, type Reference } from "../../core/references.ts";
 import { isRequired, isSchema, keysOf, kindOf, unwrapped, wordsOf } from "../../config/check/values.ts";
 import { methods } from "../../methods/index.ts";

@@ -2,7 +2,7 @@
 import type { CodeLens } from "vscode-languageserver";
 import { condensed } from "../../../shared/condensed.ts";
 import { blocksOf } from "../../../shared/rescoreText.ts";
-import type { StageConfig } from "../../core/config/resolved.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Range } from "../../lib/lines.ts";
 import { entry } from "../../config/text/node.ts";
 import { bands, forecast, forecastNow, type Forecast } from "../../analysis/simulate/forecast.ts";

@@ -2,7 +2,7 @@
 import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
 import { UserError } from "../../../shared/errors.ts";
 import { entry } from "../../config/text/node.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { OpenConfig } from "../documents.ts";
 
 /** None where what decides it or the model cannot be read: other messages say so. */

@@ -1,6 +1,7 @@
 /** What a step is made of: rollouts, tokens at most, optimiser steps. */
 import { entry, type MapNode } from "../../config/text/node.ts";
-import type { StageBody, StageConfig } from "../../core/config/resolved.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { LastRun } from "../../analysis/evidence/types.ts";
 import { whole, type Hint } from "./hint.ts";
 import type { Scope } from "./scopes.ts";

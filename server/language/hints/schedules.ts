@@ -1,11 +1,12 @@
 /** What a scheduled number is now: at the last run's step, else at the start and at the end. */
 import { formatNumber } from "../../../shared/format.ts";
-import { scheduleSchema, valueAt, type ScheduleSpec } from "../../core/declaration.ts";
+import { scheduleSchema, valueAt, type ScheduleSpec } from "../../core/schedule.ts";
 import { toJson, type SourceNode } from "../../config/text/node.ts";
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { nameOf } from "../../config/check/method.ts";
 import { placeAt } from "../../config/build/stagePlan.ts";
-import type { Clock } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
 import type { LastRun } from "../../analysis/evidence/types.ts";
 import { visits, type Visit } from "../walk.ts";
 import type { Hint } from "./hint.ts";

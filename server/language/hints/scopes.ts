@@ -1,6 +1,8 @@
 /** The parts of a document that each have blocks of their own: the top level, and every stage that it writes. */
 import { child, textOf, type MapNode, type SourceNode } from "../../config/text/node.ts";
-import type { RunConfig, StageBody, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 
 export interface Scope {
   /** Whose blocks these are. */

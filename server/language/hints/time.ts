@@ -1,7 +1,7 @@
 /** How long a stage would take, by the last run's steps. */
 import { formatSeconds } from "../../../shared/format.ts";
 import { entry } from "../../config/text/node.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LastRun } from "../../analysis/evidence/types.ts";
 import { whole, type Hint } from "./hint.ts";
 import type { Scope } from "./scopes.ts";

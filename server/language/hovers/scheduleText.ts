@@ -1,5 +1,5 @@
 /** A number that moves over steps, as the steps at which somebody would look. */
-import { scheduleSchema, valueAt } from "../../core/declaration.ts";
+import { scheduleSchema, valueAt } from "../../core/schedule.ts";
 import { toJson, type SourceNode } from "../../config/text/node.ts";
 
 /** Its values from its start to its end; nothing where the node is no schedule. */

@@ -1,6 +1,7 @@
 /** Columns that a baseline reads, with an error that says what is missing. */
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch, Channel, Stats, TokenColumns } from "../../core/seams.ts";
+import type { Batch, TokenColumns } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
 
 /** @throws UserError where no rollout has the column */
 export function recordedColumn(

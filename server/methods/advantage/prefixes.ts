@@ -1,5 +1,5 @@
 /** Tokens that several rollouts share: a rollout's beginning, up to where its branches left it. */
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { spreadOver } from "./sources.ts";
 import type { Units } from "../../core/slots/advantage.ts";
 import { unitsOf } from "./units.ts";

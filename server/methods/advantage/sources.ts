@@ -1,5 +1,7 @@
 /** Sources of reward on units: which unit earns a value that was paid for a token, a turn, a step or the whole. */
-import { status, type Batch, type Level, type RewardColumn } from "../../core/seams.ts";
+import type { Level } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { status, type RewardColumn } from "../../core/reward.ts";
 import { advantageLevels, type AdvantageLevel, type Units } from "../../core/slots/advantage.ts";
 
 export interface Source {

@@ -1,5 +1,5 @@
 /** Cutting a batch's rows into the units that have one advantage each. */
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { hasByte } from "../../lib/slices.ts";
 import type { AdvantageLevel, Units } from "../../core/slots/advantage.ts";
 

@@ -1,5 +1,5 @@
 /** Weights of several losses from how each went over two windows of steps. */
-import type { Saved, Stateful } from "../../core/seams.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
 
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;

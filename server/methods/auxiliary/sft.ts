@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { refers } from "../../core/references.ts";
 import { auxiliary } from "../../core/declaration.ts";
-import type { AuxiliaryData } from "../../core/seams.ts";
+import type { AuxiliaryData } from "../../core/slots/auxiliary.ts";
 
 export const sft = auxiliary({
   name: "sft",

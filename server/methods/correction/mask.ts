@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { correction } from "../../core/declaration.ts";
-import { Rule } from "../../core/touched.ts";
-import type { CorrectionInput } from "../../core/seams.ts";
-import { gather } from "../../core/rejection.ts";
+import { Rule } from "../../core/rows/touched.ts";
+import type { CorrectionInput } from "../../core/slots/correction.ts";
+import { gather } from "../../core/rows/rejection.ts";
 import {
   actsWhere,
   clampParam,

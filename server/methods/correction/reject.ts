@@ -1,7 +1,7 @@
-import { rejectionParams, within } from "../../core/rejection.ts";
+import { rejectionParams, within } from "../../core/rows/rejection.ts";
 import { z } from "zod";
 import { correction } from "../../core/declaration.ts";
-import { Rule } from "../../core/touched.ts";
+import { Rule } from "../../core/rows/touched.ts";
 import { actsWhere, distributionParams, logRatios, modelsOf } from "./weights.ts";
 
 export const reject = correction({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { correction } from "../../core/declaration.ts";
-import { Rule } from "../../core/touched.ts";
+import { Rule } from "../../core/rows/touched.ts";
 import {
   actsWhere,
   clampParam,

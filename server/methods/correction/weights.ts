@@ -1,10 +1,11 @@
 /** What corrections share: log-ratios between two of the distributions that a token has a probability under. */
-import { gather } from "../../core/rejection.ts";
+import { gather } from "../../core/rows/rejection.ts";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import type { Matter } from "../../core/declaration.ts";
-import { sampledColumn } from "../../core/columns.ts";
-import type { CorrectionInput, Model } from "../../core/seams.ts";
+import { sampledColumn } from "../../core/rows/columns.ts";
+import type { CorrectionInput } from "../../core/slots/correction.ts";
+import type { Model } from "../../core/basics.ts";
 
 const name = z.enum(["behaviour", "sampled", "proximal", "reference", "now"]);
 export type Distribution = z.output<typeof name>;

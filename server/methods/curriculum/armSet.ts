@@ -1,5 +1,5 @@
 /** Arms that have names of their own, by number. */
-import type { Arm } from "../../core/seams.ts";
+import type { Arm } from "../../core/basics.ts";
 import type { ArmSet } from "../../core/slots/curriculum.ts";
 
 export class NamedArms implements ArmSet {

@@ -1,6 +1,6 @@
 /** Numbers that stand in tasks. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

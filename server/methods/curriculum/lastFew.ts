@@ -2,7 +2,7 @@
  * The last few numbers of each arm, in rings of one typed array. An arm that has shown nothing costs four bytes; one that
  * has, eight for each number that is kept.
  */
-import type { Saved } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
 import { listsByArm } from "../../core/saved.ts";
 
 const nothing = new Float64Array(0);

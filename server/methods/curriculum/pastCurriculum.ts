@@ -3,7 +3,7 @@ import { readText } from "../../lib/inputFile.ts";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { Knob } from "../../core/seams.ts";
+import type { Knob } from "../../core/slots/tasks.ts";
 import type { Notice } from "../../core/slots/curriculum.ts";
 
 const numbers = z.array(z.number());

@@ -1,5 +1,5 @@
 /** Arms that are points of a box. */
-import type { Knob } from "../../core/seams.ts";
+import type { Knob } from "../../core/slots/tasks.ts";
 import type { ArmSet } from "../../core/slots/curriculum.ts";
 
 /** An arm's place with every dimension of the box scaled to [0, 1]; undefined: arms are no points. */

@@ -1,7 +1,8 @@
 /** What is known of the concepts that tasks need: named by their data, or by an author who was asked once. */
 import { z } from "zod";
 import type { Json } from "../../../shared/json.ts";
-import type { Saved, Stateful, Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
 
 const schema = z.array(z.tuple([z.string(), z.array(z.string())]));
 

@@ -1,9 +1,9 @@
 /** Children at the gates: what costs nothing first, then written solutions, then judges, then tries. */
 import { createHash } from "node:crypto";
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 import { splitOf } from "../../core/split.ts";
 import type { GeneratedTasks } from "./generatedTasks.ts";
-import type { Child, Recipe, Refuse, RoundContext } from "./round.ts";
+import type { Child, Recipe, Refuse, RoundContext } from "./recipe.ts";
 import { lineageOf, withLineage } from "./task.ts";
 import type { Candidate, Draft, Gate } from "../../core/slots/generation.ts";
 

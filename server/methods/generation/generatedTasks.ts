@@ -2,7 +2,10 @@
 import { z } from "zod";
 import { formatFraction } from "../../../shared/format.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Clock, Group, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { TaskPool, TaskSource } from "../../core/slots/tasks.ts";
+import type { Clock, Saved } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
 import { joined, partOf } from "../../core/saved.ts";
 import { ConceptBook } from "./conceptBook.ts";
 import { Memory, type Family, type Weighed } from "./memory.ts";

@@ -1,7 +1,9 @@
 /** What is remembered of the tasks that may become parents: their last groups. Bounded; the oldest are forgotten. */
 import { z } from "zod";
 import type { Random } from "../../lib/random.ts";
-import type { Answered, Group, Saved, Stateful, Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Answered, Group } from "../../core/rollouts.ts";
 import { taskSchema } from "../../core/savedTask.ts";
 import { proportional, softmax } from "./drawing.ts";
 import type { Seen, Selector, Skill } from "../../core/slots/generation.ts";

@@ -1,11 +1,11 @@
 /** What an author is asked for: children of families of parents, or of concepts that weak tasks need. */
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 import { ConceptTable } from "./conceptSampling.ts";
 import { conceptsIn, conceptsOf } from "./conceptBook.ts";
 import { proportional } from "./drawing.ts";
 import type { GeneratedTasks } from "./generatedTasks.ts";
 import type { Weighed } from "./memory.ts";
-import type { Recipe, Refuse, RoundContext } from "./round.ts";
+import type { Recipe, Refuse, RoundContext } from "./recipe.ts";
 import { cosineWithSum, vectorsOf, type Vectors } from "./similarity.ts";
 import type { Concepts, Drawn, Embed, Near, Seen } from "../../core/slots/generation.ts";
 

@@ -1,51 +1,13 @@
 /** One round: parents → children → answers → gates. What rolls out and what writes is given. */
-import type { Random } from "../../lib/random.ts";
-import type { Group, Task } from "../../core/seams.ts";
+import type { Recipe, RoundContext, Child, Refuse } from "./recipe.ts";
+import type { Task } from "../../core/task.ts";
 import type { GeneratedTasks } from "./generatedTasks.ts";
 import { admitted, examined } from "./gating.ts";
 import { withoutLineage } from "./task.ts";
 import { majority } from "./majority.ts";
 import { conceptOrders, familiesOf, type Order } from "./ordering.ts";
 import { extracted } from "./pattern.ts";
-import type {
-  Answer,
-  Author,
-  Complete,
-  Draft,
-  Embed,
-  Gate,
-  Seen,
-  Transform,
-} from "../../core/slots/generation.ts";
-
-export interface Recipe {
-  readonly transform: Transform;
-  readonly author: Author;
-  readonly answer: Answer;
-  readonly gates: readonly Gate[];
-  /** Children a round asks for. */
-  readonly parents: number;
-  /** What lineages call the choices. */
-  readonly names: { readonly transform: string; readonly author: string; readonly answer: string };
-}
-
-export interface RoundContext {
-  readonly random: Random;
-  /** Number of the step in the log. */
-  readonly step: number;
-  /** Whether a prompt leaves the policy room to answer. */
-  fits(task: Task): boolean;
-  /** Rolls tasks out; one group each, in their order. */
-  attempt(tasks: readonly Task[]): Promise<readonly Group[]>;
-  /** Scores each task's written solution as a response, a group of one each; undefined: it has none. */
-  grade(tasks: readonly Task[]): Promise<readonly (Group | undefined)[]>;
-  /** The author's pen, where it writes. */
-  readonly complete: Complete;
-  /** The policy's pen. */
-  readonly policy: Complete;
-  /** Texts as vectors, by the models of the run. */
-  readonly embed: Embed;
-}
+import type { Answer, Author, Draft, Seen } from "../../core/slots/generation.ts";
 
 /** What came of a round. */
 export interface Round {
@@ -54,12 +16,6 @@ export interface Round {
   readonly taken: readonly Task[];
   /** Reason → how many. */
   readonly refused: ReadonlyMap<string, number>;
-}
-
-/** A child before the gates. */
-export interface Child {
-  readonly draft: Draft;
-  readonly parents: readonly Task[];
 }
 
 export async function round(source: GeneratedTasks, recipe: Recipe, context: RoundContext): Promise<Round> {
@@ -76,9 +32,6 @@ export async function round(source: GeneratedTasks, recipe: Recipe, context: Rou
   for (const task of taken) source.take(task);
   return { parents: wanted, taken, refused };
 }
-
-/** Counts a reason; a task that is named is not tried again. */
-export type Refuse = (reason: string, task?: Task) => void;
 
 // ───────────────────────────────────────────────────────────────── authors
 

@@ -1,7 +1,7 @@
 /** A task as it is saved, and what a made one says of its origin. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 
 const lineageSchema = z.object({
   parents: z.array(z.string()).min(1),

@@ -1,7 +1,7 @@
 /** A KL coefficient that follows the measured divergence. */
 import type { AdaptiveOptions } from "../../core/blocks/kl.ts";
 import { z } from "zod";
-import type { Saved, Stateful } from "../../core/seams.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
 
 const savedSchema = z.object({ value: z.number() });
 

@@ -1,6 +1,6 @@
 /** What estimators from log-probs share: bounds as other trainers set them, and gradients that are not the value's own. */
 import { z } from "zod";
-import type { KlEstimator, KlPoint } from "../../core/seams.ts";
+import type { KlEstimator, KlPoint } from "../../core/slots/kl.ts";
 
 /** An estimate as a function of d = log π − log π_model, with its derivative by d. */
 export interface Estimate {

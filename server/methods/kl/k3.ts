@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { klEstimator } from "../../core/declaration.ts";
 import { exp, expm1 } from "../../lib/exponential.ts";
-import type { KlColumns } from "../../core/seams.ts";
+import type { KlColumns } from "../../core/slots/kl.ts";
 import { inSlices } from "../../lib/slices.ts";
 import { estimatorOf, estimatorParams, isPlain, type Estimate } from "./estimate.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mask } from "../../core/declaration.ts";
-import type { LossMask } from "../../core/seams.ts";
+import type { LossMask } from "../../core/loss.ts";
 import { UserError } from "../../../shared/errors.ts";
 
 function keep(

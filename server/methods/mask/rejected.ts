@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { mask } from "../../core/declaration.ts";
-import { rejectionParams, within } from "../../core/rejection.ts";
-import type { Batch } from "../../core/seams.ts";
+import { rejectionParams, within } from "../../core/rows/rejection.ts";
+import type { Batch } from "../../core/rollouts.ts";
 
 /** log π_old / π_sampled per token; 0 where either is unknown: such a token is not judged. */
 function mismatch({ columns: { logp_old, logp_sampled } }: Batch): Float64Array {

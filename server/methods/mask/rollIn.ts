@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mask } from "../../core/declaration.ts";
-import { origin, type Batch } from "../../core/seams.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
 import { bySpans } from "./rows.ts";
 
 /** Where a row's roll-in ends: at its branch, else behind the last token that was given before one was written. */

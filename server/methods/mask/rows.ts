@@ -1,5 +1,6 @@
 /** What masks are made of: a choice of rows or of spans, put on a batch's mask. */
-import type { Batch, BatchMask } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { BatchMask } from "../../core/loss.ts";
 
 /** A mask that leaves whole rows out. */
 export const ofRows =

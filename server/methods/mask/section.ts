@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { mask } from "../../core/declaration.ts";
 import { sectionsIn } from "../../lib/textSpans.ts";
-import { TokenReader, tokensOf } from "../../core/tokenTexts.ts";
+import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";
 import { bySpans } from "./rows.ts";
 
 export const section = mask({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { mask } from "../../core/declaration.ts";
 import { isPattern, matchesIn } from "../../lib/textSpans.ts";
-import { TokenReader, tokensOf } from "../../core/tokenTexts.ts";
+import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";
 import { bySpans, type Span } from "./rows.ts";
 
 export const spans = mask({

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { mask } from "../../core/declaration.ts";
-import { origin, type LossMask } from "../../core/seams.ts";
+import { origin } from "../../core/rollouts.ts";
+import type { LossMask } from "../../core/loss.ts";
 
 /**
  * numpy's and torch's quantile: linear between the two nearest order statistics. Expected time is linear in the length.

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mask } from "../../core/declaration.ts";
-import type { Turn } from "../../core/seams.ts";
+import type { Turn } from "../../core/slots/turn.ts";
 import { bySpans } from "./rows.ts";
 
 export const turns = mask({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mask } from "../../core/declaration.ts";
-import { origin } from "../../core/seams.ts";
+import { origin } from "../../core/rollouts.ts";
 
 export const written = mask({
   name: "written",

@@ -1,5 +1,5 @@
 import { UserError } from "../../../shared/errors.ts";
-import type { Channel, Stats } from "../../core/seams.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
 
 /** A channel that a loss needs; what lacks it is named. */
 export function column(stats: Stats, channel: Channel, who: string): Float64Array {

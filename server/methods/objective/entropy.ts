@@ -1,7 +1,7 @@
 /** The entropy bonus: which tokens it acts on, how it is averaged, and a coefficient that keeps entropy near a target. */
 import type { EntropyOptions } from "../../core/blocks/objective.ts";
 import { z } from "zod";
-import type { Saved, Stateful } from "../../core/seams.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
 
 const savedSchema = z.object({ value: z.number(), last: z.number().nullable() });
 

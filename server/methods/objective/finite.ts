@@ -1,5 +1,5 @@
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 
 /** A number that no loss can be made of, at a token that trains: which rollout, which token, what to do. */
 export function notFinite(what: string, value: number, batch: Batch, token: number): UserError {

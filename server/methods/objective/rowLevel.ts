@@ -2,7 +2,10 @@
  * What losses over whole rows share: a row's log-prob or log-ratio as a weighted sum over its tokens, its share of the
  * loss, its score, and the way back from a derivative by that sum to derivatives by tokens.
  */
-import type { Batch, Channel, Model, ObjectiveInput, Stats } from "../../core/seams.ts";
+import type { Model } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
+import type { ObjectiveInput } from "../../core/loss.ts";
 import { column } from "./column.ts";
 import { notFinite } from "./finite.ts";
 

@@ -1,6 +1,7 @@
 /** Rows cut into the units that a loss compares: whole responses, turns, steps or tokens. */
-import { type Spans, firstTrained } from "../../core/spans.ts";
-import type { Level, ObjectiveInput } from "../../core/seams.ts";
+import { type Spans, firstTrained } from "../../core/rows/spans.ts";
+import type { Level } from "../../core/basics.ts";
+import type { ObjectiveInput } from "../../core/loss.ts";
 import { rowMass } from "./rowLevel.ts";
 
 /**

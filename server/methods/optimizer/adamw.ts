@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { optimizer, type OptimizerChoice } from "../../core/declaration.ts";
+import { optimizer } from "../../core/declaration.ts";
 import { take } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
-import { decayed, towards, type UpdateRule } from "../../core/slots/optimizer.ts";
+import { decayed, towards, type UpdateRule, type OptimizerChoice } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
   lr: learningRate(5e-5, "1e-6 to 1e-4 for reinforcement learning, more for warm-up stages."),

@@ -1,7 +1,6 @@
 /** What every optimiser takes, and how a method becomes what the engine drives. */
 import { z } from "zod";
-import type { OptimizerChoice } from "../../core/declaration.ts";
-import type { UpdateRule } from "../../core/slots/optimizer.ts";
+import type { UpdateRule, OptimizerChoice } from "../../core/slots/optimizer.ts";
 
 export const learningRate = (standard: number, advice: string): z.ZodDefault<z.ZodNumber> =>
   z.number().nonnegative().default(standard).describe(`Learning rate η after the warm-up; ${advice}`);

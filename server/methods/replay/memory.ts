@@ -1,31 +1,11 @@
 /** Rollouts kept beyond their step, and the mean rewards of recent groups. Bounded; saved and taken up exactly. */
-import type { Batch, Drawn, Past, ReplayAdmission, RewardColumn, Saved, Stateful } from "../../core/seams.ts";
-import { lengthOfAll } from "../../core/batch.ts";
+import type { KeptRow } from "./keptRow.ts";
+import type { Drawn, Past, ReplayAdmission } from "../../core/slots/replay.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { lengthOfAll } from "../../core/rows/batch.ts";
 import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
 import { mean } from "../../../shared/mean.ts";
-
-/** One kept rollout. */
-export interface KeptRow {
-  /** Of one row. */
-  readonly batch: Batch;
-  /** Step over all rl stages at which it was written. */
-  readonly step: number;
-  /** Rollouts that were written together have the same. */
-  readonly group: string;
-  /** What each term paid it; columns of one row. */
-  readonly terms: readonly RewardColumn[];
-  /** Combined; NaN: none. */
-  readonly reward: number;
-  /** 1, 0, or 2 where unknown. */
-  readonly success: number;
-  /** Per token; NaN where it has none. */
-  advantages: Float64Array;
-  /** They were computed anew, and stay. */
-  settled?: boolean;
-  /** Left out of its own step's batch. */
-  readonly left: boolean;
-  draws: number;
-}
 
 /** What is drawn together: one rollout, or the kept ones of a group. */
 export interface Unit {

@@ -1,9 +1,11 @@
 /** Kept rollouts as JSON and arrays, for checkpoints: what comes back is what went in, bit by bit. */
 import { z } from "zod";
-import { joinBatches, joined, selectRows } from "../../core/batch.ts";
+import { joinBatches, joined, selectRows } from "../../core/rows/batch.ts";
 import type { Json } from "../../../shared/json.ts";
-import type { Batch, Level, RewardColumn, RolloutRecord, Saved } from "../../core/seams.ts";
-import type { KeptRow } from "./memory.ts";
+import type { Level, Saved } from "../../core/basics.ts";
+import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
+import type { RewardColumn } from "../../core/reward.ts";
+import type { KeptRow } from "./keptRow.ts";
 
 type Arrays = NonNullable<Saved["arrays"]>;
 const floatKeys = ["logp_old", "logp_sampled", "entropy", "values", "sum_pi_squared", "returns"] as const;

@@ -1,5 +1,5 @@
 /** Arithmetic on reward columns. */
-import { status, type RewardColumn, type Rewards } from "../../core/seams.ts";
+import { status, type RewardColumn, type Rewards } from "../../core/reward.ts";
 
 /** A row's reward: the sum of its values; those that don't exist (NaN) add nothing. */
 export function rowSum({ offsets, values }: RewardColumn, row: number): number {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { rewardTerm } from "../../core/declaration.ts";
-import type { RolloutRecord, TermValue } from "../../core/seams.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { RolloutRecord } from "../../core/rollouts.ts";
 import { equals, parseExpression } from "./expression.ts";
 import { failure, perRow, value } from "./perRow.ts";
 

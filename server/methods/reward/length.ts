@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { rewardTerm } from "../../core/declaration.ts";
-import type { Batch, TermValue } from "../../core/seams.ts";
-import { lengthOfRow } from "../../core/batch.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { lengthOfRow } from "../../core/rows/batch.ts";
 import { value } from "./perRow.ts";
 
 /** Reward of a length under each shape that looks at one response alone. */

@@ -1,6 +1,8 @@
-import { lengthOfRow } from "../../core/batch.ts";
+import { lengthOfRow } from "../../core/rows/batch.ts";
 import { cut } from "./own/cut.ts";
-import type { Batch, RewardTerm, RolloutRecord, TermValue } from "../../core/seams.ts";
+import type { TermValue } from "../../core/slots/reward.ts";
+import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
+import type { RewardTerm } from "../../core/reward.ts";
 
 /** A term that looks at one rollout at a time. `length`: the row's tokens, what was said to the policy left out. */
 export const perRow = (judge: (record: RolloutRecord, length: number) => TermValue): RewardTerm => ({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { combine } from "../../core/declaration.ts";
-import { status, type Batch, type Combined, type Rewards } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { status, type Combined, type Rewards } from "../../core/reward.ts";
 import { failedRows, oneTerm, rowSum } from "./columns.ts";
 
 function multiplied({ terms, weights }: Rewards, batch: Batch): Combined {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { combine } from "../../core/declaration.ts";
-import { status, type Batch, type Combined, type RewardColumn, type Rewards } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { status, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
 import { rowSum } from "./columns.ts";
 import { summed } from "./sum.ts";
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { combine } from "../../core/declaration.ts";
-import { status, type Batch, type Combined, type RewardColumn, type Rewards } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { status, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
 import { failedRows, rowSum, weighted } from "./columns.ts";
 
 export function summed(rewards: Rewards, batch: Batch): Combined {

@@ -4,12 +4,14 @@ import { UserError } from "../../../shared/errors.ts";
 import { taskSource } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Saved, Task, TaskSource, Tokenizer } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
+import type { Tokenizer } from "../../core/policy.ts";
 import { blocksOf, documentsOf, type Block } from "./corpusText.ts";
 import { fill } from "../../core/templates.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 import { quantilesOf, Surprise } from "./surprise.ts";
-import type { RecordedTask } from "../../core/slots/tasks.ts";
+import type { Task } from "../../core/task.ts";
+import type { RecordedTask, TaskSource } from "../../core/slots/tasks.ts";
 
 const predictions = ["text", "next_token", "next_segment", "middle_segment", "masked_span"] as const;
 

@@ -3,7 +3,7 @@ import { template } from "../../core/references.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { taskSource } from "../../core/declaration.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 import { eachExpression, operators, write, type Operator } from "./countdownExpressions.ts";
 import { fill } from "../../core/templates.ts";
 import { generated, unfill, wholeKnob } from "./generated.ts";

@@ -6,11 +6,12 @@ import { taskSource, type MethodContext } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 import { isMeasured } from "../../../shared/rollouts.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
 import { shuffled } from "./countdownExpressions.ts";
 import { fillFrom, isObject, rowsOf, type Row } from "./datasetRows.ts";
 import { splitOf, type Split } from "../../core/split.ts";
-import type { RecordedTask } from "../../core/slots/tasks.ts";
+import type { Task } from "../../core/task.ts";
+import type { RecordedTask, TaskPool, TaskSource } from "../../core/slots/tasks.ts";
 
 const params = z.object({
   dataset: refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] })

@@ -1,6 +1,8 @@
 /** What the built-in environments share: a generator of endless tasks becomes a source with a held-out split. */
 import { randomStream, type Random } from "../../lib/random.ts";
-import type { Knob, Saved, Task, TaskPool, TaskSource } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { Knob, TaskPool, TaskSource } from "../../core/slots/tasks.ts";
+import type { Saved } from "../../core/basics.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 
 /** How often a generator is asked for a task of the wanted split before the source says that it has none. */

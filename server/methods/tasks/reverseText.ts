@@ -2,7 +2,7 @@ import { z } from "zod";
 import { template } from "../../core/references.ts";
 import { taskSource } from "../../core/declaration.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
 import { fill } from "../../core/templates.ts";
 import { generated, unfill, wholeKnob } from "./generated.ts";
 

@@ -1,5 +1,6 @@
 import { headsOf, headsRead, ownerOf } from "./heads.ts";
-import type { AdvantageConfig, RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { AdvantageConfig } from "../../core/config/resolved.ts";
 import { at as nodeAt, firstTime, mine, placeOf, underneath, type Rule } from "../rule.ts";
 
 interface Complaint {

@@ -3,9 +3,10 @@ import { z } from "zod";
 import { objectiveNeeds, plannedLearners } from "../../algorithm/loss/modelsRead.ts";
 import { headOf } from "../../core/channelNames.ts";
 import type { ValueHead } from "../../core/blocks/models.ts";
-import type { Channel } from "../../core/seams.ts";
+import type { Channel } from "../../core/policy.ts";
 import { referenceOf } from "../../core/references.ts";
-import type { AdvantageConfig, RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { AdvantageConfig, StageBody } from "../../core/config/resolved.ts";
 import { isSchema, unwrapped } from "../../config/check/values.ts";
 
 /** The heads that a baseline reads: what stands at those of its parameters that name heads. */

@@ -1,6 +1,6 @@
 import { UserError } from "../../../shared/errors.ts";
 import type { Known, Signal } from "../../core/slots/curriculum.ts";
-import type { Group } from "../../core/seams.ts";
+import type { Group } from "../../core/rollouts.ts";
 import { create } from "../../core/create.ts";
 import type { Failing, SlotName } from "../../core/declaration.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";

@@ -1,6 +1,6 @@
 import { guidanceModels } from "../../core/config/guidanceModels.ts";
 import { unknownName } from "../../config/check/report.ts";
-import { languageModels } from "../../core/config/resolved.ts";
+import { languageModels } from "../../core/config/runConfig.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 
 export const guidanceModel: Rule = {

@@ -1,7 +1,7 @@
 import { join } from "../../config/text/node.ts";
 import { alwaysModels } from "../../core/references.ts";
 import { unknownName } from "../../config/check/report.ts";
-import { languageModels } from "../../core/config/resolved.ts";
+import { languageModels } from "../../core/config/runConfig.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 
 export const klModel: Rule = {

@@ -1,6 +1,6 @@
 import { drawsActions, plannedLearners, type LearnerPlan } from "../../algorithm/loss/modelsRead.ts";
 import { alwaysModels } from "../../core/references.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { modelsOf } from "../../core/channelNames.ts";
 import { headsOf, lackOfHeads, valueHeadsOf } from "../advantage/heads.ts";
 import { lacksOptimizer } from "./models.ts";

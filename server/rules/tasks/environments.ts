@@ -3,7 +3,8 @@ import { UserError } from "../../../shared/errors.ts";
 import { create } from "../../core/create.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import { perReading } from "../../lib/perObject.ts";
-import type { Knob, Task, TaskSource } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { Knob, TaskSource } from "../../core/slots/tasks.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 

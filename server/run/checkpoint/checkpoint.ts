@@ -21,7 +21,7 @@ import { z } from "zod";
 import { readBest, writeBest, type BestCheckpoint } from "../../../shared/bestCheckpoint.ts";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { Json } from "../../../shared/json.ts";
-import type { Saved } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
 import { slots, type Identity } from "./identity.ts";
 
 /** What is saved of the run besides the policy. */

@@ -4,7 +4,7 @@
  */
 import { UserError } from "../../../shared/errors.ts";
 import type { Json } from "../../../shared/json.ts";
-import type { Saved } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
 import { differences, slots, unshared, type Difference, type Identity, type Slot } from "./identity.ts";
 
 /** What a checkpoint holds of the parts. */

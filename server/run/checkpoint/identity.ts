@@ -6,7 +6,8 @@
 import { dirname, isAbsolute, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { fingerprint } from "../../core/fingerprint.ts";
-import type { RunConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { madeTasks } from "../../algorithm/curriculum/openTasks.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 

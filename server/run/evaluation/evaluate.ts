@@ -8,21 +8,17 @@ import {
   type DrawnTask,
   type Scored,
 } from "../../algorithm/algorithm.ts";
-import type { AttemptOutcomes } from "../../analysis/evaluation/attempts.ts";
-import { evaluationReport, type EvaluatedTask } from "../../analysis/evaluation/passAtK.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { EvaluatedTask, AttemptOutcomes } from "../../analysis/evaluation/types.ts";
+import { evaluationReport } from "../../analysis/evaluation/passAtK.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
-import type {
-  Batch,
-  Clock,
-  DecodeOptions,
-  EvaluationReport,
-  Models,
-  Policy,
-  RewardContext,
-} from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { DecodeOptions, Models, Policy } from "../../core/policy.ts";
+import type { RewardContext } from "../../core/reward.ts";
+import type { EvaluationReport } from "../../core/evaluation.ts";
 import type { Draft } from "../step/rollouts/assemble.ts";
 import { constraintsOf } from "../step/rollouts/decoding.ts";
 import { divided } from "../step/rollouts/divide.ts";

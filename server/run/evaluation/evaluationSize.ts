@@ -9,8 +9,8 @@ import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/errors.ts";
 import { describeShape } from "../../engine/index.ts";
 import { isLean } from "../../engine/memory.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
-import type { Clock } from "../../core/seams.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { Clock } from "../../core/basics.ts";
 import { evaluate, type Examination } from "./evaluate.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 

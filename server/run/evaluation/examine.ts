@@ -1,10 +1,10 @@
 /** A model from anywhere, measured on a config's held-out tasks: what `gradus evaluate` does. */
 import { Algorithm } from "../../algorithm/algorithm.ts";
 import { UserError } from "../../../shared/errors.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";
 import { probed, probeReport, type Probe, type ProbeReport } from "../../analysis/evaluation/probes.ts";
-import type { Clock } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
 import { randomStream } from "../../lib/random.ts";
 import { openCheckpoint } from "../checkpoint/checkpoints.ts";
 import { EvaluationProgress } from "./evaluationProgress.ts";

@@ -1,10 +1,12 @@
 /** `gradus run --dry-run`: one step on two prompts, in the caller's process, kept nowhere. */
-import type { RunConfig, StageConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { admitMemory, planMemory } from "../../analysis/memory/estimate.ts";
 import { methodOf } from "../../methods/index.ts";
 import { randomStream } from "../../lib/random.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
-import { status, type Clock, type RewardColumn } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import { status, type RewardColumn } from "../../core/reward.ts";
 import { draftsOf, placesOf, rollOut } from "../step/rollouts/generate.ts";
 import { decodeOptions } from "../step/rollouts/decoding.ts";
 import { dividedIn } from "../step/rollouts/divide.ts";

@@ -9,7 +9,7 @@ import { runIdSchema } from "../../../shared/runId.ts";
 import type { RunFile } from "../../../shared/run.ts";
 import { configPlace } from "../../../shared/runPlace.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { differences, type Difference } from "../checkpoint/identity.ts";
 import { loadWith, readSettings, type Setting } from "./settings.ts";
 

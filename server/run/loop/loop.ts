@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { turnAt } from "../../config/build/stagePlan.ts";
-import type { StageConfig } from "../../core/config/resolved.ts";
-import type { Clock } from "../../core/seams.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { Clock } from "../../core/basics.ts";
 import { Interrupted, type Session } from "./session.ts";
 import { ends, seenWith, whyEnded, whyNot } from "../../algorithm/curriculum/until.ts";
 

@@ -1,7 +1,8 @@
 /** What a run holds while it works: its config, its policy, what it writes to, and how it is told to end. */
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
-import type { Clock, RewardContext } from "../../core/seams.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { RewardContext } from "../../core/reward.ts";
 import type { RunModels } from "../models/models.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 

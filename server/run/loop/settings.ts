@@ -9,7 +9,7 @@ import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { RunFile } from "../../../shared/run.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 
 export interface Setting {
   /** As `--set` addresses it. */

@@ -1,4 +1,5 @@
 /** The methods of one stage, and what outlives it: curricula, scorers and task sources that later stages share. */
+import type { Stage } from "../step/context.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
 import {
   Algorithm,
@@ -10,56 +11,26 @@ import {
 } from "../../algorithm/algorithm.ts";
 import { branches } from "../../core/config/branchFacts.ts";
 import { stageBefore } from "../../config/build/crossfade.ts";
-import type { OptimizerChoice } from "../../core/declaration.ts";
-import type { CreateContext, StageBody, StageConfig } from "../../core/config/resolved.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
 import type { Memory } from "../../methods/replay/memory.ts";
 import type { Branching } from "../../core/slots/branching.ts";
-import type { EpisodeShape } from "../../core/slots/episodes.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
-import { Calibration } from "../step/mismatch.ts";
+import { Calibration } from "../step/calibration.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Group, Models, Saved, Start, Stateful, Task, Tokenizer } from "../../core/seams.ts";
+import type { Start } from "../../core/slots/guidance.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Models, Tokenizer } from "../../core/policy.ts";
 import type { GeneratedTasks } from "../../methods/generation/generatedTasks.ts";
 import type { Sharing } from "../../algorithm/curriculum/openTasks.ts";
 import { capacities, Ledger, sourcesOf } from "../stages/ledger.ts";
 import { AuxiliaryLosses } from "../stages/auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
-import { Guide } from "../step/rollouts/guide.ts";
+import { Guide } from "../step/rollouts/guidance.ts";
 import { partNames } from "../checkpoint/identity.ts";
 import { memoryOf, Replay } from "../step/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
-
-export interface Stage {
-  readonly config: StageConfig;
-  /** What its methods are made with. */
-  readonly context: CreateContext;
-  readonly algorithm: Algorithm;
-  readonly curriculum: Curriculum;
-  readonly scorer: Scorer;
-  readonly replay: Replay;
-  readonly auxiliary: AuxiliaryLosses;
-  /** undefined: no rollout is helped. */
-  readonly guide: Guide | undefined;
-  readonly start: Start;
-  /** One response, or several attempts with something said between. */
-  readonly shape: EpisodeShape;
-  /** undefined: every rollout begins where its task does. */
-  readonly branching: Branching | undefined;
-  /** The run's own, whatever the stage. */
-  readonly calibration: Calibration;
-  /** What the stage before draws its tasks with, while this one passes over from it. */
-  readonly fading: Curriculum | undefined;
-  /** Hard tasks of earlier stages, and the share of prompts that they are. */
-  readonly carried: { readonly share: number; readonly candidates: readonly Carried[] } | undefined;
-  /** Takes note of what became of a step's tasks, for stages that carry them over. */
-  remember(groups: readonly Group[]): void;
-}
-
-/** A task of an earlier stage, with what it is drawn by. */
-export interface Carried {
-  readonly task: Task;
-  readonly weight: number;
-}
 
 const leftOutOfHelp = (message: string): StartNote => ({
   name: "rollouts-left-out",

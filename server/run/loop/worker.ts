@@ -6,7 +6,7 @@ import type { EndRecord, StartRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
 import type { RunFile } from "../../../shared/run.ts";
 import { stepsInAll } from "../../config/build/stagePlan.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { isOutOfMemory, keepMemoryNote, memoryAdvice } from "../../analysis/memory/estimate.ts";
 import { openModels } from "../models/models.ts";
 import { checkpointFolder, checkpointSteps, readState, type RunState } from "../checkpoint/checkpoint.ts";

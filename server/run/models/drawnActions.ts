@@ -1,10 +1,12 @@
 /** Actions that the policy takes now in the place of recorded ones, and what the heads of a model say of them. */
 import { UserError } from "../../../shared/errors.ts";
 import { drawnHead } from "../../methods/objective/values/otherHeads.ts";
-import { firstTrained, spansOf } from "../../core/spans.ts";
-import { origin, type Batch, type Objective, type Stats } from "../../core/seams.ts";
+import { firstTrained, spansOf } from "../../core/rows/spans.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
+import type { Objective } from "../../core/loss.ts";
 import type { Draft } from "../step/rollouts/assemble.ts";
-import type { Place } from "../step/collect.ts";
+import type { Place } from "../step/context.ts";
 import { decodeOptions } from "../step/rollouts/decoding.ts";
 import { rollOut } from "../step/rollouts/generate.ts";
 import { headsOf } from "../step/learn.ts";

@@ -1,26 +1,19 @@
 /** A learner of `auxiliary`: a model with an objective, a memory of rollouts and updates of its own. */
 import { withReturns } from "../../algorithm/algorithm.ts";
-import { miniBatches, selectRows } from "../../core/batch.ts";
+import { miniBatches, selectRows } from "../../core/rows/batch.ts";
 import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
-import { valueAt } from "../../core/declaration.ts";
+import { valueAt } from "../../core/schedule.ts";
 import { learntObjective } from "../../algorithm/loss/learnerObjective.ts";
 import { normalised } from "../../methods/reward/models/lesson.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
 import { withoutReplacement } from "../../methods/replay/draws/drawing.ts";
 import { Memory } from "../../methods/replay/memory.ts";
-import type {
-  Auxiliary,
-  Batch,
-  Channel,
-  Objective,
-  ObjectiveInput,
-  Saved,
-  Stateful,
-  Stats,
-  UpdatePlan,
-  UpdateStats,
-} from "../../core/seams.ts";
-import type { Collected, Place } from "../step/collect.ts";
+import type { Auxiliary } from "../../core/slots/auxiliary.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats, UpdatePlan, UpdateStats } from "../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../core/loss.ts";
+import type { Collected, Place } from "../step/context.ts";
 import { joinColumns, selectScored } from "../step/columns.ts";
 import { drawnActions } from "./drawnActions.ts";
 import { judgementsOf } from "../step/judged.ts";

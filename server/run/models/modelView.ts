@@ -3,26 +3,24 @@ import { UserError } from "../../../shared/errors.ts";
 import { comparedModel } from "../../core/channelNames.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import { checkSameTokens } from "../../engine/tokenizers/index.ts";
-import { asReadBy, readerName, readerOf } from "../../core/reader.ts";
+import { asReadBy, readerName, readerOf } from "../../core/rows/reader.ts";
 import { frozen } from "./perceptronView.ts";
+import type { Angles, Pooling, Questioned } from "../../core/states.ts";
+import type { Model } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type {
-  Angles,
-  Batch,
   Channel,
   DecodeOptions,
-  Model,
   Models,
   Policy,
-  Pooling,
   Prompt,
-  Questioned,
   Sample,
   Stats,
   Tokenizer,
   UpdatePlan,
   UpdateStats,
   Weigh,
-} from "../../core/seams.ts";
+} from "../../core/policy.ts";
 
 export interface ModelViewSetup {
   readonly name: Model;

@@ -3,18 +3,19 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
 import { contextOf, create } from "../../algorithm/algorithm.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type {
   CopiedModelConfig,
   OpenedModelConfig,
   PerceptronModelConfig,
-  RunConfig,
 } from "../../core/config/resolved.ts";
 import { planMemory } from "../../analysis/memory/estimate.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import { openPerceptron, type TrainablePerceptron } from "../../engine/perceptron/index.ts";
 import { publishWeights, readPublished } from "../../engine/weights/publish.ts";
 import { randomStream } from "../../lib/random.ts";
-import type { Model, Models, Perceptron, Policy } from "../../core/seams.ts";
+import type { Model } from "../../core/basics.ts";
+import type { Models, Perceptron, Policy } from "../../core/policy.ts";
 import { sameTokens } from "../../engine/tokenizers/index.ts";
 import { ModelView } from "./modelView.ts";
 import { checkComparable } from "../../engine/policySetup.ts";

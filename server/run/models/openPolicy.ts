@@ -2,7 +2,7 @@
 import { create, contextOf } from "../../algorithm/algorithm.ts";
 import { admitMemory } from "../../analysis/memory/estimate.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { taskTexts } from "./taskTexts.ts";
 import { randomStream } from "../../lib/random.ts";
 

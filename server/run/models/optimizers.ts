@@ -1,8 +1,8 @@
 /** What optimisers beside the policy's own remember, for checkpoints. */
 import { z } from "zod";
-import type { OptimizerChoice } from "../../core/declaration.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
-import type { Saved } from "../../core/seams.ts";
+import type { Saved } from "../../core/basics.ts";
 
 const stateSchema = z.record(
   z.string(),

@@ -1,7 +1,8 @@
 /** One multilayer perceptron of a run as methods see it: itself, or a copy that follows it. */
 import { UserError } from "../../../shared/errors.ts";
 import type { TrainablePerceptron } from "../../engine/perceptron/index.ts";
-import type { Features, Model, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/seams.ts";
+import type { Model } from "../../core/basics.ts";
+import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";
 
 export interface PerceptronViewSetup {
   readonly name: Model;

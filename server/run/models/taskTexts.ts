@@ -1,6 +1,6 @@
 /** What a run's tasks say: the texts that a tiny model's vocabulary is learned from. */
 import { contextOf, openSources } from "../../algorithm/algorithm.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { randomStream } from "../../lib/random.ts";
 
 /** Tasks of each source; a source that has fewer gives what it has. */

@@ -5,7 +5,7 @@
 import { UserError } from "../../../shared/errors.ts";
 import { isMeasured } from "../../../shared/rollouts.ts";
 import type { RecordedRow } from "../../analysis/recorded.ts";
-import type { TaskSource } from "../../core/seams.ts";
+import type { TaskSource } from "../../core/slots/tasks.ts";
 
 /** What the config says of tasks that evaluation holds out. */
 export type HeldOut = "leave_out" | "train";

@@ -7,14 +7,16 @@ import { auxiliaryNames } from "../../config/build/auxiliaryNames.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
 import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
-import type { Auxiliary, Batch, Saved, Stateful, UpdatePlan, UpdateStats, Weigh } from "../../core/seams.ts";
-import type { Collected, Place } from "../step/collect.ts";
-import type { StepAdvantages } from "../step/advantages.ts";
+import type { Auxiliary } from "../../core/slots/auxiliary.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { UpdatePlan, UpdateStats, Weigh } from "../../core/policy.ts";
+import type { Collected, Place, StepAdvantages, StepAuxiliary } from "../step/context.ts";
 import { Demonstrations, demonstrated } from "./ownLikelihood.ts";
 import { ModelLearner } from "../models/modelLearner.ts";
 import type { LossPart } from "../step/parts.ts";
 
-export class AuxiliaryLosses implements Stateful {
+export class AuxiliaryLosses implements StepAuxiliary, Stateful {
   readonly demonstrations: readonly Demonstrations[];
   readonly learners: readonly ModelLearner[];
   private readonly reweighting: Reweighting | undefined;

@@ -2,7 +2,8 @@
 import { type Curriculum, type DrawnTask } from "../../algorithm/algorithm.ts";
 import { byWeight } from "../../methods/curriculum/arms/division.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Clock, SourceOf } from "../../core/seams.ts";
+import type { SourceOf } from "../../core/slots/curriculum.ts";
+import type { Clock } from "../../core/basics.ts";
 import { UserError } from "../../../shared/errors.ts";
 
 /** Tasks by task weight alone: what supervised stages learn from. */

@@ -1,11 +1,13 @@
 /** What should have been thought in a step's rollouts, as rows to imitate. */
 import { outcome } from "../../algorithm/algorithm.ts";
-import { batchOfSamples } from "../../core/batch.ts";
+import { batchOfSamples } from "../../core/rows/batch.ts";
 import { fill } from "../../core/templates.ts";
-import type { KeptRow } from "../../methods/replay/memory.ts";
-import type { AuxiliaryData, Batch, Task } from "../../core/seams.ts";
+import type { KeptRow } from "../../methods/replay/keptRow.ts";
+import type { Task } from "../../core/task.ts";
+import type { AuxiliaryData } from "../../core/slots/auxiliary.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { sectionsIn } from "../../lib/textSpans.ts";
-import type { Collected, Place } from "../step/collect.ts";
+import type { Collected, Place } from "../step/context.ts";
 import { StepHelp } from "../step/rollouts/helpContext.ts";
 
 type Corrections = Extract<AuxiliaryData, { from: "corrections" }>;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { UserError, readFailure } from "../../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
 import { columnOf, type Advantages, type Algorithm } from "../../algorithm/algorithm.ts";
-import { raggedOf } from "../../core/batch.ts";
+import { raggedOf } from "../../core/rows/batch.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import {
   batchOfRows,
@@ -13,15 +13,11 @@ import {
   recordedValue,
   type RecordedRow,
 } from "../../analysis/recorded.ts";
-import {
-  origin,
-  type Batch,
-  type Policy,
-  type RewardColumn,
-  type TaskSource,
-  type Tokenizer,
-} from "../../core/seams.ts";
-import type { KeptRow } from "../../methods/replay/memory.ts";
+import type { TaskSource } from "../../core/slots/tasks.ts";
+import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Policy, Tokenizer } from "../../core/policy.ts";
+import type { RewardColumn } from "../../core/reward.ts";
+import type { KeptRow } from "../../methods/replay/keptRow.ts";
 import { asked } from "../step/rollouts/prompts.ts";
 import { keptRow } from "../step/keptRows.ts";
 import { checkPaid, trainable, type HeldOut, type StartNote } from "../models/trainable.ts";

@@ -1,6 +1,6 @@
 /** What a step of each kind of stage is. */
 import type { StageKind } from "../../../shared/stageKinds.ts";
-import type { Place } from "../step/collect.ts";
+import type { Place } from "../step/context.ts";
 import { step } from "../step/step.ts";
 import { solutionStep, textStep } from "./likelihood.ts";
 import { preferenceStep, rewardModelStep } from "./pairs.ts";

@@ -2,7 +2,9 @@
 import { z } from "zod";
 import type { CarryOver, StageConfig } from "../../core/config/stageConfig.ts";
 import type { Random } from "../../lib/random.ts";
-import type { Group, Saved, Stateful, Task } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Group } from "../../core/rollouts.ts";
 
 interface Entry {
   readonly task: Task;

@@ -2,9 +2,11 @@
 import { UserError } from "../../../shared/errors.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
 import { randomStream } from "../../lib/random.ts";
-import type { Batch, Task, Tokenizer } from "../../core/seams.ts";
+import type { Task } from "../../core/task.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Tokenizer } from "../../core/policy.ts";
 import { drawByWeight } from "./byWeight.ts";
-import type { Place } from "../step/collect.ts";
+import type { Place } from "../step/context.ts";
 import { measureMemory, measureUpdates } from "../step/log/measure.ts";
 import { batchOfPieces } from "./demonstrations.ts";
 import { likelihood, solved } from "./supervised.ts";

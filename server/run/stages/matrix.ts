@@ -1,7 +1,7 @@
 /** What became of every stage's tasks: held-out ones of each, measured as each stage ends. */
 import { Algorithm, type DrawnTask } from "../../algorithm/algorithm.ts";
-import type { StageConfig } from "../../core/config/resolved.ts";
-import type { Clock } from "../../core/seams.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { Clock } from "../../core/basics.ts";
 import { evaluate } from "../evaluation/evaluate.ts";
 import type { Session } from "../loop/session.ts";
 import { heldOut, type Parts } from "../loop/stage.ts";

@@ -1,16 +1,20 @@
 /** A likelihood beside the objective: when it is due, and on what rows. */
 import { z } from "zod";
-import { joinBatches } from "../../core/batch.ts";
-import { valueAt, type OptimizerChoice } from "../../core/declaration.ts";
+import { joinBatches } from "../../core/rows/batch.ts";
+import { valueAt } from "../../core/schedule.ts";
+import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { AuxiliaryConfig } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
 import { Memory } from "../../methods/replay/memory.ts";
 import { withoutReplacement } from "../../methods/replay/draws/drawing.ts";
-import type { Auxiliary, Batch, Channel, Saved, Stateful, Task, Weigh } from "../../core/seams.ts";
-import type { Collected, Place } from "../step/collect.ts";
+import type { Task } from "../../core/task.ts";
+import type { Auxiliary } from "../../core/slots/auxiliary.ts";
+import type { Saved, Stateful } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Weigh } from "../../core/policy.ts";
+import type { Collected, Place, StepAdvantages } from "../step/context.ts";
 import { correctionsOf } from "./corrections.ts";
 import { piecesOf } from "./demonstrations.ts";
-import type { StepAdvantages } from "../step/advantages.ts";
 import { keptRow } from "../step/keptRows.ts";
 import { drawByWeight } from "./byWeight.ts";
 import { solved } from "./supervised.ts";

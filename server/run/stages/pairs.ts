@@ -1,20 +1,15 @@
 /** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
 import { UserError } from "../../../shared/errors.ts";
-import { raggedOf, selectRows } from "../../core/batch.ts";
+import { raggedOf, selectRows } from "../../core/rows/batch.ts";
 import type { Scored } from "../../algorithm/algorithm.ts";
 import { create } from "../../algorithm/algorithm.ts";
 import { learnerBy } from "../../methods/reward/models/lesson.ts";
-import {
-  origin,
-  status,
-  type Batch,
-  type Learner,
-  type RewardColumn,
-  type RolloutRecord,
-  type Task,
-  type Tokenizer,
-} from "../../core/seams.ts";
-import { collect, type Place } from "../step/collect.ts";
+import type { Task } from "../../core/task.ts";
+import { origin, type Batch, type RolloutRecord } from "../../core/rollouts.ts";
+import type { Tokenizer } from "../../core/policy.ts";
+import { status, type Learner, type RewardColumn } from "../../core/reward.ts";
+import type { Place } from "../step/context.ts";
+import { collect } from "../step/collect.ts";
 import { generated, learn } from "../step/learn.ts";
 import { measureMemory, measureUpdates } from "../step/log/measure.ts";
 import { selectColumn } from "../step/columns.ts";

@@ -1,5 +1,4 @@
 /** Singular values of a matrix of few columns, by one-sided Jacobi rotations. */
-import type { Matrix } from "./lowRankMean.ts";
 
 /** M = u · diag(s) · vᵀ: columns of u and v orthonormal (of u, zero where s is), s from the largest on. */
 export interface Singular {
@@ -65,4 +64,11 @@ export function singularValues(of: Matrix): Singular {
       n,
     ),
   };
+}
+
+/** Rows of equal length, one after the other. */
+export interface Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float64Array;
 }

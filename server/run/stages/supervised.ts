@@ -1,8 +1,9 @@
 /** One step of an `sft` stage: written solutions, loss on the response, mean over all tokens of the batch. */
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch, RolloutRecord, Task, Tokenizer, Weigh } from "../../core/seams.ts";
-import { origin } from "../../core/seams.ts";
-import { raggedOf as ragged } from "../../core/batch.ts";
+import type { Task } from "../../core/task.ts";
+import { type Batch, type RolloutRecord, origin } from "../../core/rollouts.ts";
+import type { Tokenizer, Weigh } from "../../core/policy.ts";
+import { raggedOf as ragged } from "../../core/rows/batch.ts";
 import { asked, type Asking } from "../step/rollouts/prompts.ts";
 
 /** loss = −Σ mask·log π / Σ mask. */

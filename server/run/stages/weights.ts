@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
 import { contextOf, create } from "../../algorithm/algorithm.ts";
-import type { RunConfig } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { MergePart, MergeSource, StageConfig } from "../../core/config/stageConfig.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import { randomStream } from "../../lib/random.ts";

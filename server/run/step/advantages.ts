@@ -1,18 +1,12 @@
 /** The advantages of a step: of the rows that train, with what they train with, and of all. */
+import type { StepAdvantages } from "./context.ts";
 import { RowAdvantages, withReturns, type Advantages, type Algorithm } from "../../algorithm/algorithm.ts";
-import { areAll, selectRows } from "../../core/batch.ts";
-import type { Batch, Clock } from "../../core/seams.ts";
-import type { Collected } from "./collect.ts";
+import { areAll, selectRows } from "../../core/rows/batch.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Collected, Compared } from "./context.ts";
 import { selectColumn } from "./columns.ts";
-import type { Compared } from "./learn.ts";
 import { Touched } from "./touched.ts";
-import type { Training } from "./training.ts";
-
-export interface StepAdvantages {
-  readonly train: Training;
-  /** Of every row, rejected ones included: what the curriculum observes and the log keeps. */
-  readonly all: Advantages;
-}
 
 /** Their columns may be written to the place of the last step's: what outlives the step is copied before it ends. */
 export function advantagesOf(

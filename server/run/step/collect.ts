@@ -1,49 +1,19 @@
 /** A step's rollouts: draw, generate, reward, admit, and again until there are enough admitted groups or no more are worth drawing. */
-import type { Scored } from "../../algorithm/algorithm.ts";
-import { rowsOfGroups } from "../../core/batch.ts";
+import type { Collected, Place, GuidanceTally } from "./context.ts";
+import { rowsOfGroups } from "../../core/rows/batch.ts";
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch, Clock, Group, RewardColumn, Stats, Verdict } from "../../core/seams.ts";
+import type { Batch, Group } from "../../core/rollouts.ts";
+import type { RewardColumn } from "../../core/reward.ts";
 import { concatenate } from "./rollouts/assemble.ts";
-import { begun } from "./begin.ts";
+import { begun } from "./draw/begin.ts";
 import { BranchedRound } from "./rollouts/branching.ts";
 import { joinColumns } from "./columns.ts";
 import { draftsOf, placesOf, type Place as GroupPlace } from "./rollouts/generate.ts";
-import { GuidedRound, type GuidanceTally } from "./rollouts/guide.ts";
-import { makeTasks, tasksOfStep } from "./newTasks.ts";
+import { GuidedRound } from "./rollouts/guide.ts";
+import { makeTasks, tasksOfStep } from "./draw/newTasks.ts";
 import { paid, type Paid } from "./rollouts/paid.ts";
-import type { Session } from "../loop/session.ts";
-import type { Stage } from "../loop/stage.ts";
-import type { Stopwatch } from "./timing.ts";
-import { drawTasks } from "../stages/draw.ts";
-import { probe, screen } from "./tries.ts";
-
-/** Everything that was generated in a step, admitted or not; the mask slot has been applied. */
-export interface Collected {
-  readonly batch: Batch;
-  readonly scored: Scored;
-  readonly groups: readonly Group[];
-  /** One per group. */
-  readonly verdicts: readonly Verdict[];
-  /** Rows of the admitted groups that count. */
-  readonly admitted: readonly number[];
-  /** Rows of the admitted groups that selection keeps from training. */
-  readonly dropped: ReadonlySet<number>;
-  readonly rounds: number;
-  /** Channels that the advantage reads, once they were scored. */
-  readonly judgements?: Stats;
-  /** What help did, round by round, where rollouts may have help. */
-  readonly guidance?: readonly GuidanceTally[];
-}
-
-/** Where a step happens, and what it is measured by. */
-export interface Place {
-  readonly session: Session;
-  readonly stage: Stage;
-  readonly clock: Clock;
-  /** Number of the step in the log. */
-  readonly step: number;
-  readonly watch: Stopwatch;
-}
+import { drawTasks } from "./draw/drawTasks.ts";
+import { probe, screen } from "./draw/tries.ts";
 
 /** What a step has drawn so far: names of groups, and arms. */
 interface Taken {

@@ -1,8 +1,8 @@
 /** Reward columns of some rows, and of several rounds. */
 import type { Scored } from "../../algorithm/algorithm.ts";
-import { areAll, selectValues } from "../../core/batch.ts";
+import { areAll, selectValues } from "../../core/rows/batch.ts";
 import type { JudgedCriterion } from "../../../shared/criteria.ts";
-import type { RewardColumn } from "../../core/seams.ts";
+import type { RewardColumn } from "../../core/reward.ts";
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */
 function build(

@@ -3,9 +3,9 @@
  * of the step has trained, so that the step can still be given up, and paid as the step's own rollouts are, by what
  * learns beside the policy as well.
  */
-import type { Batch } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { withBranchValues, writeBranches, type Branches } from "./rollouts/branches.ts";
-import type { Collected, Place } from "./collect.ts";
+import type { Collected, Place } from "./context.ts";
 import { dividedIn } from "./rollouts/divide.ts";
 import { withGreedyBaseline, writeGreedy } from "./rollouts/greedy.ts";
 import { rewardContext } from "../loop/session.ts";

@@ -1,6 +1,7 @@
 /** What the advantage reads of the models beside the rewards, scored before anything trains on the rollouts. */
-import type { Batch, Channel, Stats } from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
+import type { Collected, Place } from "./context.ts";
 
 /** The channels that the advantage reads, of the models as they are. */
 export async function judgementsOf({ session, stage }: Place, batch: Batch): Promise<Stats> {

@@ -1,9 +1,9 @@
 /** Rollouts as replay keeps them: one row at a time, and together again. */
 import { advantagesOfRow, type Advantages } from "../../algorithm/algorithm.ts";
-import { joinBatches, selectRows } from "../../core/batch.ts";
-import type { KeptRow } from "../../methods/replay/memory.ts";
-import type { Batch } from "../../core/seams.ts";
-import type { Collected } from "./collect.ts";
+import { joinBatches, selectRows } from "../../core/rows/batch.ts";
+import type { KeptRow } from "../../methods/replay/keptRow.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Collected } from "./context.ts";
 import { selectColumn } from "./columns.ts";
 
 /** One row of a step, with what it was paid and what it trained with. What models were shown for it stays as text. */

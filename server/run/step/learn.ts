@@ -1,23 +1,20 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
+import type { Compared } from "./context.ts";
 import { isNought, type Algorithm } from "../../algorithm/algorithm.ts";
-import { areAll, miniBatches, selectRows } from "../../core/batch.ts";
+import { areAll, miniBatches, selectRows } from "../../core/rows/batch.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
-import { readerName, readerOf } from "../../core/reader.ts";
+import { readerName, readerOf } from "../../core/rows/reader.ts";
 import { otherHead } from "../../methods/objective/values/otherHeads.ts";
 import { headChannel } from "../../methods/objective/values/valueParams.ts";
-import type { Batch, Channel, Clock, HeadOf, Models, Stats, UpdateStats } from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Models, Stats, UpdateStats } from "../../core/policy.ts";
+import type { HeadOf } from "../../core/loss.ts";
+import type { Collected, Place, StepAdvantages } from "./context.ts";
 import { joinedLoss, type LossPart } from "./parts.ts";
 import { mismatchedRatios } from "./mismatchedRows.ts";
-import type { StepAdvantages } from "./advantages.ts";
 import { selectStats, updateOf, type Training } from "./training.ts";
-
-/** Columns of generation, and the log-probs of other models under `logp:<model>`, for every row that needs them. */
-export interface Compared {
-  readonly all: Stats;
-  readonly train: Stats;
-}
 
 const behaviour = (batch: Batch): Stats =>
   batch.columns.logp_old === undefined ? {} : { logp: batch.columns.logp_old };

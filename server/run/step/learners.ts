@@ -1,9 +1,9 @@
 /** Models that learn beside the policy: called around the advantage in declared order, the policy's own update last. */
 import { UserError } from "../../../shared/errors.ts";
-import { selectRows } from "../../core/batch.ts";
+import { selectRows } from "../../core/rows/batch.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
-import type { Learner } from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
+import type { Learner } from "../../core/reward.ts";
+import type { Collected, Place } from "./context.ts";
 import { selectColumn } from "./columns.ts";
 import { rewardContext } from "../loop/session.ts";
 import type { RunModels } from "../models/models.ts";

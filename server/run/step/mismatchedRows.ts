@@ -1,6 +1,8 @@
 /** Each prompt with a response to another: how far the policy has moved where it was not asked to (KTO). */
-import { selectRows } from "../../core/batch.ts";
-import type { Batch, Model, Models } from "../../core/seams.ts";
+import { selectRows } from "../../core/rows/batch.ts";
+import type { Model } from "../../core/basics.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Models } from "../../core/policy.ts";
 
 /** For each row the next one, in a circle, of another task; −1 where there is none, or it is too long behind this prompt. */
 function partnersOf(batch: Batch, context: number): Int32Array {

@@ -3,7 +3,8 @@ import type { Algorithm } from "../../algorithm/algorithm.ts";
 import { attemptsIn, type Attempts } from "../../algorithm/rewards/attempts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
-import type { Batch, RewardContext } from "../../core/seams.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { RewardContext } from "../../core/reward.ts";
 import { divided } from "./rollouts/divide.ts";
 
 /** What decides it. */

@@ -1,6 +1,7 @@
 /** Losses on rows of their own that share one optimiser step. */
-import { joinBatches, selectTokens } from "../../core/batch.ts";
-import type { Batch, Channel, Stats, Weigh, Weighed } from "../../core/seams.ts";
+import { joinBatches, selectTokens } from "../../core/rows/batch.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats, Weigh, Weighed } from "../../core/policy.ts";
 
 export interface LossPart {
   /** What metrics call it. */

@@ -1,4 +1,5 @@
 /** Replay while a run goes on: what a step keeps, and what it draws of what earlier ones kept. */
+import type { Replayed, StepReplay } from "./context.ts";
 import {
   advantagesOfRow,
   create,
@@ -6,36 +7,29 @@ import {
   withReturns,
   type Advantages,
 } from "../../algorithm/algorithm.ts";
-import { rowsOfGroups } from "../../core/batch.ts";
-import { valueAt } from "../../core/declaration.ts";
+import { rowsOfGroups } from "../../core/rows/batch.ts";
+import { valueAt } from "../../core/schedule.ts";
 import type { CreateContext, ReplayConfig } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
-import { Memory, recalibrated, taken, type KeptRow, type Unit } from "../../methods/replay/memory.ts";
+import type { KeptRow } from "../../methods/replay/keptRow.ts";
+import { Memory, recalibrated, taken, type Unit } from "../../methods/replay/memory.ts";
 import type {
-  Batch,
-  RewardColumn,
   ReplayAdmission,
   ReplayDraw,
   ReplaySource,
   Rescore,
   Selection,
-  Stats,
-} from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
+} from "../../core/slots/replay.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Stats } from "../../core/policy.ts";
+import type { RewardColumn } from "../../core/reward.ts";
+import type { Collected, Place, StepAdvantages } from "./context.ts";
 import { joinColumns } from "./columns.ts";
 import { judgementsOf } from "./judged.ts";
 import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "../loop/session.ts";
-import type { StepAdvantages } from "./advantages.ts";
 import { generated } from "./learn.ts";
 import { shownAgain } from "./shown.ts";
-import type { Training } from "./training.ts";
-
-/** What was replayed in a step, for the log and the metrics. */
-export interface Replayed {
-  readonly training: Training;
-  readonly rows: readonly KeptRow[];
-}
 
 /** An empty memory for a source. */
 export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memory {
@@ -45,7 +39,7 @@ export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memo
     : new Memory(Number.MAX_SAFE_INTEGER, undefined, made.kind === "file");
 }
 
-export class Replay {
+export class Replay implements StepReplay {
   readonly source: ReplaySource;
   private readonly admits: ReplayAdmission;
   private readonly draws: ReplayDraw;
@@ -257,7 +251,7 @@ async function known(place: Place, batch: Batch): Promise<Stats> {
 
 /** Measures of what was replayed. */
 export function measureReplay(
-  { memory, source }: Replay,
+  { memory, source }: StepReplay,
   replayed: readonly Replayed[],
   step: number,
 ): Record<string, number> {

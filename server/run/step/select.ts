@@ -1,9 +1,9 @@
 /** Which of a step's admitted rollouts train. */
-import { lengthOfRow, rowsOfGroups } from "../../core/batch.ts";
+import { lengthOfRow, rowsOfGroups } from "../../core/rows/batch.ts";
 import { randomStream } from "../../lib/random.ts";
 import { outcome } from "../../algorithm/algorithm.ts";
-import type { Candidate } from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
+import type { Candidate } from "../../core/slots/replay.ts";
+import type { Collected, Place } from "./context.ts";
 
 /**
  * The step's rollouts with those that selection leaves out. Under `statistics: kept` they are not admitted either, so

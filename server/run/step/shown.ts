@@ -1,11 +1,11 @@
 /** What the models of KL entries are shown beside the prompts, once it is known which rollouts succeeded. */
 import { outcome } from "../../algorithm/algorithm.ts";
-import { raggedOf, rowsOfGroups, trainedBehind } from "../../core/batch.ts";
+import { raggedOf, rowsOfGroups, trainedBehind } from "../../core/rows/batch.ts";
 import { fill, textField } from "../../core/templates.ts";
 import { shownNames, type KlShown } from "../../core/blocks/klShown.ts";
 import { randomStream } from "../../lib/random.ts";
-import type { Batch } from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Collected, Place } from "./context.ts";
 import { asked } from "./rollouts/prompts.ts";
 
 /** The text for each row; undefined: there is none. */

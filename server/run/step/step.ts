@@ -3,8 +3,9 @@
  *   draw → begin → generate → reward → help → admit, refill → estimate → learners, critics → select → advantage
  *   → learners → replay, auxiliary → objective, KL → policy.update → observe → log.
  */
-import { observeStarts } from "./begin.ts";
-import { collect, type Place } from "./collect.ts";
+import { observeStarts } from "./draw/begin.ts";
+import type { Place } from "./context.ts";
+import { collect } from "./collect.ts";
 import { withEstimates, writeEstimates } from "./estimates.ts";
 import { judged } from "./judged.ts";
 import { advantagesOf } from "./advantages.ts";

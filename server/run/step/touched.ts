@@ -1,7 +1,8 @@
 /** Which tokens the rules of a step's updates touched: what says afterwards why a token did not move. */
 import type { Span } from "../../../shared/why.ts";
-import { spansOf } from "../../core/tokenSpans.ts";
-import type { Batch, Weigh } from "../../core/seams.ts";
+import { spansOf } from "../../core/rows/tokenSpans.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Weigh } from "../../core/policy.ts";
 
 export class Touched {
   /** By rule, over the tokens that train: 1 where some update's rule acted. */

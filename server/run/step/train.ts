@@ -1,11 +1,10 @@
 /** A step's updates: its own rollouts, those of earlier steps, and the losses beside the objective. */
 import { columnOfAdvantages } from "../../algorithm/algorithm.ts";
-import type { UpdateStats } from "../../core/seams.ts";
-import type { Collected, Place } from "./collect.ts";
-import type { StepAdvantages } from "./advantages.ts";
+import type { UpdateStats } from "../../core/policy.ts";
+import type { Collected, Place, StepAdvantages, Replayed } from "./context.ts";
 import { learn } from "./learn.ts";
 import type { LossPart } from "./parts.ts";
-import { measureReplay, type Replayed } from "./replay.ts";
+import { measureReplay } from "./replay.ts";
 import { joinTrainings, selectTraining, type Training } from "./training.ts";
 
 export interface Trained {

@@ -10,8 +10,10 @@ import {
   type TokenColumn,
   type Update,
 } from "../../algorithm/algorithm.ts";
-import { joinBatches, joined, selectRows, selectTokens, selectValues } from "../../core/batch.ts";
-import { status, type Batch, type Channel, type RewardColumn, type Stats } from "../../core/seams.ts";
+import { joinBatches, joined, selectRows, selectTokens, selectValues } from "../../core/rows/batch.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { Channel, Stats } from "../../core/policy.ts";
+import { status, type RewardColumn } from "../../core/reward.ts";
 import { joinColumns, selectScored } from "./columns.ts";
 import type { LossPart } from "./parts.ts";
 import type { Touched } from "./touched.ts";

@@ -11,7 +11,7 @@ import {
 import { PerRow } from "../../../server/algorithm/perRow.ts";
 import { tokensOf } from "../../../server/algorithm/advantages/tokenColumn.ts";
 import { Standardised } from "../../../server/algorithm/advantages/standardised.ts";
-import type { Weighed } from "../../../server/core/seams.ts";
+import type { Weighed } from "../../../server/core/policy.ts";
 import { configOf } from "../support.ts";
 
 const clock = { step: 0, stageStep: 0 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batchOfSamples, miniBatches, selectRows, selectTokens } from "../../../server/core/batch.ts";
-import { origin, type RolloutRecord } from "../../../server/core/seams.ts";
+import { batchOfSamples, miniBatches, selectRows, selectTokens } from "../../../server/core/rows/batch.ts";
+import { origin, type RolloutRecord } from "../../../server/core/rollouts.ts";
 import { parseRollout, writeRollout } from "../../../shared/rollouts.ts";
 import { batchOf, row } from "../support.ts";
 

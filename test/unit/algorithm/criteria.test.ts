@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { columnOf } from "../../../server/algorithm/algorithm.ts";
 import { describeCriteria, detailsOf } from "../../../server/algorithm/rewards/criteria.ts";
 import { joinColumns, selectColumn } from "../../../server/run/step/columns.ts";
-import type { TermValue } from "../../../server/core/seams.ts";
+import type { TermValue } from "../../../server/core/slots/reward.ts";
 import type { JudgedCriterion, Met } from "../../../shared/criteria.ts";
 import { metricNamed } from "../../../shared/metrics.ts";
 import { batchOf, row } from "../support.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { scheduleSchema, valueAt } from "../../../server/core/declaration.ts";
+import { scheduleSchema, valueAt } from "../../../server/core/schedule.ts";
 import { near } from "../support.ts";
 
 const of =

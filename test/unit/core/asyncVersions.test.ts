@@ -6,7 +6,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Batch, BatchMask, Objective, Prompt, Sample, Weighed } from "../../../server/core/seams.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
+import type { Prompt, Sample, Weighed } from "../../../server/core/policy.ts";
+import type { BatchMask, Objective } from "../../../server/core/loss.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels } from "../../support/fakePolicy.ts";
 

@@ -4,7 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Batch, Objective, ObjectiveInput, Stats, Weighed } from "../../../server/core/seams.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
+import type { Stats, Weighed } from "../../../server/core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../server/core/loss.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels } from "../../support/fakePolicy.ts";
 

@@ -6,14 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../server/lib/random.ts";
-import {
-  origin,
-  type GuidanceSource,
-  type GuidanceTrigger,
-  type Help,
-  type Prompt,
-  type Sample,
-} from "../../../server/core/seams.ts";
+import type { GuidanceSource, GuidanceTrigger, Help } from "../../../server/core/slots/guidance.ts";
+import { origin } from "../../../server/core/rollouts.ts";
+import type { Prompt, Sample } from "../../../server/core/policy.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 

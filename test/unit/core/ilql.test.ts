@@ -6,7 +6,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Channel, Objective, ObjectiveInput, Weighed } from "../../../server/core/seams.ts";
+import type { Channel, Weighed } from "../../../server/core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../server/core/loss.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels } from "../../support/fakePolicy.ts";
 

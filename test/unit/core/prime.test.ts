@@ -5,17 +5,11 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type {
-  Batch,
-  Learner,
-  Models,
-  Objective,
-  RewardColumn,
-  Rewards,
-  RewardTerm,
-  TermValue,
-  Weighed,
-} from "../../../server/core/seams.ts";
+import type { TermValue } from "../../../server/core/slots/reward.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
+import type { Models, Weighed } from "../../../server/core/policy.ts";
+import type { Learner, RewardColumn, Rewards, RewardTerm } from "../../../server/core/reward.ts";
+import type { Objective } from "../../../server/core/loss.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 

@@ -5,7 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Advantage, Batch, RewardTerm } from "../../../server/core/seams.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
+import type { RewardTerm } from "../../../server/core/reward.ts";
+import type { Advantage } from "../../../server/core/loss.ts";
 import { batchOf, task } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 

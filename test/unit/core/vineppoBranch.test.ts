@@ -5,7 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Advantage, Batch, Combined, RolloutRecord } from "../../../server/core/seams.ts";
+import type { Batch, RolloutRecord } from "../../../server/core/rollouts.ts";
+import type { Combined } from "../../../server/core/reward.ts";
+import type { Advantage } from "../../../server/core/loss.ts";
 import { batchOf } from "../../support/batch.ts";
 
 /** Mean reward of the branches of sibling `index` of a group that left it at `token`; NaN where there is none. */

@@ -11,7 +11,7 @@ import { Stream } from "../../../server/engine/random.ts";
 import { targets } from "../../../server/core/blocks/models.ts";
 import { mergedWeight } from "../../../server/engine/transformer/lowRank.ts";
 import { initialWeights, type Shape } from "../../../server/engine/transformer/weights.ts";
-import type { Channel } from "../../../server/core/seams.ts";
+import type { Channel } from "../../../server/core/policy.ts";
 import { channelsOf, widen } from "./reference.ts";
 import {
   batchOf,

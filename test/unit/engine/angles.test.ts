@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
-import type { Angles, Questioned } from "../../../server/core/seams.ts";
+import type { Angles, Questioned } from "../../../server/core/states.ts";
 import { statesOf, widen } from "./reference.ts";
 import {
   batchOf,

@@ -14,7 +14,7 @@ import {
 } from "../../../server/engine/generation/sampling.ts";
 import { chooseSpec } from "../../../server/engine/transformer/choose.ts";
 import { llamaStyle, type Shape } from "../../../server/engine/transformer/weights.ts";
-import type { DecodeOptions } from "../../../server/core/seams.ts";
+import type { DecodeOptions } from "../../../server/core/policy.ts";
 
 const shapeOf = (vocabulary: number): Shape => ({
   vocabulary,

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { grammarOf } from "../../../server/engine/grammar/index.ts";
 import { LanguageModel } from "../../../server/engine/policy.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
-import type { PolicyTokenizer } from "../../../server/engine/tokenizers/index.ts";
-import type { GrammarState, Prompt, Tokenizer } from "../../../server/core/seams.ts";
+import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts";
+import type { GrammarState, Prompt, Tokenizer } from "../../../server/core/policy.ts";
 import { collect, largestDifference, open, stir } from "./support.ts";
 
 const tokenizer = new CharacterTokenizer();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
-import type { Pooling } from "../../../server/core/seams.ts";
+import type { Pooling } from "../../../server/core/states.ts";
 import { statesOf, widen } from "./reference.ts";
 import { largestDifference, open, randomRows, stir, tinyModel } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseFiltered } from "../../../server/engine/generation/sampling.ts";
-import type { Prompt, Sample } from "../../../server/core/seams.ts";
+import type { Prompt, Sample } from "../../../server/core/policy.ts";
 import { batchOf, collect, largestDifference, open, randomRows, stir } from "./support.ts";
 
 const lengths = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadPartials, savePartials } from "../../../server/engine/weights/partial.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
-import type { DecodeOptions, PartialSample, Prompt, Sample } from "../../../server/core/seams.ts";
+import type { DecodeOptions, PartialSample, Prompt, Sample } from "../../../server/core/policy.ts";
 import { batchOf, collect, largestDifference, open, plan, randomRows, stir, supervised } from "./support.ts";
 
 const lengths = [3, 9, 1, 9, 14, 2, 5, 30, 7, 11].map((length) => [length, 0] as const);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
-import type { Channel } from "../../../server/core/seams.ts";
+import type { Channel } from "../../../server/core/policy.ts";
 import { channelsOf, widen, type Public } from "./reference.ts";
 import {
   batchOf,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import type { OptimizerChoice } from "../../../server/core/declaration.ts";
+import type { OptimizerChoice } from "../../../server/core/slots/optimizer.ts";
 import { NativeRuntime } from "../../../server/engine/devices/native.ts";
 import { Optimizer } from "../../../server/engine/weights/optimizer.ts";
 import { optimizers } from "../../../server/methods/optimizer/index.ts";

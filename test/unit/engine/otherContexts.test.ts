@@ -5,7 +5,8 @@ import { toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import type { PolicyOptions } from "../../../server/engine/index.ts";
 import { Stream } from "../../../server/engine/random.ts";
-import type { Batch, Channel } from "../../../server/core/seams.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
+import type { Channel } from "../../../server/core/policy.ts";
 import { ragged } from "../../support/batch.ts";
 import { logitsOf, widen } from "./reference.ts";
 import {

@@ -14,7 +14,7 @@ import { readEvery } from "../../../server/engine/formats/model.ts";
 import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
 import { writeHuggingFace } from "../../../server/engine/formats/index.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
-import type { PolicyTokenizer } from "../../../server/engine/tokenizers/index.ts";
+import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts";
 import { trainBytePairs } from "../../../server/engine/tokenizers/trainBytePairs.ts";
 import { initialWeights } from "../../../server/engine/transformer/weights.ts";
 

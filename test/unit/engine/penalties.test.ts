@@ -10,7 +10,7 @@ import { chooseFiltered, filtersOf, penaltiesOf } from "../../../server/engine/g
 import { take, type Named } from "../../../server/core/ops.ts";
 import { floats, freeAll, type ProgramSpec } from "../../../server/engine/devices/runtime.ts";
 import { penalise } from "../../../server/engine/transformer/penalties.ts";
-import type { DecodeOptions, PartialSample, Prompt, Sample } from "../../../server/core/seams.ts";
+import type { DecodeOptions, PartialSample, Prompt, Sample } from "../../../server/core/policy.ts";
 import { batchOf, collect, largestDifference, open, stir } from "./support.ts";
 
 const fixture = z

@@ -20,7 +20,7 @@ import {
 } from "../../../server/engine/perceptron/index.ts";
 import { Stream } from "../../../server/engine/random.ts";
 import type { Runtime } from "../../../server/engine/devices/runtime.ts";
-import type { Features, WeighOutputs } from "../../../server/core/seams.ts";
+import type { Features, WeighOutputs } from "../../../server/core/policy.ts";
 import { largestDifference } from "./support.ts";
 
 const fixture = z

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { Stream } from "../../../server/engine/random.ts";
-import type { DecodeOptions, Sample } from "../../../server/core/seams.ts";
+import type { DecodeOptions, Sample } from "../../../server/core/policy.ts";
 import { logitsOf, statesOf, widen } from "./reference.ts";
 import { collect, open, tinyModel } from "./support.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import { checkSameTokens, tokenDifference } from "../../../server/engine/tokenizers/index.ts";
-import type { Tokenizer } from "../../../server/core/seams.ts";
+import type { Tokenizer } from "../../../server/core/policy.ts";
 
 const characters = new CharacterTokenizer();
 /** The same without a file: it can only be asked. */

@@ -1,19 +1,19 @@
 /** Small models and batches for the engine's tests. */
 import { adamwChoice } from "../../../server/methods/optimizer/adamw.ts";
-import type { OptimizerChoice } from "../../../server/core/declaration.ts";
+import type { OptimizerChoice } from "../../../server/core/slots/optimizer.ts";
 import type { ModelConfig } from "../../../server/core/config/resolved.ts";
 import { openLanguageModel, type PolicyOptions } from "../../../server/engine/index.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { Stream } from "../../../server/engine/random.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
 import type {
-  Batch,
   Channel,
   DecodeOptions,
   Prompt,
   Sample,
   UpdatePlan,
   Weigh,
-} from "../../../server/core/seams.ts";
+} from "../../../server/core/policy.ts";
 
 export const tinyModel = (size: Partial<ModelConfig["size"]> = {}): ModelConfig => ({
   base: "tiny",

@@ -9,12 +9,12 @@ import { readHeader } from "../../../server/engine/formats/gguf/header.ts";
 import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
 import { ChatTemplate } from "../../../server/engine/tokenizers/chatTemplate.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
+import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts";
 import {
   HuggingFaceTokenizer,
   readTokenizer,
   TextStream,
   writeTokenizer,
-  type PolicyTokenizer,
 } from "../../../server/engine/tokenizers/index.ts";
 import { solved } from "../../../server/run/stages/supervised.ts";
 import { LEAST_VOCABULARY, trainBytePairs } from "../../../server/engine/tokenizers/trainBytePairs.ts";

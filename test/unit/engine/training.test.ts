@@ -5,7 +5,8 @@ import type { LanguageModel } from "../../../server/engine/policy.ts";
 import type { PolicyOptions } from "../../../server/engine/index.ts";
 import { microBatches } from "../../../server/engine/passes/layout.ts";
 import { Stream } from "../../../server/engine/random.ts";
-import type { Batch, Channel } from "../../../server/core/seams.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
+import type { Channel } from "../../../server/core/policy.ts";
 import { logitsOf, statesOf, widen, type Public } from "./reference.ts";
 import {
   batchOf,

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { missingKernels } from "../../../server/engine/devices/eagerRuntime.ts";
 import { openWasm } from "../../../server/engine/devices/wasm.ts";
 import { foldedNames } from "../../../server/engine/transformer/fold.ts";
-import type { Weigh } from "../../../server/core/seams.ts";
+import type { Weigh } from "../../../server/core/policy.ts";
 import {
   batchOf,
   coefficientsOf,

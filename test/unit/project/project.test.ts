@@ -43,6 +43,18 @@ test("a folder in which a newcomer may wonder what to touch says so", () => {
     assert.ok(existsSync(join(folder, "README.md")), `${folder} has no README.md`);
 });
 
+test("no folder of server/ holds more than 25 files, and nothing is loose in it but the command", () => {
+  const folders = readdirSync("server", { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const folder of folders) {
+    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+    assert.ok(files.length <= 25, `${folder} holds ${files.length} files`);
+  }
+  const loose = readdirSync("server", { withFileTypes: true }).filter((entry) => entry.isFile());
+  assert.deepEqual(loose.map(({ name }) => name).sort(), ["README.md", "cli.ts"]);
+});
+
 test("no page links to a page that is not there", () => {
   const pages = [
     "README.md",

@@ -1,7 +1,7 @@
 /** Presets beside the losses of released code, written out here in plain arithmetic. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { valueAt } from "../../../server/core/declaration.ts";
+import { valueAt } from "../../../server/core/schedule.ts";
 import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { explained, close } from "../analysis/explain/support.ts";
 import { configOf, row } from "../support.ts";

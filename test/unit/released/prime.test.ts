@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { implicitPrm } from "../../../server/methods/reward/models/implicitPrm.ts";
-import type { RewardColumn, Rewards } from "../../../server/core/seams.ts";
+import type { RewardColumn, Rewards } from "../../../server/core/reward.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../support/fakePolicy.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";

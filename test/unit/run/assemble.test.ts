@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RewardColumn } from "../../../server/core/seams.ts";
+import type { RewardColumn } from "../../../server/core/reward.ts";
 import { assemble, concatenate } from "../../../server/run/step/rollouts/assemble.ts";
 import { joinColumns, selectColumn } from "../../../server/run/step/columns.ts";
 import { draftsOf, placesOf, rollOut } from "../../../server/run/step/rollouts/generate.ts";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { metricNamed } from "../../../shared/metrics.ts";
 import { measureUpdates } from "../../../server/run/step/log/measure.ts";
-import { bandOf, Calibration } from "../../../server/run/step/mismatch.ts";
+import { bandOf, Calibration } from "../../../server/run/step/calibration.ts";
 import { Touched } from "../../../server/run/step/touched.ts";
-import { spansOf } from "../../../server/core/tokenSpans.ts";
-import type { UpdateStats } from "../../../server/core/seams.ts";
+import { spansOf } from "../../../server/core/rows/tokenSpans.ts";
+import type { UpdateStats } from "../../../server/core/policy.ts";
 import { batchOf, near, row } from "../support.ts";
 
 test("the band of the first look: four standard errors of a later look above the mean, and never under what matters to nobody", () => {

@@ -15,7 +15,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { LossChain, type Update } from "../../../server/algorithm/loss/loss.ts";
 import { randomStream } from "../../../server/lib/random.ts";
-import type { Clock, Weigh } from "../../../server/core/seams.ts";
+import type { Clock } from "../../../server/core/basics.ts";
+import type { Weigh } from "../../../server/core/policy.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
 
 const warmUp = 30;

@@ -10,10 +10,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
-import { batchOfSamples } from "../../../server/core/batch.ts";
+import { batchOfSamples } from "../../../server/core/rows/batch.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { bytesOf, memorySize } from "../../../server/config/build/memorySize.ts";
-import type { RunConfig } from "../../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../../server/core/config/runConfig.ts";
 import { interruption } from "../../../server/daemon/interruption.ts";
 import { checkMemory } from "../../../server/cli/doctor/memory.ts";
 import {
@@ -22,9 +22,10 @@ import {
   memoryAdvice,
   planMemory,
 } from "../../../server/analysis/memory/estimate.ts";
-import { Memory, type KeptRow } from "../../../server/methods/replay/memory.ts";
+import type { KeptRow } from "../../../server/methods/replay/keptRow.ts";
+import { Memory } from "../../../server/methods/replay/memory.ts";
 import { keptRow } from "../../../server/run/step/keptRows.ts";
-import type { RewardColumn } from "../../../server/core/seams.ts";
+import type { RewardColumn } from "../../../server/core/reward.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 

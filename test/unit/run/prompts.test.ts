@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import { asked } from "../../../server/run/step/rollouts/prompts.ts";
 import { solved } from "../../../server/run/stages/supervised.ts";
-import type { Task, Tokenizer } from "../../../server/core/seams.ts";
+import type { Task } from "../../../server/core/task.ts";
+import type { Tokenizer } from "../../../server/core/policy.ts";
 
 const characters = new CharacterTokenizer();
 const task: Task = {

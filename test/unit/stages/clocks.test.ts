@@ -4,14 +4,15 @@ import { resolve } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { stageAt } from "../../../server/analysis/explain/stageAt.ts";
-import type { StageConfig } from "../../../server/core/config/resolved.ts";
+import type { StageConfig } from "../../../server/core/config/stageConfig.ts";
 import { placeAt, stepsInAll, turnAt, turnsTaken } from "../../../server/config/build/stagePlan.ts";
 import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
-import { ownShare, partOf } from "../../../server/run/stages/draw.ts";
+import { ownShare, partOf } from "../../../server/run/step/draw/drawTasks.ts";
 import { capacities, difficulty, drawCarried, Ledger } from "../../../server/run/stages/ledger.ts";
 import { weightedMean } from "../../../server/run/stages/weights.ts";
 import { ends, seenWith, whyEnded, type Histories } from "../../../server/algorithm/curriculum/until.ts";
-import type { Group, Task } from "../../../server/core/seams.ts";
+import type { Task } from "../../../server/core/task.ts";
+import type { Group } from "../../../server/core/rollouts.ts";
 
 const text = `tasks: [{ env: countdown }]
 reward: { terms: { correct: equation } }

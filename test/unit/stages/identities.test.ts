@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { valueAt } from "../../../server/core/declaration.ts";
-import type { RunConfig } from "../../../server/core/config/resolved.ts";
+import { valueAt } from "../../../server/core/schedule.ts";
+import type { RunConfig } from "../../../server/core/config/runConfig.ts";
 import { Chain, close, paid } from "../methods/advantage/support.ts";
 import { configOf, near } from "../support.ts";
 

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { raggedOf } from "../../../server/core/batch.ts";
+import { raggedOf } from "../../../server/core/rows/batch.ts";
 import { create } from "../../../server/core/create.ts";
 import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { openModels, type RunModels } from "../../../server/run/models/models.ts";
 import { likelihood, solved } from "../../../server/run/stages/supervised.ts";
-import type { Batch, Task } from "../../../server/core/seams.ts";
+import type { Task } from "../../../server/core/task.ts";
+import type { Batch } from "../../../server/core/rollouts.ts";
 
 const text = `extends: ./small.gradus.yaml
 tasks: [{ corpus: corpus.txt, predict: next_token, max_prompt: 40 }]

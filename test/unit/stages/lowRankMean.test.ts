@@ -6,10 +6,9 @@ import {
   matrix,
   product,
   transposed,
-  type Matrix,
   type Product,
 } from "../../../server/run/stages/lowRankMean.ts";
-import { singularValues } from "../../../server/run/stages/singularValues.ts";
+import { singularValues, type Matrix } from "../../../server/run/stages/singularValues.ts";
 import { adapterMean } from "../../../server/run/stages/weights.ts";
 import { randomStream } from "../../../server/lib/random.ts";
 import { near } from "../support.ts";

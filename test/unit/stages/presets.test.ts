@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { valueAt } from "../../../server/core/declaration.ts";
+import { valueAt } from "../../../server/core/schedule.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
-import type { RunConfig, StageConfig } from "../../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../../server/core/config/runConfig.ts";
+import type { StageConfig } from "../../../server/core/config/stageConfig.ts";
 import { placeAt, stepsInAll } from "../../../server/config/build/stagePlan.ts";
 import { longest } from "../../../server/run/step/rollouts/decoding.ts";
 

@@ -3,7 +3,7 @@ import { renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf, UserError } from "../../../../shared/errors.ts";
-import type { PolicyTokenizer } from "../../tokenizers/index.ts";
+import type { PolicyTokenizer } from "../../tokenizers/types.ts";
 import type { Shape } from "../../transformer/weights.ts";
 import type { Weights } from "../model.ts";
 import { writeFile, type Typed, type WrittenTensor } from "./file.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import type { JsonObject } from "../../../../shared/json.ts";
-import type { PolicyTokenizer } from "../../tokenizers/index.ts";
+import type { PolicyTokenizer } from "../../tokenizers/types.ts";
 import { preTokenizerName } from "../../tokenizers/preTokenizers.ts";
 import type { Typed } from "./file.ts";
 import { tokenType } from "./tokenizer.ts";

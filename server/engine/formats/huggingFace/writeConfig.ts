@@ -1,5 +1,5 @@
 /** The shape of a model → `config.json`, as transformers reads it. */
-import type { PolicyTokenizer } from "../../tokenizers/index.ts";
+import type { PolicyTokenizer } from "../../tokenizers/types.ts";
 import type { Family, Shape } from "../../transformer/weights.ts";
 import { ropeKeys, windowKeys } from "./positions.ts";
 

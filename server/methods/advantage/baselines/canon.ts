@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { baseline, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { baseline } from "../../../core/declaration.ts";
 import { recordedColumn } from "../columns.ts";
-import type { Batch } from "../../../core/seams.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 import { alone, noAdvantages, single } from "../population.ts";
 import { mean } from "../spread.ts";
 import type { AdvantageInput } from "../../../core/slots/advantage.ts";

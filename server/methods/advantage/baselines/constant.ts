@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { baseline, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { baseline } from "../../../core/declaration.ts";
 
 export const constant = baseline({
   name: "constant",

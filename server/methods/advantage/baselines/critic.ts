@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { baseline, schedulable, valueAt, type Scheduled } from "../../../core/declaration.ts";
+import { schedulable, valueAt, type Scheduled } from "../../../core/schedule.ts";
+import { baseline } from "../../../core/declaration.ts";
 import { finite, headColumn } from "../columns.ts";
 import { Moments } from "../../../lib/moments.ts";
 import type { AdvantageInput, Units } from "../../../core/slots/advantage.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseline } from "../../../core/declaration.ts";
-import type { Batch } from "../../../core/seams.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 import { noAdvantages } from "../population.ts";
 import { mean } from "../spread.ts";
 import type { AdvantageInput } from "../../../core/slots/advantage.ts";

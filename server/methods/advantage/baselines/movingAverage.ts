@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { baseline } from "../../../core/declaration.ts";
-import type { Batch, Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 import { quantile } from "../quantile.ts";
 import type { AdvantageBaseline } from "../../../core/slots/advantage.ts";
 

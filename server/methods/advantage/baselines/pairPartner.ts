@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseline } from "../../../core/declaration.ts";
-import type { Batch } from "../../../core/seams.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 import { noAdvantages } from "../population.ts";
 
 /** Rows of one pair: as recorded, else the group's rollouts 0 and 1, 2 and 3, … */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseline } from "../../../core/declaration.ts";
-import type { Channel } from "../../../core/seams.ts";
+import type { Channel } from "../../../core/policy.ts";
 import { finite, headColumn } from "../columns.ts";
 import { refers } from "../../../core/references.ts";
 import { noAdvantages } from "../population.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { baseline } from "../../../core/declaration.ts";
-import type { Channel } from "../../../core/seams.ts";
+import type { Channel } from "../../../core/policy.ts";
 import { finite, headColumn } from "../columns.ts";
 import { noAdvantages } from "../population.ts";
 

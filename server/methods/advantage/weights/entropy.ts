@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tokenWeight } from "../../../core/declaration.ts";
-import type { Batch } from "../../../core/seams.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 import { recordedColumn } from "../columns.ts";
 
 /** Rescales the trained tokens of [start, end) to mean 1, where their mean is not 0. */

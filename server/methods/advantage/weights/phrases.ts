@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tokenWeight } from "../../../core/declaration.ts";
-import { TokenReader, tokensOf } from "../../../core/tokenTexts.ts";
+import { TokenReader, tokensOf } from "../../../core/rows/tokenTexts.ts";
 
 export const phrases = tokenWeight({
   name: "phrases",

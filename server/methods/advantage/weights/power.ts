@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { schedulable, tokenWeight, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { tokenWeight } from "../../../core/declaration.ts";
 import { recordedColumn } from "../columns.ts";
 
 const sources = ["self", "guided", "teacher", "dataset", "replay"] as const;

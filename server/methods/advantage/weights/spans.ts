@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { schedulable, tokenWeight, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { tokenWeight } from "../../../core/declaration.ts";
 
 export const spanWeight = tokenWeight({
   name: "spans",

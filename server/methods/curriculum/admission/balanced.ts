@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { admission } from "../../../core/declaration.ts";
-import type { Group } from "../../../core/seams.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import { unscored, yes } from "./verdicts.ts";
 
 const imbalance = ({ successes, rewards }: Group): number => Math.abs(successes / rewards.length - 0.5);

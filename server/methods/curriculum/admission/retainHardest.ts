@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { admission } from "../../../core/declaration.ts";
-import type { Clock, Group, Saved } from "../../../core/seams.ts";
+import type { Clock, Saved } from "../../../core/basics.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
 import { unscored, yes } from "./verdicts.ts";
 

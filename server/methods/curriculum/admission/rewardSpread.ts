@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { admission } from "../../../core/declaration.ts";
-import type { Group, Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import { deviation } from "../numbers.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
 import { no, unscored, yes } from "./verdicts.ts";

@@ -1,4 +1,4 @@
-import type { Group } from "../../../core/seams.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
 
 export const yes: Verdict = { admitted: true };

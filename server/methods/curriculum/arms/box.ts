@@ -1,6 +1,6 @@
 /** The box of an environment's parameters of which points are arms. */
 import { UserError } from "../../../../shared/errors.ts";
-import type { Knob } from "../../../core/seams.ts";
+import type { Knob } from "../../../core/slots/tasks.ts";
 
 export type Ranges = Readonly<Record<string, readonly [number, number]>>;
 

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
-import { arms, valueAt } from "../../../core/declaration.ts";
+import { valueAt } from "../../../core/schedule.ts";
+import { arms } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Arm, Clock, Task, TaskPool } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { TaskPool } from "../../../core/slots/tasks.ts";
+import type { Arm, Clock } from "../../../core/basics.ts";
 import { NamedArms } from "../armSet.ts";
 import { fieldOf } from "../fields.ts";
 import type { Division, SourceOf } from "../../../core/slots/curriculum.ts";

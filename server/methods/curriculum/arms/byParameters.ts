@@ -1,7 +1,10 @@
 import { z } from "zod";
-import { arms, valueAt } from "../../../core/declaration.ts";
+import { valueAt } from "../../../core/schedule.ts";
+import { arms } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Arm, Clock, Knob, Saved, Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Knob } from "../../../core/slots/tasks.ts";
+import type { Arm, Clock, Saved } from "../../../core/basics.ts";
 import { NamedArms } from "../armSet.ts";
 import { boxOf } from "./box.ts";
 import { fromUnit } from "../points.ts";

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
-import { arms, valueAt } from "../../../core/declaration.ts";
+import { valueAt } from "../../../core/schedule.ts";
+import { arms } from "../../../core/declaration.ts";
 import { taskSchema } from "../../../core/savedTask.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Arm, Clock, Saved, Task, TaskPool } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { TaskPool } from "../../../core/slots/tasks.ts";
+import type { Arm, Clock, Saved } from "../../../core/basics.ts";
 import type { ArmSet, Division, SourceOf } from "../../../core/slots/curriculum.ts";
 import { valueName } from "./byDifficulty.ts";
 

@@ -1,7 +1,9 @@
 /** Arms that are sets of tasks: a source's values, whole sources, or everything. */
-import { valueAt, type Scheduled } from "../../../core/declaration.ts";
+import { valueAt, type Scheduled } from "../../../core/schedule.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Arm, Clock, Task, TaskSource } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { TaskSource } from "../../../core/slots/tasks.ts";
+import type { Arm, Clock } from "../../../core/basics.ts";
 import { NamedArms } from "../armSet.ts";
 import type { Arms, Division, SourceOf } from "../../../core/slots/curriculum.ts";
 

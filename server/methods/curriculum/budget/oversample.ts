@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { budget } from "../../../core/declaration.ts";
-import type { Group, Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import type { Budget } from "../../../core/slots/curriculum.ts";
 
 class Oversample implements Budget {

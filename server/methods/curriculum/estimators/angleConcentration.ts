@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { estimator, type MethodContext } from "../../../core/declaration.ts";
-import type { Clock, Policy, Saved, Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Clock, Saved } from "../../../core/basics.ts";
+import type { Policy } from "../../../core/policy.ts";
 import { Column } from "../../../core/arms/column.ts";
 import type { ArmSet, Candidate, Estimator, Looked } from "../../../core/slots/curriculum.ts";
 import { questionIn } from "./question.ts";

@@ -1,5 +1,5 @@
 /** A task's prompt as numbers, for models that cannot read. */
-import type { Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
 
 /** FNV-1a over the characters. */
 function hash(text: string): number {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
-import type { Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
 import { Column } from "../../../core/arms/column.ts";
 import { numberIn } from "../fields.ts";
 import type { ArmSet, Estimator } from "../../../core/slots/curriculum.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import type { ArmSet, Estimator, Observation, Probe } from "../../../core/slots/curriculum.ts";
 import { TriedRates, type Tries } from "./tried.ts";
 import { tries } from "./tries.ts";

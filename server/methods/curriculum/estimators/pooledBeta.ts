@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../../../core/arms/column.ts";
 import { beta as drawBeta } from "../../../lib/distributions.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";

@@ -1,6 +1,7 @@
 /** Where the question stands among the tokens that a model is asked with. */
 import type { MethodContext } from "../../../core/declaration.ts";
-import type { Questioned, Tokenizer } from "../../../core/seams.ts";
+import type { Questioned } from "../../../core/states.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
 
 /** How many tokens two lists share from their beginnings, or from their ends. */
 function shared(a: Int32Array, b: Int32Array, from: "start" | "end"): number {

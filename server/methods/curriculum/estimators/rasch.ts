@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../../../core/arms/column.ts";
 import { logistic } from "../numbers.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";

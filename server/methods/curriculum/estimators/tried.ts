@@ -1,5 +1,5 @@
 /** Success rates that are measured by rollouts that train nothing, a few arms at a time. */
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../../../core/arms/column.ts";
 import type { Observation, Probe } from "../../../core/slots/curriculum.ts";
 

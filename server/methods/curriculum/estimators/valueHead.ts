@@ -1,19 +1,12 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
-import { batchOfSamples, type SampledRow } from "../../../core/batch.ts";
+import { batchOfSamples, type SampledRow } from "../../../core/rows/batch.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
-import type {
-  Batch,
-  Channel,
-  Clock,
-  Group,
-  Models,
-  Saved,
-  Task,
-  Tokenizer,
-  Weighed,
-} from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Clock, Saved } from "../../../core/basics.ts";
+import type { Batch, Group } from "../../../core/rollouts.ts";
+import type { Channel, Models, Tokenizer, Weighed } from "../../../core/policy.ts";
 import { Column } from "../../../core/arms/column.ts";
 import type { Estimator, Looked, Observation } from "../../../core/slots/curriculum.ts";
 import { promptFeatures } from "./features.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
 import { LastFew } from "../lastFew.ts";
 import { mean } from "../../../../shared/mean.ts";

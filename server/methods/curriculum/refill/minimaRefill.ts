@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refill } from "../../../core/declaration.ts";
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import type { Refill } from "../../../core/slots/curriculum.ts";
 
 /** Nothing kept of a round would ask for no end of groups. */

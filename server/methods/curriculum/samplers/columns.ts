@@ -1,7 +1,7 @@
 /** What a sampler compares: numbers of classes of arms, and the sums that go over all of them. */
-import { byClass, singly, type Classes } from "../../../core/arms/classes.ts";
+import { byClass, singly } from "../../../core/arms/classes.ts";
 import { largest } from "../numbers.ts";
-import type { Known } from "../../../core/slots/curriculum.ts";
+import type { Known, Classes } from "../../../core/slots/curriculum.ts";
 
 /** What is compared of an arm; NaN: nothing is known of it. */
 export const valueOf = (known: Known, arm: number): number =>

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Json } from "../../../../shared/json.ts";
 import { sampler } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Clock, Group, Saved } from "../../../core/seams.ts";
+import type { Clock, Saved } from "../../../core/basics.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import { fittedNotice, measuredNotice } from "../pastCurriculum.ts";
 import type { Known, Notice, Probe, Sampler } from "../../../core/slots/curriculum.ts";
 import {

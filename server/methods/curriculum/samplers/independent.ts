@@ -1,10 +1,10 @@
 /** Samplers whose draws do not depend on one another: in proportion to a weight by arm. */
 import { firstWhere } from "../../../../shared/firstWhere.ts";
-import { singly, type Classes, type Reading } from "../../../core/arms/classes.ts";
+import { singly } from "../../../core/arms/classes.ts";
 import { SumTree } from "../sumTree.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Clock } from "../../../core/seams.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
+import type { Clock } from "../../../core/basics.ts";
+import type { Known, Sampler, Classes, Reading } from "../../../core/slots/curriculum.ts";
 import { classesOf, Columns, shares } from "./columns.ts";
 import { softmaxWeights, type Softmax } from "./softmax.ts";
 

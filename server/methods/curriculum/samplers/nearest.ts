@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { sampler } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Clock } from "../../../core/seams.ts";
+import type { Clock } from "../../../core/basics.ts";
 import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
 import { cheapest, someOpen } from "./mixtures/candidates.ts";
 import { candidateShares, type Band } from "./mixtures/candidateShares.ts";

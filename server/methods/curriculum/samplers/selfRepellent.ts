@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { sampler } from "../../../core/declaration.ts";
 import { largest } from "../numbers.ts";
 import { optimistic, shares, type Columns } from "./columns.ts";
 import { independent } from "./independent.ts";

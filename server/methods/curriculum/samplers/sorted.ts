@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { sampler } from "../../../core/declaration.ts";
-import type { Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../../../core/arms/column.ts";
-import { byClass, type Classes } from "../../../core/arms/classes.ts";
+import { byClass } from "../../../core/arms/classes.ts";
 import { least } from "../numbers.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
+import type { Known, Sampler, Classes } from "../../../core/slots/curriculum.ts";
 import { classesOf, Columns } from "./columns.ts";
 import { cheapestArms, firstOf } from "./top.ts";
 

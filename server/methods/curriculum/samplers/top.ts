@@ -1,7 +1,6 @@
 /** Samplers that take what is best by some number. */
-import type { Classes, Reading } from "../../../core/arms/classes.ts";
 import { smallest } from "../../../lib/ordering.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
+import type { Known, Sampler, Classes, Reading } from "../../../core/slots/curriculum.ts";
 import { classesOf, Columns } from "./columns.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { sampler, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { sampler } from "../../../core/declaration.ts";
 import { CountedArms } from "./countedArms.ts";
 import { independent } from "./independent.ts";
 

@@ -1,5 +1,5 @@
 /** Forms that most signals have. */
-import type { Group } from "../../../core/seams.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";
 
 /** A number for each rollout that counts. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { signal } from "../../../core/declaration.ts";
-import type { Group, Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import { nearestOf, unitPoint } from "../points.ts";
 import type { ArmSet, GroupOf, Signal } from "../../../core/slots/curriculum.ts";
 import { mean } from "../../../../shared/mean.ts";

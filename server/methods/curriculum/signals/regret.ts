@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { signal } from "../../../core/declaration.ts";
-import type { Group, Saved } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { Group } from "../../../core/rollouts.ts";
 import { Column } from "../../../core/arms/column.ts";
 import { largest } from "../numbers.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";

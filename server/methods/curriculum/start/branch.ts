@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { schedulable, start } from "../../../core/declaration.ts";
+import { schedulable } from "../../../core/schedule.ts";
+import { start } from "../../../core/declaration.ts";
 import { fromEarlier, keptFields, oneOf, wantedOutcomes, type Earlier } from "./earlier.ts";
 
 const kept = z.object({

@@ -1,8 +1,9 @@
 /** What the start states share that go on from earlier rollouts of the run: which are remembered, and how often one is drawn. */
 import { z } from "zod";
-import { valueAt, type Scheduled } from "../../../core/declaration.ts";
+import { valueAt, type Scheduled } from "../../../core/schedule.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Begun, Finished, Start, Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Begun, Finished, Start } from "../../../core/slots/guidance.ts";
 
 export type Earlier = Finished["rollouts"][number];
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { schedulable, start, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { start } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill, partsOf } from "../../../core/templates.ts";
-import type { Begun } from "../../../core/seams.ts";
+import type { Begun } from "../../../core/slots/guidance.ts";
 
 export const guide = start({
   name: "guide",

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { schedulable, start } from "../../../core/declaration.ts";
+import { schedulable } from "../../../core/schedule.ts";
+import { start } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { EpisodeState } from "../../../core/seams.ts";
+import type { EpisodeState } from "../../../core/slots/guidance.ts";
 import { fromEarlier, keptFields, oneOf, wantedOutcomes } from "./earlier.ts";
 
 const turnSchema = z.object({

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { start } from "../../../core/declaration.ts";
 import { firstTokens, units } from "../../../core/templates.ts";
-import type { Arm, Begun } from "../../../core/seams.ts";
+import type { Begun } from "../../../core/slots/guidance.ts";
+import type { Arm } from "../../../core/basics.ts";
 
 const saved = z.record(
   z.string(),

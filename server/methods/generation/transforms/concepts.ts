@@ -2,7 +2,7 @@ import { z } from "zod";
 import { refers, template } from "../../../core/references.ts";
 import { taskTransform } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
-import type { Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
 import { measureParams, nearOf } from "./measures.ts";
 import { request, requestParams, taken } from "./requests.ts";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
-import type { Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
 import type { Drawn } from "../../../core/slots/generation.ts";
 
 /** Keys of a request's template. */

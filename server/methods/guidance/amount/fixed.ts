@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { guidanceAmount, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { guidanceAmount } from "../../../core/declaration.ts";
 
 export const fixed = guidanceAmount({
   name: "fixed",

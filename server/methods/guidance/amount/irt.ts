@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { guidanceAmount } from "../../../core/declaration.ts";
-import type { Saved } from "../../../core/seams.ts";
-import type { HelpCurve, HelpedRound } from "../../../core/slots/guidance.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { HelpCurve } from "../../../core/help.ts";
+import type { HelpedRound } from "../../../core/slots/guidance.ts";
 
 /** Success rate that a curve expects of a share of the help. */
 export const expected = ({ chance, slope, middle }: HelpCurve, share: number): number =>

@@ -1,5 +1,5 @@
 /** How well the policy understands a teacher: how likely it finds the reference answer behind the teacher's reasoning. */
-import type { Tokenizer } from "../../../core/seams.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
 import type { HelpContext, HelpRequest, Likelihood } from "../../../core/slots/guidance.ts";
 
 /** A teacher's answer to a task: tokens, to its end token where it has one. */

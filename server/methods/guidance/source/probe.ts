@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { guidanceSource } from "../../../core/declaration.ts";
-import type { Saved, Tokenizer } from "../../../core/seams.ts";
+import type { Saved } from "../../../core/basics.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
 import type { Attempt, Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 
 /** A text of the pool as tokens, each with the log of how often the pool goes on so behind what stands before it. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { guidanceSource } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
-import type { Task } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
 import { fill, textsByTask, type TextsByTask } from "../../../core/templates.ts";
 import { comprehension } from "./comprehension.ts";
 import type { Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { guidanceTrigger, schedulable, valueAt } from "../../../core/declaration.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { guidanceTrigger } from "../../../core/declaration.ts";
 
 export const wrong = guidanceTrigger({
   name: "wrong",

@@ -1,6 +1,6 @@
 /** From weights to the factor of each row: the loops behind the aggregates. */
 import { z } from "zod";
-import type { Batch } from "../../../core/seams.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 
 /** Of every aggregate that is a mean over rollouts. */
 export const emptyRows = z

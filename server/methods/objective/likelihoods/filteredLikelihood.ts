@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { rowsOfGroups } from "../../../core/batch.ts";
-import { objective, schedulable, valueAt } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
+import { schedulable, valueAt } from "../../../core/schedule.ts";
+import { objective } from "../../../core/declaration.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { rowMass, rowScores, rowSuccess } from "../rowLevel.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
-import { rowsOfGroups } from "../../../core/batch.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { objective } from "../../../core/declaration.ts";
 import { exp, log } from "../../../lib/exponential.ts";
-import { inParts } from "../../../core/batchParts.ts";
-import type { Part, RunningLoss, WholeInput } from "../../../core/seams.ts";
+import { inParts } from "../../../core/rows/batchParts.ts";
+import type { Part, RunningLoss, WholeInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { atLeast, clamped } from "../numbers.ts";

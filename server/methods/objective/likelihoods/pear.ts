@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
 import { column } from "../column.ts";
 import { clamped } from "../numbers.ts";

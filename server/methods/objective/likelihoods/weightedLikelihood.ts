@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { clamped } from "../numbers.ts";
 import { rowAdvantages, rowScores } from "../rowLevel.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";

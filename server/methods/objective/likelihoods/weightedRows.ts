@@ -1,5 +1,6 @@
 /** −Σ_t factor · w · log π: what every weighted likelihood is, whatever its weights; they are held constant. */
-import type { ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 

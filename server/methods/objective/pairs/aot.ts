@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { smoothed, smoothing } from "./links.ts";
 import { pairing } from "../../../core/slots/objective.ts";

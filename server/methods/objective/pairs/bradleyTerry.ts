@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { notFinite } from "../finite.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
 import { pairing, headParam } from "../../../core/slots/objective.ts";
 import { pairsOf, unitOf } from "./pairs.ts";
-import { lastTrained } from "../../../core/spans.ts";
+import { lastTrained } from "../../../core/rows/spans.ts";
 import { headChannel } from "../values/valueParams.ts";
 
 const params = z.object({

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { rowsOfGroups } from "../../../core/batch.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { divergenceParam, scored } from "./divergence.ts";
 import { logSigmoid, logSumExp, sigmoid } from "../numbers.ts";

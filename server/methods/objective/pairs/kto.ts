@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { sigmoid } from "../numbers.ts";
 import { anchorModels, rowMass, rowSuccess, rowSums, spread, type RowSums } from "../rowLevel.ts";

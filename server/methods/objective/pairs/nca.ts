@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective } from "../../../core/seams.ts";
+import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
 import { pairing } from "../../../core/slots/objective.ts";

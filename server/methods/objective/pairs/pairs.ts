@@ -1,7 +1,9 @@
 /** Which rows a pairwise loss compares, and the loss over pairs. */
 import type { Pairing } from "../../../core/slots/objective.ts";
-import { rowsOfGroups } from "../../../core/batch.ts";
-import type { Batch, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { rowScores, spread, type RowSums } from "../rowLevel.ts";
 
 /** Rows by pair: `better[k]` against `worse[k]`. */

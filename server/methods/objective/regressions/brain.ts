@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { rowsOfGroups } from "../../../core/batch.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
 import { logSumExp, softmaxInPlace } from "../numbers.ts";
 import { anchorModels, rowScores, rowSums, spread } from "../rowLevel.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { rowsOfGroups } from "../../../core/batch.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput } from "../../../core/seams.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { anchorModels, rowAdvantages } from "../rowLevel.ts";
 import { spanRegression } from "./spanRegression.ts";

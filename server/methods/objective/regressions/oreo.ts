@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import { inParts } from "../../../core/batchParts.ts";
-import type { Part, RunningLoss, WholeInput } from "../../../core/seams.ts";
+import { inParts } from "../../../core/rows/batchParts.ts";
+import type { Part, RunningLoss, WholeInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, anchorModels } from "../rowLevel.ts";
-import { firstTrained, spansOf, type Spans } from "../../../core/spans.ts";
+import { firstTrained, spansOf, type Spans } from "../../../core/rows/spans.ts";
 import { spanMass } from "../spans.ts";
 import { Scratch } from "../tokenLoops.ts";
 import { returnsOf } from "../values/tokenRewards.ts";

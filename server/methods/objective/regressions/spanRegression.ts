@@ -1,9 +1,11 @@
 /** Regression of log-ratios over spans on advantages: what several objectives are special cases of. */
-import type { Level, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Level } from "../../../core/basics.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, type Anchor } from "../rowLevel.ts";
-import { spansOf } from "../../../core/spans.ts";
+import { spansOf } from "../../../core/rows/spans.ts";
 import { spanMass } from "../spans.ts";
 
 export interface SpanRegression {

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { ObjectiveInput } from "../../../core/seams.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { covarianceOf, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
-import { Rule } from "../../../core/touched.ts";
+import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
 interface ClipCov {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
-import { Rule } from "../../../core/touched.ts";
+import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogate, type Columns, type Method } from "./surrogate.ts";
 
 interface Clip {

@@ -1,5 +1,5 @@
 /** Covariance of advantage and log-prob, token by token: where it is large, entropy falls fastest. */
-import type { ObjectiveInput } from "../../../core/seams.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 
 export interface Covariance {

@@ -1,7 +1,7 @@
 /** What the two forms of DPPO share: a truncated weight without gradient, and a divergence that shuts tokens out. */
 import { z } from "zod";
 import { ratioParams, type RatioOptions } from "./ratio.ts";
-import { Rule } from "../../../core/touched.ts";
+import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, type Method } from "./surrogate.ts";
 
 export interface Dppo extends RatioOptions {

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratioAnchor.ts";
-import { Rule } from "../../../core/touched.ts";
+import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics } from "./surrogate.ts";
 
 interface GeoMean {

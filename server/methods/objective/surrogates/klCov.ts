@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { ObjectiveInput } from "../../../core/seams.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { covarianceOf, largest, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
-import { Rule } from "../../../core/touched.ts";
+import { Rule } from "../../../core/rows/touched.ts";
 import { surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
 function klCovOn(input: ObjectiveInput, share: number, coefficient: number): WholeMethod {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { exp } from "../../../lib/exponential.ts";
-import type { Part } from "../../../core/seams.ts";
+import type { Part } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { notFinite } from "../finite.ts";
 import { anchorColumn, anchorParam, type Anchor } from "./ratioAnchor.ts";

@@ -1,8 +1,10 @@
 /** Which distribution a ratio is against, and where its log-probs stand. */
-import { sampledColumn } from "../../../core/columns.ts";
+import { sampledColumn } from "../../../core/rows/columns.ts";
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
-import type { Batch, Model, ObjectiveInput } from "../../../core/seams.ts";
+import type { Model } from "../../../core/basics.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 
 export const anchorParam = z

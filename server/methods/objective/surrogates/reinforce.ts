@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import { inParts } from "../../../core/batchParts.ts";
-import type { Part } from "../../../core/seams.ts";
+import { inParts } from "../../../core/rows/batchParts.ts";
+import type { Part } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 

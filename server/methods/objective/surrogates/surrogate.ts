@@ -1,7 +1,8 @@
 /** Runs a surrogate: the ratios of a part, the method's formula on them, gradients back to the tokens. */
-import type { Rule } from "../../../core/touched.ts";
-import { addUp, gradientsOf, inParts, partOf, stretchesOf } from "../../../core/batchParts.ts";
-import type { Objective, ObjectiveInput, Part, RunningLoss, Weighed } from "../../../core/seams.ts";
+import type { Rule } from "../../../core/rows/touched.ts";
+import { addUp, gradientsOf, inParts, partOf, stretchesOf } from "../../../core/rows/batchParts.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput, Part, RunningLoss } from "../../../core/loss.ts";
 import { Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.ts";
 import { anchorModels } from "./ratioAnchor.ts";
 

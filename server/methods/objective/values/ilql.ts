@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
-import type { HeadOf, Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Weighed } from "../../../core/policy.ts";
+import type { HeadOf, Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { headLogpChannel } from "../../../core/channelNames.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";

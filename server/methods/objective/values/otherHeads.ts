@@ -1,5 +1,6 @@
 /** Where an objective finds what heads of other models say. */
-import type { Channel, HeadOf } from "../../../core/seams.ts";
+import type { Channel } from "../../../core/policy.ts";
+import type { HeadOf } from "../../../core/loss.ts";
 
 /** Of the recorded tokens. */
 export const otherHead = ({ head, model }: HeadOf): Channel => `head:${head}@${model}`;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
-import type { Channel, Objective, ObjectiveInput, Weighed } from "../../../core/seams.ts";
+import type { Channel, Weighed } from "../../../core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { nextTrained, tokenRewards } from "./tokenRewards.ts";

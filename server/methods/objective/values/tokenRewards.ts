@@ -1,14 +1,8 @@
 /** Rewards and returns per token, for the losses that regress on them. */
 import { UserError } from "../../../../shared/errors.ts";
-import {
-  status,
-  type Combined,
-  type ObjectiveInput,
-  type Part,
-  type RewardColumn,
-  type WholeInput,
-} from "../../../core/seams.ts";
-import { lastTrained } from "../../../core/spans.ts";
+import { status, type Combined, type RewardColumn } from "../../../core/reward.ts";
+import type { ObjectiveInput, Part, WholeInput } from "../../../core/loss.ts";
+import { lastTrained } from "../../../core/rows/spans.ts";
 import { Scratch } from "../tokenLoops.ts";
 
 /** Rewards where they are paid: a token's at the token, a step's or turn's and the response's at its last trained token. */

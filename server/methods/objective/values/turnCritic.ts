@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { objective } from "../../../core/declaration.ts";
-import type { Channel, HeadOf, Objective, ObjectiveInput, Stats, Weighed } from "../../../core/seams.ts";
+import type { Channel, Stats, Weighed } from "../../../core/policy.ts";
+import type { HeadOf, Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkFinite } from "../finite.ts";
 import { drawnHead, otherHead } from "./otherHeads.ts";
-import { firstTrained, lastTrained, spansOf } from "../../../core/spans.ts";
+import { firstTrained, lastTrained, spansOf } from "../../../core/rows/spans.ts";
 import { spanMass } from "../spans.ts";
 import { tokenRewards } from "./tokenRewards.ts";
 import { headChannel } from "./valueParams.ts";

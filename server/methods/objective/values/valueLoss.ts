@@ -1,6 +1,7 @@
 /** Runs a loss of a value head that looks at one token at a time: what the head says, against the returns. */
-import { inParts } from "../../../core/batchParts.ts";
-import type { Level, Objective, Part } from "../../../core/seams.ts";
+import { inParts } from "../../../core/rows/batchParts.ts";
+import type { Level } from "../../../core/basics.ts";
+import type { Objective, Part } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { returnsOf } from "./tokenRewards.ts";

@@ -1,7 +1,8 @@
 /** What losses of value heads share: parameters, and columns. */
 import { z } from "zod";
-import type { Level, ObjectiveInput } from "../../../core/seams.ts";
-import { firstTrained, spansOf } from "../../../core/spans.ts";
+import type { Level } from "../../../core/basics.ts";
+import type { ObjectiveInput } from "../../../core/loss.ts";
+import { firstTrained, spansOf } from "../../../core/rows/spans.ts";
 import { spanMass } from "../spans.ts";
 export const gammaParam = z
   .number()

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { replayDraw } from "../../../core/declaration.ts";
-import type { Past } from "../../../core/seams.ts";
+import type { Past } from "../../../core/slots/replay.ts";
 import { withReplacement } from "./drawing.ts";
 
 const measures = {

@@ -1,7 +1,7 @@
 /** Draws without and with replacement. */
 import { firstWhere } from "../../../../shared/firstWhere.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Drawn } from "../../../core/seams.ts";
+import type { Drawn } from "../../../core/slots/replay.ts";
 
 /** `n` of `indices`, each at most once, all equally likely: a partial Fisher–Yates shuffle. */
 export function withoutReplacement(indices: readonly number[], n: number, random: Random): number[] {

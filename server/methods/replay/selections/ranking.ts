@@ -1,5 +1,5 @@
 /** Rollouts in the order of their rewards; those without one come last. */
-import type { Candidate } from "../../../core/seams.ts";
+import type { Candidate } from "../../../core/slots/replay.ts";
 
 /** Places from the best reward down; equal rewards in their own order. */
 export const byReward = (rows: readonly Candidate[]): number[] =>

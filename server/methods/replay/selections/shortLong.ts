@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { selection } from "../../../core/declaration.ts";
-import type { Candidate } from "../../../core/seams.ts";
+import type { Candidate } from "../../../core/slots/replay.ts";
 
 /** Places of those that meet a condition, by length. */
 const ordered = (rows: readonly Candidate[], meets: (row: Candidate) => boolean, sign: 1 | -1): number[] =>

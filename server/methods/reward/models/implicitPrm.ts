@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { rewardTerm } from "../../../core/declaration.ts";
-import type { Batch, RewardTerm, TermValue } from "../../../core/seams.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { RewardTerm } from "../../../core/reward.ts";
 import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 
 const params = z.object({

@@ -2,9 +2,12 @@ import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { rewardTerm } from "../../../core/declaration.ts";
 import { failure, none, value } from "../perRow.ts";
-import type { Batch, Models, Policy, RewardTerm, TermValue } from "../../../core/seams.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Models, Policy } from "../../../core/policy.ts";
+import type { RewardTerm } from "../../../core/reward.ts";
 import { askedOf, tokenLikelihoods, type Reading } from "./readings.ts";
-import { hasEnded } from "../../../core/ends.ts";
+import { hasEnded } from "../../../core/rows/ends.ts";
 
 /** Σ_t log p(text_t | context, text_<t) of each reading. */
 const likelihoods = async (...asked: Parameters<typeof tokenLikelihoods>): Promise<number[]> =>

@@ -2,22 +2,19 @@
 import { z } from "zod";
 import type { MethodContext } from "../../../core/declaration.ts";
 import { UserError } from "../../../../shared/errors.ts";
-import { firstTrained, spansOf } from "../../../core/spans.ts";
+import { firstTrained, spansOf } from "../../../core/rows/spans.ts";
+import type { Clock, Model } from "../../../core/basics.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Channel, Models, Stats } from "../../../core/policy.ts";
 import {
   status,
-  type Batch,
-  type Channel,
-  type Clock,
   type Combined,
   type Learner,
-  type Model,
-  type Models,
-  type Objective,
   type RewardColumn,
   type RewardTerm,
   type Rewards,
-  type Stats,
-} from "../../../core/seams.ts";
+} from "../../../core/reward.ts";
+import type { Objective } from "../../../core/loss.ts";
 
 /** Channels of a model of the registry, or of a snapshot of the policy such as its reference. */
 export const scoreBy = (

@@ -1,6 +1,7 @@
 /** Texts read behind others: what likelihoods are asked of. */
-import { raggedOf } from "../../../core/batch.ts";
-import { origin, type Batch, type Models } from "../../../core/seams.ts";
+import { raggedOf } from "../../../core/rows/batch.ts";
+import { origin, type Batch } from "../../../core/rollouts.ts";
+import type { Models } from "../../../core/policy.ts";
 import { scoreBy } from "./lesson.ts";
 
 /** Texts to be read behind what stands in front of them: what a likelihood is asked of. */

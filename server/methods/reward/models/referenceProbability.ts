@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { rewardTerm } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
-import { hasEnded } from "../../../core/ends.ts";
+import { hasEnded } from "../../../core/rows/ends.ts";
 import { failure, none, value } from "../perRow.ts";
-import type { Batch, Models, RewardTerm, TermValue, Tokenizer } from "../../../core/seams.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Models, Tokenizer } from "../../../core/policy.ts";
+import type { RewardTerm } from "../../../core/reward.ts";
 import { askedOf, tokenLikelihoods, type Reading } from "./readings.ts";
 
 const params = z.object({

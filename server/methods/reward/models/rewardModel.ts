@@ -3,7 +3,8 @@ import { refers } from "../../../core/references.ts";
 import { rewardTerm } from "../../../core/declaration.ts";
 import { pairing, headParam } from "../../../core/slots/objective.ts";
 import { headChannel } from "../../../core/channelNames.ts";
-import type { RewardTerm, TermValue } from "../../../core/seams.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { RewardTerm } from "../../../core/reward.ts";
 import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 import { failure, none, value } from "../perRow.ts";
 

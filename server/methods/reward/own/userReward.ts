@@ -1,15 +1,18 @@
 import { dirname } from "node:path";
 import { UserError } from "../../../../shared/errors.ts";
 import type { JsonObject } from "../../../../shared/json.ts";
-import type { Batch, RewardContext, RewardTerm, TermValue, Tokenizer } from "../../../core/seams.ts";
-import { lengthOfRow } from "../../../core/batch.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
+import type { RewardContext, RewardTerm } from "../../../core/reward.ts";
+import { lengthOfRow } from "../../../core/rows/batch.ts";
 import { randomInt } from "node:crypto";
 import { bundleReward, type Bundle } from "./bundle.ts";
 import { cut } from "./cut.ts";
 import { HostProcess, NoAnswer } from "./hostProcess.ts";
 import { failure } from "../perRow.ts";
 import type { ScoreInput } from "./wire.ts";
-import { textWithoutEnds } from "../../../core/ends.ts";
+import { textWithoutEnds } from "../../../core/rows/ends.ts";
 
 function stepsOf(batch: Batch, row: number, tokenizer: Tokenizer): readonly string[] | undefined {
   const start = batch.offsets[row]!;

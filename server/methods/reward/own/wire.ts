@@ -1,6 +1,6 @@
 /** What the parent and the reward's process say to each other, over the IPC channel alone (structured clones, so NaN survives). */
 import type { JsonObject } from "../../../../shared/json.ts";
-import type { TermValue } from "../../../core/seams.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
 
 /** The argument of a user's reward function. */
 export interface ScoreInput {

@@ -2,10 +2,13 @@
 import { chatChoices, inParallel, type Asker, type Chat } from "../../../lib/chatCompletions.ts";
 import type { Criterion } from "../../../../shared/criteria.ts";
 import { messageOf } from "../../../../shared/errors.ts";
-import { selectRows } from "../../../core/batch.ts";
-import type { Batch, Policy, RewardContext, TermValue } from "../../../core/seams.ts";
+import { selectRows } from "../../../core/rows/batch.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Policy } from "../../../core/policy.ts";
+import type { RewardContext } from "../../../core/reward.ts";
 import type { UserReward } from "../own/userReward.ts";
-import { textWithoutEnds } from "../../../core/ends.ts";
+import { textWithoutEnds } from "../../../core/rows/ends.ts";
 
 /** One question: a row of the batch and a criterion of its task's rubric. */
 export interface Question {

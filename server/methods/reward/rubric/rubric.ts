@@ -6,7 +6,9 @@ import { refers, template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import { isBroken, type Criterion, type JudgedCriterion } from "../../../../shared/criteria.ts";
 import { rubricOf, type RubricCriterion } from "../../../core/rubrics.ts";
-import type { Batch, RewardTerm, TermValue } from "../../../core/seams.ts";
+import type { TermValue } from "../../../core/slots/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { RewardTerm } from "../../../core/reward.ts";
 import { failure, value } from "../perRow.ts";
 import { UserReward } from "../own/userReward.ts";
 import {

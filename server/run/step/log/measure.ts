@@ -1,11 +1,11 @@
 /** The metrics of a step, named as in shared/metrics.ts. */
 import { columnsInStretches } from "../../../algorithm/algorithm.ts";
-import type { Group, UpdateStats } from "../../../core/seams.ts";
+import type { Group } from "../../../core/rollouts.ts";
+import type { UpdateStats } from "../../../core/policy.ts";
 import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
-import { lengthOfAll } from "../../../core/batch.ts";
+import { lengthOfAll } from "../../../core/rows/batch.ts";
 import { planMemory } from "../../../analysis/memory/estimate.ts";
-import type { Collected, Place } from "../collect.ts";
-import type { StepAdvantages } from "../advantages.ts";
+import type { Collected, Place, StepAdvantages } from "../context.ts";
 import { measureBranching } from "./measureBranching.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "../../loop/session.ts";

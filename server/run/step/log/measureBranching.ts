@@ -1,7 +1,7 @@
 /** Where branches left, and what became of them. */
 import { outcome } from "../../../algorithm/algorithm.ts";
 import { mean } from "../../../../shared/mean.ts";
-import type { Collected, Place } from "../collect.ts";
+import type { Collected, Place } from "../context.ts";
 
 export function measureBranching(
   { stage }: Pick<Place, "stage">,

@@ -1,7 +1,6 @@
 /** What help did in a step. */
 import { outcome } from "../../../algorithm/algorithm.ts";
-import type { Collected } from "../collect.ts";
-import type { GuidanceTally } from "../rollouts/guide.ts";
+import type { Collected, GuidanceTally } from "../context.ts";
 import { mean } from "../../../../shared/mean.ts";
 
 const orNothing = (name: string, value: number): Record<string, number> =>

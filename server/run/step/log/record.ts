@@ -2,15 +2,15 @@
 import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../../../algorithm/algorithm.ts";
 import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
 import type { CurriculumRecord } from "../../../algorithm/curriculum/journal.ts";
-import { rowsOfGroups } from "../../../core/batch.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { scoringErrors } from "../../../algorithm/rewards/scoring.ts";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
 import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../../../shared/rollouts.ts";
-import { origin, status, type Batch, type Group, type RewardColumn, type Task } from "../../../core/seams.ts";
-import type { Collected, Place } from "../collect.ts";
+import type { Task } from "../../../core/task.ts";
+import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
+import { status, type RewardColumn } from "../../../core/reward.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
-import type { StepAdvantages } from "../advantages.ts";
-import type { Stage } from "../../loop/stage.ts";
+import type { Stage, Collected, Place, StepAdvantages } from "../context.ts";
 import type { Trained } from "../train.ts";
 
 const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));

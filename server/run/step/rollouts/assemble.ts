@@ -1,21 +1,13 @@
 /** Prompts to batches: what is about to be written, the samples that came back, several rounds as one batch. */
-import { batchOfSamples, joinBatches, type SampledRow } from "../../../core/batch.ts";
-import type {
-  Arm,
-  Batch,
-  EpisodeState,
-  HelpRecord,
-  Lead,
-  Prompt,
-  RolloutRecord,
-  RolloutSource,
-  RolloutUse,
-  Sample,
-  Task,
-  Tokenizer,
-  Turn,
-} from "../../../core/seams.ts";
-import { responseText } from "../../../core/ends.ts";
+import { batchOfSamples, joinBatches, type SampledRow } from "../../../core/rows/batch.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Turn } from "../../../core/slots/turn.ts";
+import type { HelpRecord } from "../../../core/help.ts";
+import type { EpisodeState, Lead } from "../../../core/slots/guidance.ts";
+import type { Arm } from "../../../core/basics.ts";
+import type { Batch, RolloutRecord, RolloutSource, RolloutUse } from "../../../core/rollouts.ts";
+import type { Prompt, Sample, Tokenizer } from "../../../core/policy.ts";
+import { responseText } from "../../../core/rows/ends.ts";
 import { joinedTexts } from "../../../../shared/turnTexts.ts";
 
 /** A rollout that is about to be written: everything but its tokens. */

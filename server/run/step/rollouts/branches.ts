@@ -1,8 +1,8 @@
 /** Fresh continuations from the beginning of each step of each rollout: what every such state is worth (VinePPO). */
 import { UserError } from "../../../../shared/errors.ts";
-import { origin, type Batch } from "../../../core/seams.ts";
+import { origin, type Batch } from "../../../core/rollouts.ts";
 import type { Draft } from "./assemble.ts";
-import type { Collected, Place } from "../collect.ts";
+import type { Collected, Place } from "../context.ts";
 import { writing } from "./decoding.ts";
 import { rollOut } from "./generate.ts";
 

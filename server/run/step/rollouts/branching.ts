@@ -6,9 +6,9 @@
 import { firstsOf } from "../../../core/config/branchFacts.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { Branchable, Branching } from "../../../core/slots/branching.ts";
-import { origin, type Batch } from "../../../core/seams.ts";
+import { origin, type Batch } from "../../../core/rollouts.ts";
 import type { Draft } from "./assemble.ts";
-import type { Place } from "../collect.ts";
+import type { Place } from "../context.ts";
 import { longest } from "./decoding.ts";
 import { plainDraft, type Drafting, type Place as GroupPlace } from "./generate.ts";
 import { chosenOf, pay, write, type Paid, type RowOf } from "./paid.ts";

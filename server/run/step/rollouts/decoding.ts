@@ -1,11 +1,12 @@
 /** From the config's rollout block to what the policy is asked for. */
 import { UserError } from "../../../../shared/errors.ts";
-import { valueAt } from "../../../core/declaration.ts";
+import { valueAt } from "../../../core/schedule.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { annealed } from "../../../core/blocks/rollout.ts";
 import { grammarOf } from "../../../engine/grammar/index.ts";
-import type { Clock, DecodeOptions, Tokenizer } from "../../../core/seams.ts";
-import type { Place } from "../collect.ts";
+import type { Clock } from "../../../core/basics.ts";
+import type { DecodeOptions, Tokenizer } from "../../../core/policy.ts";
+import type { Place } from "../context.ts";
 
 type Rollout = StageBody["rollout"];
 

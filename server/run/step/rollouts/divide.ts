@@ -2,11 +2,12 @@
 import type { Algorithm } from "../../../algorithm/algorithm.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { SpanRules, StepEnd } from "../../../core/blocks/rollout.ts";
-import type { Batch, RolloutRecord, Tokenizer } from "../../../core/seams.ts";
+import type { Batch, RolloutRecord } from "../../../core/rollouts.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
 import { endsIn, matchesIn, sectionsIn, type Range } from "../../../lib/textSpans.ts";
-import { TokenReader, tokensOf, type TokenTexts } from "../../../core/tokenTexts.ts";
-import type { Place } from "../collect.ts";
-import { endsOf } from "../../../core/ends.ts";
+import { TokenReader, tokensOf, type TokenTexts } from "../../../core/rows/tokenTexts.ts";
+import type { Place } from "../context.ts";
+import { endsOf } from "../../../core/rows/ends.ts";
 
 /** The rollouts with steps and spans, where the config or the advantage says how a response is divided. */
 export function divided(

@@ -2,11 +2,14 @@
  * Episodes of several attempts: all that are open write their next attempt at once, then it is said of each whether it
  * goes on. What is said in between is observed: it is part of the row and never trains.
  */
-import { hasEnded, responseText } from "../../../core/ends.ts";
+import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 import { outcome } from "../../../algorithm/algorithm.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { EpisodeShape } from "../../../core/slots/episodes.ts";
-import type { Batch, DecodeOptions, Lead, Policy, Prompt, Sample, Turn } from "../../../core/seams.ts";
+import type { Turn } from "../../../core/slots/turn.ts";
+import type { Lead } from "../../../core/slots/guidance.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { DecodeOptions, Policy, Prompt, Sample } from "../../../core/policy.ts";
 import { assemble, lengthOf, tokensOf, type Draft } from "./assemble.ts";
 import { rollOut, sampled, tooLong } from "./generate.ts";
 import { asked, replied, type Asking } from "./prompts.ts";

@@ -1,23 +1,14 @@
 /** Prompts to a batch of rollouts: a stream of random numbers for each, whatever else is generated beside it. */
 import { UserError } from "../../../../shared/errors.ts";
-import type {
-  Batch,
-  Begun,
-  DecodeOptions,
-  EpisodeState,
-  Help,
-  HelpRecord,
-  Policy,
-  Prompt,
-  RolloutUse,
-  Sample,
-  Tokenizer,
-} from "../../../core/seams.ts";
+import type { HelpRecord } from "../../../core/help.ts";
+import type { Begun, EpisodeState, Help } from "../../../core/slots/guidance.ts";
+import type { Batch, RolloutUse } from "../../../core/rollouts.ts";
+import type { DecodeOptions, Policy, Prompt, Sample, Tokenizer } from "../../../core/policy.ts";
 import { assemble, tokensOf, type Draft } from "./assemble.ts";
 import { asked, type Asking } from "./prompts.ts";
 import { joinedTexts } from "../../../../shared/turnTexts.ts";
 import type { DrawnTask } from "../../../algorithm/algorithm.ts";
-import { hasEnded, responseText } from "../../../core/ends.ts";
+import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 
 /** A task with its group's name, which is unique in the step, and where its rollouts begin. */
 export interface Place extends DrawnTask, Pick<Begun, "lead" | "prompt" | "whole" | "help" | "state"> {

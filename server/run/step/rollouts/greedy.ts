@@ -1,7 +1,7 @@
 /** One greedy response a task, beside its group: a baseline that costs one rollout (ReMax). */
-import { rowsOfGroups } from "../../../core/batch.ts";
-import type { Batch } from "../../../core/seams.ts";
-import type { Collected, Place } from "../collect.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Collected, Place } from "../context.ts";
 import { writing } from "./decoding.ts";
 import { draftsOf } from "./generate.ts";
 import { written } from "./paid.ts";

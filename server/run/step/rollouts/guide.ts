@@ -3,37 +3,18 @@
  * help at once; where it looks at what plain rollouts were paid, those are written first. Then come as many rounds of
  * help as the amount asks for, all groups of a round at once.
  */
-import { z } from "zod";
-import type { Json } from "../../../../shared/json.ts";
-import { create, outcome } from "../../../algorithm/algorithm.ts";
-import type { CreateContext, GuidanceConfig, StageBody } from "../../../core/config/resolved.ts";
+import type { Guide } from "./guidance.ts";
+import type { GuidanceTally } from "../context.ts";
+import { outcome } from "../../../algorithm/algorithm.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
-import type {
-  GuidanceAmount,
-  GuidanceSource,
-  GuidanceTrigger,
-  Help,
-  HelpCurve,
-  HelpRequest,
-  Lack,
-  Saved,
-} from "../../../core/seams.ts";
+import type { HelpCurve } from "../../../core/help.ts";
+import type { Help, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 import { HelpedGroup, type Target } from "./guidedGroup.ts";
 import type { Draft } from "./assemble.ts";
-import type { Place } from "../collect.ts";
+import type { Place } from "../context.ts";
 import { helpedDraft, plainDraft, type Drafting, type Place as GroupPlace } from "./generate.ts";
 import { StepHelp } from "./helpContext.ts";
 import { chosenRows, paid, type Paid } from "./paid.ts";
-
-/** What plain rollouts did, whether or not they stayed, and what help cost. */
-export interface GuidanceTally {
-  readonly groups: number;
-  readonly helped: number;
-  readonly plain: number;
-  readonly plain_successes: number;
-  /** Tokens of rollouts that were replaced, and of what models wrote as help. */
-  readonly extra_tokens: number;
-}
 
 export type Guided = Paid & { readonly tally: GuidanceTally };
 
@@ -42,47 +23,6 @@ interface Asked extends HelpRequest {
   readonly group: HelpedGroup;
   readonly target: Target;
   readonly curve?: HelpCurve | undefined;
-}
-
-const savedParts = z.object({ amount: z.json().optional(), source: z.json().optional() });
-
-/** Guidance of a stage, made of its choices. */
-export class Guide {
-  readonly trigger: GuidanceTrigger;
-  readonly source: GuidanceSource;
-  readonly amount: GuidanceAmount;
-
-  private constructor(
-    readonly config: GuidanceConfig,
-    context: CreateContext,
-  ) {
-    this.trigger = create(config.trigger, context);
-    this.source = create(config.source, context);
-    this.amount = create(config.amount, context);
-  }
-
-  /** What its parts know from one step to the next; undefined: nothing. */
-  save(): Saved | undefined {
-    const parts = { amount: this.amount.save?.().json, source: this.source.save?.().json };
-    const known = Object.entries(parts).filter((one): one is [string, Json] => one[1] !== undefined);
-    return known.length === 0 ? undefined : { json: Object.fromEntries(known) };
-  }
-  load({ json }: Saved): void {
-    const { amount, source } = savedParts.parse(json);
-    if (amount !== undefined) this.amount.load?.({ json: amount });
-    if (source !== undefined) this.source.load?.({ json: source });
-  }
-
-  /** undefined where no rollout is helped. */
-  static of({ guidance }: StageBody, context: CreateContext): Guide | undefined {
-    return guidance.trigger.declaration.name === "none" ? undefined : new Guide(guidance, context);
-  }
-
-  /** Whether plain rollouts must have been paid before anybody is chosen. */
-  get looksAfter(): boolean {
-    const { enter } = this.config;
-    return this.trigger.looks === "after" || this.source.reads === "attempt" || enter === "successes";
-  }
 }
 
 /** One round of a step: `n` counts its refills. */

@@ -1,15 +1,10 @@
 /** One group while it is written and helped: who is helped, what came of it, and which rows it has in the end. */
 import { outcome } from "../../../algorithm/algorithm.ts";
 import type { GuidanceConfig } from "../../../core/config/resolved.ts";
-import {
-  origin,
-  type Attempt,
-  type Batch,
-  type GuidanceAmount,
-  type HelpedRound,
-  type Tokenizer,
-} from "../../../core/seams.ts";
-import type { Place } from "../collect.ts";
+import type { Attempt, GuidanceAmount, HelpedRound } from "../../../core/slots/guidance.ts";
+import { origin, type Batch } from "../../../core/rollouts.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
+import type { Place } from "../context.ts";
 import type { Place as GroupPlace } from "./generate.ts";
 import type { Paid, RowOf } from "./paid.ts";
 

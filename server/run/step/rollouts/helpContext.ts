@@ -1,21 +1,15 @@
 /** What sources of help and start states may ask of a step: texts that models write, and how likely the policy finds a text. */
-import { raggedOf } from "../../../core/batch.ts";
-import {
-  origin,
-  type Batch,
-  type HelpContext,
-  type Policy,
-  type Sample,
-  type Task,
-  type Writing,
-  type WrittenText,
-} from "../../../core/seams.ts";
+import { raggedOf } from "../../../core/rows/batch.ts";
+import type { Task } from "../../../core/task.ts";
+import type { HelpContext, Writing, WrittenText } from "../../../core/slots/guidance.ts";
+import { origin, type Batch } from "../../../core/rollouts.ts";
+import type { Policy, Sample } from "../../../core/policy.ts";
 import { sameTokens } from "../../../engine/tokenizers/index.ts";
 import { tokensOf } from "./assemble.ts";
-import type { Place } from "../collect.ts";
+import type { Place } from "../context.ts";
 import { writing } from "./decoding.ts";
 import { asked } from "./prompts.ts";
-import { hasEnded, responseText } from "../../../core/ends.ts";
+import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 
 /** A text that is asked as tasks are. */
 const textTask = (prompt: string, begin: string | undefined): Task => ({

@@ -1,8 +1,10 @@
 /** Rollouts with what the plain reward terms pay them. */
-import { joinBatches, selectRows } from "../../../core/batch.ts";
-import type { Batch, DecodeOptions, RewardColumn } from "../../../core/seams.ts";
+import { joinBatches, selectRows } from "../../../core/rows/batch.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { DecodeOptions } from "../../../core/policy.ts";
+import type { RewardColumn } from "../../../core/reward.ts";
 import type { Draft } from "./assemble.ts";
-import type { Place } from "../collect.ts";
+import type { Place } from "../context.ts";
 import { joinColumns, selectColumn } from "../columns.ts";
 import { writing } from "./decoding.ts";
 import { dividedIn } from "./divide.ts";

@@ -1,6 +1,7 @@
 /** A task as the tokens a model is asked with. */
 import { UserError } from "../../../../shared/errors.ts";
-import type { Prompt, Task, Tokenizer } from "../../../core/seams.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Prompt, Tokenizer } from "../../../core/policy.ts";
 
 /** Of the config's `rollout` block. */
 export interface Asking {

@@ -1,6 +1,9 @@
 /** What rewards found in responses: spans of characters become spans of tokens, part of the rollouts from then on. */
-import type { Batch, RewardColumn, RolloutRecord, TextSpans, Tokenizer } from "../../../core/seams.ts";
-import { TokenReader, tokensOf, type Span, type TokenTexts } from "../../../core/tokenTexts.ts";
+import type { TextSpans } from "../../../core/slots/reward.ts";
+import type { Batch, RolloutRecord } from "../../../core/rollouts.ts";
+import type { Tokenizer } from "../../../core/policy.ts";
+import type { RewardColumn } from "../../../core/reward.ts";
+import { TokenReader, tokensOf, type Span, type TokenTexts } from "../../../core/rows/tokenTexts.ts";
 
 /** The rollouts with the spans that their terms told, beside those that they have; the batch itself where there are none. */
 export function withRewardSpans(

@@ -5,7 +5,8 @@ import { Algorithm, contextOf, type Advantages } from "../../../../server/algori
 import { places } from "../../../../server/algorithm/loss/routes.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Batch, Weighed } from "../../../../server/core/seams.ts";
+import type { Batch } from "../../../../server/core/rollouts.ts";
+import type { Weighed } from "../../../../server/core/policy.ts";
 import { batchOf, type RowSpec } from "../../../support/batch.ts";
 import { configOf, near } from "../../support.ts";
 

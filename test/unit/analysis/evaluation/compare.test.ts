@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bootstrapMean } from "../../../../server/analysis/evaluation/bootstrap.ts";
 import { differences, intervals } from "../../../../server/analysis/evaluation/compare.ts";
-import { evaluationReport, type EvaluatedTask } from "../../../../server/analysis/evaluation/passAtK.ts";
+import type { EvaluatedTask } from "../../../../server/analysis/evaluation/types.ts";
+import { evaluationReport } from "../../../../server/analysis/evaluation/passAtK.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 
 /** By the sum of twelve uniforms: mean 0, variance 1. */

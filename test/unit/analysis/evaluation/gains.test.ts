@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gains } from "../../../../server/analysis/evaluation/gains.ts";
 import { askedBy, probed, probeReport } from "../../../../server/analysis/evaluation/probes.ts";
-import type { EvaluatedTask } from "../../../../server/analysis/evaluation/passAtK.ts";
+import type { EvaluatedTask } from "../../../../server/analysis/evaluation/types.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { task } from "../../../support/batch.ts";
 import { near } from "../../support.ts";

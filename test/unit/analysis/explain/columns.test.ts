@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RolloutRow } from "../../../../shared/rollouts.ts";
 import { keyOf, recordedChannel } from "../../../../server/analysis/explain/channels.ts";
-import type { Channel } from "../../../../server/core/seams.ts";
+import type { Channel } from "../../../../server/core/policy.ts";
 import { close, explained, oneTerm as one, paidRow as row } from "./support.ts";
 
 test("a term that is absent or null on a rollout does not apply there; one that is not finite has failed there", async () => {

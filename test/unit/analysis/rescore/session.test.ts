@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { join } from "node:path";
 import { loadConfig } from "../../../../server/rules/load.ts";
-import type { RunConfig } from "../../../../server/core/config/resolved.ts";
+import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { RescoreSession, type RescoreOptions } from "../../../../server/analysis/rescore/session.ts";
 import { rangeOf, sampleOf, sweep } from "../../../../server/analysis/rescore/sweep.ts";
 import { runFolder } from "../../../../server/store/files.ts";

@@ -1,7 +1,7 @@
 /** The whole chain of a config: levels, returns, sources apart, penalties, whitening, signs, filters, prefixes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Stats } from "../../../../server/core/seams.ts";
+import type { Stats } from "../../../../server/core/policy.ts";
 import type { RolloutRow } from "../../../../shared/rollouts.ts";
 import { row } from "../../support.ts";
 import { Chain, close, paid } from "./support.ts";

@@ -1,7 +1,7 @@
 /** DigiRL's step advantage. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Stats } from "../../../../server/core/seams.ts";
+import type { Stats } from "../../../../server/core/policy.ts";
 import { Chain, close, paid } from "./support.ts";
 
 test("step leads: a turn counts 1 where it raises the chance of success or leads to it; the best rollouts alone train", () => {

@@ -14,7 +14,9 @@ import type {
 } from "../../../../server/core/slots/advantage.ts";
 import { unitsOf } from "../../../../server/methods/advantage/units.ts";
 import { recordedValue } from "../../../../server/analysis/recorded.ts";
-import type { Batch, Clock, Stats } from "../../../../server/core/seams.ts";
+import type { Clock } from "../../../../server/core/basics.ts";
+import type { Batch } from "../../../../server/core/rollouts.ts";
+import type { Stats } from "../../../../server/core/policy.ts";
 import type { RolloutRow } from "../../../../shared/rollouts.ts";
 import { batchOf, configOf, context, row } from "../../support.ts";
 

@@ -7,7 +7,8 @@ import { piecesOf } from "../../../../server/run/stages/demonstrations.ts";
 import { joinedLoss, type LossPart } from "../../../../server/run/step/parts.ts";
 import { gaussian } from "../../../../server/engine/weights/optimizer.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Batch, Stats, Weigh } from "../../../../server/core/seams.ts";
+import type { Batch } from "../../../../server/core/rollouts.ts";
+import type { Stats, Weigh } from "../../../../server/core/policy.ts";
 import { batchOf } from "../../../support/batch.ts";
 import { near } from "../../support.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { mask } from "../../../../server/methods/correction/mask.ts";
 import { reject } from "../../../../server/methods/correction/reject.ts";
 import { truncate } from "../../../../server/methods/correction/truncate.ts";
-import type { CorrectionInput } from "../../../../server/core/seams.ts";
+import type { CorrectionInput } from "../../../../server/core/slots/correction.ts";
 import { UserError } from "../../../../shared/errors.ts";
 import { batchOf, made, near, row } from "../../support.ts";
 

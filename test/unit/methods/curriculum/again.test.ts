@@ -16,7 +16,8 @@ import { nearestPast } from "../../../../server/methods/curriculum/samplers/mixt
 import { worthFollowing } from "../../../../server/methods/curriculum/samplers/mixtures/replayedMixtures.ts";
 import type { Notice } from "../../../../server/core/slots/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Group, Saved } from "../../../../server/core/seams.ts";
+import type { Saved } from "../../../../server/core/basics.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
 import { near, temporary } from "../../support.ts";
 import { at, curriculaOf, group } from "./support.ts";
 

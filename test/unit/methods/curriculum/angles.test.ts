@@ -7,7 +7,9 @@ import { questionIn } from "../../../../server/methods/curriculum/estimators/que
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
 import type { ArmSet } from "../../../../server/core/slots/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Models, Questioned, Task, Tokenizer } from "../../../../server/core/seams.ts";
+import type { Questioned } from "../../../../server/core/states.ts";
+import type { Task } from "../../../../server/core/task.ts";
+import type { Models, Tokenizer } from "../../../../server/core/policy.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { openModels } from "../../../../server/run/models/models.ts";
 import { FakeModels, fakeTokenizer } from "../../../support/fakePolicy.ts";

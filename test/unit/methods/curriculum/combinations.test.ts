@@ -22,7 +22,7 @@ import {
 } from "../../../../server/methods/curriculum/index.ts";
 import { starts } from "../../../../server/methods/curriculum/start/index.ts";
 import { randomStream, type Random } from "../../../../server/lib/random.ts";
-import type { Saved } from "../../../../server/core/seams.ts";
+import type { Saved } from "../../../../server/core/basics.ts";
 import { Learner } from "../../../../server/analysis/simulate/learner.ts";
 import { scenarios } from "../../../../server/analysis/simulate/scenarios.ts";
 import { Play, simulatedCurriculum, type Answering } from "../../../../server/analysis/simulate/simulate.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../../../server/methods/curriculum/index.ts";
 import type { Declaration, SlotName } from "../../../../server/core/declaration.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Group } from "../../../../server/core/seams.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
 import { context } from "../../support.ts";
 import { clock, group, knownOf, observed, task } from "./support.ts";
 

@@ -7,7 +7,7 @@ import { adaptiveRefill } from "../../../../server/methods/curriculum/refill/ada
 import { fixedRefill } from "../../../../server/methods/curriculum/refill/fixedRefill.ts";
 import { meanAbsAdvantage } from "../../../../server/methods/curriculum/signals/meanAbsAdvantage.ts";
 import { successRate } from "../../../../server/methods/curriculum/signals/successRate.ts";
-import type { Group } from "../../../../server/core/seams.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
 import { made } from "../../support.ts";
 import { group } from "./support.ts";
 

@@ -4,7 +4,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Curriculum, contextOf } from "../../../../server/algorithm/algorithm.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Group, Task, TaskSource } from "../../../../server/core/seams.ts";
+import type { Task } from "../../../../server/core/task.ts";
+import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
 import { configOf } from "../../support.ts";
 import { at, group } from "./support.ts";
 

@@ -13,7 +13,8 @@ import {
   signals,
 } from "../../../../server/methods/curriculum/index.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Group, Saved } from "../../../../server/core/seams.ts";
+import type { Saved } from "../../../../server/core/basics.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
 import { at, curriculaOf, group } from "./support.ts";
 
 /** Parameters that some have to be given. */

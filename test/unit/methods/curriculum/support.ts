@@ -3,7 +3,9 @@ import { Curriculum, contextOf, openSources } from "../../../../server/algorithm
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
 import type { Known, Observation } from "../../../../server/core/slots/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Clock, Group, Task } from "../../../../server/core/seams.ts";
+import type { Task } from "../../../../server/core/task.ts";
+import type { Clock } from "../../../../server/core/basics.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
 import { configOf } from "../../support.ts";
 
 export const clock: Clock = { step: 0, stageStep: 0 };

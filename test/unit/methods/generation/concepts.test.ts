@@ -7,14 +7,15 @@ import {
   GeneratedTasks,
   type GeneratedOptions,
 } from "../../../../server/methods/generation/generatedTasks.ts";
-import { round, type Recipe, type RoundContext } from "../../../../server/methods/generation/round.ts";
+import type { Recipe, RoundContext } from "../../../../server/methods/generation/recipe.ts";
+import { round } from "../../../../server/methods/generation/round.ts";
 import { neverLearned } from "../../../../server/methods/generation/selectors/neverLearned.ts";
 import { vectorsOf } from "../../../../server/methods/generation/similarity.ts";
 import { lineageOf } from "../../../../server/methods/generation/task.ts";
 import { concepts } from "../../../../server/methods/generation/transforms/concepts.ts";
 import type { Complete } from "../../../../server/core/slots/generation.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Task } from "../../../../server/core/seams.ts";
+import type { Task } from "../../../../server/core/task.ts";
 import { arithmetic } from "../../../../server/methods/tasks/arithmetic.ts";
 import { clock, group } from "../curriculum/support.ts";
 import { made, near } from "../../support.ts";

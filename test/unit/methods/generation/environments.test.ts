@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { TaskSource } from "../../../../server/core/seams.ts";
+import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
 import { arithmetic } from "../../../../server/methods/tasks/arithmetic.ts";
 import { countdown } from "../../../../server/methods/tasks/countdown.ts";
 import { unfill } from "../../../../server/methods/tasks/generated.ts";

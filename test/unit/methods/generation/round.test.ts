@@ -10,7 +10,8 @@ import type {
   GeneratedOptions,
   GeneratedTasks,
 } from "../../../../server/methods/generation/generatedTasks.ts";
-import { round, type Recipe, type RoundContext } from "../../../../server/methods/generation/round.ts";
+import type { Recipe, RoundContext } from "../../../../server/methods/generation/recipe.ts";
+import { round } from "../../../../server/methods/generation/round.ts";
 import { successBand } from "../../../../server/methods/generation/selectors/successBand.ts";
 import { weakSkills } from "../../../../server/methods/generation/selectors/weakSkills.ts";
 import { similarity } from "../../../../server/methods/generation/similarity.ts";
@@ -22,7 +23,7 @@ import { maskSpan } from "../../../../server/methods/generation/transforms/maskS
 import { recombine } from "../../../../server/methods/generation/transforms/recombine.ts";
 import type { Complete, Seen } from "../../../../server/core/slots/generation.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Task } from "../../../../server/core/seams.ts";
+import type { Task } from "../../../../server/core/task.ts";
 import { arithmetic } from "../../../../server/methods/tasks/arithmetic.ts";
 import { clock, group } from "../curriculum/support.ts";
 import { made } from "../../support.ts";

@@ -4,12 +4,12 @@ import {
   GeneratedTasks,
   type GeneratedOptions,
 } from "../../../../server/methods/generation/generatedTasks.ts";
-import type { Recipe, RoundContext } from "../../../../server/methods/generation/round.ts";
+import type { Recipe, RoundContext } from "../../../../server/methods/generation/recipe.ts";
 import { failures } from "../../../../server/methods/generation/selectors/failures.ts";
 import { simplify } from "../../../../server/methods/generation/transforms/simplify.ts";
 import type { Complete } from "../../../../server/core/slots/generation.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Task } from "../../../../server/core/seams.ts";
+import type { Task } from "../../../../server/core/task.ts";
 import { arithmetic } from "../../../../server/methods/tasks/arithmetic.ts";
 import { clock, group } from "../curriculum/support.ts";
 import { made } from "../../support.ts";

@@ -8,15 +8,15 @@ import { guidanceAmounts, guidanceTriggers } from "../../../../server/methods/gu
 import { starts } from "../../../../server/methods/curriculum/start/index.ts";
 import { firstText, firstTokens, partsOf } from "../../../../server/core/templates.ts";
 import { randomStream, type Random } from "../../../../server/lib/random.ts";
+import type { HelpCurve } from "../../../../server/core/help.ts";
 import type {
   AmountQuestion,
   Finished,
   GuidanceAmount,
-  HelpCurve,
   HelpedRound,
-  Saved,
   StartContext,
-} from "../../../../server/core/seams.ts";
+} from "../../../../server/core/slots/guidance.ts";
+import type { Saved } from "../../../../server/core/basics.ts";
 import { task } from "../../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../../support/fakePolicy.ts";
 

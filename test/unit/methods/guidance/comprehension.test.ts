@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { comprehension, type Where } from "../../../../server/methods/guidance/source/comprehension.ts";
-import type { Likelihood } from "../../../../server/core/slots/guidance.ts";
-import type { HelpContext, Tokenizer } from "../../../../server/core/seams.ts";
+import type { Likelihood, HelpContext } from "../../../../server/core/slots/guidance.ts";
+import type { Tokenizer } from "../../../../server/core/policy.ts";
 import { task } from "../../../support/batch.ts";
 import { FakeModels } from "../../../support/fakePolicy.ts";
 

@@ -6,7 +6,7 @@ import { expected, shareFor } from "../../../../server/methods/guidance/amount/i
 import { instruction } from "../../../../server/methods/guidance/source/instruction.ts";
 import { firstTokens } from "../../../../server/core/templates.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { AmountQuestion, HelpedRound } from "../../../../server/core/seams.ts";
+import type { AmountQuestion, HelpedRound } from "../../../../server/core/slots/guidance.ts";
 import { task } from "../../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../../support/fakePolicy.ts";
 import { configOf, near } from "../../support.ts";

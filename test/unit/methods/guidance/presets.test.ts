@@ -6,7 +6,8 @@ import { Algorithm, contextOf, tokensOf } from "../../../../server/algorithm/alg
 import { loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import { origin, type Batch, type Stats } from "../../../../server/core/seams.ts";
+import { origin, type Batch } from "../../../../server/core/rollouts.ts";
+import type { Stats } from "../../../../server/core/policy.ts";
 import { batchOf } from "../../../support/batch.ts";
 
 function bodyOf(preset: string): StageBody {

@@ -8,13 +8,9 @@ import { logMixed } from "../../../../server/methods/guidance/ratio/multipleImpo
 import { probesOf } from "../../../../server/methods/guidance/source/probe.ts";
 import { guidanceRatios } from "../../../../server/methods/guidance/index.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import {
-  origin,
-  type Batch,
-  type GuidedToken,
-  type Stats,
-  type Weighed,
-} from "../../../../server/core/seams.ts";
+import type { GuidedToken } from "../../../../server/core/slots/guidance.ts";
+import { origin, type Batch } from "../../../../server/core/rollouts.ts";
+import type { Stats, Weighed } from "../../../../server/core/policy.ts";
 import { batchOf } from "../../../support/batch.ts";
 
 const context = { folder: ".", random: randomStream(1), max_tokens: 8, group: 2 };

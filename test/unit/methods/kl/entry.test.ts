@@ -9,7 +9,8 @@ import { k1 } from "../../../../server/methods/kl/k1.ts";
 import { k2 } from "../../../../server/methods/kl/k2.ts";
 import { k3 } from "../../../../server/methods/kl/k3.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Batch, Stats, Weighed } from "../../../../server/core/seams.ts";
+import type { Batch } from "../../../../server/core/rollouts.ts";
+import type { Stats, Weighed } from "../../../../server/core/policy.ts";
 import { batchOf, configOf, made, near, row } from "../../support.ts";
 
 const clock = { step: 0, stageStep: 0 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { objectives } from "../../../../server/methods/objective/index.ts";
 import { UserError } from "../../../../shared/errors.ts";
-import type { ObjectiveInput } from "../../../../server/core/seams.ts";
+import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import { context } from "../../support.ts";
 import { checkDerivatives, checkFinite, randomInput } from "./differences.ts";
 import { familyCases } from "./familyCases.ts";

@@ -7,19 +7,13 @@ import assert from "node:assert/strict";
 import { UserError } from "../../../../shared/errors.ts";
 import { randomStream, type Random } from "../../../../server/lib/random.ts";
 import { countsOf } from "../../../../server/algorithm/advantages/tokenColumn.ts";
-import { everything, factorsInto } from "../../../../server/core/batchParts.ts";
+import { everything, factorsInto } from "../../../../server/core/rows/batchParts.ts";
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
 import { tokenMean } from "../../../../server/methods/objective/aggregates/tokenMean.ts";
-import {
-  origin,
-  type Aggregate,
-  type Batch,
-  type Channel,
-  type Combined,
-  type Objective,
-  type ObjectiveInput,
-  type Stats,
-} from "../../../../server/core/seams.ts";
+import { origin, type Batch } from "../../../../server/core/rollouts.ts";
+import type { Channel, Stats } from "../../../../server/core/policy.ts";
+import type { Combined } from "../../../../server/core/reward.ts";
+import type { Aggregate, Objective, ObjectiveInput } from "../../../../server/core/loss.ts";
 import type { RolloutRow } from "../../../../shared/rollouts.ts";
 import { batchOf, made, row } from "../../support.ts";
 

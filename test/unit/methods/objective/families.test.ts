@@ -27,7 +27,7 @@ import { valueExpectile } from "../../../../server/methods/objective/values/valu
 import { weightedLikelihood } from "../../../../server/methods/objective/likelihoods/weightedLikelihood.ts";
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
 import { leaveOneOut } from "../../../../server/methods/advantage/baselines/leaveOneOut.ts";
-import type { ObjectiveInput } from "../../../../server/core/seams.ts";
+import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import { UserError } from "../../../../shared/errors.ts";
 import { made, near } from "../../support.ts";
 import { factorsOf, randomInput } from "./differences.ts";

@@ -1,6 +1,7 @@
 /** The other families with parts that no gradient flows through: the loss that their derivatives are those of. */
 import { sigmoid } from "../../../../server/methods/objective/numbers.ts";
-import type { Channel, ObjectiveInput, Stats } from "../../../../server/core/seams.ts";
+import type { Channel, Stats } from "../../../../server/core/policy.ts";
+import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import type { LossAt } from "./differences.ts";
 import type { Case } from "./surrogateCases.ts";
 

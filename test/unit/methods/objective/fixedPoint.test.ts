@@ -7,7 +7,9 @@ import { test } from "node:test";
 import { ilql } from "../../../../server/methods/objective/values/ilql.ts";
 import { tokenQ } from "../../../../server/methods/objective/values/tokenQ.ts";
 import { turnCritic } from "../../../../server/methods/objective/values/turnCritic.ts";
-import type { Channel, Combined, Objective, ObjectiveInput } from "../../../../server/core/seams.ts";
+import type { Channel } from "../../../../server/core/policy.ts";
+import type { Combined } from "../../../../server/core/reward.ts";
+import type { Objective, ObjectiveInput } from "../../../../server/core/loss.ts";
 import { batchOf, made, row } from "../../support.ts";
 
 const letters = 4;

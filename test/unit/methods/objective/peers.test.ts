@@ -11,7 +11,8 @@ import { orpo } from "../../../../server/methods/objective/pairs/orpo.ts";
 import { tokenMean } from "../../../../server/methods/objective/aggregates/tokenMean.ts";
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
 import { valueClipped } from "../../../../server/methods/objective/values/valueClipped.ts";
-import type { Channel, Objective, ObjectiveInput } from "../../../../server/core/seams.ts";
+import type { Channel } from "../../../../server/core/policy.ts";
+import type { Objective, ObjectiveInput } from "../../../../server/core/loss.ts";
 import { batchOf, made, row } from "../../support.ts";
 import { factorsOf } from "./differences.ts";
 

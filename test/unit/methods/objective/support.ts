@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import type { z } from "zod";
 import type { Declaration } from "../../../../server/core/declaration.ts";
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
-import type { ObjectiveInput, Weighed } from "../../../../server/core/seams.ts";
+import type { Weighed } from "../../../../server/core/policy.ts";
+import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import { batchOf, made, near, row } from "../../support.ts";
 import { factorsOf } from "./differences.ts";
 

@@ -14,7 +14,8 @@ import { tokenBudget } from "../../../../server/methods/objective/aggregates/tok
 import { tokenSum } from "../../../../server/methods/objective/aggregates/tokenSum.ts";
 import { vespo } from "../../../../server/methods/objective/surrogates/vespo.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { ObjectiveInput, Weighed } from "../../../../server/core/seams.ts";
+import type { Weighed } from "../../../../server/core/policy.ts";
+import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import { UserError } from "../../../../shared/errors.ts";
 import { batchOf, configOf, made, near, row } from "../../support.ts";
 import { factorsOf, randomInput } from "./differences.ts";

@@ -1,5 +1,5 @@
 /** Surrogates with parts that no gradient flows through: the loss that their derivatives are those of. */
-import type { ObjectiveInput } from "../../../../server/core/seams.ts";
+import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import type { LossAt } from "./differences.ts";
 
 export interface Case {

@@ -13,16 +13,11 @@ import { keepAdvantage } from "../../../../server/methods/replay/admissions/keep
 import { keepLeftovers } from "../../../../server/methods/replay/admissions/keepLeftovers.ts";
 import { keepReward } from "../../../../server/methods/replay/admissions/keepReward.ts";
 import { keepSuccesses } from "../../../../server/methods/replay/admissions/keepSuccesses.ts";
-import {
-  Memory,
-  pastOf,
-  quantileOf,
-  recalibrated,
-  taken,
-  type KeptRow,
-} from "../../../../server/methods/replay/memory.ts";
+import type { KeptRow } from "../../../../server/methods/replay/keptRow.ts";
+import { Memory, pastOf, quantileOf, recalibrated, taken } from "../../../../server/methods/replay/memory.ts";
 import { shortLong } from "../../../../server/methods/replay/selections/shortLong.ts";
-import type { Candidate, Past, RewardColumn } from "../../../../server/core/seams.ts";
+import type { Candidate, Past } from "../../../../server/core/slots/replay.ts";
+import type { RewardColumn } from "../../../../server/core/reward.ts";
 import { batchOf, task, type RowSpec } from "../../../support/batch.ts";
 import { made, near } from "../../support.ts";
 

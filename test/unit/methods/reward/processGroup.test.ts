@@ -17,7 +17,8 @@ import { build } from "esbuild";
 import { sweepBundles } from "../../../../server/methods/reward/own/bundleFile.ts";
 import { cut } from "../../../../server/methods/reward/own/cut.ts";
 import { user } from "../../../../server/methods/reward/own/user.ts";
-import type { RewardContext, RewardTerm, TermValue } from "../../../../server/core/seams.ts";
+import type { TermValue } from "../../../../server/core/slots/reward.ts";
+import type { RewardContext, RewardTerm } from "../../../../server/core/reward.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 import { until } from "../../../support/until.ts";
 import { batchOf, made, temporary } from "../../support.ts";
@@ -114,7 +115,7 @@ describe("children of a reward", linux, () => {
     const text = `import { spawnSync } from "node:child_process"; export function score() { spawnSync("sleep", ["${seconds}"]); return 1; }`;
     await build({
       stdin: {
-        contents: `import { HostProcess } from "./server/reward/hostProcess.ts";
+        contents: `import { HostProcess } from "./server/methods/reward/own/hostProcess.ts";
           const host = new HostProcess(${JSON.stringify(folder)});
           await host.load(${JSON.stringify(text)}, "score", 60);
           await host.ask({ kind: "score", id: 1, input: { response: "r" } }, 600);`,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { build } from "esbuild";
 import { UserError } from "../../../../shared/errors.ts";
-import type { RewardContext, RewardTerm } from "../../../../server/core/seams.ts";
+import type { RewardContext, RewardTerm } from "../../../../server/core/reward.ts";
 import { user } from "../../../../server/methods/reward/own/user.ts";
 import { batchOf, made, temporary } from "../../support.ts";
 

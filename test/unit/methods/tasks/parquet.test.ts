@@ -7,7 +7,7 @@ import { UserError } from "../../../../shared/errors.ts";
 import { datasetLines, hasField } from "../../../../server/core/datasetLines.ts";
 import { parquetRows, parquetSample, parquetShape } from "../../../../server/lib/parquet.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { TaskSource } from "../../../../server/core/seams.ts";
+import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
 import { dataset } from "../../../../server/methods/tasks/dataset.ts";
 import { made, temporary } from "../../support.ts";
 

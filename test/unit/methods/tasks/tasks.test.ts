@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { UserError } from "../../../../shared/errors.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { equals, parseExpression } from "../../../../server/methods/reward/expression.ts";
-import type { TaskSource } from "../../../../server/core/seams.ts";
+import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
 import { arithmetic } from "../../../../server/methods/tasks/arithmetic.ts";
 import { countdown } from "../../../../server/methods/tasks/countdown.ts";
 import { valueOf } from "../../../../server/methods/tasks/countdownExpressions.ts";

@@ -4,7 +4,8 @@ import type { Json } from "../../../../../shared/json.ts";
 import { sampler } from "../../../../core/declaration.ts";
 import { refers } from "../../../../core/references.ts";
 import type { Random } from "../../../../lib/random.ts";
-import type { Clock, Group, Saved } from "../../../../core/seams.ts";
+import type { Clock, Saved } from "../../../../core/basics.ts";
+import type { Group } from "../../../../core/rollouts.ts";
 import {
   fittedNotice,
   measuredNotice,

@@ -1,7 +1,7 @@
 /** Past curricula that a run may follow, once it is clear that they are of its box and can be told apart. */
 import { UserError } from "../../../../../shared/errors.ts";
 import { boxOf, sameBox, type Box, type PastCurriculum, type ReadCurriculum } from "../../pastCurriculum.ts";
-import type { Knob } from "../../../../core/seams.ts";
+import type { Knob } from "../../../../core/slots/tasks.ts";
 import { worthFollowing } from "./replayedMixtures.ts";
 
 const words = (box: Box): string =>

@@ -3,7 +3,7 @@
  * counted out where each arm's number is known, integrated where it is imagined from a Beta distribution.
  */
 import { randomStream } from "../../../../lib/random.ts";
-import type { Clock } from "../../../../core/seams.ts";
+import type { Clock } from "../../../../core/basics.ts";
 import { ranked } from "../../../../lib/ordering.ts";
 import type { Known, Sampler } from "../../../../core/slots/curriculum.ts";
 import { betaShares, type Belief, type Draw } from "../betaShares.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Json } from "../../../../../shared/json.ts";
 import { randomStream } from "../../../../lib/random.ts";
-import type { Knob } from "../../../../core/seams.ts";
+import type { Knob } from "../../../../core/slots/tasks.ts";
 import { boxOf, type Fitted } from "../../pastCurriculum.ts";
 import { bestMixture, covarianceOf, type Mixture } from "./gaussianMixture.ts";
 

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { sampler } from "../../../../core/declaration.ts";
 import type { Random } from "../../../../lib/random.ts";
-import type { Group, Saved } from "../../../../core/seams.ts";
-import { singly, type Classes } from "../../../../core/arms/classes.ts";
+import type { Saved } from "../../../../core/basics.ts";
+import type { Group } from "../../../../core/rollouts.ts";
+import { singly } from "../../../../core/arms/classes.ts";
 import { lastAtMost, ranked } from "../../../../lib/ordering.ts";
 import { SumTree } from "../../sumTree.ts";
-import type { Known, Sampler } from "../../../../core/slots/curriculum.ts";
+import type { Known, Sampler, Classes } from "../../../../core/slots/curriculum.ts";
 import { classesOf, Columns, shares, valueOf } from "../columns.ts";
 import { drawApart, drawFrom } from "../independent.ts";
 import { mean } from "../../../../../shared/mean.ts";

@@ -1,6 +1,7 @@
 /** What the policy knows of a grid of points, measured now and then by rollouts that train nothing. */
 import { z } from "zod";
-import type { Group, Knob } from "../../../../core/seams.ts";
+import type { Knob } from "../../../../core/slots/tasks.ts";
+import type { Group } from "../../../../core/rollouts.ts";
 import type { Knowledge } from "../../pastCurriculum.ts";
 import { fromUnit } from "../../points.ts";
 import type { Known, Probe } from "../../../../core/slots/curriculum.ts";

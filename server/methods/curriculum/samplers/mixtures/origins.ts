@@ -1,5 +1,5 @@
 import { mean } from "../../../../../shared/mean.ts";
-import type { Group } from "../../../../core/seams.ts";
+import type { Group } from "../../../../core/rollouts.ts";
 import { unitPoint } from "../../points.ts";
 import type { Known } from "../../../../core/slots/curriculum.ts";
 

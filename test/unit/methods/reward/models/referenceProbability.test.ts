@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { referenceProbability } from "../../../../../server/methods/reward/models/referenceProbability.ts";
 import { keyedRandom } from "../../../../../server/core/config/keyedRandom.ts";
-import type { TermValue } from "../../../../../server/core/seams.ts";
+import type { TermValue } from "../../../../../server/core/slots/reward.ts";
 import { batchOf, task } from "../../../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../../../support/fakePolicy.ts";
 import { ofKind, testRun } from "../../../../support/runFolder.ts";

@@ -2,17 +2,9 @@
  * A batch taken some whole rows at a time, as views of its columns: what one formula after the other computes of a part
  * stays in the processor's cache.
  */
-import type {
-  Batch,
-  Channel,
-  Objective,
-  ObjectiveInput,
-  Part,
-  Ragged,
-  RunningLoss,
-  TokenColumns,
-  WholeInput,
-} from "./seams.ts";
+import type { Batch, Ragged, TokenColumns } from "../rollouts.ts";
+import type { Channel } from "../policy.ts";
+import type { Objective, ObjectiveInput, Part, RunningLoss, WholeInput } from "../loss.ts";
 
 /** Rows [first, last) of a batch and their tokens [from, to). */
 export interface Stretch {

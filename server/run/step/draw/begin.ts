@@ -1,20 +1,14 @@
 /** Where the rollouts of drawn tasks begin, and what start states learn of how they ended. */
-import type { DrawnTask } from "../../algorithm/algorithm.ts";
-import { outcome } from "../../algorithm/algorithm.ts";
-import { rowsOfGroups } from "../../core/batch.ts";
-import { randomStream } from "../../lib/random.ts";
-import {
-  origin,
-  type Batch,
-  type Begun,
-  type EpisodeState,
-  type Finished,
-  type Group,
-} from "../../core/seams.ts";
-import { tokensOf } from "./rollouts/assemble.ts";
-import type { Collected, Place } from "./collect.ts";
-import { StepHelp } from "./rollouts/helpContext.ts";
-import { asked } from "./rollouts/prompts.ts";
+import type { DrawnTask } from "../../../algorithm/algorithm.ts";
+import { outcome } from "../../../algorithm/algorithm.ts";
+import { rowsOfGroups } from "../../../core/rows/batch.ts";
+import { randomStream } from "../../../lib/random.ts";
+import type { Begun, EpisodeState, Finished } from "../../../core/slots/guidance.ts";
+import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
+import { tokensOf } from "../rollouts/assemble.ts";
+import type { Collected, Place } from "../context.ts";
+import { StepHelp } from "../rollouts/helpContext.ts";
+import { asked } from "../rollouts/prompts.ts";
 
 /** @param round counts the refills of the step */
 export async function begun(

@@ -1,5 +1,5 @@
 /** Where responses end, and what they say without that. */
-import type { Tokenizer } from "./seams.ts";
+import type { Tokenizer } from "../policy.ts";
 
 /** Every token that ends a response. */
 export const endsOf = ({ eos, eosAll = [eos] }: Pick<Tokenizer, "eos" | "eosAll">): readonly number[] =>

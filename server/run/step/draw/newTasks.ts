@@ -1,19 +1,21 @@
 /** Tasks that a stage makes of those it has rolled out: before the step's own are drawn, so that nothing is trained yet. */
-import { UserError } from "../../../shared/errors.ts";
-import { create } from "../../core/create.ts";
-import type { CreateContext, GenerateConfig } from "../../core/config/resolved.ts";
-import { GeneratedTasks } from "../../methods/generation/generatedTasks.ts";
-import { round, type Recipe, type Round } from "../../methods/generation/round.ts";
-import { lineageOf } from "../../methods/generation/task.ts";
-import type { Complete, Embed } from "../../core/slots/generation.ts";
-import { randomStream } from "../../lib/random.ts";
-import type { Group, Task } from "../../core/seams.ts";
-import type { Place } from "./collect.ts";
-import type { Recorder } from "./log/recorder.ts";
-import { draftsOf, placesOf, rollOut } from "./rollouts/generate.ts";
-import { asked } from "./rollouts/prompts.ts";
+import { UserError } from "../../../../shared/errors.ts";
+import { create } from "../../../core/create.ts";
+import type { CreateContext, GenerateConfig } from "../../../core/config/resolved.ts";
+import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
+import type { Recipe } from "../../../methods/generation/recipe.ts";
+import { round, type Round } from "../../../methods/generation/round.ts";
+import { lineageOf } from "../../../methods/generation/task.ts";
+import type { Complete, Embed } from "../../../core/slots/generation.ts";
+import { randomStream } from "../../../lib/random.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Group } from "../../../core/rollouts.ts";
+import type { Place } from "../context.ts";
+import type { Recorder } from "../log/recorder.ts";
+import { draftsOf, placesOf, rollOut } from "../rollouts/generate.ts";
+import { asked } from "../rollouts/prompts.ts";
 import { checkRoom, type Asked } from "./requestRoom.ts";
-import type { Session } from "../loop/session.ts";
+import type { Session } from "../../loop/session.ts";
 import { graded, tried } from "./tries.ts";
 
 /** A round, told; undefined where it could not be made, which is told, too. */

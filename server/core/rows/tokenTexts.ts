@@ -1,6 +1,7 @@
 /** Which token wrote which characters of a response. */
-import { UserError } from "../../shared/errors.ts";
-import type { Batch, Tokenizer } from "./seams.ts";
+import { UserError } from "../../../shared/errors.ts";
+import type { Batch } from "../rollouts.ts";
+import type { Tokenizer } from "../policy.ts";
 
 /** Tokens [from, to) of a row. */
 export type Span = readonly [number, number];

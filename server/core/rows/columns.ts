@@ -1,6 +1,6 @@
 /** Columns that a method reads, with an error that names what is missing. */
-import { UserError } from "../../shared/errors.ts";
-import type { Batch } from "./seams.ts";
+import { UserError } from "../../../shared/errors.ts";
+import type { Batch } from "../rollouts.ts";
 
 /** @throws UserError where the rollouts lack `logp_sampled` */
 export function sampledColumn({ columns }: Batch, who: string): Float64Array {

@@ -1,5 +1,6 @@
 /** Who reads a batch behind what: `<model>` behind its own contexts, `<model>@<name>` behind others that it has. */
-import type { Batch, Model } from "./seams.ts";
+import type { Model } from "../basics.ts";
+import type { Batch } from "../rollouts.ts";
 
 export interface Reader {
   readonly model: Model;

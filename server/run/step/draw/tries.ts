@@ -1,14 +1,16 @@
 /** Rollouts that only tell how hard tasks are now: they train nothing and are not kept. */
-import type { DrawnTask } from "../../algorithm/algorithm.ts";
-import type { Probe } from "../../core/slots/curriculum.ts";
-import type { Arm, Batch, Group, Task, Verdict } from "../../core/seams.ts";
-import type { Place } from "./collect.ts";
-import { writing } from "./rollouts/decoding.ts";
-import { dividedIn } from "./rollouts/divide.ts";
-import { draftsOf, placesOf } from "./rollouts/generate.ts";
-import { written } from "./rollouts/paid.ts";
-import { rewardContext } from "../loop/session.ts";
-import { solved } from "../stages/supervised.ts";
+import type { DrawnTask } from "../../../algorithm/algorithm.ts";
+import type { Probe, Verdict } from "../../../core/slots/curriculum.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Arm } from "../../../core/basics.ts";
+import type { Batch, Group } from "../../../core/rollouts.ts";
+import type { Place } from "../context.ts";
+import { writing } from "../rollouts/decoding.ts";
+import { dividedIn } from "../rollouts/divide.ts";
+import { draftsOf, placesOf } from "../rollouts/generate.ts";
+import { written } from "../rollouts/paid.ts";
+import { rewardContext } from "../../loop/session.ts";
+import { solved } from "../../stages/supervised.ts";
 
 /** How tasks are tried: the temperature is the run's own where none is given. */
 interface Tries {

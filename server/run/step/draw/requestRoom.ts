@@ -1,7 +1,8 @@
 /** Whether what a model of the run is asked in the making of tasks leaves it room to write. */
-import { UserError } from "../../../shared/errors.ts";
-import type { Policy, Task } from "../../core/seams.ts";
-import { asked, type Asking } from "./rollouts/prompts.ts";
+import { UserError } from "../../../../shared/errors.ts";
+import type { Task } from "../../../core/task.ts";
+import type { Policy } from "../../../core/policy.ts";
+import { asked, type Asking } from "../rollouts/prompts.ts";
 
 /** Who is asked, and by which part of `generate`. */
 export interface Asked {

@@ -1,13 +1,7 @@
 /** Batches: made of samples while a run goes on, of recorded rows afterwards, and parts of them. */
-import {
-  origin,
-  type Batch,
-  type Lead,
-  type Ragged,
-  type RolloutRecord,
-  type Sample,
-  type TokenColumns,
-} from "./seams.ts";
+import type { Lead } from "../slots/guidance.ts";
+import { origin, type Batch, type Ragged, type RolloutRecord, type TokenColumns } from "../rollouts.ts";
+import type { Sample } from "../policy.ts";
 
 /** One row before it is a row: a sample with what it belongs to. */
 export interface SampledRow {

@@ -1,5 +1,6 @@
 /** Rows cut into the units that are compared: whole responses, turns, steps or tokens. */
-import type { Batch, Level } from "./seams.ts";
+import type { Level } from "../basics.ts";
+import type { Batch } from "../rollouts.ts";
 
 /** Tokens [starts[k], ends[k]) of the batch, in order; a row's spans stand together. */
 export interface Spans {

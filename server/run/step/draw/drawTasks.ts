@@ -1,9 +1,9 @@
 /** A round's tasks: of the stage itself, of the one it passes over from, and hard ones that are carried over. */
-import type { DrawnTask } from "../../algorithm/algorithm.ts";
-import type { Crossfade } from "../../core/config/stageConfig.ts";
-import { randomStream, type Random } from "../../lib/random.ts";
-import type { Place } from "../step/collect.ts";
-import { drawCarried } from "./ledger.ts";
+import type { DrawnTask } from "../../../algorithm/algorithm.ts";
+import type { Crossfade } from "../../../core/config/stageConfig.ts";
+import { randomStream, type Random } from "../../../lib/random.ts";
+import type { Place } from "../context.ts";
+import { drawCarried } from "../../stages/ledger.ts";
 
 /**
  * Share of the stage itself while it passes over: 0 as it begins, 1 after `over` steps. linear: t; cosine:

@@ -1,6 +1,6 @@
 /** Which tokens trainer and sampler disagree on too much: what the mask `rejected` and the correction `reject` share. */
 import { z } from "zod";
-import type { CorrectionInput } from "./seams.ts";
+import type { CorrectionInput } from "../slots/correction.ts";
 
 type Estimator = "k1" | "k2" | "k3";
 

@@ -1,0 +1,120 @@
+/** Rollouts as columns: typed arrays with row offsets, and a record a row; never an object per token. */
+import type { Arm, Finish } from "./basics.ts";
+import type { Task } from "./task.ts";
+import type { GuidedRecord } from "./help.ts";
+import type { Turn } from "./slots/turn.ts";
+
+export type RolloutSource = "self" | "guided" | "teacher" | "dataset" | "replay";
+
+export type RolloutUse = "train" | "estimate" | "evaluate";
+
+/** `origin` column values. Only `written` tokens train unless the config says otherwise; `observed` never do. */
+export const origin = { written: 0, given: 1, observed: 2 } as const;
+
+/** What a row is, apart from its tokens. */
+export interface RolloutRecord extends GuidedRecord {
+  readonly task: Task;
+  readonly arm: Arm;
+  /** Group identity is (run, step, group). */
+  readonly group: string;
+  readonly index: number;
+  readonly prompt: string;
+  readonly response: string;
+  readonly finish: Finish;
+  readonly source: RolloutSource;
+  readonly use: RolloutUse;
+  readonly turns?: readonly Turn[];
+  /** Attempts that the episode might have, where it might have several. */
+  readonly tries?: number;
+  /** Token spans of reasoning steps within the row, [start, end). */
+  readonly steps?: readonly (readonly [number, number])[];
+  /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
+  readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
+  /** The sibling this row branched from, the token it branched at, and what it took over as text, where it is told. */
+  readonly parent?: { readonly index: number; readonly token: number; readonly text?: string };
+  readonly pair?: string;
+  /** What models were shown beside its prompt before they judged it, by what it is called in `Batch.contexts`. */
+  readonly shown?: Readonly<Record<string, string>>;
+}
+
+/** Ragged integers: row `i` is `values.subarray(offsets[i], offsets[i + 1])`. */
+export interface Ragged {
+  readonly offsets: Int32Array;
+  readonly values: Int32Array;
+}
+
+/** Columns that may be absent; all per token, aligned with `Batch.tokens`. NaN where a value does not exist. */
+export interface TokenColumns {
+  /** Behaviour model at T = 1, unfiltered. */
+  readonly logp_old?: Float64Array;
+  /** The distribution that was drawn from. */
+  readonly logp_sampled?: Float64Array;
+  readonly entropy?: Float64Array;
+  readonly values?: Float64Array;
+  /** The weights' version that wrote each token. */
+  readonly versions?: Int32Array;
+  /** Σ over the vocabulary of π², of the distribution that wrote each token. */
+  readonly sum_pi_squared?: Float64Array;
+  /** What a value loss regresses on, where somebody recorded it. */
+  readonly returns?: Float64Array;
+}
+
+/** Columns that may be absent; one number per row, NaN where there is none. */
+export interface RowColumns {
+  /** Reward of a reference answer to the same task, e.g. the greedy one. */
+  readonly reward_baseline?: Float64Array;
+  /** Log-ratio, to the objective's anchor, of another task's response behind this row's prompt: of one update. */
+  readonly mismatched_log_ratio?: Float64Array;
+}
+
+export interface Batch {
+  /** Number of rows (rollouts). */
+  readonly rows: number;
+  /** `rows + 1` offsets into every token column. */
+  readonly offsets: Int32Array;
+  readonly tokens: Int32Array;
+  /** See `origin`. */
+  readonly origin: Uint8Array;
+  /** 1 where a token trains: what remains after the mask slot (default: written). */
+  readonly mask: Uint8Array;
+  readonly columns: TokenColumns;
+  readonly rowColumns?: RowColumns;
+  /** The token ids in front of each row when it was generated. */
+  readonly context: Ragged;
+  /** Replaces `context` in training, where present (guidance that is stripped). */
+  readonly trainContext?: Ragged;
+  /**
+   * Other contexts of the rows, by a name: `<model>@<name>` is a model that reads the rows behind these. A row that has
+   * none of a name has its own there.
+   */
+  readonly contexts?: Readonly<Record<string, Ragged>>;
+  /** Row → group number, 0-based and dense. Rows of a group need not be adjacent. */
+  readonly group: Int32Array;
+  readonly groups: number;
+  /** Row → pair number, −1 where the row is in none. */
+  readonly pair?: Int32Array;
+  /** The weights' version at the start of this batch's updates: a token's staleness is `version − columns.versions[t]`. */
+  readonly version?: number;
+  readonly records: readonly RolloutRecord[];
+}
+
+/** A response, and whether it counts as a success. */
+export interface Answered {
+  readonly response: string;
+  readonly right: boolean;
+}
+
+/** One group as curriculum signals and admission see it. */
+export interface Group {
+  readonly task: Task;
+  readonly arm: Arm;
+  /** The combined reward of each rollout that has one; errored rollouts are left out. */
+  readonly rewards: Float64Array;
+  /** Mean advantage over each rollout's trained tokens; empty before advantages are known. */
+  readonly advantages: Float64Array;
+  /** Of the rollouts in `rewards`, how many count as a success (`reward.success`). */
+  readonly successes: number;
+  /** Each rollout in `rewards`, without text where none was written: in a history, in a simulation. Absent: nobody knows. */
+  readonly answers?: readonly Answered[];
+  readonly lengths: Float64Array;
+}
