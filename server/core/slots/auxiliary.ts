@@ -1,4 +1,4 @@
-/** What the auxiliary slot is made of; part of the seams. */
+/** What the auxiliary slot is made of. */
 import type { Model } from "../basics.ts";
 
 /** What an auxiliary loss learns from. */

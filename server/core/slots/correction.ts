@@ -1,4 +1,4 @@
-/** What the correction slot is made of; part of the seams. */
+/** What the correction slot is made of. */
 import type { Model } from "../basics.ts";
 import type { ObjectiveInput } from "../loss.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What making new tasks is put together of: selector × transform × author × answer × gates; part of the seams. A round
+ * What making new tasks is put together of: selector × transform × author × answer × gates. A round
  * chooses parents among the tasks that were seen, has children written, gives each an answer, tries them, and keeps
  * those that pass every gate.
  */

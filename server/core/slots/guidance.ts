@@ -1,4 +1,4 @@
-/** What guidance is made of; part of the seams. */
+/** What guidance is made of. */
 import type { HelpCurve } from "../help.ts";
 import type { StepMixture, HelpRecord } from "../help.ts";
 import type { Random } from "../../lib/random.ts";

@@ -1,4 +1,4 @@
-/** What the KL slot is made of; part of the seams. */
+/** What the KL slot is made of. */
 import type { Clock, Model } from "../basics.ts";
 import type { Batch } from "../rollouts.ts";
 import type { Stats } from "../policy.ts";

@@ -1,4 +1,4 @@
-/** What the slots of replay are made of; part of the seams. */
+/** What the slots of replay are made of. */
 import type { Random } from "../../lib/random.ts";
 
 /** A rollout, or a group of them, as the rules of replay see it: of a group, means over its rollouts. */

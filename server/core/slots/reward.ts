@@ -1,4 +1,4 @@
-/** What a reward term gives; part of the seams. */
+/** What a reward term gives. */
 import type { JudgedCriterion } from "../../../shared/criteria.ts";
 import type { Level } from "../basics.ts";
 

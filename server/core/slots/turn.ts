@@ -1,4 +1,4 @@
-/** A part of a rollout that one side said; part of the seams. */
+/** A part of a rollout that one side said. */
 import type { Finish } from "../basics.ts";
 
 /** One turn of a conversation: tokens [start, end) of the row. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 /** Every installed copy of a package, wherever it is nested. */
@@ -81,4 +81,20 @@ test("every field of a recorded rollout has its row in docs/rollouts.md, and no 
     [...line.split(" | ")[0]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!),
   );
   assert.deepEqual([...told].sort(), [...declared].sort());
+});
+
+test("a page of a room names files that are there", () => {
+  const names = readdirSync("server", { recursive: true, encoding: "utf8" });
+  for (const page of names.filter((name) => name.endsWith("README.md"))) {
+    const folder = dirname(join("server", page));
+    const below = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    for (const [, path = ""] of readFileSync(join("server", page), "utf8").matchAll(
+      /`((?:[\w.]+\/)*\w+\.ts)`/g,
+    )) {
+      const there =
+        [path, join("server", path), join(folder, path)].some(existsSync) ||
+        below.some((name) => name.endsWith(`/${path}`));
+      assert.ok(there, `server/${page} names ${path}`);
+    }
+  }
 });
