@@ -77,6 +77,9 @@ export const tests = (patterns) => ({
   outbase: "test",
   packages: "external",
   banner: {},
+  // Hundreds of tests share what they test: one bundle each would be a gigabyte and a minute.
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
 });
 
 /** The workbench's tests are loaded by the editor's extension host, as CommonJS under mocha. */
