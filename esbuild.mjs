@@ -1,8 +1,8 @@
 // One build script: a table of entry points. `node esbuild.mjs [--watch] [--production] [--outdir=dist]`
 import { build, context } from "esbuild";
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 const argv = process.argv.slice(2);
 const production = argv.includes("--production");
@@ -98,6 +98,18 @@ export const workbenchTests = (patterns) => ({
 const schema = () =>
   execFileSync(process.execPath, [`${dist}/cli.mjs`, "schema", "--json"], { maxBuffer: 1 << 26 });
 
+/** The pages on methods, rules and presets, made of their declarations: what `gradus rules ID`, hovers and SARIF link to. */
+async function writePages() {
+  const outdir = "out/pages";
+  await build({ ...tests(["server/cli/reference/index.ts"]), outdir, outbase: "server/cli/reference" });
+  const { generatedPages } = await import(new URL(`${outdir}/index.mjs`, import.meta.url));
+  rmSync(`${dist}/docs`, { recursive: true, force: true });
+  for (const [path, text] of generatedPages()) {
+    mkdirSync(dirname(join(dist, "docs", path)), { recursive: true });
+    writeFileSync(join(dist, "docs", path), text);
+  }
+}
+
 /** What a package brings along so that it works before any set-up; a checkout finds it in node_modules. */
 const carried = {
   "node-sqlite3-wasm": ["package.json", "LICENSE", "dist"],
@@ -130,5 +142,6 @@ if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith("esbui
     await Promise.all(entries.map((entry) => build(entry)));
     if (production) carry();
     writeFileSync(`${dist}/gradus.schema.json`, schema());
+    await writePages();
   }
 }

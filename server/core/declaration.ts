@@ -1,6 +1,6 @@
 /**
  * The one form in which every method declares itself. From a declaration come the config schema, its JSON Schema,
- * defaults, completion, hover text, validation messages, `gradus methods --json` and docs/methods: nothing is
+ * defaults, completion, hover text, validation messages, `gradus methods --json` and the slots' pages: nothing is
  * written twice.
  */
 import type { OptimizerChoice } from "./slots/optimizer.ts";

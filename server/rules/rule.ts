@@ -4,7 +4,7 @@ import { child, entry, type Origin, type SourceNode } from "../config/text/node.
 import type { Path } from "../config/text/edits.ts";
 import type { Finding } from "../config/check/report.ts";
 
-/** What a page of docs/rules tells about a kind of finding. */
+/** What the page of a rule says about a kind of finding. */
 export interface RulePage {
   /** Kebab-case, stable: it is shown with each message, and names the page. */
   readonly id: string;

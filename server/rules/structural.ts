@@ -25,7 +25,7 @@ export const structural: readonly RulePage[] = [
   {
     id: "type",
     title: "Value of another kind, or out of its range",
-    why: 'Every parameter declares what it takes and within which bounds; the method\'s page in [docs/methods](../methods/README.md) tells. YAML reads `1e-5` as text in some versions and `"8"` always: write numbers as `1.0e-5` and without quotes.',
+    why: 'Every parameter declares what it takes and within which bounds; [the method\'s page](../methods/README.md) lists them. YAML reads `1e-5` as text in some versions and `"8"` always: write numbers as `1.0e-5` and without quotes.',
   },
   {
     id: "value",

@@ -25,6 +25,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** Paragraphs with an empty line between them, and what keeps people from editing the page. */
 export const page = (paragraphs: readonly (string | undefined)[]): string =>
-  `${["<!-- Generated: change the declarations, then `npm run docs`. -->", ...paragraphs]
+  `${["<!-- Generated: change the declarations, then `npm run build`. -->", ...paragraphs]
     .filter((paragraph) => paragraph !== undefined)
     .join("\n\n")}\n`;

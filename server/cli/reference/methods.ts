@@ -8,7 +8,7 @@ import { methods } from "../../methods/index.ts";
 import { code, page, prose, table } from "./markdown.ts";
 import { places, type Place } from "./places.ts";
 
-/** File name → text, for docs/methods. */
+/** File name → text. */
 export function methodPages(): ReadonlyMap<string, string> {
   const where = places();
   const slots = [...new Set(methods.map(({ slot }) => slot))];
@@ -42,13 +42,19 @@ function indexPage(slots: readonly SlotName[], where: ReadonlyMap<SlotName, Plac
 
 const keyOf = (place: Place | undefined): string => (place === undefined ? "—" : code(place.path));
 
+/** The page of one slot, without its note to those who would edit it. */
+export const slotPageOf = (slot: SlotName): string =>
+  slotPage(slot, places().get(slot))
+    .replace(/^<!--.*-->\s*/, "")
+    .trimEnd();
+
 function slotPage(slot: SlotName, place: Place | undefined): string {
   const own = Object.entries(place?.own ?? {}).length > 0 ? place?.own : undefined;
   return page([
     `# ${titleOf(slot)}`,
     place === undefined ? "No key of the config chooses it yet." : `${code(place.path)}: ${place.summary}`,
     chosenBy(slot),
-    own === undefined ? undefined : `Beside the method's own parameters it takes:\n\n${ownTable(own)}`,
+    own === undefined ? undefined : `Next to the method's own parameters it takes:\n\n${ownTable(own)}`,
     ...methodsOf(slot).flatMap(section),
     "[All slots](README.md)",
   ]);

@@ -30,5 +30,5 @@ const section = ({ id, title, follows, status, rows }: Preset): (string | undefi
   `## ${id}`,
   `${title} (${status}).${rows.length === 0 ? "" : ` Rows ${rows.join(", ")} of the catalogue of published methods.`}`,
   prose(follows.trim()),
-  `[presets/${id}.yaml](../presets/${id}.yaml)`,
+  `[presets/${id}.yaml](../../presets/${id}.yaml)`,
 ];

@@ -43,7 +43,7 @@ const sources: readonly RuleSource[] = [
   ofFramework("openrlhf", "OpenRLHF"),
 ];
 
-/** File name → text, for docs/rules. Throws where a rule has no fixture. */
+/** File name → text. Throws where a rule has no fixture. */
 export function rulePages(): ReadonlyMap<string, string> {
   const examples = new Map(sources.flatMap((source) => examplesOf(source)));
   return new Map([

@@ -1,7 +1,9 @@
-/** Where the pages of docs/rules lie: in the checkout, or in the installed extension. */
+/** Where the pages lie that the build writes: in dist/docs of the checkout or of the installed package. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { presetsFolder } from "../presets.ts";
+
+export const pagesFolder = (): string => join(dirname(presetsFolder()), "dist", "docs");
 
 const known = new Map<string, string | undefined>();
 
@@ -13,6 +15,6 @@ export function rulePageFile(id: string): string | undefined {
 
 function find(id: string): string | undefined {
   if (!/^[a-z][a-z0-9-]*$/.test(id)) return undefined;
-  const file = join(dirname(presetsFolder()), "docs", "rules", `${id}.md`);
+  const file = join(pagesFolder(), "rules", `${id}.md`);
   return existsSync(file) ? file : undefined;
 }

@@ -1,15 +1,15 @@
-/** The pages of docs/methods, in the checkout or in the installed extension. */
+/** Links to the page of a slot, which the build writes. */
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { presetsFolder } from "../../config/presets.ts";
+import { pagesFolder } from "../../config/text/rulePages.ts";
 import type { Declaration } from "../../core/declaration.ts";
 
 const known = new Map<string, boolean>();
 
-/** `[docs/methods/sampler.md](file:…#boltzmann)`; nothing where the pages are not installed. */
+/** `[All choices of sampler](file:…/methods/sampler.md#boltzmann)`; nothing where the pages are not built. */
 export function docsLink({ slot, name }: Pick<Declaration, "slot" | "name">): string[] {
-  const file = join(dirname(presetsFolder()), "docs", "methods", `${slot}.md`);
+  const file = join(pagesFolder(), "methods", `${slot}.md`);
   const exists = known.get(file) ?? existsSync(file);
   known.set(file, exists);
   return exists ? [`[All choices of ${slot.replaceAll("_", " ")}](${pathToFileURL(file).href}#${name})`] : [];

@@ -1,10 +1,10 @@
 /** What an editor underlines: the files a config names, and the pages of rules that a comment speaks of. */
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DocumentLink } from "vscode-languageserver";
-import { presetsFolder } from "../../config/presets.ts";
 import type { SourceNode } from "../../config/text/node.ts";
+import { pagesFolder } from "../../config/text/rulePages.ts";
 import type { ConfigFile } from "../names/configFiles.ts";
 import { fileLinks } from "./fileLinks.ts";
 
@@ -19,7 +19,7 @@ export function documentLinks({ root, file, text }: ConfigFile, merged: SourceNo
 
 /** `# gradus-disable mini-batch, unused-term`: each rule with a page. */
 function rulePages(text: string): DocumentLink[] {
-  const pages = join(dirname(presetsFolder()), "docs", "rules");
+  const pages = join(pagesFolder(), "rules");
   if (!text.includes("gradus-disable") || !existsSync(pages)) return [];
   return text.split("\n").flatMap((line, index) => {
     const comment = /#\s*gradus-disable[\w-]*[\s:]+(.*)$/d.exec(line);
