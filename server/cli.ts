@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   evaluate: () => import("./cli/evaluate.ts"),
   methods: () => import("./cli/catalogue/methods.ts"),
   presets: () => import("./cli/catalogue/presets.ts"),
+  papers: () => import("./cli/catalogue/papers.ts"),
   rules: () => import("./cli/catalogue/rules.ts"),
   schema: () => import("./cli/catalogue/schema.ts"),
   daemon: () => import("./cli/daemon.ts"),

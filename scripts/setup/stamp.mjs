@@ -9,6 +9,7 @@ export const bundleSources = [
   "esbuild.mjs",
   "package.json",
   "extension",
+  "papers",
   "presets",
   "server",
   "shared",

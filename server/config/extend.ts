@@ -20,6 +20,7 @@ import {
   type SourceNode,
 } from "./text/node.ts";
 import { parsedInPieces } from "./text/pieces.ts";
+import { formerPreset } from "./papers.ts";
 import { presetFile, presetIds } from "./presets.ts";
 import { unknownName, type Report } from "./check/report.ts";
 import { parsedBefore, parseSource, type SourceFile } from "./text/source.ts";
@@ -239,6 +240,14 @@ function missing(name: string, frame: Frame, item: SourceNode, key: string): Par
       at: item.origin,
     };
   }
+  const former = formerPreset(name);
+  if (former !== undefined)
+    return {
+      rule: "extends",
+      message: `\`${name}\` is no longer a preset: it was a placeholder for the paper "${former.title}". Extend \`grpo\`, as it did, and choose what replaces it. ${former.follows}`,
+      key,
+      at: item.origin,
+    };
   const { hint, fixes } = unknownName(name, presetIds(), item.origin);
   return {
     rule: "extends",

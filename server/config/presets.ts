@@ -9,9 +9,10 @@ import { parseSource } from "./text/source.ts";
 
 /** The header of a preset's file, under the key `preset`, which only these files may have. */
 const headerSchema = z.strictObject({
-  title: z.string(),
-  /** Rows of the project's catalogue of published methods, e.g. `0-06`. */
-  rows: z.array(z.string()).default([]),
+  /** Of a preset of no paper, or where the first paper's title is not its name. */
+  title: z.string().optional(),
+  /** Titles as published; each is in papers/papers.yaml. */
+  papers: z.array(z.string()).default([]),
   /** What a diagnostic or a simulation shows, `follows` says by which command. */
   kind: z.enum(["method", "recipe", "baseline", "diagnostic", "simulation"]),
   status: z.enum(["exact", "approximate", "piece"]),
@@ -20,6 +21,7 @@ const headerSchema = z.strictObject({
 });
 
 export interface Preset extends z.output<typeof headerSchema> {
+  readonly title: string;
   readonly id: string;
   readonly file: string;
   readonly extends: string | null;
@@ -73,15 +75,17 @@ function readPreset(file: string): Preset {
   const { root } = parseSource(file, readFileSync(file, "utf8"), origin);
   const header = child(root, "preset");
   const parsed = headerSchema.safeParse(header === undefined ? undefined : toJson(header));
-  if (!parsed.success || root?.kind !== "map") {
+  const title = parsed.data?.title ?? parsed.data?.papers[0];
+  if (!parsed.success || root?.kind !== "map" || title === undefined) {
     throw new UserError("the preset's header is missing or incomplete", {
       file,
-      action: "Write title, rows, kind, status and follows under `preset`.",
+      action: "Write papers (or title), kind, status and follows under `preset`.",
     });
   }
   const slots = [...root.entries.keys()].filter((key) => key !== "preset" && key !== "extends");
   return {
     ...parsed.data,
+    title,
     id: basename(file, ".yaml"),
     file,
     extends: textOf(child(root, "extends")) ?? null,

@@ -102,7 +102,6 @@ export const worlds: Readonly<Record<string, World>> = {
   dro: log,
   envgen: { ...making("generated"), set: ["tasks.generated.generate.every=1"] },
   eva: making("deeper", "broader"),
-  "gated-terminals": making("made"),
   ghpo: failing,
   gmpo: { both: [...moving.both, "update.mini_batch=12"] },
   gspo: moving,
@@ -110,13 +109,6 @@ export const worlds: Readonly<Record<string, World>> = {
   "hint-writer": failing,
   hicra: { text: "advantage: { token_weights: [{ use: phrases, alpha: 0.2, list: [a, e, o, t] }] }\n" },
   "human-in-the-loop": { text: "replay: { use: file, path: log.jsonl }\n" },
-  "judged-tasks": {
-    ...making("collected"),
-    set: [
-      ...(making("collected").set ?? []),
-      "tasks.collected.generate.gates=[builds, gold_passes, { use: judges, judges: [{ url: URL, model: any }], at_least: 1 }]",
-    ],
-  },
   oreo: log,
   // A response has several steps.
   "process-supervision": {
@@ -130,7 +122,6 @@ export const worlds: Readonly<Record<string, World>> = {
   "sec-released": apart,
   self: { both: ['reward.terms.right.pattern="[ -Z].*"', "rollout.prompts=8"] },
   "solution-cache": { both: ["steps=8"], tasks: few },
-  "solver-verified": making("made"),
   // An untrained policy writes no task that the environment can read.
   "syn-grpo": {
     ...making("variants"),

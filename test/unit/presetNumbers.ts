@@ -7,8 +7,8 @@ import { listPresets } from "../../server/config/presets.ts";
 import type { Json } from "../../shared/json.ts";
 
 export interface Numbers {
-  /** Rows of the catalogue that the preset stands for. */
-  readonly rows: readonly string[];
+  /** Titles of the papers that the preset implements. */
+  readonly papers: readonly string[];
   /** The rest of the config, where it is not a task and a reward. */
   readonly text?: string;
   /** By paths of keys, of names of things in lists, and of places. */
@@ -28,12 +28,12 @@ function at(tree: Json, path: string): Json | undefined {
   }, tree);
 }
 
-/** One test a preset: it stands for these rows, resolves without a finding, and has these values. */
+/** One test a preset: it implements these papers, resolves without a finding, and has these values. */
 export function presetsHave(table: Readonly<Record<string, Numbers>>): void {
-  const rowsOf = new Map(listPresets().map(({ id, rows }) => [id, rows]));
-  for (const [id, { rows, text = plain, values }] of Object.entries(table))
-    test(`${id}: the numbers of ${rows.join(" and ")}`, () => {
-      assert.deepEqual(rowsOf.get(id), rows);
+  const papersOf = new Map(listPresets().map(({ id, papers }) => [id, papers]));
+  for (const [id, { papers, text = plain, values }] of Object.entries(table))
+    test(`${id}: the numbers of ${papers.join(" and ")}`, () => {
+      assert.deepEqual(papersOf.get(id), papers);
       const { tree, diagnostics } = loadConfig(resolve("any.gradus.yaml"), {
         text: `extends: ${id}\n${text}`,
       });

@@ -1,3 +1,4 @@
+import { paperReference } from "../../config/papers.ts";
 import { listPresets } from "../../config/presets.ts";
 import { print, printJson, type Command } from "../command.ts";
 
@@ -6,7 +7,13 @@ export const command: Command = {
   configure: (program) => {
     program.option("--json", "one JSON list").action(({ json }: { json?: boolean }) => {
       const presets = listPresets();
-      if (json === true) printJson(presets.map(({ file: _, ...preset }) => preset));
+      if (json === true)
+        printJson(
+          presets.map(({ file: _, papers, ...preset }) => ({
+            ...preset,
+            papers: papers.map(paperReference),
+          })),
+        );
       else
         for (const { id, title, status } of presets)
           print(

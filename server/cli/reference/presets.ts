@@ -26,9 +26,9 @@ export function presetsPage(): string {
 /** Anchors of headings have no dots (`kimi-k1.5`). */
 const toSection = (id: string): string => `[${id}](#${id.replaceAll(".", "")})`;
 
-const section = ({ id, title, follows, status, rows }: Preset): (string | undefined)[] => [
+const section = ({ id, title, follows, status, papers }: Preset): (string | undefined)[] => [
   `## ${id}`,
-  `${title} (${status}).${rows.length === 0 ? "" : ` Rows ${rows.join(", ")} of the catalogue of published methods.`}`,
+  `${prose(title)} (${status}).${papers.length < 2 ? "" : ` Papers: ${prose(papers.join("; "))}.`}`,
   prose(follows.trim()),
   `[presets/${id}.yaml](../../presets/${id}.yaml)`,
 ];

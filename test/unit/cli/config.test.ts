@@ -301,8 +301,14 @@ describe("the catalogue", () => {
     const presets = JSON.parse((await gradus(["presets", "--json"])).stdout);
     const sec = presets.find((preset: { id: string }) => preset.id === "sec");
     assert.deepEqual(
-      [sec.rows, sec.kind, sec.status, sec.slots, sec.extends],
-      [["0-06"], "method", "exact", ["curriculum"], "grpo"],
+      [sec.papers, sec.kind, sec.status, sec.slots, sec.extends],
+      [
+        [{ title: "Self-Evolving Curriculum for LLM Reasoning", arxiv: "2505.14970" }],
+        "method",
+        "exact",
+        ["curriculum"],
+        "grpo",
+      ],
     );
   });
 

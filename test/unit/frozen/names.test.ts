@@ -8,6 +8,7 @@ import * as contributions from "../../../shared/contributions.ts";
 import { kinds } from "../../../shared/log/records.ts";
 import { metrics } from "../../../shared/metrics.ts";
 import { errorCodes } from "../../../shared/protocol.ts";
+import { formerPresets } from "../../../server/config/papers.ts";
 import { listPresets } from "../../../server/config/presets.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { rules } from "../../../server/rules/index.ts";
@@ -40,10 +41,7 @@ test("methods by slot, with their aliases and parameters", () => {
 });
 
 test("presets, metrics and rules", () => {
-  assertFrozen(
-    "presets",
-    listPresets().map(({ id }) => id),
-  );
+  assertFrozen("presets", [...listPresets().map(({ id }) => id), ...formerPresets()]);
   assertFrozen(
     "metrics",
     metrics.flatMap(({ name, unit, better, aliases = {} }) => [

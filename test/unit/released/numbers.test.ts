@@ -3,7 +3,7 @@ import { presetsHave } from "../presetNumbers.ts";
 
 presetsHave({
   prime: {
-    rows: ["1-04"],
+    papers: ["Process Reinforcement through Implicit Rewards"],
     values: {
       "rollout.group": 4,
       "curriculum.admission.low": 0.2,
@@ -22,7 +22,10 @@ presetsHave({
     },
   },
   remax: {
-    rows: ["1-19"],
+    papers: [
+      "ReMax: A Simple, Effective, and Efficient Reinforcement Learning Method for Aligning Large Language Models",
+      "Enhancing LLMs for Physics Problem-Solving using Reinforcement Learning with Human-AI Feedback",
+    ],
     values: {
       "rollout.group": 1,
       "rollout.top_p": 0.9,
@@ -33,7 +36,7 @@ presetsHave({
     },
   },
   gmpo: {
-    rows: [],
+    papers: ["Geometric-Mean Policy Optimization"],
     values: {
       "objective.low": 0.4,
       "objective.high": 0.4,
@@ -47,7 +50,9 @@ presetsHave({
     },
   },
   spear: {
-    rows: ["0-25"],
+    papers: [
+      "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
+    ],
     values: {
       "objective.low": 0.2,
       "objective.high": 0.28,
@@ -63,11 +68,14 @@ presetsHave({
     },
   },
   "online-dpo": {
-    rows: ["1-84", "2-41"],
+    papers: [
+      "Asynchronous RLHF: Faster and More Efficient Off-Policy RL for Language Models",
+      "RLHF Workflow: From Reward Modeling to Online RLHF",
+    ],
     values: { "objective.beta": 0.1, "objective.pairs": "best_worst", "objective.anchor": "reference" },
   },
   "tulu-3-rlvr": {
-    rows: ["4-50"],
+    papers: ["TÜLU 3: Pushing Frontiers in Open Language Model Post-Training"],
     values: {
       "advantage.baseline.lambda": 0.95,
       "advantage.gamma": 1,
@@ -89,7 +97,7 @@ presetsHave({
     },
   },
   "prefix-rft": {
-    rows: ["4-37"],
+    papers: ["Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling"],
     values: {
       "objective.dual": 3,
       "objective.entropy": 0.001,
@@ -101,7 +109,7 @@ presetsHave({
     },
   },
   self: {
-    rows: ["3-03"],
+    papers: ["The Reasoning Boundary Paradox: How Reinforcement Learning Constrains Language Models"],
     values: {
       "curriculum.admission.use": "greedy_wrong",
       "advantage.scale.epsilon": 1e-6,
@@ -115,7 +123,7 @@ presetsHave({
     },
   },
   "canon-entropy": {
-    rows: ["0-64", "3-31"],
+    papers: ["Conditional Advantage Estimation for Reinforcement Learning in Large Reasoning Models"],
     values: {
       "advantage.baseline.mu": 1,
       "advantage.baseline.alpha": 1,
@@ -132,11 +140,11 @@ presetsHave({
     },
   },
   "step-apo": {
-    rows: ["1-68"],
+    papers: ["CPL: Critical Plan Step Learning Boosts LLM Generalization in Reasoning Tasks"],
     values: { "objective.beta": 0.3, "objective.alpha": 1, "objective.pairs": "all" },
   },
   "prioritised-kl": {
-    rows: ["1-39"],
+    papers: ["Ignore the KL Penalty! Boosting Exploration on Critical Tokens to Enhance RL Fine-Tuning"],
     values: {
       "kl.0.estimator.use": "k2",
       "kl.0.coefficient": 5,

@@ -36,6 +36,7 @@ test("bundles, presets and examples are shipped without maps, stores or tests", 
     "dist/gradus.schema.json",
     "dist/docs/rules/band.md",
     "dist/docs/methods/sampler.md",
+    "papers/papers.yaml",
     "media/icon.png",
     "media/gradus.svg",
   ])

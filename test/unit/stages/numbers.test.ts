@@ -3,18 +3,20 @@ import { presetsHave } from "../presetNumbers.ts";
 
 presetsHave({
   "vision-r1-ptst": {
-    rows: ["0-88", "1-66"],
+    papers: ["Vision-R1: Incentivizing Reasoning Capability in Multimodal Large Language Models"],
     values: { "stages.suppressed.rollout": { budget: 0.5, group: 16 }, "stages.released.rollout.group": 8 },
   },
   "r1-searcher": {
-    rows: ["1-31"],
+    papers: ["R1-Searcher: Incentivizing the Search Capability in LLMs via Reinforcement Learning"],
     values: {
       "stages.form.reward.terms.form.weight": 0.5,
       "stages.answers.reward.terms.form.weight": 2,
     },
   },
   remix: {
-    rows: ["0-44", "4-32"],
+    papers: [
+      "Squeeze the Soaked Sponge: Efficient Off-policy Reinforcement Finetuning for Large Language Model",
+    ],
     values: {
       "replay.share": 0.4,
       "replay.updates": 2,
@@ -23,15 +25,15 @@ presetsHave({
     },
   },
   "qwenlong-l1": {
-    rows: ["0-02"],
+    papers: ["QwenLong-L1: Towards Long-Context Large Reasoning Models with Reinforcement Learning"],
     values: { "stages.long.on_enter.carry_over.weight": "inverse_reward", "rollout.temperature": 0.7 },
   },
   rlp: {
-    rows: ["4-01"],
+    papers: ["RLP: Reinforcement as a Pretraining Objective"],
     values: { "models.no_think.ema.decay": 0.999, "advantage.baseline.use": "leave_one_out", kl: [] },
   },
   "cure-two-stage": {
-    rows: ["0-49", "2-18"],
+    papers: ["CURE: Critical-Token-Guided Re-Concatenation for Entropy-Collapse Prevention"],
     values: {
       "rollout.group": 16,
       "stages.branching.rollout.branch": { use: "top_entropy", k: 20, children: 3 },

@@ -10,7 +10,7 @@ writeFileSync(pilots, `${JSON.stringify({ weights: { countdown: 1 }, score: 0.5 
 
 presetsHave({
   sec: {
-    rows: ["0-06"],
+    papers: ["Self-Evolving Curriculum for LLM Reasoning"],
     values: {
       "curriculum.signal.use": "mean_abs_advantage",
       "curriculum.estimator.alpha": 0.5,
@@ -18,9 +18,12 @@ presetsHave({
       "curriculum.sampler": { use: "boltzmann", temperature: 0.4 },
     },
   },
-  "sec-released": { rows: ["4-41"], values: { "curriculum.estimator.decay_unsampled": true } },
+  "sec-released": {
+    papers: ["Self-Evolving Curriculum for LLM Reasoning"],
+    values: { "curriculum.estimator.decay_unsampled": true },
+  },
   dump: {
-    rows: ["0-09", "4-29"],
+    papers: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
     values: {
       "curriculum.arms.use": "task",
       "curriculum.estimator": { use: "window", size: 300, of: "rollouts" },
@@ -28,14 +31,14 @@ presetsHave({
     },
   },
   pcl: {
-    rows: ["0-07"],
+    papers: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
     values: {
       "curriculum.arms.use": "prompt",
       "curriculum.sampler": { use: "nearest", target: 0.5, pool: 4 },
     },
   },
   cures: {
-    rows: ["0-31"],
+    papers: ["CurES: From Gradient Analysis to Efficient Curriculum Learning for Reasoning LLMs"],
     values: {
       "curriculum.signal.root": true,
       "curriculum.estimator.alpha": 1,
@@ -45,7 +48,7 @@ presetsHave({
     },
   },
   "gain-rl": {
-    rows: ["0-29"],
+    papers: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
     values: {
       "curriculum.estimator.use": "angle_concentration",
       "curriculum.sampler": {
@@ -60,7 +63,9 @@ presetsHave({
     },
   },
   "alp-gmm": {
-    rows: ["0-21"],
+    papers: [
+      "Teacher algorithms for curriculum learning of Deep RL in continuously parameterized environments",
+    ],
     values: {
       "curriculum.signal.use": "nearest_progress",
       "curriculum.sampler.fit_every": 250,
@@ -69,11 +74,13 @@ presetsHave({
     },
   },
   adcl: {
-    rows: ["0-05"],
+    papers: [
+      "Learning Like Humans: Advancing LLM Reasoning Capabilities via Adaptive Difficulty Curriculum Learning and Expert-Guided Self-Reformulation",
+    ],
     values: { "curriculum.estimator.use": "reestimate_block", "curriculum.sampler.order": "descending" },
   },
   mopps: {
-    rows: ["3-44"],
+    papers: ["Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?"],
     values: {
       "curriculum.estimator.alpha": 1,
       "curriculum.estimator.beta": 1,
@@ -82,13 +89,19 @@ presetsHave({
     },
   },
   "mopps-threshold": {
-    rows: ["3-44"],
+    papers: ["Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?"],
     values: { "curriculum.sampler": { use: "band", low: 0.3, high: 0.7, pool: 8, imagined: true } },
   },
-  self: { rows: ["3-03"], values: { "curriculum.admission.use": "greedy_wrong", kl: [] } },
-  "rif-rft": { rows: ["4-22"], values: { "curriculum.admission.use": "min_best_reward" } },
+  self: {
+    papers: ["The Reasoning Boundary Paradox: How Reinforcement Learning Constrains Language Models"],
+    values: { "curriculum.admission.use": "greedy_wrong", kl: [] },
+  },
+  "rif-rft": {
+    papers: ["Reinforcement Fine-Tuning Naturally Mitigates Forgetting in Continual Post-Training"],
+    values: { "curriculum.admission.use": "min_best_reward" },
+  },
   "rlpr-filter": {
-    rows: ["3-30"],
+    papers: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
     values: {
       "curriculum.admission.beta": 0.5,
       "curriculum.admission.decay": 0.99,
@@ -101,13 +114,18 @@ presetsHave({
     },
   },
   modomodo: {
-    rows: ["0-71", "3-16"],
+    papers: ["MoDoMoDo: Multi-Domain Data Mixtures for Multimodal LLM Reinforcement Learning"],
     text: `${plain}curriculum: { estimator: { pilots: ${pilots} } }\n`,
     values: { "curriculum.estimator.model": "quadratic", "curriculum.sampler.use": "mixture" },
   },
-  recap: { rows: ["3-21"], values: { "auxiliary.1.use": "recap", "auxiliary.1.temperature": 5 } },
+  recap: {
+    papers: ["Beyond Reasoning Gains: Mitigating General Capabilities Forgetting in Large Reasoning Models"],
+    values: { "auxiliary.1.use": "recap", "auxiliary.1.temperature": 5 },
+  },
   drive: {
-    rows: ["2-35", "4-12"],
+    papers: [
+      "DRIVE: Data Curation Best Practices for Reinforcement Learning with Verifiable Reward in Competitive Code Generation",
+    ],
     values: {
       "stages.broad.rollout.group": 8,
       "stages.broad.steps": 32,
@@ -116,7 +134,7 @@ presetsHave({
     },
   },
   "kimi-k1.5-sampling": {
-    rows: ["1-25"],
+    papers: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
     values: {
       "stages.curriculum.curriculum.sampler.order": "ascending",
       "stages.prioritised.curriculum.signal": "failure_ratio",
@@ -124,7 +142,7 @@ presetsHave({
     },
   },
   "balanced-filtering": {
-    rows: ["0-11"],
+    papers: ["Online Difficulty Filtering for Reasoning Oriented Reinforcement Learning"],
     values: {
       "curriculum.admission.low": 0.2,
       "curriculum.admission.high": 0.8,
@@ -133,7 +151,7 @@ presetsHave({
     },
   },
   prime: {
-    rows: ["1-04"],
+    papers: ["Process Reinforcement through Implicit Rewards"],
     values: {
       "curriculum.admission.low": 0.2,
       "curriculum.admission.high": 0.8,
@@ -143,7 +161,7 @@ presetsHave({
     },
   },
   "mm-eureka": {
-    rows: ["1-48"],
+    papers: ["MM-Eureka: Exploring Visual Aha Moment with Rule-based Large-scale Reinforcement Learning"],
     values: {
       "curriculum.admission.low": 0.1,
       "curriculum.admission.high": 0.9,
@@ -155,7 +173,9 @@ presetsHave({
     },
   },
   rlcs: {
-    rows: ["0-23"],
+    papers: [
+      "GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning",
+    ],
     values: {
       "curriculum.estimator.initial": null,
       "curriculum.sampler.quotas": [1, 4, 1],
@@ -167,7 +187,7 @@ presetsHave({
     },
   },
   "codev-r1": {
-    rows: ["2-24"],
+    papers: ["CodeV-R1: Reasoning-Enhanced Verilog Generation"],
     values: {
       "curriculum.admission.use": "nonzero_variance",
       "curriculum.admission.refill.use": "running_minima",
@@ -175,11 +195,13 @@ presetsHave({
     },
   },
   "vla-rl": {
-    rows: ["2-43", "3-22"],
+    papers: [
+      "VLA-RL: Towards Masterful and General Robotic Manipulation with Scalable Reinforcement Learning",
+    ],
     values: { "curriculum.signal.use": "failure_ratio", "curriculum.sampler.use": "boltzmann" },
   },
   "one-example": {
-    rows: ["0-36"],
+    papers: ["Reinforcement Learning for Reasoning in Large Language Models with One Training Example"],
     values: {
       "rollout.prompts": 128,
       "rollout.group": 8,
@@ -188,9 +210,12 @@ presetsHave({
       "objective.entropy": 0.001,
     },
   },
-  brorl: { rows: ["3-11"], values: { "rollout.group": 512 } },
+  brorl: {
+    papers: ["BroRL: Scaling Reinforcement Learning via Broadened Exploration"],
+    values: { "rollout.group": 512 },
+  },
   stepcoder: {
-    rows: ["1-58"],
+    papers: ["StepCoder: Improve Code Generation with Reinforcement Learning from Compiler Feedback"],
     values: { "curriculum.start.use": "reverse", mask: [{ use: "executed_lines" }] },
   },
 });

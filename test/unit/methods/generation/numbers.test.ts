@@ -3,7 +3,7 @@ import { presetsHave, reward } from "../../presetNumbers.ts";
 
 presetsHave({
   clpo: {
-    rows: ["0-08"],
+    papers: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
     text: reward,
     values: {
       "tasks.simpler.generate.selector.high": 0.3,
@@ -15,7 +15,7 @@ presetsHave({
     },
   },
   sws: {
-    rows: ["0-26"],
+    papers: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
     text: reward,
     values: {
       "tasks.weakness.generate.selector.use": "never_learned",
@@ -27,16 +27,21 @@ presetsHave({
     },
   },
   "webrl-tasks": {
-    rows: ["0-33"],
+    papers: ["WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning"],
     text: reward,
     values: {
       "tasks.evolved.generate.selector.use": "failures",
       "tasks.evolved.generate.gates.1": { use: "success_band", low: 0.05, high: 0.75 },
     },
   },
-  "webrl-replay": { rows: ["0-33"], values: { "replay.admission.perplexity": [1.0526, 2] } },
+  "webrl-replay": {
+    papers: ["WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning"],
+    values: { "replay.admission.perplexity": [1.0526, 2] },
+  },
   eva: {
-    rows: ["0-85"],
+    papers: [
+      "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",
+    ],
     text: reward,
     values: {
       "tasks.deeper.generate.selector.use": "reward_range",

@@ -3,7 +3,7 @@ import { presetsHave } from "../../presetNumbers.ts";
 
 presetsHave({
   ghpo: {
-    rows: ["0-13"],
+    papers: ["GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning"],
     values: {
       "guidance.amount.steps": [0.25, 0.5, 0.75],
       "guidance.context": "keep",
@@ -12,7 +12,7 @@ presetsHave({
     },
   },
   guide: {
-    rows: ["0-24"],
+    papers: ["Adaptive Guidance Accelerates Reinforcement Learning of Reasoning Models"],
     values: {
       "guidance.context": "strip",
       "guidance.ratio.use": "true_behaviour",
@@ -20,7 +20,9 @@ presetsHave({
     },
   },
   seele: {
-    rows: ["0-76"],
+    papers: [
+      "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
+    ],
     values: {
       "guidance.amount.target": 0.5,
       "guidance.amount.rounds": 4,
@@ -31,7 +33,9 @@ presetsHave({
     },
   },
   egsr: {
-    rows: ["0-05"],
+    papers: [
+      "Learning Like Humans: Advancing LLM Reasoning Capabilities via Adaptive Difficulty Curriculum Learning and Expert-Guided Self-Reformulation",
+    ],
     values: {
       "guidance.trigger.use": "all_fail",
       "guidance.context": "strip",
@@ -39,7 +43,9 @@ presetsHave({
     },
   },
   ruscarl: {
-    rows: ["0-19"],
+    papers: [
+      "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
+    ],
     values: {
       "guidance.amount.slope": 125,
       "guidance.amount.middle": 0.2,
@@ -57,7 +63,7 @@ presetsHave({
     },
   },
   ampo: {
-    rows: ["0-22"],
+    papers: ["More Than One Teacher: Adaptive Multi-Guidance Policy Optimization for Diverse Exploration"],
     values: {
       "guidance.ratio.gamma": 0.1,
       "guidance.rollouts": 2,
@@ -67,7 +73,9 @@ presetsHave({
     },
   },
   "rl-plus": {
-    rows: ["0-42", "3-41"],
+    papers: [
+      "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",
+    ],
     values: {
       "guidance.ratio.explore": 0.5,
       "guidance.rollouts": 1,
@@ -76,7 +84,7 @@ presetsHave({
     },
   },
   "rex-rag": {
-    rows: ["0-70"],
+    papers: ["REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation"],
     values: {
       "rollout.group": 5,
       "guidance.trigger": { use: "wrong", share: 0.198, after_step: 0 },
@@ -86,11 +94,11 @@ presetsHave({
     },
   },
   rlgf: {
-    rows: ["0-20", "1-57"],
+    papers: ["Learning to Generate Better Than Your LLM"],
     values: { "guidance.trigger.use": "fraction", "guidance.amount.low": 0, "guidance.amount.high": 1 },
   },
   "agent-rlvr": {
-    rows: ["0-12", "4-07"],
+    papers: ["Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards"],
     values: {
       "guidance.trigger.use": "all_fail",
       "objective.use": "dpo",
@@ -98,7 +106,7 @@ presetsHave({
     },
   },
   "prefix-rft": {
-    rows: ["4-37"],
+    papers: ["Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling"],
     values: {
       "guidance.rollouts": 1,
       "guidance.amount.low.from": 0.95,
@@ -111,7 +119,9 @@ presetsHave({
     },
   },
   relift: {
-    rows: ["0-32", "4-15"],
+    papers: [
+      "Learning What Reinforcement Learning Can't: Interleaved Online Fine-Tuning for Hardest Questions",
+    ],
     values: {
       "auxiliary.0.when.all_failed": 128,
       "auxiliary.0.place": "alone",
@@ -124,14 +134,16 @@ presetsHave({
     },
   },
   srpo: {
-    rows: ["2-61"],
+    papers: ["Unifying Group-Relative and Self-Distillation Policy Optimization via Sample Routing"],
     values: {
       route: [{ when: ["wrong", "sibling"], to: "distil" }],
       "objective.aggregate.use": "token_mean",
     },
   },
   kdrl: {
-    rows: ["0-51"],
+    papers: [
+      "KDRL: Post-Training Reasoning LLMs via Unified Knowledge Distillation and Reinforcement Learning",
+    ],
     values: {
       "kl.0.estimator.use": "k2",
       "kl.0.coefficient.from": 0.005,
@@ -139,7 +151,7 @@ presetsHave({
     },
   },
   sparkle: {
-    rows: ["0-50"],
+    papers: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
     values: {
       "guidance.amount.shares": [0, 0.25, 0.5, 0.75, 1],
       "rollout.group": 32,
@@ -147,7 +159,7 @@ presetsHave({
     },
   },
   ppe: {
-    rows: ["4-06"],
+    papers: ["Prior Prompt Engineering for Reinforcement Fine-Tuning"],
     values: { "guidance.trigger.use": "always", "guidance.source.prior": "null_examples" },
   },
 });

@@ -1,0 +1,48 @@
+import { listPapers, type Paper } from "../../config/papers.ts";
+import { exit, complain, print, printJson, type Command } from "../command.ts";
+import { colours as pc } from "../text/colours.ts";
+
+export const command: Command = {
+  name: "papers",
+  configure: (program) => {
+    program
+      .argument("[text...]", "words of a title in any order and case, or an arXiv id")
+      .option("--json", "one JSON list")
+      .action((words: readonly string[], { json }: { json?: boolean }) => {
+        const found = listPapers().filter((paper) => matches(paper, words.join(" ")));
+        if (json === true) return printJson(found);
+        if (words.length > 0 && found.length === 0) return nothing(words.join(" "));
+        found.forEach((paper) => print(words.length === 0 ? line(paper) : whole(paper)));
+      });
+  },
+};
+
+/** Every word is in the title, or the text is the paper's arXiv id, with or without its version or address. */
+function matches({ title, arxiv }: Paper, text: string): boolean {
+  const id = /(\d{4}\.\d{4,5})(v\d+)?$/.exec(text.trim())?.[1];
+  if (id !== undefined && id === arxiv) return true;
+  const folded = title.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
+}
+
+const line = ({ title, status, presets }: Paper): string =>
+  `${status.padEnd(11)}  ${title}${presets.length === 0 ? "" : pc.dim(`  ${presets.join(", ")}`)}`;
+
+function whole({ title, arxiv, status, presets, commands, follows }: Paper): string {
+  const facts = [
+    status === "none" ? "Gradus has nothing of it yet." : `status: ${status}`,
+    ...(presets.length === 0 ? [] : [`presets: ${presets.join(", ")}`]),
+    ...commands,
+    ...(follows?.split("\n") ?? []),
+  ];
+  const head = pc.bold(title) + (arxiv === undefined ? "" : ` (arXiv ${arxiv})`);
+  return [head, ...facts.map((fact) => `  ${fact}`), ""].join("\n");
+}
+
+function nothing(text: string): void {
+  complain(`No title has the words "${text}". "gradus papers" lists them all.`);
+  process.exitCode = exit.failed;
+}
