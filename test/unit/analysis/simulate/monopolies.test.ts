@@ -139,7 +139,7 @@ const isTold = (preset: string, more: string): boolean =>
 
 test("curricula that seek what always fails are told, and on the page with what guards against it", () => {
   const text = readFileSync("docs/curriculum.md", "utf8");
-  const [, section = ""] = text.split("## What always fails\n");
+  const [, section = ""] = text.split("## Why does my curriculum draw tasks that always fail?\n");
   const seeking = [...Object.keys(hardestFirst), "verified-prerequisites", "drive", "self", "gain-rl"];
   for (const name of seeking) assert.ok(section.includes(`\`${name}\``), name);
   assert.deepEqual(
