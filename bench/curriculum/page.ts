@@ -33,7 +33,7 @@ function made(kind: Result["kind"], results: readonly Result[]): string {
 
 /** What is measured: where something stands in for a method, that. */
 const sides = ({ own, other, standIn }: Claim, kind: Result["kind"]): string =>
-  `${(kind === "simulated" ? standIn : undefined) ?? own.label} beside ${other.label}`;
+  `${(kind === "simulated" ? standIn : undefined) ?? own.label} against ${other.label}`;
 
 function row(claim: Claim, finding: Finding): string {
   const { kind, what, paper } = finding;
@@ -45,51 +45,59 @@ const earlierRow = (claim: Claim, one: Earlier): string =>
 
 const head = `# The papers' claims, at this scale
 
-\`npm run bench -- curriculum\` asks the headline claims of curricula and guidance again, by simulation and by training a model
-of 0.3 million parameters, through the product itself. This page is made by it (\`--write\`) of
-[results.jsonl](../bench/curriculum/results.jsonl), one line a run; every run that stands there is not made again while
-its settings stay. What is compared with what are the configs in [sides/](../bench/curriculum/sides).
+## What does this page measure?
 
-Two sides of a claim begin, seed by seed, from the same warmed-up checkpoint and answer the same held-out tasks; an effect is
-of one seed, and its mean has a t interval over the seeds. Ratios are averaged as logarithms. At how many seeds a claim is decided
-stands in its source ([claims/](../bench/curriculum/claims)), before they are run. Who looks more than once, with more seeds or after
-the settings have changed, divides the 5 % among the looks (Bonferroni): two looks have intervals of 97.5 %. Looks and settings that
-no longer count are listed [below](#earlier-looks-and-superseded-runs). Intervals are of one claim each: of twenty, one would miss by chance.
+\`npm run bench -- curriculum\` tests the headline claims of curricula and guidance again, by simulation and by training a model
+of 0.3 million parameters, through the product itself. With \`--write\` it makes this page from
+[results.jsonl](../bench/curriculum/results.jsonl), one line a run. A run with a line there is not repeated while its settings stay
+the same. The configs in [sides/](../bench/curriculum/sides) are the sides of each comparison.
 
-**Shows** is said of real runs alone: no effect lies outside the interval, which lies on the claimed side; **but less**: what is claimed
-lies outside, too. **Does not show**: no effect lies inside, and the interval stays below half of what is claimed, or, where the paper
-gives no number, below a margin: 0.02 of success, 1.1 × of what is spent (set after these runs were made, before the next). Else it is
-**undecided**: more seeds would tell. Simulated learners are a few numbers in one world (see [curriculum.md](curriculum.md)): they show how a
-method **behaves in simulation**, and their intervals are of the chance in what is drawn, not of models. What is simulated for PCL and
-GAIN-RL is named as what it is, and no verdict is given on those methods.
+Two sides of a claim start, seed by seed, from the same warmed-up checkpoint and answer the same held-out tasks. An effect belongs to
+one seed, and its mean has a t interval over the seeds. Ratios are averaged as logarithms. The source of a claim
+([claims/](../bench/curriculum/claims)) says at how many seeds it is decided, before they are run. Every further look, with more seeds
+or after the settings have changed, divides the 5 % among the looks (Bonferroni): two looks have intervals of 97.5 %. Looks and settings
+that no longer count are listed [below](#earlier-looks-and-superseded-runs). Intervals are of one claim each: of twenty, one would miss
+by chance.
+
+## What do the verdicts mean?
+
+- **Shows** is for real runs alone: no effect is outside the interval, which is on the claimed side.
+- **But less**: the claimed value is outside, too.
+- **Does not show**: no effect is inside, and the interval stays below half of the claim, or, where the paper gives no number, below a
+  margin: 0.02 of success, 1.1 × of the cost (set after these runs were made, before the next).
+- **Undecided**: everything else; more seeds would decide.
+
+Simulated learners are a few numbers in one world (see [curriculum.md](curriculum.md)): they show how a method **behaves in
+simulation**, and their intervals are of the chance in what is drawn, not of models. For PCL and GAIN-RL the table names what is
+simulated in their place, and gives no verdict on those methods.
 
 "The same success" is 95 % of the way from the start to the lower of both ends, on curves that isotonic regression made to rise.
 
-¹ The paper's number could not be looked up again when this was written.
+¹ The paper's number could not be checked again for this page.
 `;
 
 export function page(all: readonly Result[]): Promise<string> {
   const results = latest(all);
   const lines = [
     head,
-    "## Measured",
+    "## What did we measure?",
     "",
     made("real", results),
     made("simulated", results),
     "",
-    "| what beside what | measured | the paper | here (interval) | how, seeds | verdict |",
+    "| what against what | measured | the paper | here (interval) | how, seeds | verdict |",
     "| --- | --- | --- | --- | --- | --- |",
     ...claims.flatMap((claim) => findingsOf(claim, results, all).map((finding) => row(claim, finding))),
     "",
     "## Earlier looks and superseded runs",
     "",
-    "What was seen before, by its own 95 % interval. It is why the intervals above are wider than that.",
+    "Earlier results, each with its own 95 % interval. They are why the intervals above are wider than that.",
     "",
-    "| what beside what | measured | what it was | then (95 %) | how, seeds |",
+    "| what against what | measured | what it was | then (95 %) | how, seeds |",
     "| --- | --- | --- | --- | --- |",
     ...claims.flatMap((claim) => earlierOf(claim, results, all).map((one) => earlierRow(claim, one))),
     "",
-    "## What was asked, and what is not as in the paper",
+    "## How do these runs differ from the papers?",
     "",
     ...claims.map(
       ({ id, paper, says, own, other, differs, looks }) =>

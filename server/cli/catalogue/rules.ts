@@ -17,7 +17,7 @@ export const command: Command = {
   name: "rules",
   configure: (program) => {
     program
-      .argument("[id]", "one rule: what it sees, why, and an example", knownRule)
+      .argument("[id]", "one rule: what it checks, why, and an example", knownRule)
       .option("--json", "one JSON value: id, title and why of each")
       .action((id: string | undefined, { json }: { json?: boolean }) => {
         const shown = every.filter((rule) => id === undefined || rule.id === id);

@@ -25,7 +25,7 @@ const methodsOf = (slot: SlotName): readonly Declaration[] =>
 function indexPage(slots: readonly SlotName[], where: ReadonlyMap<SlotName, Place>): string {
   return page([
     "# Methods",
-    "A slot is an independent choice of the config; a method is one way to fill it. `gradus methods` prints the same.",
+    "A slot is an independent choice of the config; a method is one way to fill it. `gradus methods SLOT` prints a slot's page.",
     table(
       ["slot", "key of the config", "is", "methods"],
       slots.map((slot) => [

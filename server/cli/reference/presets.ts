@@ -7,7 +7,7 @@ export function presetsPage(): string {
   const presets = listPresets();
   return page([
     "# Presets",
-    "`extends: <preset>` in a config takes over a preset's choices; `gradus presets` prints this list, `gradus resolve FILE` what they come to. `exact`: the source's formulas, confirmed; `approximate`: with the reason below; `piece`: a part of a method, to be combined.",
+    "`extends: <preset>` in a config takes over a preset's choices. `gradus presets` prints this list, `gradus papers TEXT` finds presets by paper, and `gradus resolve FILE` prints what a config resolves to. `exact`: the source's formulas, confirmed; `approximate`: with the reason below; `piece`: a part of a method that runs by itself.",
     table(
       ["preset", "title", "kind", "status", "chooses in", "extends"],
       presets.map(({ id, title, kind, status, slots, extends: parent }) => [

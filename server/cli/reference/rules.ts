@@ -89,8 +89,8 @@ function examplesOf({ pages, fixtures: folder, prefix = "" }: RuleSource): [stri
 
 function indexPage(examples: ReadonlyMap<string, Example>): string {
   return page([
-    "# Findings",
-    "What `gradus validate` and the editor report, by the id that stands behind each message; `gradus rules` prints the same. An error keeps a run from starting; a warning is of a config that runs and surely is not what was meant. Of a file of verl, TRL or OpenRLHF an error is what the framework refuses, whenever it does.",
+    "# Rules",
+    "What `gradus validate` and the editor check, by the id at the end of each message; `gradus rules` prints the same list. An error keeps a run from starting. A warning is about a config that runs and is almost certainly not what was meant. In a file of verl, TRL or OpenRLHF, an error is what the framework refuses, at any time.",
     ...sources.flatMap(({ heading, pages }) => [
       `## ${heading}`,
       table(
@@ -110,11 +110,9 @@ const rulePage = ({ id, title, why }: RulePage, example: Example | undefined): s
     `# ${title}`,
     example === undefined ? code(id) : `${code(id)}: ${example.severities.join(", ")}`,
     prose(why),
-    ...(example === undefined ? [] : ["## It is reported here", fenced(example.fires, example.language)]),
-    ...(example?.silent === undefined
-      ? []
-      : ["## It is not reported here", fenced(example.silent, example.language)]),
-    "[All findings](README.md)",
+    ...(example === undefined ? [] : ["## Reported", fenced(example.fires, example.language)]),
+    ...(example?.silent === undefined ? [] : ["## Not reported", fenced(example.silent, example.language)]),
+    "[All rules](README.md)",
   ]);
 
 const fenced = (text: string, language: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
