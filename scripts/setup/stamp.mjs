@@ -4,19 +4,8 @@ import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, statSyn
 import { join } from "node:path";
 import { modulesOf, readJson, recordFile, sha256 } from "./places.mjs";
 
-/** What the bundle and its pages are made of. */
-export const bundleSources = [
-  "esbuild.mjs",
-  "package.json",
-  "extension",
-  "papers",
-  "presets",
-  "server",
-  "shared",
-  "test/fixtures/config/rules",
-  "test/fixtures/foreign/rules",
-  "webviews",
-];
+/** What the bundle is made of. */
+export const bundleSources = ["esbuild.mjs", "package.json", "extension", "server", "shared", "webviews"];
 
 /** Name, size and time of every file below: changes with any edit, removal or switch of branch; reads no contents. */
 export function fingerprint(root, names = bundleSources) {

@@ -177,7 +177,8 @@ for (const kind of ["vsix", "tarball"] as const)
         const [starter = ""] = readdirSync(folder).filter((name) => name.endsWith(".gradus.yaml"));
         answer(["validate", starter], { bundles: true });
         answer(["resolve", starter], { bundles: true });
-        for (const words of [["methods"], ["presets"], ["schema"], ["rules"]]) answer(words);
+        for (const words of [["methods"], ["presets"], ["papers"], ["schema"], ["rules"]]) answer(words);
+        assert.match(answer(["rules", "band"]), /^# /);
         answer(["doctor"], { statuses: [0, 1] });
         const trl =
           "model_name_or_path: Qwen/Qwen2.5-0.5B\ndataset_name: trl-lib/tldr\nnum_generations: 8\nmax_completion_length: 64\nlearning_rate: 1.0e-6\n";
