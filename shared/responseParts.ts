@@ -1,12 +1,12 @@
 /** A response as the pieces it is made of: what was given or taken over, what the policy had written before, and what behind it. */
 import { plural } from "./format.ts";
 import type { RolloutRow } from "./rollouts.ts";
+import type { Origin } from "./rollouts/fields.ts";
 import { onLines } from "./turnTexts.ts";
 
 /** observed: said to the policy between two attempts. */
-export type PartKind = "given" | "written" | "observed";
 export interface ResponsePart {
-  readonly kind: PartKind;
+  readonly kind: Origin;
   readonly text: string;
 }
 
@@ -47,7 +47,7 @@ export const isMarked = (parts: readonly ResponsePart[]): boolean =>
   parts.some(({ kind }) => kind !== "written");
 
 /** What stands around a piece where only text can tell them apart. */
-export const brackets: Readonly<Record<PartKind, readonly [open: string, close: string]>> = {
+export const brackets: Readonly<Record<Origin, readonly [open: string, close: string]>> = {
   written: ["", ""],
   given: ["⟦", "⟧"],
   observed: ["⟪", "⟫"],
@@ -63,7 +63,7 @@ export interface TokenTally {
 }
 
 /** "4 given tokens do not train", "all 12 written tokens train", "2 of 4 given tokens train". */
-function trainsText(kind: PartKind, { tokens, trained }: TokenTally): string {
+function trainsText(kind: Origin, { tokens, trained }: TokenTally): string {
   const all = plural(tokens, `${kind} token`);
   const verb = tokens === 1 ? "trains" : "train";
   if (trained === 0) return `${all} ${tokens === 1 ? "does" : "do"} not train`;

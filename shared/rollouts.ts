@@ -5,6 +5,15 @@
 import { UserError, messageOf } from "./errors.ts";
 import type { TermDetails } from "./criteria.ts";
 import type { JsonObject } from "./json.ts";
+import { tokenKeys, type Column, type ColumnWith, type TokenKey } from "./rollouts/columns.ts";
+import {
+  origins,
+  type Finish,
+  type Origin,
+  type ResponseOrigin,
+  type RolloutSource,
+  type RolloutUse,
+} from "./rollouts/fields.ts";
 
 /** A number that may be non-finite on the wire, or null where no value exists. */
 export type WireNumber = number | "NaN" | "Infinity" | "-Infinity";
@@ -14,7 +23,25 @@ export type MaybeNumber = WireNumber | null;
 export type WireReward =
   WireNumber | null | { readonly level: "token" | "step" | "turn"; readonly values: readonly MaybeNumber[] };
 
-export interface RolloutRow {
+/** Lists of the columns whose entries are not numbers that may be missing. */
+interface Entries {
+  readonly tokens: number;
+  readonly origin: Origin;
+  readonly mask: number;
+  readonly versions: number | null;
+  readonly context: number;
+  readonly train_context: number;
+}
+type EntryOf<Name extends Column> = Name extends keyof Entries ? Entries[Name] : MaybeNumber;
+
+/** What a row has of each column. */
+type RowLists = {
+  readonly [Name in Column]?: Name extends ColumnWith<{ per: "row" }>
+    ? EntryOf<Name>
+    : readonly EntryOf<Name>[];
+};
+
+export interface RolloutRow extends RowLists {
   readonly run?: string;
   readonly step: number;
   readonly group: string;
@@ -28,24 +55,9 @@ export interface RolloutRow {
   };
   readonly prompt?: string;
   readonly response?: string;
-  readonly finish?: "stop" | "length" | "error";
-  readonly source?: "self" | "guided" | "teacher" | "dataset" | "replay";
-  readonly use?: "train" | "estimate" | "evaluate";
-  readonly tokens?: readonly number[];
-  readonly origin?: readonly ("written" | "given" | "observed")[];
-  readonly mask?: readonly number[];
-  readonly versions?: readonly (number | null)[];
-  readonly logp_old?: readonly MaybeNumber[];
-  readonly logp_sampled?: readonly MaybeNumber[];
-  readonly logp_new?: readonly MaybeNumber[];
-  readonly logp_ref?: readonly MaybeNumber[];
-  readonly logp_proximal?: readonly MaybeNumber[];
-  readonly entropy?: readonly MaybeNumber[];
-  readonly values?: readonly MaybeNumber[];
-  readonly sum_pi_squared?: readonly MaybeNumber[];
-  readonly returns?: readonly MaybeNumber[];
-  readonly context?: readonly number[];
-  readonly train_context?: readonly number[];
+  readonly finish?: Finish;
+  readonly source?: RolloutSource;
+  readonly use?: RolloutUse;
   readonly turns?: readonly {
     readonly role: string;
     readonly agent?: string;
@@ -54,7 +66,7 @@ export interface RolloutRow {
     /** What it says, where a run wrote it. */
     readonly text?: string;
     /** Of an attempt: how it ended. */
-    readonly finish?: "stop" | "length" | "error";
+    readonly finish?: Finish;
   }[];
   /** Attempts that the episode might have, where it might have several. */
   readonly tries?: number;
@@ -86,9 +98,7 @@ export interface RolloutRow {
     /** Success by share of help, as fitted: chance + (1 − chance) / (1 + exp(−slope (share − middle))). */
     readonly curve?: { readonly chance: number; readonly slope: number; readonly middle: number };
     /** Of its given and its written tokens, how many there are and how many train. */
-    readonly trains?: Readonly<
-      Record<"given" | "written", { readonly tokens: number; readonly trained: number }>
-    >;
+    readonly trains?: Readonly<Record<ResponseOrigin, { readonly tokens: number; readonly trained: number }>>;
   };
   /** Of the step's rollouts that train the share that was helped, and of its plain ones the share that failed. */
   readonly mixture?: { readonly explored: number; readonly errors: number };
@@ -101,12 +111,7 @@ export interface RolloutRow {
   /** By term, what it says of each criterion, where it judges by such. */
   readonly details?: Readonly<Record<string, TermDetails>>;
   readonly reward?: MaybeNumber;
-  /** Reward of a reference answer to the same task, e.g. the greedy one. */
-  readonly reward_baseline?: MaybeNumber;
-  /** Log-ratio to the anchor of another task's response behind this prompt: what KTO compares with. */
-  readonly mismatched_log_ratio?: MaybeNumber;
   readonly advantage?: MaybeNumber;
-  readonly advantages?: readonly MaybeNumber[];
   readonly admitted?: boolean;
   /** Of a step's first rollout: what the step's curriculum learned beside its groups, for a replay of the history. */
   readonly curriculum?: unknown;
@@ -127,25 +132,6 @@ export const toWire = (value: number): WireNumber =>
 
 /** The number a wire value stands for; null becomes NaN. */
 export const fromWire = (value: MaybeNumber): number => (value === null ? Number.NaN : Number(value));
-
-/** Per-token keys of a row: where present, all are as long as one another. */
-export const tokenKeys = [
-  "tokens",
-  "origin",
-  "mask",
-  "versions",
-  "logp_old",
-  "logp_sampled",
-  "logp_new",
-  "logp_ref",
-  "logp_proximal",
-  "entropy",
-  "values",
-  "sum_pi_squared",
-  "returns",
-  "advantages",
-] as const;
-export type TokenKey = (typeof tokenKeys)[number];
 
 /** Where a row stands, for messages. `line` is 0-based. */
 export interface RowPlace {
@@ -196,28 +182,20 @@ const refusal = (place: RowPlace, message: string, action: string, cause?: unkno
     ...(cause === undefined ? {} : { cause }),
   });
 
-const origins = ["written", "given", "observed"];
-const elementChecks: Readonly<
-  Record<TokenKey, { readonly ok: (value: unknown) => boolean; readonly what: string }>
-> = {
+interface Entry {
+  readonly ok: (value: unknown) => boolean;
+  readonly what: string;
+}
+const isOrigin = (value: unknown): boolean => origins.some((word) => word === value);
+const quotedOrigins = origins.map((word) => `"${word}"`);
+const entries: Readonly<Partial<Record<TokenKey, Entry>>> = {
   tokens: { ok: Number.isInteger, what: "token ids" },
-  origin: {
-    ok: (value) => typeof value === "string" && origins.includes(value),
-    what: '"written", "given" or "observed"',
-  },
+  origin: { ok: isOrigin, what: `${quotedOrigins.slice(0, -1).join(", ")} or ${quotedOrigins.at(-1)}` },
   mask: { ok: (value) => value === 0 || value === 1 || value === true || value === false, what: "0 or 1" },
   versions: { ok: (value) => value === null || Number.isInteger(value), what: "whole numbers or null" },
-  logp_old: { ok: isMaybeNumber, what: "numbers or null" },
-  logp_sampled: { ok: isMaybeNumber, what: "numbers or null" },
-  logp_new: { ok: isMaybeNumber, what: "numbers or null" },
-  logp_ref: { ok: isMaybeNumber, what: "numbers or null" },
-  logp_proximal: { ok: isMaybeNumber, what: "numbers or null" },
-  entropy: { ok: isMaybeNumber, what: "numbers or null" },
-  values: { ok: isMaybeNumber, what: "numbers or null" },
-  sum_pi_squared: { ok: isMaybeNumber, what: "numbers or null" },
-  returns: { ok: isMaybeNumber, what: "numbers or null" },
-  advantages: { ok: isMaybeNumber, what: "numbers or null" },
 };
+/** Of the other columns. */
+const numberEntry: Entry = { ok: isMaybeNumber, what: "numbers or null" };
 
 function checkTokenArrays(row: Readonly<Record<string, unknown>>, place: RowPlace): void {
   let first: { readonly key: string; readonly length: number } | undefined;
@@ -230,11 +208,12 @@ function checkTokenArrays(row: Readonly<Record<string, unknown>>, place: RowPlac
         `"${key}" must be a list with one entry per token`,
         "Write a list, or leave the key out.",
       );
-    const wrong = values.findIndex((value) => !elementChecks[key].ok(value));
+    const { ok, what } = entries[key] ?? numberEntry;
+    const wrong = values.findIndex((value) => !ok(value));
     if (wrong >= 0)
       throw refusal(
         place,
-        `"${key}" holds ${JSON.stringify(values[wrong])} at place ${wrong}, where only ${elementChecks[key].what} may stand`,
+        `"${key}" holds ${JSON.stringify(values[wrong])} at place ${wrong}, where only ${what} may stand`,
         "Mend the row.",
       );
     if (first === undefined) first = { key, length: values.length };

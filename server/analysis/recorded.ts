@@ -3,12 +3,13 @@ import { UserError } from "../../shared/errors.ts";
 import {
   fromWire,
   parseRollout,
-  tokenKeys,
   type MaybeNumber,
   type RolloutRow,
   type RowPlace,
 } from "../../shared/rollouts.ts";
+import { tokenKeys, type ColumnWith } from "../../shared/rollouts/columns.ts";
 import { numbered, offsetsOf, raggedOf } from "../core/rows/batch.ts";
+import { rowColumnsBy, tokenColumns } from "../core/rows/columns.ts";
 import type { TaskConfig } from "../core/config/resolved.ts";
 import { jsonLines } from "../lib/jsonLines.ts";
 import type { TermValue } from "../core/slots/reward.ts";
@@ -95,22 +96,10 @@ export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): Rollout
   };
 }
 
-type NumberKey =
-  | "logp_old"
-  | "logp_sampled"
-  | "logp_new"
-  | "logp_ref"
-  | "logp_proximal"
-  | "entropy"
-  | "values"
-  | "sum_pi_squared"
-  | "returns"
-  | "advantages";
-
 /** A per-token column; NaN on rows that lack it. undefined where no row has it. */
 export function columnOfRows(
   rows: readonly RolloutRow[],
-  key: NumberKey,
+  key: ColumnWith<{ per: "token"; dtype: "float64" }>,
   offsets: Int32Array,
 ): Float64Array | undefined {
   if (rows.every((row) => row[key] === undefined)) return undefined;
@@ -122,27 +111,20 @@ export function columnOfRows(
   return column;
 }
 
-function columnsOf(rows: readonly RolloutRow[], offsets: Int32Array): TokenColumns {
-  const keys = ["logp_old", "logp_sampled", "entropy", "values", "sum_pi_squared", "returns"] as const;
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const column = columnOfRows(rows, key, offsets);
-      return column === undefined ? [] : [[key, column]];
-    }),
+/** Versions count the weights of the run that wrote them: in another they mean nothing. */
+const columnsOf = (rows: readonly RolloutRow[], offsets: Int32Array): TokenColumns =>
+  tokenColumns(
+    (name) => columnOfRows(rows, name, offsets),
+    () => undefined,
   );
-}
 
 /** Numbers of whole rows, as far as any row has them. */
-function rowColumnsOf(rows: readonly RolloutRow[]): Pick<Batch, "rowColumns"> {
-  const known = (["reward_baseline", "mismatched_log_ratio"] as const).filter((key) =>
-    rows.some((row) => row[key] !== undefined),
+export const rowColumnsOf = (rows: readonly RolloutRow[]): Pick<Batch, "rowColumns"> =>
+  rowColumnsBy((name) =>
+    rows.some((row) => (row[name] ?? null) !== null)
+      ? Float64Array.from(rows, (row) => fromWire(row[name] ?? null))
+      : undefined,
   );
-  if (known.length === 0) return {};
-  const columns = known.map(
-    (key) => [key, Float64Array.from(rows, (row) => fromWire(row[key] ?? null))] as const,
-  );
-  return { rowColumns: Object.fromEntries(columns) };
-}
 
 /** The rows as one batch. The mask is the recorded one, else the written tokens. */
 export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskConfig[]): Batch {

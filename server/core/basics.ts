@@ -23,7 +23,7 @@ export interface Stateful {
   load(saved: Saved): void;
 }
 
-export type Finish = "stop" | "length" | "error";
+export type { Finish } from "../../shared/rollouts/fields.ts";
 
 /** policy | reference | previous | ema | a name in `models`; with `@<name>` behind it, that model behind other contexts of the batch. */
 export type Model = string;

@@ -1,4 +1,5 @@
 /** What a rollout keeps of the help that it had. */
+import type { ResponseOrigin } from "../../shared/rollouts/fields.ts";
 
 /** What the rollouts were that train in one step. */
 export interface StepMixture {
@@ -27,9 +28,7 @@ export interface HelpRecord {
   readonly error_rate?: number;
   readonly curve?: HelpCurve;
   /** Of a recorded rollout: of its given and its written tokens, how many there are and how many train. */
-  readonly trains?: Readonly<
-    Record<"given" | "written", { readonly tokens: number; readonly trained: number }>
-  >;
+  readonly trains?: Readonly<Record<ResponseOrigin, { readonly tokens: number; readonly trained: number }>>;
 }
 
 /** What guidance keeps with a rollout. */

@@ -1,4 +1,5 @@
 /** The models that a run drives, and all that is asked of one. Nobody outside engine/ sees a tensor. */
+import type { ColumnWith } from "../../shared/rollouts/columns.ts";
 import type { Batch } from "./rollouts.ts";
 import type { Finish, Model } from "./basics.ts";
 import type { Random } from "../lib/random.ts";
@@ -10,8 +11,7 @@ export type Channel =
   | "entropy"
   | "logsumexp"
   | "mean_logp"
-  /** Σ over the vocabulary of π²: how likely two draws are the same word. */
-  | "sum_pi_squared"
+  | ColumnWith<{ scored: true }>
   /** Log-prob of the likeliest word: 0 at most, and that of the token where greedy decoding would have written it. */
   | "greedy"
   /** The model's own log-prob of the word that the other model finds likeliest. */

@@ -1,15 +1,15 @@
 /** Rollouts as columns: typed arrays with row offsets, and a record a row; never an object per token. */
 import type { Arm, Finish } from "./basics.ts";
+import type { ColumnArray, ColumnWith } from "../../shared/rollouts/columns.ts";
+import type { RolloutSource, RolloutUse } from "../../shared/rollouts/fields.ts";
 import type { Task } from "./task.ts";
 import type { GuidedRecord } from "./help.ts";
 import type { Turn } from "./slots/turn.ts";
 
-export type RolloutSource = "self" | "guided" | "teacher" | "dataset" | "replay";
-
-export type RolloutUse = "train" | "estimate" | "evaluate";
+export type { RolloutSource, RolloutUse };
 
 /** `origin` column values. Only `written` tokens train unless the config says otherwise; `observed` never do. */
-export const origin = { written: 0, given: 1, observed: 2 } as const;
+export { origin } from "../../shared/rollouts/fields.ts";
 
 /** What a row is, apart from its tokens. */
 export interface RolloutRecord extends GuidedRecord {
@@ -43,29 +43,13 @@ export interface Ragged {
   readonly values: Int32Array;
 }
 
-/** Columns that may be absent; all per token, aligned with `Batch.tokens`. NaN where a value does not exist. */
-export interface TokenColumns {
-  /** Behaviour model at T = 1, unfiltered. */
-  readonly logp_old?: Float64Array;
-  /** The distribution that was drawn from. */
-  readonly logp_sampled?: Float64Array;
-  readonly entropy?: Float64Array;
-  readonly values?: Float64Array;
-  /** The weights' version that wrote each token. */
-  readonly versions?: Int32Array;
-  /** Σ over the vocabulary of π², of the distribution that wrote each token. */
-  readonly sum_pi_squared?: Float64Array;
-  /** What a value loss regresses on, where somebody recorded it. */
-  readonly returns?: Float64Array;
-}
+/** Columns that may be absent; all per token, aligned with `Batch.tokens`. NaN (a version −1) where a value does not exist. */
+export type TokenColumns = {
+  readonly [Name in ColumnWith<{ per: "token"; batch: "column" }>]?: ColumnArray<Name>;
+};
 
 /** Columns that may be absent; one number per row, NaN where there is none. */
-export interface RowColumns {
-  /** Reward of a reference answer to the same task, e.g. the greedy one. */
-  readonly reward_baseline?: Float64Array;
-  /** Log-ratio, to the objective's anchor, of another task's response behind this row's prompt: of one update. */
-  readonly mismatched_log_ratio?: Float64Array;
-}
+export type RowColumns = { readonly [Name in ColumnWith<{ per: "row" }>]?: ColumnArray<Name> };
 
 export interface Batch {
   /** Number of rows (rollouts). */

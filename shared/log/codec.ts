@@ -2,16 +2,9 @@
 import { endianness } from "node:os";
 import { UserError } from "../errors.ts";
 import { toWire } from "../rollouts.ts";
+import { logColumns, type LogColumn } from "../rollouts/columns.ts";
 import { crc32 } from "./crc32.ts";
-import {
-  kinds,
-  logVersion,
-  magic,
-  type ColumnName,
-  type Kind,
-  type LogRecord,
-  type RolloutRecordLog,
-} from "./records.ts";
+import { kinds, logVersion, magic, type Kind, type LogRecord, type RolloutRecordLog } from "./records.ts";
 import { conforms } from "./schema.ts";
 
 export const headerBytes = magic.length + 4;
@@ -24,28 +17,11 @@ export const maxPayloadBytes = 1024 * 1024 * 1024;
 export type ColumnType = "int32" | "float32" | "float64" | "uint8";
 export type ColumnArray = Int32Array | Float32Array | Float64Array | Uint8Array;
 export interface ColumnHeader {
-  readonly name: ColumnName;
+  readonly name: LogColumn;
   readonly type: ColumnType;
   readonly length: number;
 }
 
-const columnOrder: readonly ColumnName[] = [
-  "tokens",
-  "origin",
-  "mask",
-  "versions",
-  "logp_old",
-  "logp_sampled",
-  "logp_new",
-  "logp_ref",
-  "logp_proximal",
-  "entropy",
-  "values",
-  "sum_pi_squared",
-  "advantages",
-  "context",
-  "train_context",
-];
 /** Bytes of one element of a column. */
 const bytesOf: Readonly<Record<ColumnType, number>> = { int32: 4, float32: 4, float64: 8, uint8: 1 };
 
@@ -84,7 +60,7 @@ function payloadOf(record: LogRecord): Buffer {
     const { kind: _, ...fields } = record;
     return Buffer.from(wireJson(fields));
   }
-  const present = columnOrder.flatMap((name) => {
+  const present = logColumns.flatMap((name) => {
     const column = record.columns[name];
     return column === undefined ? [] : [{ name, column }];
   });
@@ -144,7 +120,7 @@ export interface RolloutHead {
   readonly index: number;
   readonly row: RolloutRecordLog["row"];
   /** Elements of each column. */
-  readonly lengths: Readonly<Partial<Record<ColumnName, number>>>;
+  readonly lengths: Readonly<Partial<Record<LogColumn, number>>>;
 }
 export type PlainRecord = Exclude<LogRecord, RolloutRecordLog>;
 
@@ -228,14 +204,14 @@ function rolloutLayout(payload: Buffer) {
 
 function rolloutHead(payload: Buffer): RolloutHead {
   const { step, index, row, columns } = rolloutLayout(payload);
-  const lengths: Partial<Record<ColumnName, number>> = {};
+  const lengths: Partial<Record<LogColumn, number>> = {};
   for (const { name, length } of columns) lengths[name] = length;
   return { kind: "rollout", step, index, row, lengths };
 }
 
 function wholeRollout(payload: Buffer): RolloutRecordLog {
   const { step, index, row, columns: layout } = rolloutLayout(payload);
-  const columns: Partial<Record<ColumnName, ColumnArray>> = {};
+  const columns: Partial<Record<LogColumn, ColumnArray>> = {};
   for (const { name, type, start, end } of layout)
     columns[name] = columnFrom(type, payload.subarray(start, end));
   return { kind: "rollout", step, index, row, columns };
@@ -252,4 +228,4 @@ function columnHeader(item: unknown): ColumnHeader {
 }
 
 /** Columns that a later version adds are kept under their own names. */
-const isColumnName = (name: unknown): name is ColumnName => typeof name === "string";
+const isColumnName = (name: unknown): name is LogColumn => typeof name === "string";

@@ -24,9 +24,23 @@ KINDS = {
     "checkpoint": 7, "stage": 8, "acknowledge": 9, "end": 10, "commit": 11, "task": 12,
     "criteria": 13,
 }
+# The logged columns of the table in shared/rollouts/columns.ts: a test compares the two.
 COLUMNS = (
-    "tokens", "origin", "mask", "versions", "logp_old", "logp_sampled", "logp_new", "logp_ref",
-    "logp_proximal", "entropy", "values", "sum_pi_squared", "advantages", "context", "train_context",
+    "tokens",  # token id
+    "origin",  # 0 the policy generated it, 1 it was prefilled, 2 the environment said it
+    "mask",  # 1 where it trains
+    "versions",  # number of the weights that wrote it; -1: none did
+    "logp_old",  # log-prob by the model that generated, at temperature 1, unfiltered
+    "logp_sampled",  # log-prob in the distribution that was drawn from
+    "logp_new",  # log-prob by the weights as they are now
+    "logp_ref",  # log-prob by the reference
+    "logp_proximal",  # log-prob by the weights before the step's updates
+    "entropy",  # entropy of the model that generated, in nats
+    "values",  # value of the state before the token
+    "sum_pi_squared",  # sum over the vocabulary of squared probabilities, at temperature 1
+    "advantages",  # the advantage it trained with
+    "context",  # token ids in front of the row when it was generated
+    "train_context",  # token ids in front of the row when it trains, where others
 )
 FORMATS = {"int32": "i", "float32": "f", "float64": "d", "uint8": "B"}
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -10,6 +10,7 @@
 import type { Criterion, Met } from "../criteria.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { RolloutRow } from "../rollouts.ts";
+import type { LogColumn } from "../rollouts/columns.ts";
 
 export const magic = "GRADUSLG";
 export const logVersion = 1;
@@ -80,12 +81,12 @@ export interface RolloutRecordLog {
   readonly kind: "rollout";
   readonly step: number;
   readonly index: number;
-  readonly row: Omit<RolloutRow, ColumnName> & {
+  readonly row: Omit<RolloutRow, LogColumn> & {
     /** `details` in short, by term: `of` is the `id` of a criteria record of the same commit, `met` is in its order. */
     readonly judged?: Readonly<Record<string, Judged>>;
   };
   readonly columns: Readonly<
-    Partial<Record<ColumnName, Int32Array | Float32Array | Float64Array | Uint8Array>>
+    Partial<Record<LogColumn, Int32Array | Float32Array | Float64Array | Uint8Array>>
   >;
 }
 export interface Judged {
@@ -99,22 +100,6 @@ export interface CriteriaRecord {
   readonly id: string;
   readonly criteria: readonly Criterion[];
 }
-export type ColumnName =
-  | "tokens"
-  | "origin"
-  | "mask"
-  | "versions"
-  | "logp_old"
-  | "logp_sampled"
-  | "logp_new"
-  | "logp_ref"
-  | "logp_proximal"
-  | "entropy"
-  | "values"
-  | "sum_pi_squared"
-  | "advantages"
-  | "context"
-  | "train_context";
 export interface EventRecord {
   readonly kind: "event";
   readonly step: number;

@@ -1,10 +1,11 @@
 /** Attempts of episodes as rollouts of their own, and what a term said of them as one thing about the episode. */
 import { offsetsOf, raggedOf } from "../../core/rows/batch.ts";
+import { mapTokenColumns } from "../../core/rows/columns.ts";
 import type { TermAttempts } from "../../core/blocks/rollout.ts";
 import type { Turn } from "../../core/slots/turn.ts";
 import type { TermValue, TextSpans } from "../../core/slots/reward.ts";
 import type { Level } from "../../core/basics.ts";
-import type { Batch, RolloutRecord, TokenColumns } from "../../core/rollouts.ts";
+import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import type { RewardContext, RewardTerm } from "../../core/reward.ts";
 
@@ -71,12 +72,6 @@ function sliced(batch: Batch, of: readonly Attempt[]): Batch {
     return into;
   };
   const size = offsets.at(-1)!;
-  const { versions, ...floats } = batch.columns;
-  const columns: TokenColumns = Object.fromEntries(
-    Object.entries(floats).flatMap(([name, values]) =>
-      values === undefined ? [] : [[name, cut(values, new Float64Array(size))]],
-    ),
-  );
   const { offsets: begins, values: before } = batch.context;
   return {
     rows: of.length,
@@ -84,7 +79,11 @@ function sliced(batch: Batch, of: readonly Attempt[]): Batch {
     tokens: cut(batch.tokens, new Int32Array(size)),
     origin: cut(batch.origin, new Uint8Array(size)),
     mask: cut(batch.mask, new Uint8Array(size)),
-    columns: { ...columns, ...(versions && { versions: cut(versions, new Int32Array(size)) }) },
+    columns: mapTokenColumns(
+      batch.columns,
+      (values) => cut(values, new Float64Array(size)),
+      (values) => cut(values, new Int32Array(size)),
+    ),
     context: raggedOf(
       of.map(({ row }, i) => [
         ...before.subarray(begins[row], begins[row + 1]),

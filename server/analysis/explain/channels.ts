@@ -1,10 +1,10 @@
 /** Channels as recorded rollouts have them: under the keys of the format, or under a channel's own name. */
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
+import type { ColumnWith } from "../../../shared/rollouts/columns.ts";
 import { columnOfRows } from "../recorded.ts";
 import type { Channel } from "../../core/policy.ts";
 
-type Recorded = "logp_new" | "logp_ref" | "logp_proximal" | "entropy" | "values";
-const keys: Readonly<Partial<Record<Channel, Recorded>>> = {
+const keys: Readonly<Partial<Record<Channel, ColumnWith<{ per: "token"; dtype: "float64" }>>>> = {
   logp: "logp_new",
   entropy: "entropy",
   "head:value": "values",

@@ -1,13 +1,16 @@
 /** A step's rollouts as its run's log has them, ready to be scored again. */
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { RecordReader } from "../../../shared/log/recordAt.ts";
-import type { ColumnName, RolloutRecordLog } from "../../../shared/log/records.ts";
-import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import type { RolloutRecordLog } from "../../../shared/log/records.ts";
+import { columnsWith, type LogColumn } from "../../../shared/rollouts/columns.ts";
+import type { RolloutRow } from "../../../shared/rollouts.ts";
 import { numbered, offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
-import { groupKey, recordOf } from "../recorded.ts";
+import { groupKey, recordOf, rowColumnsOf } from "../recorded.ts";
 import { origin, type Batch, type TokenColumns } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
+
+const floatColumns = columnsWith({ per: "token", batch: "column", dtype: "float64", logged: true });
 
 export interface StoredStep {
   readonly step: number;
@@ -80,22 +83,22 @@ class Joined {
   }
 
   /** NaN on rows that lack it; undefined where no row has it. */
-  floats(name: ColumnName): Float64Array | undefined {
+  floats(name: LogColumn): Float64Array | undefined {
     if (!this.has(name)) return undefined;
     return this.filled(name, new Float64Array(this.size).fill(Number.NaN));
   }
-  bytes(name: ColumnName, otherwise: number): Uint8Array {
+  bytes(name: LogColumn, otherwise: number): Uint8Array {
     return this.filled(name, new Uint8Array(this.size).fill(otherwise));
   }
-  integers(name: ColumnName): Int32Array {
+  integers(name: LogColumn): Int32Array {
     return this.filled(name, new Int32Array(this.size));
   }
-  has(name: ColumnName): boolean {
+  has(name: LogColumn): boolean {
     return this.records.some(({ columns }) => columns[name] !== undefined);
   }
 
   private filled<Column extends Float64Array | Uint8Array | Int32Array>(
-    name: ColumnName,
+    name: LogColumn,
     column: Column,
   ): Column {
     this.records.forEach(({ columns }, row) => {
@@ -112,7 +115,6 @@ function piecesOf(rows: readonly RolloutRow[], joined: Joined): Omit<Batch, "rec
   const mask = joined.has("mask")
     ? joined.bytes("mask", 1)
     : origins.map((kind) => (kind === origin.written ? 1 : 0));
-  const baselines = rows.map(({ reward_baseline }) => fromWire(reward_baseline ?? null));
   return {
     rows: rows.length,
     offsets,
@@ -120,9 +122,7 @@ function piecesOf(rows: readonly RolloutRow[], joined: Joined): Omit<Batch, "rec
     origin: origins,
     mask,
     columns: columnsOf(joined),
-    ...(baselines.every((value) => Number.isNaN(value))
-      ? {}
-      : { rowColumns: { reward_baseline: Float64Array.from(baselines) } }),
+    ...rowColumnsOf(rows),
     context: raggedOf(records.map(() => [])),
     ...numbered(rows.map(groupKey)),
     ...pairsOf(rows),
@@ -130,9 +130,8 @@ function piecesOf(rows: readonly RolloutRow[], joined: Joined): Omit<Batch, "rec
 }
 
 function columnsOf(joined: Joined): TokenColumns {
-  const names = ["logp_old", "logp_sampled", "entropy", "values"] as const;
   return Object.fromEntries(
-    names.flatMap((name) => {
+    floatColumns.flatMap((name) => {
       const column = joined.floats(name);
       return column === undefined ? [] : [[name, column]];
     }),

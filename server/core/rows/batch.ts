@@ -2,6 +2,7 @@
 import type { Lead } from "../slots/guidance.ts";
 import { origin, type Batch, type Ragged, type RolloutRecord, type TokenColumns } from "../rollouts.ts";
 import type { Sample } from "../policy.ts";
+import { mapRowColumns, mapTokenColumns, rowColumnsBy, tokenColumns } from "./columns.ts";
 
 /** One row before it is a row: a sample with what it belongs to. */
 export interface SampledRow {
@@ -155,19 +156,12 @@ const selectContexts = (
 ): NonNullable<Batch["contexts"]> =>
   Object.fromEntries(Object.entries(contexts).map(([name, one]) => [name, selectRagged(one, rows)]));
 
-function selectColumns(columns: TokenColumns, batch: Batch, rows: readonly number[]): TokenColumns {
-  const { versions, ...floats } = columns;
-  return {
-    ...Object.fromEntries(
-      Object.entries(floats).flatMap(([key, values]) =>
-        values === undefined ? [] : [[key, selectTokens(values, batch, rows)]],
-      ),
-    ),
-    ...(versions === undefined
-      ? {}
-      : { versions: gathered(versions, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))) }),
-  };
-}
+const selectColumns = (columns: TokenColumns, batch: Batch, rows: readonly number[]): TokenColumns =>
+  mapTokenColumns(
+    columns,
+    (values) => selectTokens(values, batch, rows),
+    (values) => gathered(values, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))),
+  );
 
 /** The batch of some rows, in the order given; its groups are numbered anew. */
 export function selectRows(batch: Batch, rows: readonly number[]): Batch {
@@ -180,9 +174,7 @@ export function selectRows(batch: Batch, rows: readonly number[]): Batch {
     origin: gathered(batch.origin, offsets, rows, new Uint8Array(size)),
     mask: gathered(batch.mask, offsets, rows, new Uint8Array(size)),
     columns: selectColumns(batch.columns, batch, rows),
-    ...(batch.rowColumns?.reward_baseline === undefined
-      ? {}
-      : { rowColumns: { reward_baseline: selectValues(batch.rowColumns.reward_baseline, rows) } }),
+    ...mapRowColumns(batch.rowColumns, (values) => selectValues(values, rows)),
     context: selectRagged(batch.context, rows),
     ...(batch.trainContext === undefined ? {} : { trainContext: selectRagged(batch.trainContext, rows) }),
     ...(batch.contexts === undefined ? {} : { contexts: selectContexts(batch.contexts, rows) }),
@@ -246,8 +238,6 @@ export function miniBatches(
   return parts;
 }
 
-const floatKeys = ["logp_old", "logp_sampled", "entropy", "values", "sum_pi_squared", "returns"] as const;
-
 /** Typed arrays one behind the other. */
 export function joined<T extends Column>(parts: readonly T[], result: T): T {
   let at = 0;
@@ -276,30 +266,13 @@ const joinedRagged = (parts: readonly Ragged[]): Ragged => ({
 export function joinBatches(batches: readonly Batch[], groups: readonly string[]): Batch {
   const size = batches.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const column = <T extends Column>(of: (batch: Batch) => T, result: T): T => joined(batches.map(of), result);
-  const floats = floatKeys.filter((key) => batches.some(({ columns }) => columns[key] !== undefined));
-  const missing = (batch: Batch): Float64Array => new Float64Array(batch.tokens.length).fill(Number.NaN);
   return {
     rows: batches.reduce((sum, { rows }) => sum + rows, 0),
     offsets: offsetsOf(batches.flatMap(lengthsOf)),
     tokens: column(({ tokens }) => tokens, new Int32Array(size)),
     origin: column(({ origin }) => origin, new Uint8Array(size)),
     mask: column(({ mask }) => mask, new Uint8Array(size)),
-    columns: {
-      ...Object.fromEntries(
-        floats.map((key) => [
-          key,
-          column((batch) => batch.columns[key] ?? missing(batch), new Float64Array(size)),
-        ]),
-      ),
-      ...(batches.some(({ columns }) => columns.versions !== undefined)
-        ? {
-            versions: column(
-              ({ columns, tokens }) => columns.versions ?? new Int32Array(tokens.length).fill(-1),
-              new Int32Array(size),
-            ),
-          }
-        : {}),
-    },
+    columns: joinedColumns(batches),
     ...joinedRows(batches),
     context: joinedRagged(batches.map(({ context }) => context)),
     ...(batches.some(({ trainContext }) => trainContext !== undefined)
@@ -309,6 +282,43 @@ export function joinBatches(batches: readonly Batch[], groups: readonly string[]
     ...numbered(groups),
     records: batches.flatMap(({ records }) => records),
   };
+}
+
+/** A column of all batches, with what is missing where a batch lacks it; undefined where all do. */
+function joinedColumn<T extends Column>(
+  parts: readonly (T | undefined)[],
+  lengths: readonly number[],
+  missing: (length: number) => T,
+): T | undefined {
+  if (parts.every((part) => part === undefined)) return undefined;
+  const result = missing(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  parts.forEach((part, i) => {
+    if (part !== undefined) result.set(part, at);
+    at += lengths[i]!;
+  });
+  return result;
+}
+
+const noNumbers = (length: number): Float64Array => new Float64Array(length).fill(Number.NaN);
+const noVersions = (length: number): Int32Array => new Int32Array(length).fill(-1);
+
+function joinedColumns(batches: readonly Batch[]): TokenColumns {
+  const lengths = batches.map(({ tokens }) => tokens.length);
+  return tokenColumns(
+    (name) =>
+      joinedColumn(
+        batches.map(({ columns }) => columns[name]),
+        lengths,
+        noNumbers,
+      ),
+    (name) =>
+      joinedColumn(
+        batches.map(({ columns }) => columns[name]),
+        lengths,
+        noVersions,
+      ),
+  );
 }
 
 /** What stands in front of the rows where they train. */
@@ -325,10 +335,7 @@ function joinedContexts(batches: readonly Batch[]): Pick<Batch, "contexts"> {
 
 /** Columns with a number per row. */
 function joinedRows(batches: readonly Batch[]): Pick<Batch, "rowColumns" | "pair"> {
-  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-  const baselines = batches.map(
-    ({ rows, rowColumns }) => rowColumns?.reward_baseline ?? new Float64Array(rows).fill(Number.NaN),
-  );
+  const lengths = batches.map(({ rows }) => rows);
   let pairs = 0;
   const pair = batches.map((batch) => {
     const start = pairs;
@@ -337,9 +344,15 @@ function joinedRows(batches: readonly Batch[]): Pick<Batch, "rowColumns" | "pair
     return own.map((number) => (number < 0 ? -1 : number + start));
   });
   return {
-    ...(batches.some(({ rowColumns }) => rowColumns?.reward_baseline !== undefined)
-      ? { rowColumns: { reward_baseline: joined(baselines, new Float64Array(rows)) } }
+    ...rowColumnsBy((name) =>
+      joinedColumn(
+        batches.map(({ rowColumns }) => rowColumns?.[name]),
+        lengths,
+        noNumbers,
+      ),
+    ),
+    ...(pairs > 0
+      ? { pair: joined(pair, new Int32Array(lengths.reduce((sum, rows) => sum + rows, 0))) }
       : {}),
-    ...(pairs > 0 ? { pair: joined(pair, new Int32Array(rows)) } : {}),
   };
 }

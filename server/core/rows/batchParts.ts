@@ -4,6 +4,7 @@
  */
 import type { Batch, Ragged, TokenColumns } from "../rollouts.ts";
 import type { Channel } from "../policy.ts";
+import { mapRowColumns, mapTokenColumns } from "./columns.ts";
 import type { Objective, ObjectiveInput, Part, RunningLoss, WholeInput } from "../loss.ts";
 
 /** Rows [first, last) of a batch and their tokens [from, to). */
@@ -48,12 +49,12 @@ function cutStats(
   return views;
 }
 
-function cutColumns({ versions, ...floats }: TokenColumns, at: Stretch): TokenColumns {
-  return {
-    ...cutStats(floats, at),
-    ...(versions === undefined ? {} : { versions: versions.subarray(at.from, at.to) }),
-  };
-}
+const cutColumns = (columns: TokenColumns, { from, to }: Stretch): TokenColumns =>
+  mapTokenColumns(
+    columns,
+    (values) => values.subarray(from, to),
+    (values) => values.subarray(from, to),
+  );
 
 const cutRagged = ({ offsets, values }: Ragged, { first, last }: Stretch): Ragged => ({
   offsets: offsets.subarray(first, last + 1),
@@ -65,7 +66,6 @@ function cutBatch(batch: Batch, at: Stretch): Batch {
   const { first, last, from, to } = at;
   if (first === 0 && last === batch.rows) return batch;
   const { rowColumns, trainContext, pair } = batch;
-  const baselines = rowColumns?.reward_baseline?.subarray(first, last);
   return {
     ...batch,
     rows: last - first,
@@ -75,7 +75,7 @@ function cutBatch(batch: Batch, at: Stretch): Batch {
     mask: batch.mask.subarray(from, to),
     columns: cutColumns(batch.columns, at),
     context: cutRagged(batch.context, at),
-    ...(baselines && { rowColumns: { reward_baseline: baselines } }),
+    ...mapRowColumns(rowColumns, (values) => values.subarray(first, last)),
     ...(trainContext && { trainContext: cutRagged(trainContext, at) }),
     ...(pair && { pair: pair.subarray(first, last) }),
     group: batch.group.subarray(first, last),

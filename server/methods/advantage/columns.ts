@@ -1,14 +1,11 @@
 /** Columns that a baseline reads, with an error that says what is missing. */
 import { UserError } from "../../../shared/errors.ts";
-import type { Batch, TokenColumns } from "../../core/rollouts.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { FloatColumn } from "../../core/rows/columns.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
 
 /** @throws UserError where no rollout has the column */
-export function recordedColumn(
-  batch: Batch,
-  key: Exclude<keyof TokenColumns, "versions">,
-  who: string,
-): Float64Array {
+export function recordedColumn(batch: Batch, key: FloatColumn, who: string): Float64Array {
   const values = batch.columns[key];
   if (values === undefined)
     throw new UserError(`${who} needs ${key} of every token that trains, and no rollout has it`, {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { rolloutSources } from "../../../shared/rollouts/fields.ts";
 import { mask } from "../../core/declaration.ts";
 import { ofRows } from "./rows.ts";
 
@@ -8,10 +9,7 @@ export const sources = mask({
     "Only rollouts of these origins train: the policy's own, guided ones, a teacher's, a file's, replayed ones.",
   sources: [],
   params: z.object({
-    keep: z
-      .array(z.enum(["self", "guided", "teacher", "dataset", "replay"]))
-      .min(1)
-      .describe("Origins that train."),
+    keep: z.array(z.enum(rolloutSources)).min(1).describe("Origins that train."),
   }),
   create: ({ keep }) => ofRows(({ records }, row) => keep.includes(records[row]!.source)),
 });

@@ -1,6 +1,7 @@
 /** Kept rollouts as JSON and arrays, for checkpoints: what comes back is what went in, bit by bit. */
 import { z } from "zod";
 import { joinBatches, joined, selectRows } from "../../core/rows/batch.ts";
+import { rowColumnsBy, tokenColumns } from "../../core/rows/columns.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { Level, Saved } from "../../core/basics.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
@@ -8,7 +9,6 @@ import type { RewardColumn } from "../../core/reward.ts";
 import type { KeptRow } from "./keptRow.ts";
 
 type Arrays = NonNullable<Saved["arrays"]>;
-const floatKeys = ["logp_old", "logp_sampled", "entropy", "values", "sum_pi_squared", "returns"] as const;
 
 /** A number that JSON may not know. */
 const wire = (value: number): Json => (Number.isFinite(value) ? value : String(value));
@@ -84,22 +84,18 @@ export function savedRows(rows: readonly KeptRow[]): { json: Json; arrays: Array
 
 function arraysOf(batch: Batch): Arrays {
   const { offsets, tokens, origin, mask, columns, context, trainContext, rowColumns } = batch;
-  const floats = floatKeys.flatMap((key) =>
-    columns[key] === undefined ? [] : [[key, columns[key]] as const],
-  );
   return {
     offsets,
     tokens,
     origin: Int32Array.from(origin),
     mask: Int32Array.from(mask),
-    ...Object.fromEntries(floats),
-    ...(columns.versions === undefined ? {} : { versions: columns.versions }),
+    ...columns,
     context_offsets: context.offsets,
     context: context.values,
     ...(trainContext === undefined
       ? {}
       : { train_offsets: trainContext.offsets, train_context: trainContext.values }),
-    ...(rowColumns?.reward_baseline === undefined ? {} : { reward_baseline: rowColumns.reward_baseline }),
+    ...rowColumns,
   };
 }
 
@@ -122,34 +118,30 @@ export function takenUp({ json, arrays = {} }: Saved): KeptRow[] {
 
 const floats = (arrays: Arrays, name: string): Float64Array | undefined =>
   arrays[name] === undefined ? undefined : Float64Array.from(arrays[name]);
-const integers = (arrays: Arrays, name: string): Int32Array => Int32Array.from(arrays[name] ?? []);
+const integers = (arrays: Arrays, name: string): Int32Array | undefined =>
+  arrays[name] === undefined ? undefined : Int32Array.from(arrays[name]);
+const none = new Int32Array();
 
 function batchOf(arrays: Arrays, records: readonly RolloutRecord[]): Batch {
-  const present = floatKeys.flatMap((key) => {
-    const column = floats(arrays, key);
-    return column === undefined ? [] : [[key, column] as const];
-  });
-  const baseline = floats(arrays, "reward_baseline");
+  const train = integers(arrays, "train_context");
   return {
     rows: records.length,
-    offsets: integers(arrays, "offsets"),
-    tokens: integers(arrays, "tokens"),
+    offsets: integers(arrays, "offsets") ?? none,
+    tokens: integers(arrays, "tokens") ?? none,
     origin: Uint8Array.from(arrays["origin"] ?? []),
     mask: Uint8Array.from(arrays["mask"] ?? []),
-    columns: {
-      ...Object.fromEntries(present),
-      ...(arrays["versions"] === undefined ? {} : { versions: integers(arrays, "versions") }),
+    columns: tokenColumns(
+      (name) => floats(arrays, name),
+      (name) => integers(arrays, name),
+    ),
+    context: {
+      offsets: integers(arrays, "context_offsets") ?? none,
+      values: integers(arrays, "context") ?? none,
     },
-    context: { offsets: integers(arrays, "context_offsets"), values: integers(arrays, "context") },
-    ...(arrays["train_context"] === undefined
-      ? {}
-      : {
-          trainContext: {
-            offsets: integers(arrays, "train_offsets"),
-            values: integers(arrays, "train_context"),
-          },
-        }),
-    ...(baseline === undefined ? {} : { rowColumns: { reward_baseline: baseline } }),
+    ...(train && {
+      trainContext: { offsets: integers(arrays, "train_offsets") ?? none, values: train },
+    }),
+    ...rowColumnsBy((name) => floats(arrays, name)),
     group: Int32Array.from(records.keys()),
     groups: records.length,
     records,

@@ -1,7 +1,11 @@
 /** What the advantage reads of the models beside the rewards, scored before anything trains on the rollouts. */
+import { columnsWith } from "../../../shared/rollouts/columns.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
 import type { Collected, Place } from "./context.ts";
+
+const scored = columnsWith({ scored: true });
+type ScoredColumn = (typeof scored)[number];
 
 /** The channels that the advantage reads, of the models as they are. */
 export async function judgementsOf({ session, stage }: Place, batch: Batch): Promise<Stats> {
@@ -15,6 +19,10 @@ export async function judgementsOf({ session, stage }: Place, batch: Batch): Pro
   return Object.fromEntries(columns);
 }
 
+/** Of some columns those that models score before anything trains. */
+export const scoredColumns = (columns: Pick<Stats, ScoredColumn>): Pick<Stats, ScoredColumn> =>
+  Object.fromEntries(scored.flatMap((name) => (columns[name] === undefined ? [] : [[name, columns[name]]])));
+
 /** The step's rollouts with them. A single head is kept with the rollouts as their `values`. */
 export async function judged(place: Place, collected: Collected): Promise<Collected> {
   if (place.stage.algorithm.advantageChannels.length === 0) return collected;
@@ -22,13 +30,12 @@ export async function judged(place: Place, collected: Collected): Promise<Collec
   const judgements = await judgementsOf(place, batch);
   const [only, ...others] = Object.entries(judgements).filter(([channel]) => channel.startsWith("head:"));
   const values = others.length === 0 ? only?.[1] : undefined;
-  const { sum_pi_squared } = judgements;
   return {
     ...collected,
     judgements,
     batch: {
       ...batch,
-      columns: { ...batch.columns, ...(values && { values }), ...(sum_pi_squared && { sum_pi_squared }) },
+      columns: { ...batch.columns, ...(values && { values }), ...scoredColumns(judgements) },
     },
   };
 }

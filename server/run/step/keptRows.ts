@@ -1,6 +1,7 @@
 /** Rollouts as replay keeps them: one row at a time, and together again. */
 import { advantagesOfRow, type Advantages } from "../../algorithm/algorithm.ts";
 import { joinBatches, selectRows } from "../../core/rows/batch.ts";
+import { withReplayedColumns } from "../../core/rows/columns.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Collected } from "./context.ts";
@@ -16,7 +17,7 @@ export function keptRow(
 ): KeptRow {
   const { pair: _, contexts: __, ...rest } = selectRows(batch, [row]);
   return {
-    batch: rest,
+    batch: withReplayedColumns(rest),
     step,
     group,
     terms: scored.rewards.terms.map((term) => selectColumn(term, [row])),

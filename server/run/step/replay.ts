@@ -25,7 +25,7 @@ import type { Stats } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { Collected, Place, StepAdvantages } from "./context.ts";
 import { joinColumns } from "./columns.ts";
-import { judgementsOf } from "./judged.ts";
+import { judgementsOf, scoredColumns } from "./judged.ts";
 import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "../loop/session.ts";
 import { generated } from "./learn.ts";
@@ -235,9 +235,7 @@ const recomputed = async (place: Place, { batch, scored, old }: Read): Promise<A
 
 /** What critics say of replayed rollouts now. What was recorded of the distribution that wrote them stands. */
 async function rejudged(place: Place, batch: Batch): Promise<Stats> {
-  const { sum_pi_squared, ...judgements } = await judgementsOf(place, batch);
-  const squares = batch.columns.sum_pi_squared ?? sum_pi_squared;
-  return { ...judgements, ...(squares && { sum_pi_squared: squares }) };
+  return { ...(await judgementsOf(place, batch)), ...scoredColumns(batch.columns) };
 }
 
 /** Columns of generation; tokens that train without a log-prob of their writer count as written by the policy as it is. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
+import { rolloutSources } from "../../../../shared/rollouts/fields.ts";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { tokenWeight } from "../../../core/declaration.ts";
 import { recordedColumn } from "../columns.ts";
-
-const sources = ["self", "guided", "teacher", "dataset", "replay"] as const;
 
 export const power = tokenWeight({
   name: "power",
@@ -16,7 +15,7 @@ export const power = tokenWeight({
   params: z.object({
     gamma: schedulable(z.number().nonnegative()).default(0.5).describe("γ; 0: no weighting."),
     on: z
-      .union([z.literal("all"), z.array(z.enum(sources)).min(1)])
+      .union([z.literal("all"), z.array(z.enum(rolloutSources)).min(1)])
       .default(["guided", "teacher", "dataset"])
       .describe("Rollouts it acts on, by their source."),
   }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { finishes } from "../../../../shared/rollouts/fields.ts";
 import { schedulable } from "../../../core/schedule.ts";
 import { start } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
@@ -9,7 +10,7 @@ const turnSchema = z.object({
   role: z.string(),
   text: z.string(),
   tokens: z.array(z.number()),
-  finish: z.enum(["stop", "length", "error"]).optional(),
+  finish: z.enum(finishes).optional(),
 });
 const kept = z.object({
   ...keptFields,

@@ -1,5 +1,6 @@
 /** What the parent and the reward's process say to each other, over the IPC channel alone (structured clones, so NaN survives). */
 import type { JsonObject } from "../../../../shared/json.ts";
+import type { Finish } from "../../../../shared/rollouts/fields.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 
 /** The argument of a user's reward function. */
@@ -14,7 +15,7 @@ export interface ScoreInput {
     readonly answer?: string;
     readonly data: JsonObject;
   };
-  readonly finish: "stop" | "length" | "error";
+  readonly finish: Finish;
   /** The texts of the response's steps, where they are known (`rollout.steps`): `{ level: "step", values }` has one for each. */
   readonly steps?: readonly string[];
   /** The turns of a conversation, where there is one: `{ level: "turn", values }` has one value for each. */

@@ -6,12 +6,18 @@ import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { scoringErrors } from "../../../algorithm/rewards/scoring.ts";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
 import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../../../shared/rollouts.ts";
+import { columnsWith } from "../../../../shared/rollouts/columns.ts";
 import type { Task } from "../../../core/task.ts";
 import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
 import type { Stage, Collected, Place, StepAdvantages } from "../context.ts";
 import type { Trained } from "../train.ts";
+
+const logged = { per: "token", batch: "column", logged: true } as const;
+const loggedFloats = columnsWith({ ...logged, dtype: "float64" });
+const loggedIntegers = columnsWith({ ...logged, dtype: "int32" });
+const loggedOfRow = columnsWith({ per: "row", logged: true });
 
 const orNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
 
@@ -48,7 +54,6 @@ function trainsOf(
 function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   const { records, rowColumns } = batch;
   const { turns, tries, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
-  const { reward_baseline } = rowColumns ?? {};
   return {
     ...(turns && { turns }),
     ...(tries === undefined ? {} : { tries }),
@@ -59,7 +64,9 @@ function divisions(batch: Batch, row: number): Partial<RolloutRow> {
     ...(help && { help: { ...help, trains: trainsOf(batch, row) } }),
     ...(mixture && { mixture }),
     ...(shown && { shown }),
-    ...(reward_baseline && { reward_baseline: orNull(reward_baseline[row]!) }),
+    ...present(
+      loggedOfRow.map((name) => [name, rowColumns?.[name] && orNull(rowColumns[name][row]!)] as const),
+    ),
   };
 }
 
@@ -121,21 +128,13 @@ const singles = (column: Float64Array | undefined, from: number, to: number): Fl
 
 function columnsOf(batch: Batch, row: number): RolloutRecordLog["columns"] {
   const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-  const { logp_old, logp_sampled, entropy, values, sum_pi_squared, versions } = batch.columns;
-  const floats = present([
-    ["logp_old", singles(logp_old, from, to)],
-    ["logp_sampled", singles(logp_sampled, from, to)],
-    ["entropy", singles(entropy, from, to)],
-    ["values", singles(values, from, to)],
-    ["sum_pi_squared", singles(sum_pi_squared, from, to)],
-  ]);
-  const { context, trainContext } = batch;
+  const { columns, context, trainContext } = batch;
   return {
     tokens: batch.tokens.slice(from, to),
     origin: batch.origin.slice(from, to),
     mask: batch.mask.slice(from, to),
-    ...(versions === undefined ? {} : { versions: versions.slice(from, to) }),
-    ...floats,
+    ...present(loggedIntegers.map((name) => [name, columns[name]?.slice(from, to)])),
+    ...present(loggedFloats.map((name) => [name, singles(columns[name], from, to)])),
     context: context.values.slice(context.offsets[row], context.offsets[row + 1]),
     ...(trainContext === undefined
       ? {}
