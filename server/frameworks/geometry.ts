@@ -59,7 +59,7 @@ function microBatches(model: Model, each: number | undefined): Quantity {
     return {
       name,
       value: undefined,
-      arithmetic: `as many as it takes with at most ${shown(most)} tokens in each`,
+      arithmetic: `as many as needed with at most ${shown(most)} tokens each`,
     };
   }
   const micro = model.number(`${actor}.ppo_micro_batch_size_per_gpu`);

@@ -30,12 +30,12 @@ export function withoutRelease(
   return found.map((one) => {
     if (!isError(one)) return one;
     if (older !== undefined && !older.refused.has(placeOf(one)))
-      return warning(one, `${name} ${older.version} takes it, and nothing here names a release`);
+      return warning(one, `${name} ${older.version} accepts it, and nothing here names a release`);
     return isStrange(document, one) ? warning(one, "a later release may have it") : one;
   });
 
   function warning(one: Diagnostic, why: string): Diagnostic {
-    const judged = `Judged by ${name} ${document.version.text}, the newest release known here: ${why}.`;
+    const judged = `Checked against ${name} ${document.version.text}, the newest release known here: ${why}.`;
     return {
       ...one,
       severity: "warning",

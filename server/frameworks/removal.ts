@@ -21,5 +21,5 @@ export function removal({ document }: ForeignModel, setting: Setting): Fix[] {
   if (document.form === "script" && !behind.trimEnd().endsWith("\\")) return [];
   const start = { line: keyRange.start.line, character: 0 };
   const end = { line: keyRange.start.line + 1, character: 0 };
-  return [{ title: `Leave \`${key}\` out`, edits: [{ range: { start, end }, newText: "" }] }];
+  return [{ title: `Remove \`${key}\``, edits: [{ range: { start, end }, newText: "" }] }];
 }

@@ -67,7 +67,7 @@ export function factText(model: Model, key: string): string {
   const { document, facts } = model;
   const fact = facts.get(key);
   const name = `${frameworkNames[document.framework]} ${document.version.text}`;
-  if (fact === undefined) return `${name} has no key of this name.`;
+  if (fact === undefined) return `${name} does not have this key.`;
   const lines = [
     fact.help ?? "",
     fact.choices === undefined
@@ -85,7 +85,7 @@ export function factText(model: Model, key: string): string {
 
 function standInText(model: Model): string {
   const other = standIn(model);
-  return other === undefined ? "" : `Told as of ${other}: of this release no table is kept.`;
+  return other === undefined ? "" : `From the table of ${other}: Gradus has no table of this release.`;
 }
 
 function sinceText({ framework }: ForeignDocument, key: string): string {

@@ -25,7 +25,7 @@ export function arityFinding(model: Model, setting: Setting, fact: KeyFact): Key
     return {
       rule: wrongCount,
       at: setting,
-      message: `${flag} is a switch and takes no value: argparse leaves \`${setting.text}\` over and refuses it. Write the flag alone to switch it on, and leave it out otherwise.`,
+      message: `${flag} is a switch and takes no value, so argparse refuses \`${setting.text}\`. Write the flag alone to switch it on; remove it to switch it off.`,
       fixes: fix === undefined ? [] : [fix],
     };
   }
@@ -34,7 +34,7 @@ export function arityFinding(model: Model, setting: Setting, fact: KeyFact): Key
     rule: wrongCount,
     at: setting,
     onKey: words === 0,
-    message: `${flag} takes ${told(arity)}, and is given ${given}: it is refused.`,
+    message: `${flag} takes ${spelledOut(arity)} but gets ${given}, so argparse refuses it.`,
   };
 }
 
@@ -67,7 +67,7 @@ function arityOf(
   }
 }
 
-const told = ({ least, most }: Arity): string => {
+const spelledOut = ({ least, most }: Arity): string => {
   if (least === most) return least === 1 ? "one value" : `${least} values`;
   if (most === Number.POSITIVE_INFINITY) return "one value or more";
   return least === 0 ? "at most one value" : `${least} to ${most} values`;
@@ -79,6 +79,6 @@ const removal = (model: Model, setting: Setting): ReturnType<typeof changeTo> =>
   // `--flag=value` has no blank before the value.
   if (start.line !== end.line || from.line !== start.line || model.document.form !== "script")
     return undefined;
-  const title = `Leave out \`${setting.text}\``;
+  const title = `Remove \`${setting.text}\``;
   return { title, edits: [{ range: { start: from, end }, newText: "" }], preferred: true };
 };

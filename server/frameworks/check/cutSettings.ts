@@ -5,11 +5,11 @@ import { diagnosed } from "../report.ts";
 import { cutOff } from "./finding.ts";
 
 const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readonly mend: string }>> = {
-  missing: { why: "no backslash ends this line", mend: "Go on with a backslash" },
-  blank: { why: "something stands behind the backslash", mend: "Leave only the backslash" },
+  missing: { why: "this line does not end with a backslash", mend: "Add a backslash" },
+  blank: { why: "a character follows the backslash", mend: "Remove what follows the backslash" },
   comment: {
-    why: "no comment or empty line may stand among continued ones",
-    mend: "Remove what stands between",
+    why: "a comment or an empty line follows a continued line",
+    mend: "Remove the lines between",
   },
 };
 
@@ -29,7 +29,7 @@ export function cutSettings(document: ForeignDocument): Diagnostic[] {
     {
       ...diagnosed(finding, cutOff, document),
       range: cut.range,
-      related: [{ file, range: cut.place, message: "This is no part of the command any more" }],
+      related: [{ file, range: cut.place, message: "This is not part of the command" }],
     },
   ];
 }

@@ -48,18 +48,18 @@ const sectionAbove = (key: string, engine: string): string =>
 
 function told(model: Model, engine: string, first: Setting, all: readonly Setting[]): EngineKeys {
   const wrong = all.find(({ key, value }) => misplaced.test(key) && value === engine);
-  const lines = all.length === 1 ? "it is" : `all ${all.length} are`;
+  const refused = all.length === 1 ? "it" : `all ${all.length} keys`;
   const instead =
     wrong === undefined
       ? `\`${group}=${engine}\` chooses it.`
-      : `\`${group}=${engine}\` chooses it: it is no key of the actor.`;
+      : `\`${group}=${engine}\` chooses it; it is not a key of the actor.`;
   const fixes = wrong === undefined ? added(model, engine) : [renamed(wrong)];
   return {
     settings: new Set(all),
     finding: {
       rule: unknownKey,
       at: wrong ?? first,
-      message: `\`${sectionAbove(first.key, engine)}\` belongs to the tree of ${engine}, which this launch does not choose: ${lines} refused. ${instead}`,
+      message: `\`${sectionAbove(first.key, engine)}\` belongs to the tree of ${engine}, which this launch does not choose, so Hydra refuses ${refused}. ${instead}`,
       related: all.filter((one) => one !== (wrong ?? first)),
       fixes,
     },

@@ -97,7 +97,7 @@ class FlatKey {
     const rows = historyOf(framework, this.setting.key, this.model.document.tree);
     const first = rows[0] === undefined ? undefined : tableOf(framework).versions[rows[0].from];
     if (first === undefined || this.model.since(first)) return undefined;
-    const message = `\`${this.shown}\` came with ${names[framework]} ${first}: ${this.name}, by which this file is judged, does not know it.`;
+    const message = `\`${this.shown}\` came with ${names[framework]} ${first}. This file is checked against ${this.name}, which does not have it.`;
     return [{ rule: movedKey, severity: this.severity(), at: this.setting, message }];
   }
 
@@ -140,8 +140,8 @@ class FlatKey {
     // A comment that starts TRL's own program leaves no script to read it.
     const started = model.document.program?.startsWith("trl ") === true;
     const only =
-      framework === "trl" && form === "yaml" && !near && !started ? " A script of your own may read it." : "";
-    const message = `${this.name} knows no \`${this.shown}\`: ${refuser} refuses it.${near ? ` Did you mean \`${meant}\`?` : only}`;
+      framework === "trl" && form === "yaml" && !near && !started ? " Your own script may read it." : "";
+    const message = `${this.name} has no \`${this.shown}\`: ${refuser} refuses it.${near ? ` Did you mean \`${meant}\`?` : only}`;
     return [
       {
         rule: unknownKey,

@@ -52,6 +52,6 @@ export function sectionFindings(model: Model, setting: Setting): KeyFinding[] {
   // `critic=dp_critic` chooses the file of a group; its choices are checked as values are.
   if (model.fact(key) !== undefined) return [];
   const below = model.facts.keys.find((other) => other.startsWith(`${key}.`) && !other.includes("_target_"));
-  const message = `\`${key}\` is a section, and \`${setting.text}\` takes the place of all its keys: verl then finds no \`${below ?? key}\`. Set the keys below it.`;
+  const message = `\`${key}\` is a section, and \`${setting.text}\` replaces all its keys, so verl does not find \`${below ?? key}\`. Set the keys below it.`;
   return [{ rule: wrongType, at: setting, message }];
 }

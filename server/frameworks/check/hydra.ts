@@ -57,7 +57,7 @@ class HydraKey {
       case "~":
         return this.known || this.model.document.incomplete
           ? []
-          : this.refused("Hydra cannot take away what is not there");
+          : this.refused("Hydra cannot delete a key that does not exist");
       case "":
         return this.changed();
     }
@@ -121,7 +121,7 @@ class HydraKey {
       {
         rule: addedKey,
         at: setting,
-        message: `Hydra refuses \`+${setting.key}=\`: verl's tree has the key already. Leave out the \`+\`.`,
+        message: `Hydra refuses \`+${setting.key}=\`: verl's tree already has the key. Remove the \`+\`.`,
         fixes: [this.signed("")],
       },
     ];
@@ -130,7 +130,7 @@ class HydraKey {
   private signed(sign: string): Fix {
     const { keyRange, sign: old, shared } = this.setting;
     const start = { line: keyRange.start.line, character: keyRange.start.character - old.length };
-    const title = sign === "" ? "Leave out the `+`" : `Write \`${sign}\` before it`;
+    const title = sign === "" ? "Remove the `+`" : `Write \`${sign}\` before it`;
     return {
       title,
       edits: [{ range: { start, end: keyRange.start }, newText: sign }],
@@ -154,14 +154,14 @@ class HydraKey {
       return [
         this.unknown(
           "error",
-          `verl ${model.facts.version} makes \`${made.name}\` of this section, which has no field \`${made.field}\`: it fails when the workers start.`,
+          `verl ${model.facts.version} builds \`${made.name}\` from this section, and it has no field \`${made.field}\`: the run fails when the workers start.`,
         ),
       ];
     if (meant === undefined) return [];
     return [
       this.unknown(
         "warning",
-        `Nothing in verl ${model.facts.version} reads \`${setting.key}\`: it is accepted, and \`${meant}\` keeps its default.`,
+        `Hydra accepts \`${setting.key}\`, but nothing in verl ${model.facts.version} reads it: \`${meant}\` keeps its default.`,
       ),
     ];
   }

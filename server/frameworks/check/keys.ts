@@ -32,6 +32,7 @@ function broken(document: ForeignDocument): Diagnostic[] {
   if (document.broken === undefined) return [];
   const { kind, range, reason } = document.broken;
   const refuses = document.framework === "verl" ? "Hydra" : "TRL";
-  const message = kind === "aliases" ? reason : `This is no YAML: ${reason}. ${refuses} refuses the file.`;
+  const message =
+    kind === "aliases" ? reason : `This is not valid YAML: ${reason}. ${refuses} refuses the file.`;
   return [{ ...diagnosed({ message, at: undefined }, brokenYaml, document), range }];
 }

@@ -21,7 +21,7 @@ export function rangeFinding(model: Model, setting: Setting, value: Json): KeyFi
   );
   if (range === undefined || holds(range, number)) return undefined;
   const unread = unreadBecause(model, setting.key);
-  const message = `\`${setting.key}\` is ${number}, and must be ${told(range)}: ${range.because}.`;
+  const message = `\`${setting.key}\` is ${number} but must be ${boundsText(range)}: ${range.because}.`;
   return unread === undefined
     ? { rule: wrongValue, at: setting, message }
     : {
@@ -38,7 +38,7 @@ const holds = ({ least, most, above, below }: NumberRange, value: number): boole
   (above === undefined || value > above) &&
   (below === undefined || value < below);
 
-function told({ least, most, above, below }: NumberRange): string {
+function boundsText({ least, most, above, below }: NumberRange): string {
   const low =
     least === undefined ? (above === undefined ? undefined : `above ${above}`) : `at least ${least}`;
   const high = most === undefined ? (below === undefined ? undefined : `below ${below}`) : `at most ${most}`;

@@ -81,7 +81,7 @@ export function releaseFinding(model: Model): KeyFinding | undefined {
   const asked = reasons[version.from];
   return {
     rule: neighbourTable,
-    message: `Checked as ${name} ${other}: of ${version.text}, which ${asked}, no table is kept. A key that came or went between the two may be judged wrongly.`,
+    message: `Checked as ${name} ${other}, because Gradus has no table of ${version.text}, which ${asked}. A key that was added or removed between the two may get a wrong diagnostic.`,
     at: undefined,
   };
 }

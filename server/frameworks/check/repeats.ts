@@ -23,7 +23,7 @@ export function repeats({ document }: Model): KeyFinding[] {
     const same =
       JSON.stringify(setting.value) === JSON.stringify(winner.value) && setting.value !== undefined;
     const message = refused
-      ? `\`${setting.key}\` is written again on line ${line}: two are refused.`
+      ? `\`${setting.key}\` is set again on line ${line}: duplicates are refused.`
       : same
         ? `\`${setting.key}\` is set to the same value again on line ${line}.`
         : `\`${setting.key}\` is set again on line ${line}, to \`${winner.text}\`: this value is never used.`;

@@ -31,7 +31,7 @@ const calculated = [
 
 function missing(setting: Setting): KeyFinding | undefined {
   if (!calculated.includes(setting.key)) return undefined;
-  const message = `\`${setting.key}\` is empty, and TRL calculates with it: the run fails before its first step. Write a whole number, or leave the key out.`;
+  const message = `\`${setting.key}\` is empty, and TRL calculates with it: the run fails before its first step. Write a whole number, or remove the key.`;
   return { rule: wrongType, at: setting, message };
 }
 
@@ -82,7 +82,7 @@ function ofText(setting: Setting, value: Json): KeyFinding | undefined {
   const known = setting.key === "fsdp" ? sharding : debugging;
   const wrong = value.split(/\s+/).find((word) => word !== "" && !known.includes(word.toLowerCase()));
   if (wrong === undefined) return undefined;
-  const found = unknownName(setting, wrong, known, `\`${setting.key}\` knows no`);
+  const found = unknownName(setting, wrong, known, `\`${setting.key}\` has no option`);
   const meant = nearest(wrong, known);
   const fix = meant === undefined || value !== wrong ? undefined : changeTo(setting, meant);
   return { ...found, fixes: fix === undefined ? [] : [fix] };
@@ -91,7 +91,7 @@ function ofText(setting: Setting, value: Json): KeyFinding | undefined {
 const noJson = (setting: Setting): KeyFinding => ({
   rule: wrongType,
   at: setting,
-  message: `\`${setting.key}\` is read as JSON, and this text is none: names and texts stand in double quotes, \`true\` and \`false\` are written small.`,
+  message: `\`${setting.key}\` is read as JSON, and this text is not valid JSON: put names and texts in double quotes, and write \`true\` and \`false\` in lower case.`,
 });
 
 function isJson(text: string): boolean {
@@ -112,13 +112,13 @@ function dataSets(setting: Setting, value: Json): KeyFinding | undefined {
   if (setting.key !== "datasets" || !Array.isArray(value)) return undefined;
   const sets = value.filter((item) => isObject(item));
   const strange = sets.flatMap((item) => Object.keys(item)).find((name) => !fields.includes(name));
-  if (strange !== undefined) return unknownName(setting, strange, fields, "A data set of `datasets` has no");
+  if (strange !== undefined) return unknownName(setting, strange, fields, "A dataset in `datasets` has no");
   return sets.every((item) => "path" in item)
     ? undefined
     : {
         rule: wrongValue,
         at: setting,
         message:
-          "Each data set of `datasets` needs a `path`: the name of a data set on the Hub, or of a kind of file such as `json`.",
+          "Each dataset in `datasets` needs a `path`: the name of a dataset on the Hub, or a file type such as `json`.",
       };
 }

@@ -42,7 +42,7 @@ const trl: readonly Gate[] = [
   { keys: /^bnb_4bit_quant_type$/, off: off("load_in_4bit") },
   { keys: /^lora_(r|dropout)$/, off: off("use_peft") },
   // A value that it does not know samples at random.
-  { keys: /^train_sampling_strategy$/, off: () => "an unknown strategy is taken for `random`" },
+  { keys: /^train_sampling_strategy$/, off: () => "an unknown strategy counts as `random`" },
 ];
 
 export function unreadBecause(model: Model, key: string): string | undefined {

@@ -34,7 +34,7 @@ const eachEpoch = ({ document: { tree } }: Model, { key, value }: Setting): bool
 const called: Readonly<Record<string, string>> = {
   int: "a whole number",
   float: "a number",
-  bool: "a flag",
+  bool: "a boolean",
 };
 
 function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding | undefined {
@@ -51,7 +51,7 @@ function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact)
   return {
     rule: wrongType,
     at: setting,
-    message: `\`${setting.key}\` is ${wanted}, and \`${shown}\` is none.${again}`,
+    message: `\`${setting.key}\` must be ${wanted}, not \`${shown}\`.${again}`,
     ...(countsAsOther(model, type, value) ? { severity: "warning" } : {}),
   };
 }
@@ -71,7 +71,7 @@ function itemFinding(
 ): KeyFinding | undefined {
   const wrong = items.find((item) => item !== null && !takes(model, of, item, String(item)));
   if (wrong === undefined) return undefined;
-  const message = `\`${setting.key}\` holds ${of === "int" ? "whole numbers" : "numbers"}, and \`${String(wrong)}\` is none.`;
+  const message = `\`${setting.key}\` takes ${of === "int" ? "whole numbers" : "numbers"}, not \`${String(wrong)}\`.`;
   return { rule: wrongType, at: setting, message };
 }
 
@@ -143,8 +143,9 @@ function wordOfFlag(
   const meant = value ? undefined : (choices ?? []).find((choice) => choice === "no" || choice === "none");
   const hint = meant === undefined ? "" : ` Write \`"${String(meant)}"\`.`;
   const fix = meant === undefined ? undefined : changeTo(setting, `"${String(meant)}"`);
-  const read = form === "yaml" ? `YAML reads \`${setting.text}\` as a flag` : `\`${setting.text}\` is a flag`;
-  const message = `${read}, and \`${setting.key}\` takes a name: Transformers refuses it.${hint}`;
+  const read =
+    form === "yaml" ? `YAML reads \`${setting.text}\` as a boolean` : `\`${setting.text}\` is a flag`;
+  const message = `${read}, but \`${setting.key}\` takes a name: Transformers refuses it.${hint}`;
   return { rule: wrongValue, at: setting, message, fixes: fix === undefined ? [] : [fix] };
 }
 
@@ -160,7 +161,7 @@ function finding(setting: Setting, value: string, choices: readonly string[], in
   return {
     rule: wrongValue,
     at: setting,
-    message: `\`${value}\` is no value of \`${setting.key}\`.${hint} Allowed: ${listed(choices)}.`,
+    message: `\`${value}\` is not a value of \`${setting.key}\`.${hint} Allowed: ${listed(choices)}.`,
     fixes: fix === undefined ? [] : [fix],
   };
 }

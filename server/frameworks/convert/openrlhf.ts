@@ -13,19 +13,19 @@ export const openrlhfReason = reasonBy(
   [
     [
       /micro_batch|max_tokens_per_gpu|dynamic_batch|vllm_generate_batch/,
-      "Gradus cuts work to fit the memory by itself (`update.micro_tokens`, `rollout.lanes`)",
+      "Gradus splits the work to fit the memory by itself (`update.micro_tokens`, `rollout.lanes`)",
     ],
     [
       /^(ds|vllm|ref)\.|num_nodes|num_gpus|colocate|gradient_checkpointing|offload|local_rank|determinism|zero_stage|tensor_parallel|gpu_memory/,
-      "about a cluster of GPUs; Gradus trains on one machine",
+      "configures a cluster of GPUs; Gradus trains on one machine",
     ],
     [/^(logger|ckpt)\.|wandb|tensorboard/, "Gradus records every run in its own store"],
     [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
     [/^eval\./, "see the `evaluation` block"],
     [/^train\.async|partial_rollout/, "generation and training take turns in this version"],
-    [/image|visual/, "no images in this version"],
+    [/image|visual/, "this version does not train on images"],
     [/^reward\./, "no counterpart among the reward terms"],
-    [/^data\./, "about how OpenRLHF reads data"],
+    [/^data\./, "configures how OpenRLHF reads data"],
   ],
   "no counterpart in Gradus",
 );
@@ -48,7 +48,7 @@ function run(settings: Settings, draft: Draft): void {
   const [alpha, dropout] = [settings.need("ds.lora.alpha"), settings.need("ds.lora.dropout")];
   const base = modelName(settings, "actor.model_name_or_path");
   if (base === undefined)
-    settings.refuse("actor.model_name_or_path", "no model is named; `tiny` stands in", null);
+    settings.refuse("actor.model_name_or_path", "no model is named; `tiny` is a placeholder", null);
   draft.set("model", {
     ...(base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base }),
     ...(rank > 0 ? { adapter: { use: "lora", rank, alpha, dropout } } : {}),
@@ -110,7 +110,7 @@ function sampling(settings: Settings, draft: Draft): void {
   if (settings.peek("rollout.max_new_tokens") === undefined)
     draft.say(
       "rollout",
-      "max_len bounds prompt and response together in OpenRLHF; here it bounds the response.",
+      "max_len bounds prompt and response together in OpenRLHF; in Gradus it bounds the response.",
     );
   const range = settings.list("algo.dynamic_filtering_range")?.map(Number) ?? [0, 1];
   if (!settings.flag("algo.dynamic_filtering_enable")) return;
@@ -119,7 +119,7 @@ function sampling(settings: Settings, draft: Draft): void {
   });
   draft.say(
     "curriculum",
-    "OpenRLHF filters by a group's mean score, strictly inside the range; here by its share of successes.",
+    "OpenRLHF filters by a group's mean score, strictly inside the range; Gradus filters by its share of successes.",
   );
 }
 
@@ -132,7 +132,7 @@ function rewards(settings: Settings, draft: Draft): void {
     if (value !== undefined && value !== null && !(key === "reward.remote_url" && file !== undefined))
       settings.refuse(
         key,
-        "reward servers, reward models and agents are no terms of this version; `exact_match` stands in",
+        "this version has no reward servers, reward models or agents; `exact_match` is a placeholder",
       );
   }
   const terms: Record<string, JsonObject> = { score: { use } };
@@ -193,7 +193,10 @@ function course(settings: Settings): Json | undefined {
   if (["cosine_with_min_lr", "cosine_warmup_with_min_lr"].includes(kind)) return { shape: "cosine", floor };
   if (["linear", "cosine", "inverse_sqrt"].includes(kind)) return kind;
   if (!["constant", "constant_with_warmup"].includes(kind))
-    settings.refuse("actor.lr_scheduler", "no such course of the learning rate here; it stays constant");
+    settings.refuse(
+      "actor.lr_scheduler",
+      "Gradus has no such learning-rate schedule; the rate stays constant",
+    );
   return undefined;
 }
 

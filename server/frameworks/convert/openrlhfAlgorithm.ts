@@ -25,7 +25,7 @@ export function advantage(settings: Settings, draft: Draft): void {
     clip: { low: Math.min(0, low!), high: Math.max(0, high!) },
   };
   if (name === "gae" && (low !== -10 || high !== 10))
-    settings.refuse("reward.clip_range", "with a critic nothing bounds the reward itself");
+    settings.refuse("reward.clip_range", "with a critic Gradus does not bound the reward itself");
   const table: Readonly<Record<string, () => JsonObject>> = {
     gae: () => ({
       baseline: criticBaseline(settings.need(`${chosen}.lambd`)),
@@ -51,7 +51,10 @@ export function advantage(settings: Settings, draft: Draft): void {
   };
   const found = table[name];
   if (found === undefined)
-    settings.refuse(`${chosen}.estimator`, "unknown to OpenRLHF 0.11; group_mean stands in");
+    settings.refuse(
+      `${chosen}.estimator`,
+      "OpenRLHF 0.11 does not define this estimator; group_mean is used instead",
+    );
   draft.set("advantage", { ...(found ?? table["dr_grpo"]!)(), ...(name === "gae" ? {} : apart) });
 }
 

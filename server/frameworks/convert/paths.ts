@@ -18,7 +18,7 @@ export function modelName(settings: Settings, key: string): string | undefined {
   if (isHubName(name) && !existsSync(name))
     settings.refuse(
       key,
-      "Gradus reads models from the disk: where this is a hub's name, give the folder it was downloaded to",
+      "Gradus reads models from the disk: if this is a hub's name, write the folder it was downloaded to",
     );
   return fromHome(name);
 }

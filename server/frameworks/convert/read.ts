@@ -26,11 +26,11 @@ export function readForeign(file: string, text: string, asked?: Framework): Fore
       ? (readWritten(file, text) ?? readWritten(file, text, ownerByKeys))
       : readWritten(file, text, () => asked);
   if (written === undefined)
-    throw new UserError("this is no configuration of verl, TRL or OpenRLHF that Gradus knows", {
+    throw new UserError("this is not a configuration of verl, TRL or OpenRLHF that Gradus recognises", {
       file,
       code: "unknown-config",
       action:
-        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line; `--from verl|trl|openrlhf` says whose it is.",
+        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line; `--from verl|trl|openrlhf` names its framework.",
     });
   if (asked === undefined && written.tree !== undefined && !converted.test(written.tree))
     throw new UserError(
@@ -50,7 +50,7 @@ function refuseBroken(file: string, text: string): void {
   if (!/\.(ya?ml|json)$/.test(file)) return;
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   if (standsForTooMuch(document))
-    throw new UserError("its aliases stand for too many values: anchors that hold aliases multiply", {
+    throw new UserError("its aliases expand to too many values: anchors that hold aliases multiply", {
       file,
       code: "syntax",
       action: "Write the values out.",
@@ -62,7 +62,7 @@ function refuseBroken(file: string, text: string): void {
     line: (first.linePos?.[0].line ?? 1) - 1,
     character: (first.linePos?.[0].col ?? 1) - 1,
     code: "syntax",
-    action: "Mend the file, or name a launch script with the ending .sh.",
+    action: "Fix the file, or name a launch script that ends in .sh.",
   });
 }
 
@@ -93,7 +93,7 @@ function settingsOf(written: Written): ForeignSettings {
   const lost = unknown.map(({ key, text }) => ({
     key,
     value: text,
-    reason: "worked out while the script runs",
+    reason: "computed while the script runs",
   }));
   return { framework, settings, lost: [...lost, ...missing(written), ...unset(written, settings)] };
 }

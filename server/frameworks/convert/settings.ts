@@ -36,7 +36,7 @@ export class Settings {
     if (typeof value === "number") return value;
     if (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)))
       return Number(value);
-    if (value !== undefined && value !== null) this.refuse(key, "not a number that can be read");
+    if (value !== undefined && value !== null) this.refuse(key, "not a readable number");
     return undefined;
   }
   /** A number that has a default in the framework. */

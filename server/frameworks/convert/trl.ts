@@ -42,12 +42,12 @@ function batches(settings: Settings, draft: Draft): Batch {
   if (generated % group !== 0)
     settings.refuse(
       "num_generations",
-      `TRL refuses it: ${plural(generated, "completion")} are no whole number of groups of ${group}`,
+      `TRL refuses it: ${plural(generated, "completion")} are not a multiple of the group size ${group}`,
     );
   if (update > generated)
     settings.refuse(
       "gradient_accumulation_steps",
-      "one optimiser step of TRL spans several generations here; Gradus updates after each",
+      "this optimiser step of TRL spans several generations; Gradus updates after each",
     );
   draft.say(
     "rollout",
@@ -65,7 +65,7 @@ function batches(settings: Settings, draft: Draft): Batch {
     }),
   });
   if (settings.need("repetition_penalty") !== 1)
-    settings.refuse("repetition_penalty", "sampling has no repetition penalty in Gradus");
+    settings.refuse("repetition_penalty", "Gradus samples without a repetition penalty");
   return {
     generated: prompts * group,
     group,
@@ -110,7 +110,8 @@ export function run(settings: Settings, draft: Draft, { generated, mini, tokens 
     ...(base === undefined ? stoodIn(512, tokens) : { base }),
     ...adapter,
   });
-  if (base === undefined) settings.refuse("model_name_or_path", "no model is named; `tiny` stands in", null);
+  if (base === undefined)
+    settings.refuse("model_name_or_path", "no model is named; `tiny` is a placeholder", null);
 }
 
 export function tasks(settings: Settings, draft: Draft): void {
@@ -145,7 +146,7 @@ function rewards(settings: Settings, draft: Draft): void {
   if (written === undefined)
     settings.refuse(
       "reward_funcs",
-      "reward functions stand in TRL's training script; `exact_match` stands in: write the terms",
+      "the reward functions are in TRL's training script; `exact_match` is a placeholder: write the terms",
       null,
     );
   const terms = names.map((name, i): [string, JsonObject] => {
@@ -163,7 +164,7 @@ function rewards(settings: Settings, draft: Draft): void {
   });
   draft.set("reward", { terms: Object.fromEntries(terms) });
   if (settings.text("reward_model_name_or_path") !== undefined)
-    settings.refuse("reward_model_name_or_path", "a reward model is no term of this version");
+    settings.refuse("reward_model_name_or_path", "this version has no reward-model term");
 }
 
 export function update(settings: Settings, draft: Draft, { generated, mini }: Batch): void {
@@ -222,7 +223,10 @@ function course(settings: Settings): JsonObject {
     case "warmup_stable_decay":
       return { schedule: "wsd" };
     default:
-      settings.refuse("lr_scheduler_type", "no such course of the learning rate here; it stays constant");
+      settings.refuse(
+        "lr_scheduler_type",
+        "Gradus has no such learning-rate schedule; the rate stays constant",
+      );
       return {};
   }
 }

@@ -102,7 +102,7 @@ function lossOf(settings: Settings, kind: string): JsonObject {
     case "luspo":
       return { use: "clipped", low, high, ...fields({ delta }) };
     default:
-      settings.refuse("loss_type", "a loss that TRL 1.16 does not have; dapo stands in");
+      settings.refuse("loss_type", "TRL 1.16 does not have this loss; dapo is used instead");
       return { use: "clipped", low, high, ...fields({ delta }) };
   }
 }
@@ -119,7 +119,7 @@ function correction(settings: Settings): JsonObject {
   if (!settings.flag("use_vllm") || !on) return {};
   const match = /^(token|sequence)_(truncate|mask)$/.exec(mode);
   if (match === null) {
-    settings.refuse("vllm_importance_sampling_mode", "no mode of TRL 1.16");
+    settings.refuse("vllm_importance_sampling_mode", "not a mode of TRL 1.16");
     return {};
   }
   const high = cap ?? (typeof most === "number" ? most : null);

@@ -71,7 +71,7 @@ export const trlReason = reasonBy(
     [/^vllm_|^use_transformers|^transformers_|^ds3_|^cache_impl/, "names or tunes the engine that generates"],
     [
       /^(config_file|bf16|fp16|tf32|dtype|torch_dtype|load_in_|bnb_|attn_impl|gradient_checkpointing|activation_|use_liger|liger|torch_|deepspeed|fsdp|ddp_|optim|use_cache|cast_lm|parallelism|accelerator|mixed_precision|model_init|model_revision|trust_remote|router_aux|pad_to)/,
-      "about the machine that TRL runs on",
+      "configures the machine that TRL runs on",
     ],
     [
       /^(logging_|log_|report_to|run_name|project|trackio|wandb|num_completions_to|push_to_hub|hub_|disable_tqdm|output_dir|overwrite_output)/,
@@ -84,11 +84,11 @@ export const trlReason = reasonBy(
     [/^(save_|resume|restore)/, "see the `checkpoint` block"],
     [
       /^(dataloader_|dataset_|shuffle_|remove_unused|ignore_data|data_seed|train_sampling)/,
-      "about how TRL reads data",
+      "configures how TRL reads data",
     ],
-    [/^entropy_|adaptive_entropy/, "the bonus has a constant or a scheduled coefficient here"],
+    [/^entropy_|adaptive_entropy/, "the bonus has a constant or a scheduled coefficient in Gradus"],
     [/^ref_model_|sync_ref/, "write a copy under `models` (`ema` or `polyak`) and name it in the `kl` entry"],
-    [/^max_tool|chat_template|environment/, "conversations with tools are not in this version"],
+    [/^max_tool|chat_template|environment/, "this version has no conversations with tools"],
   ],
   "no counterpart in Gradus",
 );

@@ -38,7 +38,7 @@ function divergence(settings: Settings): JsonObject {
     case "alpha_divergence":
       return { divergence: { alpha } };
     default:
-      settings.refuse("f_divergence_type", "no divergence of TRL 1.16; reverse_kl stands in");
+      settings.refuse("f_divergence_type", "not a divergence of TRL 1.16; reverse_kl is used instead");
       return {};
   }
 }
@@ -90,7 +90,7 @@ function chosen(settings: Settings): { readonly loss: JsonObject; readonly facto
   return kinds.flatMap((kind, i) => {
     const loss = losses[kind]?.(settings);
     if (loss === undefined)
-      settings.refuse("loss_type", "a loss that TRL 1.16 does not have; it is left out", kind);
+      settings.refuse("loss_type", "TRL 1.16 does not have this loss; it is left out", kind);
     return loss === undefined ? [] : [{ loss, factor: weights?.[i] ?? 1 }];
   });
 }
@@ -98,9 +98,9 @@ function chosen(settings: Settings): { readonly loss: JsonObject; readonly facto
 function objective(settings: Settings, draft: Draft): void {
   const [first = { loss: losses["sigmoid"]!(settings), factor: 1 }, ...others] = chosen(settings);
   if (settings.need("ld_alpha") !== 1)
-    settings.refuse("ld_alpha", "tokens beyond a pair's common length weigh as much as the others here");
+    settings.refuse("ld_alpha", "Gradus weights tokens beyond a pair's common length as the others");
   if (settings.flag("use_weighting"))
-    settings.refuse("use_weighting", "pairs are not weighed by how likely the policy finds them here");
+    settings.refuse("use_weighting", "Gradus does not weight pairs by their likelihood under the policy");
   draft.set("advantage", { baseline: "none", scale: "none" });
   draft.set("objective", {
     ...first.loss,
@@ -136,12 +136,12 @@ export function convertTrlPreference(settings: Settings, draft = new Draft()): D
   if (settings.has("dataset_name"))
     settings.refuse(
       "dataset_name",
-      "pairs are generated here: recorded ones train from `replay: { use: file, path: pairs.jsonl }`, rollouts with `pair` and a reward",
+      "Gradus generates pairs: recorded ones train from `replay: { use: file, path: pairs.jsonl }`, rollouts with `pair` and a reward",
     );
   draft.set("reward", { terms: { preference: "exact_match" } });
   settings.refuse(
     "reward_funcs",
-    "TRL's pairs are labelled; `exact_match` stands in for what tells the better answer from the worse",
+    "TRL's pairs are labelled; `exact_match` is a placeholder for what ranks two responses",
     null,
   );
   objective(settings, draft);

@@ -17,18 +17,21 @@ export const verlReason = reasonBy(
   [
     [
       /(micro_batch|max_token_len|dynamic_bsz|max_num_batched|max_num_seqs|chunked|prefetch)/,
-      "Gradus cuts work to fit the memory by itself (`update.micro_tokens`, `rollout.lanes`)",
+      "Gradus splits the work to fit the memory by itself (`update.micro_tokens`, `rollout.lanes`)",
     ],
     [
       /(fsdp|megatron|offload|tensor_model_parallel|pipeline|ulysses|sequence_parallel|expert|nnodes|n_gpus|nccl|data_parallel|strategy|torch_compile|fused|remove_padding|checkpointing|balance_batch|free_cache|enforce_eager|gpu_memory|dtype|load_format|veomni|torchtitan)/,
-      "about a cluster of GPUs; Gradus trains on one machine",
+      "configures a cluster of GPUs; Gradus trains on one machine",
     ],
     [
       /^trainer\.(logger|project_name|default_|log_val|rollout_data_dir|validation_data_dir)/,
       "Gradus records every run in its own store",
     ],
-    [/^trainer\./, "about verl's trainer"],
-    [/^(ray_kwargs|ray_init|global_profiler|transfer_queue|hydra)/, "about the cluster that verl runs on"],
+    [/^trainer\./, "configures verl's trainer"],
+    [
+      /^(ray_kwargs|ray_init|global_profiler|transfer_queue|hydra)/,
+      "configures the cluster that verl runs on",
+    ],
     [
       /^algorithm\.rollout_is|tis_imp_ratio_cap/,
       "an earlier release's correction of this kind is not converted: see `objective.correction`",
@@ -36,16 +39,16 @@ export const verlReason = reasonBy(
     [/^critic\./, "no counterpart in the model `critic` and its learner under `auxiliary`"],
     [
       /^(reward_model|reward)\./,
-      "Gradus has reward functions, not reward servers of this kind: write a term in `reward.terms`",
+      "Gradus has no reward servers of this kind: write a function as a term in `reward.terms`",
     ],
-    [/multi_turn|agent|tool/, "conversations with tools are not in this version"],
+    [/multi_turn|agent|tool/, "this version has no conversations with tools"],
     [/\.(name|mode)$/, "names an engine of verl"],
-    [/^data\./, "about how verl reads data"],
+    [/^data\./, "configures how verl reads data"],
     [/val_kwargs|validation/, "see the `evaluation` block"],
-    [/^actor_rollout_ref\.ref\./, "the reference is a copy of the policy here and needs no settings"],
+    [/^actor_rollout_ref\.ref\./, "Gradus copies the policy as the reference, which needs no settings"],
     [
       /config-(path|name)/,
-      "the configuration that the command line builds on was not found beside the script",
+      "the configuration that the command line builds on was not found next to the script",
     ],
   ],
   "no counterpart in Gradus",
@@ -91,7 +94,8 @@ function run(settings: Settings, draft: Draft): void {
   const rank = settings.need(`${model}.lora_rank`);
   const alpha = settings.need(`${model}.lora_alpha`);
   const base = modelName(settings, `${model}.path`);
-  if (base === undefined) settings.refuse(`${model}.path`, "no model is named; `tiny` stands in", null);
+  if (base === undefined)
+    settings.refuse(`${model}.path`, "no model is named; `tiny` is a placeholder", null);
   const [prompt, response] = [
     settings.need("data.max_prompt_length"),
     settings.need("data.max_response_length"),
@@ -115,7 +119,7 @@ function tasks(settings: Settings, draft: Draft): void {
   const truncation = settings.text("data.truncation");
   const overlong = filter ? "filter" : truncation === "left" ? "left_truncate" : "error";
   if (truncation === "right" || truncation === "middle")
-    settings.refuse("data.truncation", "prompts are cut on the left, filtered or refused");
+    settings.refuse("data.truncation", "Gradus cuts prompts on the left, filters them or refuses them");
   const shuffle = settings.peek("data.shuffle") === false ? { shuffle: false } : {};
   settings.get("data.shuffle");
   const made = files.map((file) => ({
@@ -153,7 +157,7 @@ function sampling(settings: Settings, draft: Draft): void {
       `filter_groups: groups whose ${settings.text("algorithm.filter_groups.metric") ?? "reward"} is all the same are drawn again.`,
     );
     if (settings.peek("algorithm.filter_groups.metric") !== "reward")
-      settings.refuse("algorithm.filter_groups.metric", "groups are judged by their combined reward");
+      settings.refuse("algorithm.filter_groups.metric", "Gradus filters groups by their combined reward");
     settings.get("algorithm.filter_groups.max_num_gen_batches");
   }
   settings.get("algorithm.filter_groups.metric");
@@ -173,14 +177,14 @@ function rewards(settings: Settings, draft: Draft): void {
   if (file === undefined)
     settings.refuse(
       "reward.custom_reward_function.path",
-      "verl scores by the data's source; `exact_match` stands in: write the term that fits",
+      "verl scores by the data's source; `exact_match` is a placeholder: write the term that fits",
       null,
     );
   const names = gdpo && keys !== undefined ? keys : ["score"];
   if (gdpo && file !== undefined)
     settings.refuse(
       "algorithm.gdpo_reward_keys",
-      "one function returns all parts in verl; here each term calls its own function",
+      "in verl one function returns all parts; in Gradus each term calls its own function",
     );
   const terms = names.map((term, i): [string, JsonObject] => [
     term,
@@ -206,9 +210,9 @@ function overlong(settings: Settings): JsonObject {
 
 function comments(settings: Settings, draft: Draft, loss: JsonObject): void {
   if (loss["dual"] !== undefined && !settings.has(`${actor}.clip_ratio_c`))
-    draft.say("objective", "verl clips twice unless told otherwise: clip_ratio_c = 3.");
+    draft.say("objective", "verl clips twice by default: clip_ratio_c = 3.");
   if (JSON.stringify(loss["aggregate"]).includes("skip"))
-    draft.say("objective", "Rollouts that have lost every token are left out of the mean (verl's agg_loss).");
+    draft.say("objective", "Rollouts without any training token are left out of the mean (verl's agg_loss).");
 }
 
 /** A fully asynchronous run of verl has a batch size of 0 and draws prompts one by one. */

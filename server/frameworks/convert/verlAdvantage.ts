@@ -20,7 +20,7 @@ export function advantage(settings: Settings, draft: Draft): void {
   if (chosen === undefined) {
     settings.refuse(
       "algorithm.adv_estimator",
-      "an estimator that verl does not have itself; group_mean stands in",
+      "verl does not define this estimator; group_mean is used instead",
     );
     draft.set("advantage", { baseline: groupMean, scale: "none" });
     return;
@@ -29,12 +29,12 @@ export function advantage(settings: Settings, draft: Draft): void {
   if (settings.flag("algorithm.use_kl_in_reward") && name === "gdpo")
     settings.refuse(
       "algorithm.use_kl_in_reward",
-      "verl's gdpo reads the reward's parts and so never this penalty",
+      "verl's gdpo reads the reward's parts, so it never reads this penalty",
     );
   if (settings.flag("algorithm.use_pf_ppo"))
     settings.refuse(
       "algorithm.use_pf_ppo",
-      "rollouts are not drawn again by their reward here: see the `replay` block",
+      "Gradus does not draw rollouts again by their reward: see the `replay` block",
     );
   for (const key of ["reweight_method", "weight_pow"]) settings.get(`algorithm.pf_ppo.${key}`);
 }

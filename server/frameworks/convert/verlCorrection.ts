@@ -58,7 +58,7 @@ function rejections(settings: Settings): JsonObject[] {
     if (match === null || threshold === undefined || threshold.trim() === "") {
       settings.refuse(
         `${correction}.rollout_rs`,
-        `\`${kind}\` needs a threshold, or is no rejection of verl`,
+        `\`${kind}\` needs a threshold, or is not a rejection of verl`,
       );
       return [];
     }
@@ -88,6 +88,6 @@ export function rejectionNote(settings: Settings): void {
   )
     settings.refuse(
       `${correction}.rollout_rs`,
-      `verl takes rejected tokens out before ${name} reads the mask; here they count in the advantages, and leave the loss`,
+      `verl removes rejected tokens before ${name} reads the mask; in Gradus they count in the advantages and leave the loss`,
     );
 }

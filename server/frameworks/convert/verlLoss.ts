@@ -49,7 +49,7 @@ function klAggregate(settings: Settings, { aggregate: own }: JsonObject, aggrega
     return { aggregate: name };
   settings.refuse(
     `${actor}.loss_agg_mode`,
-    "the KL beside this loss has no such normaliser here; it has the loss's",
+    "Gradus has no such normaliser for a KL term; this one uses the loss's",
   );
   return {};
 }
@@ -79,7 +79,10 @@ export function aggregateOf(settings: Settings): Json {
   };
   const found = modes[mode];
   if (found === undefined)
-    settings.refuse(`${actor}.loss_agg_mode`, "unknown to verl 0.9.1; token_mean stands in");
+    settings.refuse(
+      `${actor}.loss_agg_mode`,
+      "verl 0.9.1 does not define this mode; token_mean is used instead",
+    );
   return found ?? "token_mean";
 }
 
@@ -93,7 +96,7 @@ function bonus(settings: Settings, coefficient: number, aggregate: Json): Json {
   if (aggregate === "token_mean") return { coefficient, aggregate };
   settings.refuse(
     `${actor}.entropy_coeff`,
-    "the bonus is averaged as the loss is, or over tokens; here as the loss",
+    "Gradus averages the bonus as the loss or over tokens; here as the loss",
   );
   return coefficient;
 }
@@ -125,7 +128,7 @@ export function objective(settings: Settings, aggregate: Json): JsonObject {
   if (loss === undefined)
     settings.refuse(
       `${policyLoss}.loss_mode`,
-      "a loss that verl 0.9.1 does not have itself; vanilla stands in",
+      "verl 0.9.1 does not define this loss; vanilla is used instead",
     );
   return {
     ...(loss ?? losses["vanilla"]!(settings, clips)),

@@ -20,7 +20,7 @@ const verl: readonly Move[] = [
   ...["actor_rollout_ref.actor", "actor_rollout_ref.ref", "critic"].map((role) => ({
     from: `${role}.megatron.grad_offload`,
     since: "0.9.1",
-    note: "`param_offload` releases the gradients' memory too: leave it out.",
+    note: "`param_offload` releases the gradients' memory too: remove it.",
   })),
   { from: "ray_init.num_cpus", to: "ray_kwargs.ray_init.num_cpus", since: "0.6.0" },
   { from: "ray_init.timeline_json_file", to: "ray_kwargs.timeline_json_file", since: "0.6.0" },
@@ -32,7 +32,7 @@ const verl: readonly Move[] = [
   {
     from: "algorithm.rollout_is",
     since: "0.6.1",
-    note: `\`${correction}.rollout_is\` holds the level, \`token\` or \`sequence\`, and is null where it is off.`,
+    note: `\`${correction}.rollout_is\` holds the level, \`token\` or \`sequence\`, and is null if it is off.`,
   },
   {
     from: "algorithm.rollout_is_mode",
@@ -54,12 +54,12 @@ const verl: readonly Move[] = [
   {
     from: "reward_model.launch_reward_fn_async",
     since: "0.7.1",
-    note: "Rewards are always computed beside generation: leave it out.",
+    note: "verl always computes rewards next to generation: remove it.",
   },
   {
     from: "reward_model.use_reward_loop",
     since: "0.7.1",
-    note: "The reward loop is the only way left: leave it out.",
+    note: "Only the reward loop is left: remove it.",
   },
   {
     from: `${correction}.rollout_token_veto_threshold`,
@@ -69,23 +69,23 @@ const verl: readonly Move[] = [
   {
     from: `${correction}.rollout_rs_threshold_lower`,
     since: "0.7.1",
-    note: "Both bounds stand in `rollout_rs_threshold`, as `lower_upper`.",
+    note: "Both bounds are in `rollout_rs_threshold`, as `lower_upper`.",
   },
   { from: "critic.model.fsdp_config.", to: "critic.fsdp.", since: "0.8.0" },
   {
     from: "data.sampler.",
     since: "0.8.0",
-    note: "Order the data in a class of your own (`data.custom_cls`), or choose samples in `trainer.v1.sampler.custom_sampler`.",
+    note: "Order the data in your own dataset class (`data.custom_cls`), or choose samples in `trainer.v1.sampler.custom_sampler`.",
   },
   {
     from: "data.datagen.",
     since: "0.8.0",
-    note: "Make the rows in a dataset class of your own: `data.custom_cls`.",
+    note: "Make the rows in your own dataset class: `data.custom_cls`.",
   },
   {
     from: "trainer.use_legacy_worker_impl",
     since: "0.8.0",
-    note: "There is one implementation of the workers left: leave it out.",
+    note: "Only one implementation of the workers is left: remove it.",
   },
   { from: "actor_rollout_ref.rollout.skip_rollout", to: "skip.rollout.enable", since: "0.9.0" },
   { from: "actor_rollout_ref.rollout.skip_dump_dir", to: "skip.rollout.dump_dir", since: "0.9.0" },
@@ -115,7 +115,7 @@ const trl: readonly Move[] = [
   {
     from: "max_prompt_length",
     since: "0.28.0",
-    note: "Prompts are not truncated any more: leave long ones out of the dataset.",
+    note: "TRL no longer truncates prompts: remove long ones from the dataset.",
   },
   { from: "use_liger_loss", to: "use_liger_kernel", since: "0.28.0" },
   { from: "vllm_guided_decoding_regex", to: "vllm_structured_outputs_regex", since: "0.28.0" },
@@ -124,7 +124,11 @@ const trl: readonly Move[] = [
   { from: "vllm_device", since: "0.20.0", note: "`vllm_mode` says where vLLM runs: `server` or `colocate`." },
   { from: "evaluation_strategy", to: "eval_strategy", since: "0.20.0" },
   { from: "no_cuda", to: "use_cpu", since: "1.0.0" },
-  { from: "use_mps_device", since: "1.0.0", note: "Apple's GPU is used where there is one: leave it out." },
+  {
+    from: "use_mps_device",
+    since: "1.0.0",
+    note: "Transformers uses Apple's GPU if there is one: remove it.",
+  },
   { from: "per_gpu_train_batch_size", to: "per_device_train_batch_size", since: "0.20.0" },
   {
     from: "warmup_ratio",
@@ -135,10 +139,10 @@ const trl: readonly Move[] = [
   {
     from: "overwrite_output_dir",
     since: "1.0.0",
-    note: "Transformers 5 writes into the folder as it is: leave it out.",
+    note: "Transformers 5 writes into the folder as it is: remove it.",
   },
   { from: "logging_dir", since: "1.0.0", note: "TensorBoard's folder is set by `TENSORBOARD_LOGGING_DIR`." },
-  { from: "save_safetensors", since: "1.0.0", note: "Checkpoints are always safetensors: leave it out." },
+  { from: "save_safetensors", since: "1.0.0", note: "Checkpoints are always safetensors: remove it." },
 ];
 
 /** OpenRLHF named its flags by what they belong to, all at once. */
@@ -218,9 +222,9 @@ const openrlhf: readonly Move[] = [
     wandb_run_name: "logger.wandb.run_name",
     zpg: "ds.zpg",
   }).map(([from, to]) => ({ from, to, since: dotted })),
-  { from: "actor_init_on_gpu", since: dotted, note: "Leave it out." },
-  { from: "ptx_coef", since: dotted, note: "The pretraining loss is gone: leave it out." },
-  { from: "perf", since: dotted, note: "Leave it out." },
+  { from: "actor_init_on_gpu", since: dotted, note: "Remove it." },
+  { from: "ptx_coef", since: dotted, note: "The pretraining loss is gone: remove it." },
+  { from: "perf", since: dotted, note: "Remove it." },
   {
     from: "flash_attn",
     since: "0.8.11",
@@ -240,7 +244,7 @@ const openrlhf: readonly Move[] = [
   {
     from: "algo.advantage.is_correction_enable",
     since: "0.11.2",
-    note: "`--algo.advantage.is_correction_level` is `token` or `seq` where it is on.",
+    note: "`--algo.advantage.is_correction_level` is `token` or `seq` if it is on.",
   },
   {
     from: "algo.advantage.is_correction_type",
@@ -250,7 +254,7 @@ const openrlhf: readonly Move[] = [
   {
     from: "enable_vllm_is_correction",
     since: dotted,
-    note: "`--algo.advantage.is_correction_level` is `token` or `seq` where it is on.",
+    note: "`--algo.advantage.is_correction_level` is `token` or `seq` if it is on.",
   },
   {
     from: "vllm_is_correction_type",

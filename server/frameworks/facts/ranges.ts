@@ -17,7 +17,7 @@ export interface NumberRange {
 
 const vllmShare = "vLLM takes a share of the GPU's memory";
 const nucleus = "the inference engine takes a share of probability";
-const counted = "nothing can be counted in it";
+const counted = "it is a count";
 
 const trl: readonly Omit<NumberRange, "framework">[] = [
   { keys: /^per_device_eval_batch_size$/, least: 1, because: "PyTorch's `DataLoader` refuses it" },
@@ -44,7 +44,7 @@ const verl: readonly Omit<NumberRange, "framework">[] = [
   {
     keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?n$/,
     least: 1,
-    because: "each prompt is answered so often",
+    because: "it is the number of responses per prompt",
   },
   {
     keys: /^actor_rollout_ref\.rollout\.gpu_memory_utilization$/,
@@ -71,22 +71,22 @@ const verl: readonly Omit<NumberRange, "framework">[] = [
   {
     keys: /^data\.(train_batch_size|gen_batch_size|max_prompt_length|max_response_length)$/,
     least: 1,
-    because: "no batch is made of it",
+    because: "it is the size of a batch",
   },
   {
     keys: /^(actor_rollout_ref\.actor|critic)\.(ppo_mini_batch_size|ppo_micro_batch_size(_per_gpu)?)$/,
     least: 1,
-    because: "batches are divided by it",
+    because: "the trainer divides batches by it",
   },
   {
     keys: /^actor_rollout_ref\.(ref|rollout)\.log_prob_micro_batch_size(_per_gpu)?$/,
     least: 1,
-    because: "batches are divided by it",
+    because: "the trainer divides batches by it",
   },
   {
     keys: /\.(ulysses_sequence_parallel_size|ulysses_parallel_size|(tensor|pipeline)_model_parallel_size|context_parallel_size)$/,
     least: 1,
-    because: "GPUs are divided by it",
+    because: "the trainer divides the GPUs by it",
   },
   { keys: /^trainer\.(nnodes|n_gpus_per_node)$/, least: 1, because: counted },
   {
@@ -95,16 +95,16 @@ const verl: readonly Omit<NumberRange, "framework">[] = [
     because: "the optimizer refuses it",
   },
   { keys: /^data\.dataloader_num_workers$/, least: 0, because: "PyTorch's `DataLoader` refuses it" },
-  { keys: /^reward\.num_workers$/, least: 1, because: "rewards are spread over so many" },
+  { keys: /^reward\.num_workers$/, least: 1, because: "it is the number of reward workers" },
   {
     keys: /^actor_rollout_ref\.rollout\.agent\.num_workers$/,
     least: 1,
-    because: "prompts are spread over so many",
+    because: "it is the number of agent workers",
   },
   {
     keys: /^trainer\.v1\.(parameter_sync_step|separate_async\.parameter_sync_step)$/,
     least: 1,
-    because: "steps are divided by it",
+    because: "the trainer divides steps by it",
   },
   {
     keys: /^trainer\.v1\.\w+\.hybrid_rollout\.switch_threshold_ratio$/,
@@ -128,10 +128,14 @@ const openrlhf: readonly Omit<NumberRange, "framework">[] = [
   {
     keys: /^(rollout\.(batch_size|micro_batch_size|n_samples_per_prompt|vllm_generate_batch_size)|train\.(batch_size|micro_batch_size))$/,
     least: 1,
-    because: "batches are divided by it",
+    because: "the trainer divides batches by it",
   },
-  { keys: /^ds\.(ring_attn_size|tensor_parallel_size)$/, least: 1, because: "GPUs are divided by it" },
-  { keys: /^ds\.zero_stage$/, least: 0, most: 3, because: "DeepSpeed knows stages 0 to 3" },
+  {
+    keys: /^ds\.(ring_attn_size|tensor_parallel_size)$/,
+    least: 1,
+    because: "the trainer divides the GPUs by it",
+  },
+  { keys: /^ds\.zero_stage$/, least: 0, most: 3, because: "DeepSpeed has stages 0 to 3" },
   { keys: /^vllm\.gpu_memory_utilization$/, above: 0, most: 1, because: vllmShare },
   { keys: /^(rollout\.top_p|eval\.top_p)$/, above: 0, most: 1, because: nucleus },
   { keys: /^(rollout|eval)\.temperature$/, least: 0, because: "vLLM refuses it" },
@@ -141,7 +145,7 @@ const openrlhf: readonly Omit<NumberRange, "framework">[] = [
     because: "vLLM refuses it",
   },
   { keys: /^logger\.logging_steps$/, least: 1, because: "the trainer divides by it" },
-  { keys: /^(ckpt\.save_steps|eval\.steps)$/, least: -1, because: "-1 stands for never" },
+  { keys: /^(ckpt\.save_steps|eval\.steps)$/, least: -1, because: "-1 means never" },
   {
     keys: /^(actor|critic|ref|reward|vllm)\.(num_nodes|num_gpus_per_node|tensor_parallel_size)$/,
     least: 1,

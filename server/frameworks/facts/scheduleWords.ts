@@ -4,15 +4,14 @@
  * `optimizer_param_scheduler.py` of Megatron.
  */
 const words: Readonly<Record<string, string>> = {
-  constant: "`lr` from the first step to the last. No warm-up, but in verl.",
+  constant: "`lr` from the first step to the last. No warm-up, except in verl.",
   constant_with_warmup: "lr · t / w during the warm-up, then `lr` to the end.",
   linear: "lr · (T − t) / (T − w) after the warm-up: falls to 0 at the last step.",
   cosine:
-    "lr · ½ (1 + cos(π (t − w) / (T − w))) after the warm-up: falls to 0, or to the least that its options name.",
-  cosine_with_restarts:
-    "A cosine to 0 that begins again at `lr`, `num_cycles` times (1 where nobody says otherwise).",
+    "lr · ½ (1 + cos(π (t − w) / (T − w))) after the warm-up: falls to 0, or to the minimum that its options set.",
+  cosine_with_restarts: "A cosine to 0 that restarts at `lr`, `num_cycles` times (1 by default).",
   polynomial:
-    "lr_end + (lr − lr_end) · ((T − t) / (T − w))^power after the warm-up; `lr_end` 1e-7 and `power` 1 where nobody says otherwise.",
+    "lr_end + (lr − lr_end) · ((T − t) / (T − w))^power after the warm-up; `lr_end` is 1e-7 and `power` 1 by default.",
   inverse_sqrt:
     "lr · √(τ / (t − w + τ)) after the warm-up; the time scale τ is `timescale`, else w, else 10,000 steps. Never reaches 0.",
   inverse_square_root: "lr · √(w / t) after the warm-up: never reaches 0.",
@@ -23,10 +22,10 @@ const words: Readonly<Record<string, string>> = {
   cosine_warmup_with_min_lr:
     "As `cosine_with_min_lr`, with a warm-up that may begin at `warmup_lr_rate` · lr instead of at 0.",
   warmup_stable_decay:
-    "Warm-up, then `lr` for most of the steps, then a fall over the last `num_decay_steps`, a cosine where `decay_type` names no other form.",
+    "Warm-up, then `lr` for most of the steps, then a fall over the last `num_decay_steps`, a cosine unless `decay_type` names another form.",
   WSD: "Warm-up, then `lr` for most of the steps, then a fall over the last `lr_wsd_decay_steps`.",
   greedy:
-    "Raises the rate (by 1 / `factor`) while the training metric improves, and lowers it (by `factor`) where it does not.",
+    "Raises the rate (by 1 / `factor`) while the training metric improves, and lowers it (by `factor`) if it does not.",
 };
 
 const schedules = /(?:^|\.)(?:lr_scheduler(?:_type)?|lr_decay_style)$/;

@@ -26,7 +26,7 @@ function tablesFolder(start = dirname(fileURLToPath(import.meta.url))): string {
     if (existsSync(join(folder, place, "verl.json"))) return join(folder, place);
     if (dirname(folder) === folder)
       throw new UserError("the tables of verl, TRL and OpenRLHF are missing", {
-        action: `Reinstall Gradus: ${place}/verl.json lies in no folder above ${start}.`,
+        action: `Reinstall Gradus: there is no ${place}/verl.json in ${start} or a folder above it.`,
       });
   }
 }

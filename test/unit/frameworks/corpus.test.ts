@@ -17,7 +17,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   "trl/unknownParts.py": [],
   // verl/trainer/ppo/v1/trainer_base.py: `_compute_advantage` has no `reward_baselines` for `compute_remax_outcome_advantage`.
   "verl/remax.sh": [
-    "verl-estimator-needs: `remax` reads the reward of a greedy answer, which the trainer that verl has used since 0.9 does not pass on: the first step stops. The older trainer does.",
+    "verl-estimator-needs: `remax` reads the reward of a greedy response, but verl's trainer since 0.9 does not pass it on: the first step stops. The older trainer passes it on.",
   ],
 };
 

@@ -15,7 +15,7 @@ describe("keys of an engine that is not chosen", () => {
     const [found, ...others] = check("run.sh", text);
     assert.deepEqual(others, []);
     assert.equal(found?.rule, "foreign-unknown-key");
-    assert.match(found.message, /all 3 are refused\. `model_engine=megatron` chooses it/);
+    assert.match(found.message, /refuses all 3 keys\. `model_engine=megatron` chooses it/);
     assert.equal(textAt(text, found.range), `${actor}.megatron.param_offload`);
     assert.equal(found.related?.length, 2);
     assert.deepEqual(check("run.sh", mended("run.sh", text)), []);

@@ -30,7 +30,7 @@ const found = (file: string): string[] =>
 describe("trl-transformers", () => {
   it("tells of a Transformers that is too old", () => {
     assert.deepEqual(found(project("old", "5.3.0")), [
-      "`use_transformers_continuous_batching` needs Transformers 5.8.0 or newer; 5.3.0 is installed. `pip install --upgrade transformers` mends it.",
+      "`use_transformers_continuous_batching` needs Transformers 5.8.0 or newer, but 5.3.0 is installed: run `pip install --upgrade transformers`.",
     ]);
   });
   it("is silent with one that is new enough, and where none is installed", () => {

@@ -44,7 +44,7 @@ describe("a whole file that names no release", () => {
     assert.equal(`${one?.severity} ${one?.rule}`, "warning foreign-moved-key");
     assert.match(
       one?.message ?? "",
-      new RegExp(`Judged by verl ${newest}.*verl \\d+\\.\\d+\\.\\d+ takes it`),
+      new RegExp(`Checked against verl ${newest}.*verl \\d+\\.\\d+\\.\\d+ accepts it`),
     );
     assert.equal(one?.fixes?.[0]?.title, "Rename to `critic.fsdp.param_offload`");
   });

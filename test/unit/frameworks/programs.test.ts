@@ -61,7 +61,7 @@ describe("TRL's trainers", () => {
   it("have arguments of their own", () => {
     const text = "trl sft --model_name_or_path a/b --dataset_name c/d --packing --num_generations 4\n";
     assert.deepEqual(briefly("x.sh", text), ["error foreign-unknown-key: num_generations"]);
-    assert.match(check("x.sh", text)[0]?.message ?? "", /knows no `--num_generations`: `trl sft` refuses it/);
+    assert.match(check("x.sh", text)[0]?.message ?? "", /has no `--num_generations`: `trl sft` refuses it/);
     const loss = "trl dpo --model_name_or_path a/b --dataset_name c/d --loss_type sigmod\n";
     assert.deepEqual(briefly("x.sh", loss), ["error foreign-value: sigmod"]);
     assert.equal(mended("x.sh", loss), loss.replace("sigmod", "sigmoid"));

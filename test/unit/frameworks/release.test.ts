@@ -28,7 +28,10 @@ describe("a release between two tables", () => {
     const told = found.filter(({ rule }) => rule === "foreign-release");
     assert.equal(told.length, 1);
     assert.equal(told[0]?.severity, "info");
-    assert.match(told[0]?.message ?? "", /Checked as TRL 0\.\d+\.\d+: of 0\.22\.1, which the file/);
+    assert.match(
+      told[0]?.message ?? "",
+      /Checked as TRL 0\.\d+\.\d+, because Gradus has no table of 0\.22\.1, which the file/,
+    );
   });
 
   it("is not told of where nothing was found, or the table is kept", () => {
@@ -54,7 +57,7 @@ describe("a release between two tables", () => {
 
   it("is told of by every hover", () => {
     const at = { line: 4, character: 6 };
-    assert.match(JSON.stringify(foreignHover(document("0.22.1", ""), at)), /Told as of 0\.\d+\.\d+/);
+    assert.match(JSON.stringify(foreignHover(document("0.22.1", ""), at)), /From the table of 0\.\d+\.\d+/);
     assert.doesNotMatch(JSON.stringify(foreignHover(document("0.22.2", ""), at)), /Told as of/);
   });
 });

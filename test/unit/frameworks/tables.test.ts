@@ -115,7 +115,7 @@ describe("the release that a file is judged by", () => {
     assert.deepEqual([document.version.text, document.version.from], ["1.99.0", "installed"]);
     const found = checkForeign(document).map(({ message }) => message);
     assert.equal(found.length, 1);
-    assert.match(found[0] ?? "", /TRL 1\.99\.0 knows no `loss_type`/);
+    assert.match(found[0] ?? "", /TRL 1\.99\.0 has no `loss_type`/);
   });
 
   it("is that of the requirements", () => {

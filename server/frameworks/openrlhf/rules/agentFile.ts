@@ -5,8 +5,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const agentFile = openrlhfRule({
   id: "openrlhf-agent-file",
   severity: "error",
-  title: "An agent that cannot be loaded",
-  why: "`train.agent_func_path` is a Python file, and since OpenRLHF 0.9.2 it holds a class `AgentExecutor`: `_load_agent_executor` in openrlhf/trainer/ray/vllm_engine.py asserts it where the engines start. The file is looked at where it lies beside the script; nothing is run.",
+  title: "Agent cannot be loaded",
+  why: "`train.agent_func_path` is a Python file, and since OpenRLHF 0.9.2 it holds a class `AgentExecutor`: `_load_agent_executor` in openrlhf/trainer/ray/vllm_engine.py asserts it when the engines start. Gradus reads the file if it is next to the script, and runs nothing.",
   check(flags) {
     const [at, path] = [flags.written("train.agent_func_path"), flags.text("train.agent_func_path")];
     if (at === undefined || path === undefined) return [];
@@ -14,7 +14,7 @@ export const agentFile = openrlhfRule({
       return [
         {
           at,
-          message: `\`${path}\` is no Python file: OpenRLHF loads an agent from a file that ends in \`.py\`.`,
+          message: `\`${path}\` is not a Python file: OpenRLHF loads an agent from a file that ends in \`.py\`.`,
         },
       ];
     const text = flags.model.since("0.9.2") ? textBeside(flags, path) : undefined;
@@ -27,8 +27,8 @@ export const agentFile = openrlhfRule({
 export const rewardFile = openrlhfRule({
   id: "openrlhf-reward-file",
   severity: "error",
-  title: "A reward file that cannot be loaded",
-  why: "Where `reward.remote_url` ends in `.py`, its function `reward_func(queries, prompts, labels)` pays: `SingleTurnAgentExecutor` in openrlhf/utils/agent.py takes it by that name where the engines start. Only the first of several is read then. The file is looked at where it lies beside the script; nothing is run.",
+  title: "Reward file cannot be loaded",
+  why: "Where `reward.remote_url` ends in `.py`, its function `reward_func(queries, prompts, labels)` computes the reward: `SingleTurnAgentExecutor` in openrlhf/utils/agent.py loads it by that name when the engines start. OpenRLHF then reads only the first of several rewards. Gradus reads the file if it is next to the script, and runs nothing.",
   check(flags) {
     const [at, url] = [flags.written("reward.remote_url"), flags.text("reward.remote_url")];
     const [path = "", ...others] = url?.split(",") ?? [];
@@ -41,7 +41,7 @@ export const rewardFile = openrlhfRule({
             {
               at,
               severity: "warning" as const,
-              message: `Only \`${path}\` is read: the first of several rewards is a Python file.`,
+              message: `OpenRLHF reads only \`${path}\`: where the first of several rewards is a Python file, it ignores the others.`,
             },
           ];
     if (text === undefined && others.length === 0) return missingPython(flags.model, at.key);

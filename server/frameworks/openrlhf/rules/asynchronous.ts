@@ -6,8 +6,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const asynchronous = openrlhfRule({
   id: "openrlhf-asynchronous",
   severity: "error",
-  title: "Flags that need asynchronous training, or rule it out",
-  why: "`train.async_enable` generates while it trains: vLLM cannot sleep meanwhile (`vllm.enable_sleep`), and only then can a rollout go on over an update (`train.partial_rollout_enable`, since OpenRLHF 0.9.8) or more prompts be generated at once than a rollout holds (`rollout.vllm_generate_batch_size` above `rollout.batch_size`, since 0.10). openrlhf/cli/train_ppo_ray.py asserts it. Without `train.colocate_all` sleeping is switched off silently, as nothing shares vLLM's GPUs.",
+  title: "Flag conflicts with asynchronous training",
+  why: "With `train.async_enable` generation and training run at the same time, so vLLM cannot sleep (`vllm.enable_sleep`). Two features need it: a rollout that continues across an update (`train.partial_rollout_enable`, since OpenRLHF 0.9.8), and generating more prompts at once than a rollout holds (`rollout.vllm_generate_batch_size` above `rollout.batch_size`, since 0.10). openrlhf/cli/train_ppo_ray.py asserts all three. Without `train.colocate_all` nothing shares vLLM's GPUs, and OpenRLHF silently switches sleeping off.",
   check: (flags) => [...asleep(flags), ...partial(flags), ...oversampled(flags)],
 });
 
@@ -21,14 +21,14 @@ function asleep(flags: Flags): ForeignFinding[] {
     return [{ at, message, severity: "warning", fixes }];
   }
   if (colocated !== true || !flags.on("train.async_enable")) return [];
-  const message = `\`${name}\` and \`${flags.name("train.async_enable")}\` exclude one another: vLLM generates while the others train, and cannot sleep. OpenRLHF refuses both together.`;
+  const message = `\`${name}\` and \`${flags.name("train.async_enable")}\` exclude each other: vLLM generates while the others train, so it cannot sleep. OpenRLHF refuses both together.`;
   return [{ ...flags.placed("vllm.enable_sleep", "train.async_enable"), message, fixes }];
 }
 
 function partial(flags: Flags): ForeignFinding[] {
   if (!flags.on("train.partial_rollout_enable") || flags.value("train.async_enable") !== false) return [];
   const at = flags.written("train.partial_rollout_enable");
-  const message = `\`${flags.name("train.partial_rollout_enable")}\` needs \`${flags.name("train.async_enable")}\`: only then does generation go on over an update.`;
+  const message = `\`${flags.name("train.partial_rollout_enable")}\` needs \`${flags.name("train.async_enable")}\`: only then does generation continue across an update.`;
   return [{ at, message }];
 }
 
@@ -39,6 +39,6 @@ function oversampled(flags: Flags): ForeignFinding[] {
   ];
   if (wanted === undefined || size === undefined || wanted <= size || !flags.model.since("0.10.0")) return [];
   if (flags.value("train.async_enable") !== false) return [];
-  const message = `\`${flags.name("rollout.vllm_generate_batch_size")}\` is ${wanted}, above the ${size} prompts of a rollout (\`${flags.name("rollout.batch_size")}\`): more are kept in the queue of \`${flags.name("train.async_enable")}\` only, and OpenRLHF refuses it without.`;
+  const message = `\`${flags.name("rollout.vllm_generate_batch_size")}\` is ${wanted}, above the ${size} prompts of a rollout (\`${flags.name("rollout.batch_size")}\`). Only the queue of \`${flags.name("train.async_enable")}\` keeps more, and OpenRLHF refuses it without.`;
   return [{ ...flags.placed("rollout.vllm_generate_batch_size", "rollout.batch_size"), message }];
 }

@@ -7,8 +7,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const colocation = openrlhfRule({
   id: "openrlhf-colocation",
   severity: "error",
-  title: "Models on the same GPUs that want different ones",
-  why: "Models that share GPUs must be laid out alike: with `train.colocate_all` vLLM's engines × their tensor parallelism must be the actor's GPUs (unless training is asynchronous, which leaves vLLM its own), with it or `train.colocate_actor_ref` actor and reference need the same nodes and GPUs (where `algo.kl.init_coef` is above 0), and with `train.colocate_critic_reward` critic and reward model do. `train` in openrlhf/cli/train_ppo_ray.py asserts it.",
+  title: "Colocated models need equal GPUs",
+  why: "Models that share GPUs need the same layout. With `train.colocate_all` vLLM's engines × their tensor parallelism must equal the actor's GPUs, unless training is asynchronous, where vLLM has its own. With it or `train.colocate_actor_ref` actor and reference need the same nodes and GPUs (if `algo.kl.init_coef` is above 0), and with `train.colocate_critic_reward` critic and reward model do. `train` in openrlhf/cli/train_ppo_ray.py asserts it.",
   check(flags) {
     const all = flags.on("train.colocate_all");
     const anchored = all || flags.on("train.colocate_actor_ref");
@@ -44,7 +44,7 @@ function engines(flags: Flags): ForeignFinding[] {
     "actor.num_nodes",
     "train.colocate_all",
   );
-  const message = `With \`${flags.name("train.colocate_all")}\` vLLM and the actor share GPUs: ${count} engines × ${size} = ${count * size} GPUs are not the actor's ${shownGpus(gpus)}.`;
+  const message = `With \`${flags.name("train.colocate_all")}\` vLLM and the actor share GPUs: ${count} engines × ${size} = ${count * size} GPUs do not match the actor's ${shownGpus(gpus)}.`;
   const fixes =
     total % size === 0
       ? changes(flags.written("vllm.num_engines"), [total / size], (value) => `${value} × ${size} = ${total}`)
@@ -63,7 +63,7 @@ function pair(flags: Flags, one: Group, other: Group, cause: string): ForeignFin
     `${one}.num_nodes`,
     cause,
   );
-  const message = `With \`${flags.name(cause)}\` the ${spoken[one]} and the ${spoken[other]} share GPUs, and need the same nodes and GPUs: ${shownOf(first)} and ${shownOf(second)}.`;
+  const message = `With \`${flags.name(cause)}\` the ${spoken[one]} and the ${spoken[other]} share GPUs, so they need the same nodes and GPUs, not ${shownOf(first)} and ${shownOf(second)}.`;
   const fixes = [
     ...(first.nodes === second.nodes ? [] : changes(flags.written(`${other}.num_nodes`), [first.nodes])),
     ...(first.each === second.each ? [] : changes(flags.written(`${other}.num_gpus_per_node`), [first.each])),

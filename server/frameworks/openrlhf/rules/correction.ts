@@ -9,8 +9,8 @@ const [level, mode, gating, threshold] = ["level", "mode", "gating", "threshold"
 export const correction = openrlhfRule({
   id: "openrlhf-correction",
   severity: "error",
-  title: "A correction of vLLM's probabilities that cannot be computed",
-  why: "Only the ratio of one token can be cut (`clip`); a sequence's mean, or a divergence, can only reject (`mask`). A divergence is bounded from above alone, so it takes a single threshold, and the default pair would reject everything. `PolicyLoss.__init__` in openrlhf/models/loss.py refuses the rest, since OpenRLHF 0.11.2.",
+  title: "Impossible importance correction",
+  why: "Only the ratio of one token can be clipped (`clip`); a sequence's mean or a divergence can only reject (`mask`). A divergence has an upper bound alone, so it takes a single threshold: the default pair would reject everything. `PolicyLoss.__init__` in openrlhf/models/loss.py refuses the rest, since OpenRLHF 0.11.2.",
   check(flags) {
     if (!flags.model.since("0.11.2")) return [];
     return [...cut(flags), ...bounded(flags)];
@@ -25,7 +25,7 @@ function cut(flags: Flags): ForeignFinding[] {
   return [
     {
       ...flags.placed(mode, level, gating),
-      message: `\`--${mode} clip\` cuts the ratio of a token, and cannot with ${cause}: take \`mask\`.`,
+      message: `\`--${mode} clip\` clips the ratio of a token, which it cannot do with ${cause}: use \`mask\`.`,
     },
   ];
 }
@@ -39,7 +39,7 @@ function bounded(flags: Flags): ForeignFinding[] {
   return [
     {
       ...flags.placed(threshold, gating),
-      message: `\`--${gating} ${statistic}\` is bounded from above only, and \`--${threshold}\`${origin} starts at ${low}: give a single upper bound.`,
+      message: `\`--${gating} ${statistic}\` has an upper bound only, and \`--${threshold}\`${origin} starts at ${low}: give a single upper bound.`,
     },
   ];
 }

@@ -4,8 +4,8 @@ import { paidOutside } from "../cluster.ts";
 export const evaluationReward = openrlhfRule({
   id: "openrlhf-evaluation-reward",
   severity: "error",
-  title: "Evaluation that nothing scores",
-  why: "Evaluation is scored where samples are generated: by `reward.remote_url` (a server, or a Python file) or by an agent. A reward model of OpenRLHF's own does not score it, and openrlhf/cli/train_ppo_ray.py refuses `eval.dataset` with one, since OpenRLHF 0.11.",
+  title: "Evaluation without a reward",
+  why: "Evaluation is scored at generation: by `reward.remote_url` (a server or a Python file) or by an agent. OpenRLHF's own reward model does not score it, and since OpenRLHF 0.11 openrlhf/cli/train_ppo_ray.py refuses `eval.dataset` with one.",
   check(flags) {
     const at = flags.written("eval.dataset");
     if (
@@ -23,8 +23,8 @@ export const evaluationReward = openrlhfRule({
 export const evaluationData = openrlhfRule({
   id: "openrlhf-evaluation-data",
   severity: "warning",
-  title: "Evaluation on the prompts that train",
-  why: "`eval.split` is `train` by default, and so is `data.prompt_split`. Where `eval.dataset` names a dataset of the prompts, evaluation measures what was learnt by heart: `prepare_datasets` in openrlhf/trainer/ppo_trainer.py.",
+  title: "Evaluation on training prompts",
+  why: "`eval.split` is `train` by default, and so is `data.prompt_split`. If `eval.dataset` names a training dataset, evaluation measures memorised prompts: `prepare_datasets` in openrlhf/trainer/ppo_trainer.py.",
   check(flags) {
     const at = flags.written("eval.dataset");
     const [evaluated, trained] = [flags.text("eval.dataset"), flags.text("data.prompt_dataset")];
@@ -33,7 +33,7 @@ export const evaluationData = openrlhfRule({
       return [];
     const both = namesIn(evaluated).filter((name) => namesIn(trained).includes(name));
     if (both.length === 0) return [];
-    const message = `Evaluation uses \`${both.join(", ")}\`, split \`${splits[0]}\`, which trains too: its rewards tell nothing about new prompts. Give \`${flags.name("eval.split")}\` another split.`;
+    const message = `Evaluation uses \`${both.join(", ")}\`, split \`${splits[0]}\`, which training uses too: its rewards say nothing about new prompts. Set \`${flags.name("eval.split")}\` to another split.`;
     return [{ message, ...flags.placed("eval.dataset", "eval.split", "data.prompt_dataset") }];
   },
 });

@@ -4,8 +4,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const inputTemplate = openrlhfRule({
   id: "openrlhf-input-template",
   severity: "warning",
-  title: "A template of prompts that is dropped",
-  why: "`data.input_template` is filled with Python's `format`: without `{}` openrlhf/cli/train_ppo_ray.py drops it with a line in the log. In plain quotes the shell leaves `\\n` as two letters; `$'…\\n…'` makes it a new line. With `data.apply_chat_template` the tokenizer's template is used, and this one is not read: `preprocess_data` in openrlhf/datasets/prompts_dataset.py.",
+  title: "Prompt template not used",
+  why: "Python's `format` fills in `data.input_template`: without `{}` openrlhf/cli/train_ppo_ray.py drops the template, with a line in the log. In plain quotes the shell leaves `\\n` as two letters; `$'…\\n…'` makes it a new line. With `data.apply_chat_template` the tokenizer's template replaces this one: `preprocess_data` in openrlhf/datasets/prompts_dataset.py.",
   check(flags) {
     const at = flags.written("data.input_template");
     const template = flags.text("data.input_template");
@@ -13,11 +13,11 @@ export const inputTemplate = openrlhfRule({
     const finding = (message: string): ForeignFinding[] => [{ at, message }];
     if (flags.on("data.apply_chat_template"))
       return finding(
-        `\`${flags.name("data.input_template")}\` is never read: \`${flags.name("data.apply_chat_template")}\` takes the tokenizer's own template.`,
+        `\`${flags.name("data.input_template")}\` is never read: \`${flags.name("data.apply_chat_template")}\` uses the tokenizer's own template.`,
       );
     if (!template.includes("{}"))
       return finding(
-        `\`${flags.name("data.input_template")}\` has no \`{}\` where the prompt would stand: OpenRLHF drops it.`,
+        `\`${flags.name("data.input_template")}\` has no \`{}\` for the prompt, so OpenRLHF drops it.`,
       );
     // `$'…'` makes a new line of them.
     if (template.includes("\\n") && !at.text.startsWith("$'"))

@@ -6,8 +6,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const klEstimator = openrlhfRule({
   id: "openrlhf-kl-estimator",
   severity: "warning",
-  title: "An estimate of the KL divergence that does not fit its use",
-  why: "Inside of the loss the gradient counts, and that of k1 is zero on average: k2 and k3 are for it. As a penalty of the reward the value counts, where k1 is unbiased. openrlhf/cli/train_ppo_ray.py only recommends it. With `algo.kl.init_coef` 0 there is no reference model, and neither use does anything. (J. Schulman, Approximating KL Divergence).",
+  title: "KL estimator does not fit its use",
+  why: "In the loss the gradient counts, and that of k1 is zero on average: use k2 or k3. As a reward penalty the value counts, and k1 is unbiased. openrlhf/cli/train_ppo_ray.py only recommends this. With `algo.kl.init_coef` 0 there is no reference model, and neither use has an effect. (J. Schulman, Approximating KL Divergence).",
   check(flags) {
     const coefficient = flags.number("algo.kl.init_coef");
     if (coefficient === 0) return unused(flags);
@@ -29,7 +29,7 @@ function unused(flags: Flags): ForeignFinding[] {
 function inLoss(flags: Flags): ForeignFinding[] {
   const written = flags.written("algo.kl.estimator");
   const origin = written === undefined ? ", the default," : "";
-  const message = `With \`${flags.name("algo.kl.use_loss")}\` the estimate k1${origin} has a gradient of zero on average, so it holds nothing back: take \`k3\` or \`k2\`.`;
+  const message = `With \`${flags.name("algo.kl.use_loss")}\` the estimate k1${origin} has a gradient of zero on average, so it does not restrain the policy: use \`k3\` or \`k2\`.`;
   const fix = written === undefined ? undefined : changeTo(written, "k3");
   return [
     {
@@ -41,6 +41,6 @@ function inLoss(flags: Flags): ForeignFinding[] {
 }
 
 function inReward(flags: Flags, estimator: string): ForeignFinding[] {
-  const message = `As a penalty of the reward \`${estimator}\` is no unbiased estimate of the KL divergence: \`k1\` is. OpenRLHF recommends it where \`${flags.name("algo.kl.use_loss")}\` is off.`;
+  const message = `As a reward penalty \`${estimator}\` is a biased estimate of the KL divergence: use \`k1\`, which OpenRLHF recommends where \`${flags.name("algo.kl.use_loss")}\` is off.`;
   return [{ ...flags.placed("algo.kl.estimator"), message, severity: "info" }];
 }

@@ -10,8 +10,8 @@ const bands = {
 export const learningRate = openrlhfRule({
   id: "openrlhf-learning-rate",
   severity: "warning",
-  title: "A learning rate far from what is used",
-  why: "Policy gradients are noisy, so rates are far below those of supervised training: 1e-6 to 5e-6 where the whole model trains, 1e-5 to 1e-4 where an adapter does. Above ten times as much runs collapse within a few dozen steps; far below nothing moves. A convention, not a limit of OpenRLHF's.",
+  title: "Unusual learning rate",
+  why: "Policy gradients are noisy, so rates are far below those of supervised training: 1e-6 to 5e-6 if the whole model trains, 1e-5 to 1e-4 if an adapter does. Above ten times as much, runs collapse within a few dozen steps; far below, nothing moves. This is a convention, not a limit of OpenRLHF's.",
   check: (flags) => rate(flags),
 });
 
@@ -22,6 +22,6 @@ function rate(flags: Flags): ForeignFinding[] {
   const { least, most, usual } = adapter ? bands.adapter : bands.whole;
   if (value >= least && value <= most) return [];
   const kind = adapter ? "an adapter is trained" : "the whole model is trained";
-  const message = `\`${flags.name("actor.adam.lr")}\` is ${at.text}, far ${value > most ? "above" : "below"} what is used where ${kind}: ${usual}.`;
+  const message = `\`${flags.name("actor.adam.lr")}\` is ${at.text}, far ${value > most ? "above" : "below"} the usual rate where ${kind}: ${usual}.`;
   return [{ at, message }];
 }

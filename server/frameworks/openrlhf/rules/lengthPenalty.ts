@@ -6,8 +6,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const lengthPenalty = openrlhfRule({
   id: "openrlhf-length-penalty",
   severity: "error",
-  title: "A penalty of length that cannot be computed",
-  why: "DAPO's penalty grows over the last `reward.overlong_buffer_len` tokens before the limit, so the buffer cannot be longer than the limit (`rollout.max_new_tokens`, else `data.max_len`). `reward.stop_properly_penalty_coef` multiplies the reward of a cut answer, by 0 to 1, or replaces it where it is negative. openrlhf/trainer/ppo_utils/length_penalty.py asserts both, after the first generation.",
+  title: "Impossible length penalty",
+  why: "DAPO's penalty grows over the last `reward.overlong_buffer_len` tokens before the limit, so the buffer cannot exceed the limit (`rollout.max_new_tokens`, else `data.max_len`). `reward.stop_properly_penalty_coef` from 0 to 1 multiplies the reward of a truncated response; a negative one replaces it. openrlhf/trainer/ppo_utils/length_penalty.py asserts both, after the first generation.",
   check: (flags) => [...buffer(flags), ...coefficient(flags)],
 });
 
@@ -21,7 +21,7 @@ function buffer(flags: Flags): ForeignFinding[] {
       : undefined);
   if (length === undefined || limit === undefined || limit >= length) return [];
   const named = flags.name(own === undefined ? "data.max_len" : "rollout.max_new_tokens");
-  const message = `\`${flags.name("reward.overlong_buffer_len")}\` is ${length}, longer than an answer: \`${named}\` is ${limit}. OpenRLHF refuses it after the first generation.`;
+  const message = `\`${flags.name("reward.overlong_buffer_len")}\` is ${length}, longer than a response: \`${named}\` is ${limit}. OpenRLHF refuses it after the first generation.`;
   return [
     {
       message,
@@ -37,6 +37,6 @@ function coefficient(flags: Flags): ForeignFinding[] {
   const at = flags.written("reward.stop_properly_penalty_coef");
   const value = flags.number("reward.stop_properly_penalty_coef");
   if (at === undefined || value === undefined || value <= 1) return [];
-  const message = `\`${flags.name("reward.stop_properly_penalty_coef")}\` is ${value}: a cut answer's reward is multiplied by 0 to 1, or replaced by a number below 0.`;
+  const message = `\`${flags.name("reward.stop_properly_penalty_coef")}\` is ${value}. It multiplies a truncated response's reward by 0 to 1, or replaces it by a number below 0.`;
   return [{ at, message, fixes: changes(at, [1]) }];
 }

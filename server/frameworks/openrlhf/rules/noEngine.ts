@@ -3,8 +3,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const noEngine = openrlhfRule({
   id: "openrlhf-no-engine",
   severity: "error",
-  title: "No engine to generate with",
-  why: "vLLM generates every sample, and `vllm.num_engines` has no default. Without a number, `--ds.packing_samples` compares None with 0 and fails at once; otherwise `SamplesGenerator._dispatch_prompts_to_vllm` (openrlhf/trainer/ppo_utils/samples_generator.py) finds no engine at the first generation. Since OpenRLHF 0.9.2; before, models could generate by themselves, without packing.",
+  title: "No inference engine",
+  why: "vLLM generates every sample, and `vllm.num_engines` has no default. Without a number, `--ds.packing_samples` compares None with 0 and fails at once; otherwise `SamplesGenerator._dispatch_prompts_to_vllm` (openrlhf/trainer/ppo_utils/samples_generator.py) finds no engine at the first generation. This holds since OpenRLHF 0.9.2; before, models could generate without vLLM if samples were not packed.",
   check(flags) {
     const count = flags.value("vllm.num_engines");
     const none = count === null || (typeof count === "number" && count < 1);
@@ -13,10 +13,13 @@ export const noEngine = openrlhfRule({
     const name = flags.name("vllm.num_engines");
     const message =
       count === null
-        ? `\`${name}\` is not given, and has no default: nothing generates.`
-        : `\`${name}\` is ${count}: nothing generates.`;
+        ? `\`${name}\` is missing and has no default, so nothing generates.`
+        : `\`${name}\` is ${count}, so nothing generates.`;
     return [
-      { message: `${message} Give the number of vLLM's engines.`, at: flags.written("vllm.num_engines") },
+      {
+        message: `${message} Set it to the number of vLLM's engines.`,
+        at: flags.written("vllm.num_engines"),
+      },
     ];
   },
 });

@@ -6,8 +6,8 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 export const packing = openrlhfRule({
   id: "openrlhf-packing",
   severity: "warning",
-  title: "Packed samples that another flag asks for or changes",
-  why: "Rings of attention (`ds.ring_attn_size`) and dynamic batches work on packed samples only, so openrlhf/cli/train_ppo_ray.py switches `ds.packing_samples` on for them; packed samples need flash attention, so it replaces any other `ds.attn_implementation`. Both are told in the log alone.",
+  title: "Packing implied by another flag",
+  why: "Ring attention (`ds.ring_attn_size`) and dynamic batches need packed samples, so openrlhf/cli/train_ppo_ray.py switches `ds.packing_samples` on for them. Packed samples need flash attention, so it replaces any other `ds.attn_implementation`. Only the log reports either.",
   check: (flags) => [...implied(flags), ...attention(flags)],
 });
 
@@ -26,7 +26,7 @@ function implied(flags: Flags): ForeignFinding[] {
     {
       at,
       severity: "info",
-      message: `\`--${at.key}\` works on packed samples only: OpenRLHF switches \`${flags.name("ds.packing_samples")}\` on.`,
+      message: `\`--${at.key}\` needs packed samples, so OpenRLHF switches \`${flags.name("ds.packing_samples")}\` on.`,
     },
   ];
 }
@@ -40,6 +40,6 @@ function attention(flags: Flags): ForeignFinding[] {
     flags.on("train.dynamic_batch_enable");
   if (at === undefined || wanted === undefined || !packs || wanted.includes("flash_attention")) return [];
   const fix = changeTo(at, "flash_attention_2");
-  const message = `\`${wanted}\` is never used: packed samples need flash attention, and OpenRLHF takes \`flash_attention_2\` instead.`;
+  const message = `\`${wanted}\` is never used: packed samples need flash attention, so OpenRLHF uses \`flash_attention_2\` instead.`;
   return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
 }

@@ -15,7 +15,7 @@ const keys = [
 function apart(model: ForeignModel, saves: string, evaluates: string): ForeignFinding[] {
   const at = model.written("eval_strategy");
   const fix = at === undefined || saves === "no" ? undefined : changeTo(at, saves);
-  const message = `\`load_best_model_at_end\` needs an evaluation of each checkpoint: \`save_strategy\` is \`${saves}\` and \`eval_strategy\` \`${evaluates}\`. Give both the same, or \`save_strategy: best\`.`;
+  const message = `\`load_best_model_at_end\` needs an evaluation of each checkpoint, but \`save_strategy\` is \`${saves}\` and \`eval_strategy\` is \`${evaluates}\`: set both to the same, or \`save_strategy: best\`.`;
   return [
     {
       message,
@@ -36,9 +36,9 @@ function uneven(model: ForeignModel): ForeignFinding[] {
   if (fits && shares !== 1) return [];
   const reason =
     shares === 1
-      ? `one is a share of all steps and the other a number of them`
-      : `${save} is no multiple of ${evaluation}`;
-  const message = `\`load_best_model_at_end\` needs checkpoints where evaluations are: of \`save_steps\` ${save} and \`eval_steps\` ${evaluation}, ${reason}.`;
+      ? `one is a share of all steps and the other is a number of steps`
+      : `${save} is not a multiple of ${evaluation}`;
+  const message = `\`load_best_model_at_end\` needs an evaluation at each checkpoint. With \`save_steps\` ${save} and \`eval_steps\` ${evaluation}, ${reason}.`;
   return [{ message, ...placed(model, "save_steps", "eval_steps", "load_best_model_at_end") }];
 }
 
@@ -47,8 +47,8 @@ export const bestModel: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "The best model is asked for, and not every checkpoint is evaluated",
-  why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `load_best_model_at_end` unless saving and evaluating follow the same strategy, or the strategy of saving is `best`; by steps, `save_steps` must be a multiple of `eval_steps`.",
+  title: "Best model without evaluating every checkpoint",
+  why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `load_best_model_at_end` unless `save_strategy` equals `eval_strategy` or is `best`. By steps, `save_steps` must be a multiple of `eval_steps`.",
   check(model) {
     const [saves, evaluates] = [model.text("save_strategy"), model.text("eval_strategy")];
     const known = keys.every((key) => model.value(key) !== undefined);

@@ -7,7 +7,7 @@ export const headAdapter: ForeignRule = {
   id: "trl-head-adapter",
   framework: "trl",
   severity: "error",
-  title: "An adapter on the layer that makes the logits",
+  title: "Adapter on `lm_head`",
   why: "TRL computes log-probabilities from the weights of `lm_head` itself, so an adapter on it would never be trained: `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses it since TRL 1.15, and together with `cast_lm_head_to_fp32` since 1.9.",
   check(model) {
     if (adapterOf(model) === undefined || !adaptsHead(model)) return [];
@@ -26,7 +26,7 @@ export const headAdapter: ForeignRule = {
 };
 
 function finding(model: ForeignModel, reason: string): ForeignFinding {
-  const message = `The adapter is put on \`lm_head\`, and TRL ${reason}: take \`lm_head\` out of its target modules.`;
+  const message = `The adapter covers \`lm_head\`, and TRL ${reason}: remove \`lm_head\` from its target modules.`;
   const trainer = trainerOf(model);
   const place = placed(model, "lora_target_modules", "cast_lm_head_to_fp32");
   return trainer === undefined ? { message, ...place } : { message, at: trainer.setting("peft_config") };

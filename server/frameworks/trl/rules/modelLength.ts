@@ -5,8 +5,8 @@ export const modelLength: ForeignRule = {
   id: "trl-model-length",
   framework: "trl",
   severity: "warning",
-  title: "A completion that does not fit into vLLM's context",
-  why: "`vllm_max_model_length` bounds prompt and completion together in the engine that `vllm_mode: colocate` starts (`VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py). Nothing compares it with `max_completion_length`: completions end where the context does, and a prompt as long as the context stops the run at the first generation.",
+  title: "Completion does not fit into vLLM's context",
+  why: "`vllm_max_model_length` bounds prompt and completion together in the engine that `vllm_mode: colocate` starts (`VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py). TRL does not compare it with `max_completion_length`: completions end where the context ends, and a prompt as long as the context stops the run at the first generation.",
   check(model) {
     const [context, completion] = [
       model.number("vllm_max_model_length"),

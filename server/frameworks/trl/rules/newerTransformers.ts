@@ -9,8 +9,8 @@ export const newerTransformers: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "A newer Transformers is needed",
-  why: "Tools need Transformers 5.0, an `environment_factory` 5.2, and `use_transformers_continuous_batching` 5.8: `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses older ones. Reported where Transformers is installed beside the file.",
+  title: "Transformers too old",
+  why: "Tools need Transformers 5.0, an `environment_factory` 5.2, and `use_transformers_continuous_batching` 5.8: `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses older ones. Gradus reports it if Transformers is installed next to the file.",
   check(model) {
     const { folder } = model.document.version;
     const has = folder === undefined ? undefined : installedVersion(folder, "transformers");
@@ -19,7 +19,7 @@ export const newerTransformers: ForeignRule = {
       .filter(({ least }) => compareVersions(has, least) < 0)
       .map(({ at, least }) => ({
         at,
-        message: `\`${at.key}\` needs Transformers ${least} or newer; ${has} is installed. \`pip install --upgrade transformers\` mends it.`,
+        message: `\`${at.key}\` needs Transformers ${least} or newer, but ${has} is installed: run \`pip install --upgrade transformers\`.`,
       }));
   },
 };

@@ -8,8 +8,8 @@ export const paddingFree: ForeignRule = {
   framework: "trl",
   trees: ["sft"],
   severity: "error",
-  title: "No padding, and a length that nothing keeps",
-  why: "Without padding samples are joined as they are: `SFTTrainer.__init__` (trl/trainer/sft_trainer.py) refuses `padding_free` with a `max_length` unless `packing` cuts them. `max_length` is 1024 where nothing is written.",
+  title: "Padding-free training ignores `max_length`",
+  why: "Without padding TRL joins samples as they are: `SFTTrainer.__init__` (trl/trainer/sft_trainer.py) refuses `padding_free` with a `max_length` unless `packing` cuts them. `max_length` is 1024 by default.",
   check(model) {
     const length = model.value("max_length");
     if (model.flag("padding_free") !== true || model.flag("packing") !== false) return [];
@@ -17,7 +17,7 @@ export const paddingFree: ForeignRule = {
     const { at, related } = placed(model, "padding_free", "max_length", "packing");
     const off =
       at === undefined ? undefined : changeTo(at, model.document.form === "python" ? "False" : "false");
-    const message = `\`padding_free\` without \`packing\` does not keep to \`max_length\` ${String(length)}: TRL refuses it. Switch \`packing\` on, or set \`max_length\` to null.`;
+    const message = `\`padding_free\` without \`packing\` ignores \`max_length\` ${String(length)}: TRL refuses it. Switch \`packing\` on, or set \`max_length\` to null.`;
     return at === undefined
       ? []
       : [{ at, related, message, severity: refusedByTrainer(model), fixes: off === undefined ? [] : [off] }];

@@ -8,8 +8,8 @@ export const precision: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "Two precisions, or one that the machine lacks",
-  why: "Transformers trains in bfloat16 or in float16, not in both: `TrainingArguments` refuses them together. TRL switches `bf16` on where `fp16` is off (`_BaseConfig` in trl/trainer/base_config.py), which on a machine without a GPU that has it needs `use_cpu: true` or `bf16: false`.",
+  title: "Conflicting precisions",
+  why: "Transformers trains in bfloat16 or in float16, not in both: `TrainingArguments` refuses them together. TRL switches `bf16` on if `fp16` is off (`_BaseConfig` in trl/trainer/base_config.py); without a GPU that has bfloat16, set `use_cpu: true` or `bf16: false`.",
   check: (model) => [...both(model, "fp16", "bf16"), ...both(model, "fp16_full_eval", "bf16_full_eval")],
 };
 
@@ -22,7 +22,7 @@ function both(model: ForeignModel, first: string, second: string): ForeignFindin
     {
       at,
       related,
-      message: `\`${first}\` and \`${second}\` are both on, and Transformers refuses that: keep one, \`${second}\` where the GPU has it.`,
+      message: `\`${first}\` and \`${second}\` are both on, and Transformers refuses that: keep one, \`${second}\` if the GPU has it.`,
       fixes: fix === undefined ? [] : [fix],
     },
   ];

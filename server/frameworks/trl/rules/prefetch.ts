@@ -7,14 +7,14 @@ export const prefetch: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "Batches fetched ahead by no worker",
-  why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `dataloader_prefetch_factor` without `dataloader_num_workers`, whose default is 0: only another process fetches ahead.",
+  title: "Prefetching without workers",
+  why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `dataloader_prefetch_factor` without `dataloader_num_workers`, whose default is 0: only a worker process prefetches.",
   check(model) {
     const factor = model.value("dataloader_prefetch_factor");
     const workers = model.number("dataloader_num_workers");
     if (factor === undefined || factor === null || workers !== 0) return [];
     const message =
-      "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: Transformers refuses it.";
+      "`dataloader_prefetch_factor` needs workers, and `dataloader_num_workers` is 0: Transformers refuses it.";
     return [{ message, ...placed(model, "dataloader_prefetch_factor", "dataloader_num_workers") }];
   },
 };

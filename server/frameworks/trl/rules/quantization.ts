@@ -9,8 +9,8 @@ export const quantization: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "Quantization or an adapter given twice",
-  why: "`GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) makes the quantized model and the adapter itself. It refuses a `quantization_config` both of its own and inside of `model_init_kwargs` (since TRL 1.8; `trl grpo` makes the first one of `load_in_4bit` and `load_in_8bit`), and a `peft_config` for a model that has an adapter already (since TRL 0.27).",
+  title: "Duplicate quantization or adapter",
+  why: "`GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) makes the quantized model and the adapter itself. Since TRL 1.8 it refuses a `quantization_config` both as its argument and in `model_init_kwargs`; `trl grpo` makes the first from `load_in_4bit` and `load_in_8bit`. Since TRL 0.27 it refuses a `peft_config` for a model that already has an adapter.",
   check: (model) =>
     rewarded.includes(model.document.tree ?? "grpo")
       ? [...quantized(model), ...adapted(model), ...bothWidths(model)]
@@ -21,7 +21,7 @@ function quantized(model: ForeignModel): ForeignFinding[] {
   const inside = model.written("model_init_kwargs");
   const own = ownConfig(model);
   if (inside === undefined || own === undefined || !holds(inside) || !model.since("1.8.0")) return [];
-  const message = `\`quantization_config\` stands in \`model_init_kwargs\` and follows from \`${own.key}\` as well: TRL takes it in one place only.`;
+  const message = `\`quantization_config\` is in \`model_init_kwargs\` and also follows from \`${own.key}\`: TRL accepts it in one place only.`;
   return [{ at: inside, message, related: [own] }];
 }
 
@@ -54,7 +54,7 @@ function adapted(model: ForeignModel): ForeignFinding[] {
     !model.since("0.27.0")
   )
     return [];
-  const message = `\`peft_config\` makes an adapter, and the model has one already from \`${made.callee}\`: TRL refuses it. Pass the model without its adapter, or leave \`peft_config\` out.`;
+  const message = `\`peft_config\` makes an adapter, but the model already has one from \`${made.callee}\`: TRL refuses it. Pass the model without its adapter, or remove \`peft_config\`.`;
   return [{ at: trainer.setting("peft_config"), message, related: [trainer.setting("model")] }];
 }
 
@@ -64,6 +64,6 @@ function bothWidths(model: ForeignModel): ForeignFinding[] {
   if (model.flag("load_in_4bit") !== true || model.flag("load_in_8bit") !== true || eight === undefined)
     return [];
   const message =
-    "`load_in_4bit` and `load_in_8bit` are both on, and only one of them can be: `ModelConfig` refuses it.";
+    "`load_in_4bit` and `load_in_8bit` are both on, but `ModelConfig` accepts only one of them.";
   return [{ at: eight, message, related: four === undefined ? [] : [four] }];
 }

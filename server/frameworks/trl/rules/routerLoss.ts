@@ -18,15 +18,15 @@ export const routerLoss: ForeignRule = {
   framework: "trl",
   trees: ["grpo", "rloo", "dpo", "kto"],
   severity: "error",
-  title: "A loss for experts of a model that has none",
-  why: "`router_aux_loss_coef` weighs how evenly a router spreads tokens over experts. Since TRL 1.14 the trainers (`GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py and its likes) refuse it for a model whose configuration has no router. Models are known here by their names.",
+  title: "Router loss without experts",
+  why: "`router_aux_loss_coef` weights the loss on how evenly a router spreads tokens over experts. Since TRL 1.14 the trainers (`GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py and the others) refuse it for a model whose configuration has no router. Gradus recognises models by their names.",
   check(model) {
     const coefficient = model.number("router_aux_loss_coef");
     const name = nameOf(model);
     if (!model.since("1.14.0") || coefficient === undefined || coefficient === 0) return [];
     if (name === undefined || !dense.test(name) || model.written("router_aux_loss_coef") === undefined)
       return [];
-    const message = `\`router_aux_loss_coef\` is ${coefficient}, and \`${name}\` has no experts whose load it could balance: TRL refuses it. Leave it out.`;
+    const message = `\`router_aux_loss_coef\` is ${coefficient}, but \`${name}\` has no experts to balance: TRL refuses it. Remove \`router_aux_loss_coef\`.`;
     const { at, related } = placed(model, "router_aux_loss_coef", "model_name_or_path");
     return [{ at, related, message, severity: refusedByTrainer(model) }];
   },

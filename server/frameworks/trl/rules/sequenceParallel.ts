@@ -7,8 +7,8 @@ export const sequenceParallel: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "Sequences spread over several GPUs",
-  why: "GRPO makes the model's inputs inside of the trainer, where neither context parallelism nor Ulysses can split them: `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses `cp_size` or `sp_size` above 1 since TRL 1.4.",
+  title: "Sequence parallelism not supported",
+  why: "GRPO makes the model's inputs inside the trainer, where neither context parallelism nor Ulysses can split them: `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses `cp_size` or `sp_size` above 1 since TRL 1.4.",
   check(model) {
     const found = model.since("1.4.0") ? wider(model) : undefined;
     if (found === undefined) return [];

@@ -12,8 +12,8 @@ export const trainerArgument: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "An argument that the trainer does not take",
-  why: "Python refuses a keyword that `__init__` of the trainer's class does not name (trl/trainer/grpo_trainer.py and its neighbours). Settings of training belong into the `args`, and what prepares text has been `processing_class` since TRL 0.16, when `tokenizer` went.",
+  title: "Unknown trainer argument",
+  why: "Python refuses a keyword that `__init__` of the trainer's class does not name (trl/trainer/grpo_trainer.py and its neighbours). Training settings belong in `args`. The tokenizer is `processing_class` since TRL 0.16, which removed `tokenizer`.",
   check(model) {
     const { version, tree } = model.document;
     const kind = trainerOfTree(tree);
@@ -43,7 +43,7 @@ function finding(
   const { version, tree } = model.document;
   const { trainer: title = "", config = "" } = trainerOfTree(tree) ?? {};
   const at = trainer.setting(name);
-  const refused = `\`${title}\` of TRL ${version.text} takes no \`${name}\``;
+  const refused = `\`${title}\` of TRL ${version.text} has no argument \`${name}\``;
   const renamed = name === "tokenizer" ? "processing_class" : nearest(name, taken);
   const since = historyOf("trl", name, title)[0]?.from;
   if (model.fact(name)?.owner === "config" || (model.fact(name) !== undefined && renamed === undefined))

@@ -7,8 +7,8 @@ export const unread: ForeignRule = {
   id: "trl-unread",
   framework: "trl",
   severity: "warning",
-  title: "A setting that nothing reads",
-  why: "Many of TRL's settings count only while another one is on: those of vLLM with `use_vllm`, those of a loss with that `loss_type`, those of the reference model with `beta` above 0 (trl/trainer/grpo_trainer.py). Written beside the wrong one they are taken and never read. Where the file does not write the other one, and the command line may, it is an info.",
+  title: "Setting never read",
+  why: "Many of TRL's settings count only while another one is on: those of vLLM with `use_vllm`, those of a loss with that `loss_type`, those of the reference model with `beta` above 0 (trl/trainer/grpo_trainer.py). Otherwise TRL accepts them and never reads them. If the file does not set the other one, and the command line may, it is an info.",
   check: (model) => switches.flatMap((one) => ofSwitch(model, one)),
 };
 

@@ -7,8 +7,8 @@ export const vllmProcesses: ForeignRule = {
   id: "trl-vllm-processes",
   framework: "trl",
   severity: "error",
-  title: "Processes that do not divide into vLLM's groups",
-  why: "With `vllm_mode: colocate` the training processes also hold vLLM's engines, `vllm_tensor_parallel_size` processes each: `VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py refuses another number of them.",
+  title: "Processes not divisible into vLLM engines",
+  why: "With `vllm_mode: colocate` the training processes also hold vLLM's engines, `vllm_tensor_parallel_size` processes each: `VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py refuses a number of processes that is not a multiple of it.",
   check(model) {
     const [size, processes] = [model.number("vllm_tensor_parallel_size"), processesOf(model)];
     const colocated = model.flag("use_vllm") === true && model.text("vllm_mode") === "colocate";

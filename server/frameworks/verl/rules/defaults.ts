@@ -25,15 +25,15 @@ function isPrimary({ document: { file, text } }: ForeignModel): boolean {
 
 export const defaults = verlRule({
   id: "verl-defaults",
-  title: "A primary config without `defaults`",
-  why: "Hydra composes what `defaults` lists, and nothing else: verl's primary configs (verl/trainer/config/ppo_trainer.yaml) list the parts of its tree, and a config of your own lists `ppo_trainer` and `_self_`. Without that the file is all there is, and `main_ppo` and `validate_config` (verl/utils/config.py) fail at the first key that it lacks.",
+  title: "Primary config without `defaults`",
+  why: "Hydra composes what `defaults` lists and nothing else: verl's primary configs (verl/trainer/config/ppo_trainer.yaml) list the parts of its tree, and your own config lists `ppo_trainer` and `_self_`. Without `defaults` the config is this file alone, and `main_ppo` and `validate_config` (verl/utils/config.py) fail at the first missing key.",
   check(model) {
     const { form, text, broken } = model.document;
     if (form !== "yaml" || broken !== undefined || /^["']?defaults["']?\s*:/m.test(text) || !isPrimary(model))
       return [];
     const missing = needed.filter((key) => model.written(key) === undefined && !model.document.base.has(key));
     if (missing.length === 0) return [];
-    const message = `This file has no \`defaults\`, so nothing of verl's tree stands below it: \`${missing[0]!}\` is missing. Begin it with \`defaults: [ppo_trainer, _self_]\`.`;
+    const message = `This file has no \`defaults\`, so it inherits nothing of verl's tree and \`${missing[0]!}\` is missing: begin it with \`defaults: [ppo_trainer, _self_]\`.`;
     return [{ at: undefined, message }];
   },
 });

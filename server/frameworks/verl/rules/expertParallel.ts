@@ -17,7 +17,7 @@ function experts(model: ForeignModel, name: string): ForeignFinding[] {
   if (experts === undefined || experts === 1 || tensors === undefined || copies === undefined) return [];
   if (name === "trtllm") return withTensorRt(model, experts, tensors);
   if (experts === tensors * copies) return [];
-  const message = `\`expert_parallel_size\` ${experts} is not \`tensor_model_parallel_size\` ${tensors} × \`data_parallel_size\` ${copies} = ${tensors * copies}, as ${name} has it.`;
+  const message = `\`expert_parallel_size\` ${experts} is not \`tensor_model_parallel_size\` ${tensors} × \`data_parallel_size\` ${copies} = ${tensors * copies}, which ${name} requires.`;
   return found(model, [expert, tensor, data], message, {
     fixes: [setTo(model, expert, tensors * copies, `${tensors} × ${copies}`)],
   });
@@ -34,8 +34,8 @@ function withTensorRt(model: ForeignModel, experts: number, tensors: number): Fo
 
 export const expertParallel = verlRule({
   id: "verl-expert-parallel",
-  title: "Parallel sizes that the inference engine does not combine",
-  why: "`RolloutConfig.__post_init__` (verl/workers/config/rollout.py) wants `expert_parallel_size` above 1 to be tensor × data parallel size (TensorRT-LLM: `moe_tensor_parallel_size` × `expert_parallel_size` to be the tensor parallel size), knows `moe_tensor_parallel_size` for TensorRT-LLM only, and has no pipeline parallelism.",
+  title: "Incompatible parallel sizes of the inference engine",
+  why: "`RolloutConfig.__post_init__` (verl/workers/config/rollout.py) requires that `expert_parallel_size` above 1 equals tensor × data parallel size (TensorRT-LLM: that `moe_tensor_parallel_size` × `expert_parallel_size` equals the tensor parallel size). It accepts `moe_tensor_parallel_size` for TensorRT-LLM only, and has no pipeline parallelism.",
   since: "0.6.0",
   check(model) {
     const name = model.text(engine);
@@ -48,7 +48,7 @@ export const expertParallel = verlRule({
         ? found(
             model,
             [moe, engine],
-            `\`moe_tensor_parallel_size\` is TensorRT-LLM's: ${name} is refused with it.`,
+            `\`moe_tensor_parallel_size\` is for TensorRT-LLM: verl refuses it with ${name}.`,
             { fixes: [setTo(model, moe, 1)] },
           )
         : []),

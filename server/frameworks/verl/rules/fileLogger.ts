@@ -5,8 +5,8 @@ const [logger, resume, every] = ["trainer.logger", "trainer.resume_mode", "train
 
 export const fileLogger = verlRule({
   id: "verl-file-logger",
-  title: "A log that a resumed run erases",
-  why: "`FileLogger` (verl/utils/tracking.py) opens `<project_name>/<experiment_name>.jsonl`, or `VERL_FILE_LOGGER_PATH`, anew each time. A run that is resumed under the same name loses what it had logged.",
+  title: "Resumed run erases its log",
+  why: "`FileLogger` (verl/utils/tracking.py) overwrites `<project_name>/<experiment_name>.jsonl`, or `VERL_FILE_LOGGER_PATH`, each time. A run that resumes under the same name loses its earlier log.",
   severity: "warning",
   since: "0.6.0",
   check(model) {
@@ -21,7 +21,7 @@ export const fileLogger = verlRule({
       frequency <= 0
     )
       return [];
-    const message = `Checkpoints are kept every ${frequency} steps and \`resume_mode\` is \`${mode}\`: a resumed run of the same \`experiment_name\` begins the \`file\` log anew, and what was in it is gone.`;
+    const message = `verl saves a checkpoint every ${frequency} steps and \`resume_mode\` is \`${mode}\`, so a resumed run of the same \`experiment_name\` overwrites its \`file\` log.`;
     return found(model, [logger, resume, every], message, {
       fixes: mode === "auto" ? [setTo(model, resume, "disable")] : [],
     });

@@ -6,8 +6,8 @@ const most = 512;
 
 export const loraRank = verlRule({
   id: "verl-lora-rank",
-  title: "A LoRA rank that vLLM does not load",
-  why: "`validate_config` calls `get_vllm_max_lora_rank` (verl/workers/rollout/vllm_rollout/utils.py): vLLM takes adapters up to rank 512, unless `lora.merge` merges them before.",
+  title: "LoRA rank too large for vLLM",
+  why: "`validate_config` calls `get_vllm_max_lora_rank` (verl/workers/rollout/vllm_rollout/utils.py): vLLM takes adapters up to rank 512, unless `lora.merge` merges them first.",
   check(model) {
     const key = [`${policy}.lora.rank`, `${policy}.lora_rank`].find((one) => (size(model, one) ?? 0) > 0);
     const rank = key === undefined ? undefined : size(model, key);

@@ -5,8 +5,8 @@ import { engineOf, equation, gpus, modelParallel } from "../shape.ts";
 
 export const megatronParallel = verlRule({
   id: "verl-megatron-parallel",
-  title: "Megatron's parallel sizes do not divide the GPUs",
-  why: "`validate_config` (verl/utils/config.py) asserts that the GPUs divide by tensor × pipeline × context parallel size, and Megatron's own initialisation refuses anything else.",
+  title: "GPUs not divisible by Megatron's parallel sizes",
+  why: "`validate_config` (verl/utils/config.py) asserts that the number of GPUs is divisible by tensor × pipeline × context parallel size, and Megatron's own initialisation refuses anything else.",
   check(model) {
     if (engineOf(model)?.kind !== "megatron") return [];
     const [all, split] = [gpus(model), modelParallel(model)];
@@ -18,7 +18,7 @@ export const megatronParallel = verlRule({
     const fixes = fitting.map((size) =>
       changed(model, key, size, `${size} × ${others} divides ${all.count} GPUs`),
     );
-    const message = `One copy of the model takes ${equation(split)} GPUs, and ${equation(all)} GPUs do not divide into such copies.`;
+    const message = `One copy of the model takes ${equation(split)} GPUs, but ${equation(all)} GPUs are not a multiple of that.`;
     return found(model, [...split.keys, ...all.keys], message, { fixes });
   },
 });

@@ -13,8 +13,8 @@ const lettersPerToken = 4;
 
 export const multiTurn = verlRule({
   id: "verl-multi-turn",
-  title: "Tools that can fill the whole response",
-  why: "In a conversation `response_length` bounds all turns together, the tools' answers included: `ToolAgentLoop` (verl/experimental/agent_loop/tool_agent_loop.py) stops when they reach it. `max_tool_response_length` counts characters, the response length tokens.",
+  title: "Tool responses can fill the whole response",
+  why: "In a conversation `response_length` bounds all turns together, including the tools' responses: `ToolAgentLoop` (verl/experimental/agent_loop/tool_agent_loop.py) stops when they reach it. `max_tool_response_length` counts characters, the response length counts tokens.",
   severity: "warning",
   since: "0.7.0",
   check(model) {
@@ -24,7 +24,7 @@ export const multiTurn = verlRule({
     const answers = Math.max(1, (size(model, turns) ?? 2) - 1) * (size(model, calls) ?? 1);
     const tokens = Math.round((answers * letters) / lettersPerToken);
     if (tokens < room) return [];
-    const message = `All turns share \`max_response_length\` ${room} tokens, and ${answers} tool ${answers === 1 ? "answer" : "answers"} of \`max_tool_response_length\` ${letters} characters can take about ${tokens} (four characters a token): the model's own turns get nothing.`;
+    const message = `All turns share \`max_response_length\` ${room} tokens, but ${answers} tool ${answers === 1 ? "response" : "responses"} of \`max_tool_response_length\` ${letters} characters can take about ${tokens} (four characters per token), which leaves none for the model's own turns.`;
     return found(model, [tool, response, turns, calls], message);
   },
 });

@@ -8,8 +8,8 @@ const [tool, steps, options] = [
 
 export const nsysOptions = verlRule({
   id: "verl-nsys-options",
-  title: "Nsight Systems without the workers' options",
-  why: "`_setup` (verl/trainer/ppo/v1/trainer_base.py; `init_workers` of ray_trainer.py) asserts `worker_nsight_options` where `global_profiler.tool` is `nsys` and steps are named. verl's tree has options; an override can take them away.",
+  title: "Nsight Systems without worker options",
+  why: "`_setup` (verl/trainer/ppo/v1/trainer_base.py; `init_workers` of ray_trainer.py) asserts `worker_nsight_options` if `global_profiler.tool` is `nsys` and steps are set. verl's tree has these options; an override can remove them.",
   since: "0.6.0",
   check(model) {
     const named = model.value(steps);
@@ -19,7 +19,7 @@ export const nsysOptions = verlRule({
     );
     if (gone === undefined) return [];
     const message =
-      "`nsys` profiles the workers with `worker_nsight_options`, which are taken away here: verl refuses.";
+      "`nsys` profiles the workers with `worker_nsight_options`, but this override removes them: verl refuses it.";
     return gone.sign === "~" ? [{ message, at: gone }] : found(model, [options, tool], message);
   },
 });

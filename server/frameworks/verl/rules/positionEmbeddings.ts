@@ -22,8 +22,8 @@ function positions(model: ForeignModel): number | undefined {
 
 export const positionEmbeddings = verlRule({
   id: "verl-position-embeddings",
-  title: "A context longer than the model knows positions",
-  why: "The servers of vLLM and SGLang (verl/workers/rollout/vllm_rollout/vllm_async_server.py, sglang_rollout/async_sglang_server.py) refuse a `max_model_len` above the model's `max_position_embeddings`. Checked where the model is a folder of this machine.",
+  title: "Context longer than the model's positions",
+  why: "The servers of vLLM and SGLang (verl/workers/rollout/vllm_rollout/vllm_async_server.py, sglang_rollout/async_sglang_server.py) refuse a `max_model_len` above the model's `max_position_embeddings`. Gradus checks models in a folder on this machine.",
   since: "0.7.0",
   check(model) {
     const wanted = size(model, context);

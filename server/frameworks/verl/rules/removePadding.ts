@@ -7,12 +7,12 @@ const [sequence, padding] = [`${actor}.ulysses_sequence_parallel_size`, `${polic
 export const removePadding = verlRule({
   id: "verl-remove-padding",
   title: "Sequence parallelism with padded batches",
-  why: "`FSDPActorConfig.validate` (verl/workers/config/actor.py) refuses `ulysses_sequence_parallel_size` above 1 without `actor_rollout_ref.model.use_remove_padding`: sequences are cut over GPUs only where they are packed. The flag is on by default since 0.7.",
+  why: "`FSDPActorConfig.validate` (verl/workers/config/actor.py) refuses `ulysses_sequence_parallel_size` above 1 without `actor_rollout_ref.model.use_remove_padding`: verl splits sequences over GPUs only if they are packed. The flag is on by default since 0.7.",
   check(model) {
     const gpus = size(model, sequence);
     if (engineOf(model)?.kind !== "fsdp" || gpus === undefined || gpus === 1) return [];
     if (model.flag(padding) !== false) return [];
-    const message = `\`${shortName(sequence)}\` ${gpus} cuts sequences over ${gpus} GPUs, which verl does only with \`${shortName(padding)}\`.`;
+    const message = `\`${shortName(sequence)}\` ${gpus} splits sequences over ${gpus} GPUs, which needs \`${shortName(padding)}\`.`;
     return found(model, [padding, sequence], message, { fixes: [setTo(model, padding, true)] });
   },
 });

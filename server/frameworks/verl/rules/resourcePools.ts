@@ -17,7 +17,7 @@ const empty = (model: ForeignModel, flag: string, section: string, who: string):
     return found(
       model,
       [key, flag],
-      `The ${who} has GPUs of its own, and \`${key}\` is ${count}${model.written(key) === undefined ? ", as nobody set it" : ""}.`,
+      `The ${who} needs its own GPUs, but \`${key}\` is ${count}${model.written(key) === undefined ? " by default" : ""}: set it to at least 1.`,
       {
         fixes: [setTo(model, key, usual)],
       },
@@ -26,8 +26,8 @@ const empty = (model: ForeignModel, flag: string, section: string, who: string):
 
 export const resourcePools = verlRule({
   id: "verl-resource-pool",
-  title: "GPUs of their own, and none of them",
-  why: "A reward model with `enable_resource_pool` and the teachers of a distillation have GPUs of their own; `_init_resource_pool_mgr` (verl/trainer/ppo/v1/trainer_base.py; `TaskRunner.init_resource_pool_mgr` before) refuses 0 nodes, the default, or 0 GPUs.",
+  title: "Empty resource pool",
+  why: "A reward model with `enable_resource_pool` and the teachers of a distillation have their own GPUs; `_init_resource_pool_mgr` (verl/trainer/ppo/v1/trainer_base.py; `TaskRunner.init_resource_pool_mgr` before) refuses 0 nodes, the default, or 0 GPUs.",
   since: "0.7.1",
   check: (model) =>
     pools

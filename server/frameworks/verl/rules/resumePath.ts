@@ -7,13 +7,13 @@ const isCheckpoint = (where: unknown): boolean => typeof where === "string" && w
 
 export const resumePath = verlRule({
   id: "verl-resume-path",
-  title: "Nothing to resume from",
-  why: "With `resume_mode=resume_path`, `_load_checkpoint` (verl/trainer/ppo/v1/trainer_base.py, verl/trainer/ppo/ray_trainer.py) asserts that `resume_from_path` is a path with `global_step_` in it, and reads the step from its end. With another mode the path is not read.",
+  title: "No checkpoint to resume from",
+  why: "With `resume_mode=resume_path`, `_load_checkpoint` (verl/trainer/ppo/v1/trainer_base.py, verl/trainer/ppo/ray_trainer.py) asserts that `resume_from_path` is a path with `global_step_` in it, and reads the step from its end. It never reads the path in another mode.",
   check(model) {
     const [how, where] = [model.text(mode), model.value(path)];
     if (how === undefined || where === undefined) return [];
     if (how !== "resume_path") {
-      const message = `\`resume_from_path\` is not read: \`resume_mode\` is \`${how}\`.`;
+      const message = `\`resume_from_path\` is never read, because \`resume_mode\` is \`${how}\`.`;
       if (typeof where !== "string" || where === "") return [];
       const fixes = isCheckpoint(where) ? [setTo(model, mode, "resume_path")] : [];
       return found(model, [path], message, { severity: "warning", fixes });
@@ -21,8 +21,8 @@ export const resumePath = verlRule({
     if (isCheckpoint(where)) return [];
     const missing = typeof where !== "string" || where === "";
     const message = missing
-      ? "`resume_mode` is `resume_path`, and `resume_from_path` is not set: verl stops after loading the models."
-      : `\`resume_from_path\` names no checkpoint: verl wants one of its folders, \`…/global_step_100\`.`;
+      ? "`resume_mode` is `resume_path`, but `resume_from_path` is not set: verl stops after it loads the models."
+      : `\`resume_from_path\` is not a checkpoint: use one of verl's folders, such as \`…/global_step_100\`.`;
     return found(model, [path, mode], message, { fixes: missing ? [setTo(model, mode, "auto")] : [] });
   },
 });

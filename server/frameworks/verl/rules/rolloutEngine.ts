@@ -18,21 +18,21 @@ function named(model: ForeignModel, name: string): ForeignFinding[] {
 
 function disaggregated(model: ForeignModel, name: string): ForeignFinding[] {
   if (model.flag(split) !== true || /^(vllm|sglang)$/.test(name)) return [];
-  const message = `\`rollout.disaggregation\` separates prefill from decoding in vLLM and SGLang only, and the engine is \`${name}\`.`;
+  const message = `\`rollout.disaggregation\` works with vLLM and SGLang only, but the engine is \`${name}\`.`;
   return found(model, [split, key], message, { fixes: [setTo(model, split, false)] });
 }
 
 export const rolloutEngine = verlRule({
   id: "verl-rollout-engine",
-  title: "No inference engine, or one that verl does not have",
-  why: "`actor_rollout_ref.rollout.name` has no default (`???` in verl/trainer/config/rollout/rollout.yaml) and must be set; `get_rollout_class` (verl/workers/rollout/base.py) knows the engines. `RolloutConfig.__post_init__` (verl/workers/config/rollout.py) allows disaggregation for vLLM and SGLang only.",
+  title: "Missing or unknown inference engine",
+  why: "`actor_rollout_ref.rollout.name` has no default (`???` in verl/trainer/config/rollout/rollout.yaml) and must be set; `get_rollout_class` (verl/workers/rollout/base.py) lists the engines. `RolloutConfig.__post_init__` (verl/workers/config/rollout.py) allows disaggregation for vLLM and SGLang only.",
   check(model) {
     const name = model.text(key);
     if (name === undefined) return [];
     if (name === "???")
       return lacking(
         model,
-        "`actor_rollout_ref.rollout.name` is set nowhere, and has no default: name the inference engine, `vllm` or `sglang`.",
+        "`actor_rollout_ref.rollout.name` is not set and has no default: set the inference engine, `vllm` or `sglang`.",
         {
           fixes: [setTo(model, key, "vllm")],
         },

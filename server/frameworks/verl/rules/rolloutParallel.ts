@@ -17,8 +17,8 @@ const engineSize = (model: ForeignModel): ReturnType<typeof product> =>
 
 export const rolloutParallel = verlRule({
   id: "verl-rollout-parallel",
-  title: "Inference engines that do not divide the GPUs",
-  why: "The GPUs are shared out among inference engines of tensor × data × pipeline parallel size. `ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py; up to 0.7 `_build_rollout` of fsdp_workers.py) asserts that they divide. The tensor parallel size is 2 where nothing is written.",
+  title: "GPUs not divisible into inference engines",
+  why: "verl divides the GPUs among inference engines of tensor × data × pipeline parallel size. `ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py; up to 0.7 `_build_rollout` of fsdp_workers.py) asserts that no GPU is left over. The tensor parallel size is 2 by default.",
   check(model) {
     if (model.flag("actor_rollout_ref.hybrid_engine") === false) return [];
     const [all, engine] = [gpus(model), engineSize(model)];
@@ -32,7 +32,7 @@ export const rolloutParallel = verlRule({
       model.written(tensor) === undefined
         ? fitting.slice(0, 1).map((fit) => setTo(model, tensor, fit, because(fit)))
         : fitting.map((fit) => changed(model, tensor, fit, because(fit)));
-    const message = `An inference engine takes ${equation(engine)} GPUs, and ${equation(all)} GPUs do not divide into such engines.`;
+    const message = `An inference engine takes ${equation(engine)} GPUs, but ${equation(all)} GPUs are not a multiple of that.`;
     return found(model, [...engine.keys, ...all.keys], message, { fixes });
   },
 });

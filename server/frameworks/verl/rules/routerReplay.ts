@@ -19,12 +19,12 @@ function ofMode(model: ForeignModel, key: string): ForeignFinding[] {
   const mode = model.text(key);
   if (mode === undefined || model.written(key) === undefined || mode === "disabled") return [];
   if (!modes.includes(mode))
-    return found(model, [key], `\`router_replay.mode\` is ${listed(modes)}, not \`${mode}\`.`);
+    return found(model, [key], `\`router_replay.mode\` must be ${listed(modes)}, not \`${mode}\`.`);
   if (mode === "R2" && model.flag(replayed) === true)
     return found(
       model,
       [key, replayed],
-      "`R2` replays the routes of the training engine, and `rollout.enable_rollout_routing_replay` records those of the other, for `R3`.",
+      "`R2` replays the routes of the training engine, but `rollout.enable_rollout_routing_replay` records those of the inference engine, for `R3`.",
       {
         severity: isV1(model) ? "warning" : "error",
         fixes: [setTo(model, key, "R3"), setTo(model, replayed, false)],
@@ -34,7 +34,7 @@ function ofMode(model: ForeignModel, key: string): ForeignFinding[] {
     return found(
       model,
       [key, bypass],
-      "`R2` records routes while old log-probabilities are computed, which `bypass_mode` skips.",
+      "`R2` records routes while verl computes old log-probabilities, which `bypass_mode` skips.",
       {
         fixes: [setTo(model, key, "R3"), setTo(model, bypass, false)],
       },
@@ -43,7 +43,7 @@ function ofMode(model: ForeignModel, key: string): ForeignFinding[] {
     ? found(
         model,
         [key, replayed],
-        "`R3` replays the routes of generation, and `rollout.enable_rollout_routing_replay`, which records them, is off.",
+        "`R3` replays the routes of generation, but `rollout.enable_rollout_routing_replay`, which records them, is off.",
         {
           fixes: [setTo(model, replayed, true)],
         },
@@ -58,15 +58,15 @@ function padded(model: ForeignModel): ForeignFinding[] {
   return found(
     model,
     [key, padding],
-    `VeOmni replays routes in packed batches only: \`${shortName(padding)}\`.`,
+    `VeOmni replays routes in packed batches only: switch on \`${shortName(padding)}\`.`,
     { fixes: [setTo(model, padding, true)] },
   );
 }
 
 export const routerReplay = verlRule({
   id: "verl-router-replay",
-  title: "Replay of expert routes that contradicts itself",
-  why: "`R2` replays the experts that the training engine chose while it computed old log-probabilities, `R3` those that the inference engine chose. `fit` (verl/trainer/ppo/ray_trainer.py) refuses `R2` with `enable_rollout_routing_replay` (the newer trainer takes whichever routes come last), `_validate_router_replay_config` (verl/utils/config.py) refuses it with `bypass_mode`, `VeOmniActorConfig` (verl/workers/config/actor.py) refuses replay without `use_remove_padding`; Megatron's engine stops where `R3` was given no routes. vLLM must be 0.22 or newer.",
+  title: "Contradictory router replay",
+  why: "`R2` replays the experts that the training engine chose while it computed old log-probabilities, `R3` those that the inference engine chose. `fit` (verl/trainer/ppo/ray_trainer.py) refuses `R2` with `enable_rollout_routing_replay` (the newer trainer uses whichever routes come last), `_validate_router_replay_config` (verl/utils/config.py) refuses it with `bypass_mode`, `VeOmniActorConfig` (verl/workers/config/actor.py) refuses replay without `use_remove_padding`; Megatron's engine stops if `R3` gets no routes. vLLM must be 0.22 or newer.",
   since: "0.7.0",
   check: (model) => [...modeKeys.flatMap((key) => ofMode(model, key)), ...padded(model)],
 });

@@ -26,7 +26,7 @@ function batch(model: ForeignModel): ForeignFinding[] {
       ? changed(model, mini, prompts / steps, `${prompts} = ${steps} × ${prompts / steps}`)
       : undefined,
   ];
-  const message = `\`${trainBatch}\` ${prompts} is not \`parameter_sync_step\` ${steps} × \`ppo_mini_batch_size\` ${part} = ${steps * part}, as \`separate_async\` has it.`;
+  const message = `\`${trainBatch}\` ${prompts} is not \`parameter_sync_step\` ${steps} × \`ppo_mini_batch_size\` ${part} = ${steps * part}, which \`separate_async\` requires.`;
   return found(model, [trainBatch, mini, sync, mode], message, { fixes });
 }
 
@@ -37,7 +37,7 @@ function servers(model: ForeignModel): ForeignFinding[] {
     return found(
       model,
       [key, mode],
-      `\`separate_async\` generates on nodes of its own, and \`${key.replace("actor_rollout_ref.", "")}\` is ${count}.`,
+      `\`separate_async\` generates on its own nodes, but \`${key.replace("actor_rollout_ref.", "")}\` is ${count}.`,
       {
         fixes: [setTo(model, key, key === nodes ? 1 : 8)],
       },
@@ -50,7 +50,7 @@ const weights = (model: ForeignModel): ForeignFinding[] =>
     ? found(
         model,
         [backend, mode],
-        "`separate_async` sends the weights over the network, and `checkpoint_engine.backend` is `naive`, which cannot.",
+        "`separate_async` sends the weights over the network, but the `checkpoint_engine.backend` `naive` cannot.",
         {
           fixes: [setTo(model, backend, "nccl")],
         },
@@ -61,7 +61,7 @@ function judge(model: ForeignModel): ForeignFinding[] {
   const [enable, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];
   if (model.flag(enable) !== true || model.flag(pool) !== false) return [];
   const message =
-    "`separate_async` never pauses generation, so a reward model needs GPUs of its own: `reward.reward_model.enable_resource_pool`.";
+    "`separate_async` never pauses generation, so a reward model needs its own GPUs: set `reward.reward_model.enable_resource_pool`.";
   return found(model, [pool, enable, mode], message, { fixes: [setTo(model, pool, true)] });
 }
 
@@ -74,7 +74,7 @@ function switching(model: ForeignModel): ForeignFinding[] {
   )
     return [];
   const message =
-    "`hybrid_rollout.enable_switch` does not work with `rollout.disaggregation`: verl refuses both.";
+    "`hybrid_rollout.enable_switch` does not work with `rollout.disaggregation`: verl refuses both together.";
   return found(model, [change, split], message, {
     fixes: [setTo(model, change, false), setTo(model, split, false)],
   });
@@ -82,8 +82,8 @@ function switching(model: ForeignModel): ForeignFinding[] {
 
 export const separateAsync = verlRule({
   id: "verl-separate-async",
-  title: "Separate generation that cannot start",
-  why: "`PPOTrainerSeparateAsync.__init__` (verl/trainer/ppo/v1/trainer_separate_async.py) asserts that `train_batch_size` = `parameter_sync_step` × `ppo_mini_batch_size`, that generation has nodes and GPUs, a backend that sends weights between machines, and that a reward model has a pool of its own.",
+  title: "Separate generation cannot start",
+  why: "`PPOTrainerSeparateAsync.__init__` (verl/trainer/ppo/v1/trainer_separate_async.py) asserts that `train_batch_size` = `parameter_sync_step` × `ppo_mini_batch_size`, that generation has nodes and GPUs and a backend that sends weights between machines, and that a reward model has its own pool.",
   since: "0.9.0",
   check: (model) =>
     isV1(model) && trainerMode(model) === "separate_async"

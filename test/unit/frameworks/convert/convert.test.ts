@@ -169,9 +169,9 @@ describe("converted configurations", () => {
 
   it("says what stands in for what nobody knows", () => {
     const estimator = of("python -m verl.trainer.main_ppo algorithm.adv_estimator=mine");
-    assert.match(reason(estimator, "algorithm.adv_estimator") ?? "", /stands in/);
+    assert.match(reason(estimator, "algorithm.adv_estimator") ?? "", /is used instead/);
     const loss = of("num_generations: 8\nloss_type: mine\n", "grpo.yaml");
-    assert.match(reason(loss, "loss_type") ?? "", /stands in/);
+    assert.match(reason(loss, "loss_type") ?? "", /is used instead/);
     body(estimator);
     body(loss);
   });
@@ -271,7 +271,7 @@ describe("what is read", () => {
       "train.py",
     );
     assert.equal(tree(result)["rollout"]!["group"], 4);
-    assert.equal(reason(result, "beta"), "worked out while the script runs");
+    assert.equal(reason(result, "beta"), "computed while the script runs");
   });
   it("is what the editor reads: a launcher's processes, flags with dashes, commands inside of others", () => {
     const flags = "--per-device-train-batch-size 8 --num-generations 8 --model_name_or_path m";
@@ -292,7 +292,7 @@ describe("what is read", () => {
   it("is no config of Gradus, whose keys are OpenRLHF's in part", () => {
     assert.throws(
       () => of("seed: 1\ntasks: [{ dataset: a.jsonl }]\nrollout: { group: 4, max_tokens: 8 }\n", "a.yaml"),
-      /no configuration of verl/,
+      /not a configuration of verl/,
     );
   });
   it("is no supervised trainer: that would come out as something else", () => {

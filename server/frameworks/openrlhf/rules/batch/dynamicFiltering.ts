@@ -7,8 +7,8 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 export const dynamicFiltering = openrlhfRule({
   id: "openrlhf-dynamic-filtering",
   severity: "error",
-  title: "Filtering of prompts that cannot work",
-  why: "`algo.dynamic_filtering_enable` drops a prompt whose answers' mean score is not strictly between the two ends of `algo.dynamic_filtering_range`. It needs an interval, scores at the time of generation (a remote reward, a reward file or an agent) and several answers: openrlhf/cli/train_ppo_ray.py asserts all three, and speaks of `reward_clip_range` where it means the interval. A range that holds no score drops everything, and training ends when the prompts do (`SamplesGenerator._generate_vllm`).",
+  title: "Impossible prompt filtering",
+  why: "`algo.dynamic_filtering_enable` drops a prompt whose responses' mean score is not strictly between the two ends of `algo.dynamic_filtering_range`. It needs an interval, scores at generation time (a remote reward, a reward file or an agent) and several responses per prompt: openrlhf/cli/train_ppo_ray.py asserts all three, and its message calls the interval `reward_clip_range`. A range that holds no score drops every prompt, and training ends when the prompts do (`SamplesGenerator._generate_vllm`).",
   check(flags) {
     if (!flags.on("algo.dynamic_filtering_enable")) return [];
     return [...interval(flags), ...scores(flags), ...answers(flags)];
@@ -19,7 +19,7 @@ function interval(flags: Flags): ForeignFinding[] {
   const range = flags.value("algo.dynamic_filtering_range");
   const [low, high] = Array.isArray(range) ? range : [];
   if (typeof low !== "number" || typeof high !== "number" || low < high) return [];
-  const message = `\`${flags.name("algo.dynamic_filtering_range")}\` is ${low} to ${high}: the first must be below the second. OpenRLHF refuses it, and calls it reward_clip_range.`;
+  const message = `\`${flags.name("algo.dynamic_filtering_range")}\` is ${low} to ${high}: the first must be below the second. OpenRLHF refuses it, and its error calls the range reward_clip_range.`;
   return [{ ...flags.placed("algo.dynamic_filtering_range", "algo.dynamic_filtering_enable"), message }];
 }
 
@@ -33,7 +33,7 @@ function answers(flags: Flags): ForeignFinding[] {
   const count = flags.number("rollout.n_samples_per_prompt");
   if (count === undefined || count > 1) return [];
   const written = flags.written("rollout.n_samples_per_prompt");
-  const message = `\`${flags.name("algo.dynamic_filtering_enable")}\` compares the answers to a prompt, and \`${flags.name("rollout.n_samples_per_prompt")}\` is ${count}${written === undefined ? " by default" : ""}: OpenRLHF refuses it.`;
+  const message = `\`${flags.name("algo.dynamic_filtering_enable")}\` compares the responses to a prompt, and \`${flags.name("rollout.n_samples_per_prompt")}\` is ${count}${written === undefined ? " by default" : ""}: OpenRLHF refuses it.`;
   return [
     {
       ...flags.placed("rollout.n_samples_per_prompt", "algo.dynamic_filtering_enable"),

@@ -4,8 +4,8 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 export const fewSamples = openrlhfRule({
   id: "openrlhf-few-samples",
   severity: "warning",
-  title: "Fewer samples than one training batch",
-  why: "The length of the learning-rate schedule is counted as prompts × answers // `train.batch_size`, times episodes and epochs: `prepare_datasets` in openrlhf/trainer/ppo_trainer.py. Where `data.max_samples` allows fewer samples than one batch it is 0.",
+  title: "Fewer samples than a training batch",
+  why: "The learning-rate schedule has prompts × responses // `train.batch_size` steps, times episodes and epochs: `prepare_datasets` in openrlhf/trainer/ppo_trainer.py. With `data.max_samples` below one batch it has 0.",
   check(flags) {
     const at = flags.written("data.max_samples");
     const [most, size, rollout] = [
@@ -21,7 +21,7 @@ export const fewSamples = openrlhfRule({
       most * rollout.answers >= size
     )
       return [];
-    const message = `\`${flags.name("data.max_samples")}\` allows ${most} prompts × ${rollout.answers} answers = ${most * rollout.answers} samples, fewer than one batch of ${size}: the schedule has 0 steps.`;
+    const message = `\`${flags.name("data.max_samples")}\` allows ${most} prompts × ${rollout.answers} responses = ${most * rollout.answers} samples, fewer than one batch of ${size}: the schedule has 0 steps.`;
     return [
       { message, ...flags.placed("data.max_samples", "train.batch_size", "rollout.n_samples_per_prompt") },
     ];

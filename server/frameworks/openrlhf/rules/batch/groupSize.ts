@@ -6,8 +6,8 @@ const grouped = ["rloo", "reinforce_baseline", "group_norm", "dr_grpo"];
 export const groupSize = openrlhfRule({
   id: "openrlhf-group-size",
   severity: "error",
-  title: "A group of one",
-  why: "`rloo`, `reinforce_baseline`, `group_norm` and `dr_grpo` compare an answer with the others to its prompt. openrlhf/cli/train_ppo_ray.py refuses them with `n_samples_per_prompt` 1, which is its default.",
+  title: "Group of one",
+  why: "`rloo`, `reinforce_baseline`, `group_norm` and `dr_grpo` compare a response with the others to its prompt. openrlhf/cli/train_ppo_ray.py refuses them with `n_samples_per_prompt` 1, the default.",
   check(flags) {
     const [estimator, answers] = [
       flags.text("algo.advantage.estimator"),
@@ -17,7 +17,7 @@ export const groupSize = openrlhfRule({
       return [];
     const name = flags.name("rollout.n_samples_per_prompt");
     const written = flags.written("rollout.n_samples_per_prompt");
-    const message = `\`${estimator}\` compares the answers to a prompt, and \`${name}\` is ${answers}${written === undefined ? " by default" : ""}: OpenRLHF refuses it. Write 2 or more; 8 is usual.`;
+    const message = `\`${estimator}\` compares the responses to a prompt, and \`${name}\` is ${answers}${written === undefined ? " by default" : ""}: OpenRLHF refuses it. Use 2 or more; 8 is usual.`;
     return [
       {
         message,

@@ -4,8 +4,8 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 export const queueSize = openrlhfRule({
   id: "openrlhf-queue-size",
   severity: "error",
-  title: "A queue without a place",
-  why: "`train.async_queue_size` is how many rollouts may wait while the model trains. `PPOTrainerAsync` (openrlhf/trainer/ppo_trainer_async.py) refuses fewer than one; without `train.async_enable` it is never read.",
+  title: "Empty queue",
+  why: "`train.async_queue_size` is the number of rollouts that may wait while the model trains. `PPOTrainerAsync` (openrlhf/trainer/ppo_trainer_async.py) refuses fewer than one, and without `train.async_enable` nothing reads it.",
   check(flags) {
     const [at, size] = [flags.written("train.async_queue_size"), flags.number("train.async_queue_size")];
     if (at === undefined || size === undefined) return [];
@@ -24,7 +24,7 @@ export const queueSize = openrlhfRule({
     return [
       {
         at,
-        message: `\`${name}\` is ${size}: OpenRLHF wants a place for one rollout at least.`,
+        message: `\`${name}\` is ${size}: OpenRLHF needs room for at least one rollout.`,
         fixes: changes(at, [1]),
       },
     ];

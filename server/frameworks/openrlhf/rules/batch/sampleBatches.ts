@@ -15,8 +15,8 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 export const sampleBatches = openrlhfRule({
   id: "openrlhf-sample-batches",
   severity: "error",
-  title: "Fewer batches of samples than GPUs that want one",
-  why: "The samples of a rollout, `rollout.batch_size` × `n_samples_per_prompt`, are handed to models in batches of `rollout.micro_batch_size`, and every process of a model must get one. openrlhf/cli/train_ppo_ray.py refuses too few for the actor; for reference, critic and reward model `RayActorGroup.async_run_method_batch` (openrlhf/trainer/ray/launcher.py) fails after the first generation. GPUs that share a ring of attention or tensors count as one.",
+  title: "Fewer sample batches than processes",
+  why: "The samples of a rollout, `rollout.batch_size` × `n_samples_per_prompt`, go to the models in batches of `rollout.micro_batch_size`, and every process of a model must get one. openrlhf/cli/train_ppo_ray.py refuses too few for the actor. For reference, critic and reward model `RayActorGroup.async_run_method_batch` (openrlhf/trainer/ray/launcher.py) fails after the first generation. GPUs of one attention ring or tensor-parallel group count as one process.",
   check(flags) {
     const rollout = samplesOf(flags);
     const micro = flags.number("rollout.micro_batch_size");
@@ -49,7 +49,7 @@ function finding(flags: Flags, group: Group, rollout: Rollout, micro: number): F
     `${group}.num_gpus_per_node`,
     `${group}.num_nodes`,
   );
-  const message = `${prompts} prompts × ${answers} answers = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${spoken[group]}. Each needs one.`;
+  const message = `${prompts} prompts × ${answers} responses = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${spoken[group]}. Each needs one.`;
   const most = Math.floor(samples / actors);
   const needed = Math.ceil((actors * micro) / answers);
   const fixes = [

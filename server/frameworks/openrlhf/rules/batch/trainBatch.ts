@@ -7,8 +7,8 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 export const trainBatch = openrlhfRule({
   id: "openrlhf-train-batch",
   severity: "error",
-  title: "A training batch that does not divide over the GPUs",
-  why: "DeepSpeed wants `train_batch_size` = micro batch × accumulated steps × data-parallel processes, exactly, and stops with an assertion otherwise, when the models are made: `get_ds_train_config` and, for models that are not trained, `get_ds_eval_config` of `DeepspeedStrategy` (openrlhf/utils/deepspeed/deepspeed.py) hand the numbers on. GPUs that share a ring of attention or tensors count as one process. With `train.dynamic_batch_enable` those of the actor and the critic are cut by tokens instead.",
+  title: "Training batch not divisible among the GPUs",
+  why: "DeepSpeed asserts that `train_batch_size` = micro batch × accumulated steps × data-parallel processes, exactly, when it builds the models. `get_ds_train_config` and, for models that do not train, `get_ds_eval_config` of `DeepspeedStrategy` (openrlhf/utils/deepspeed/deepspeed.py) pass the numbers on. GPUs of one attention ring or tensor-parallel group count as one process. With `train.dynamic_batch_enable` the batches of the actor and the critic are cut by tokens instead.",
   check(flags) {
     const [size, micro] = [flags.number("train.batch_size"), flags.number("train.micro_batch_size")];
     if (size === undefined || micro === undefined || micro < 1) return [];
@@ -55,7 +55,7 @@ function finding(
 ): ForeignFinding {
   const layout = [`${group}.num_gpus_per_node`, `${group}.num_nodes`];
   const name = flags.name("train.batch_size");
-  const message = `\`${name}\` is ${size}, no multiple of ${micro} samples × ${processes} processes of the ${spoken[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;
+  const message = `\`${name}\` is ${size}, not a multiple of ${micro} samples × ${processes} processes of the ${spoken[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;
   const fixes = changes(
     flags.written("train.batch_size"),
     multiplesAround(size, all),

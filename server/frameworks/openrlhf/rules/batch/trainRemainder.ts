@@ -4,8 +4,8 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 export const trainRemainder = openrlhfRule({
   id: "openrlhf-train-remainder",
   severity: "warning",
-  title: "A rollout that does not divide into training batches",
-  why: "The samples of a rollout, `rollout.batch_size` × `n_samples_per_prompt`, are trained in batches of `train.batch_size`. Nothing compares the two. With micro batches the remainder waits in DeepSpeed's accumulated gradient and is mixed with the next rollout's; with `train.dynamic_batch_enable` it is dropped, and a rollout below one batch trains nothing (openrlhf/trainer/ppo_utils/replay_buffer.py).",
+  title: "Rollout not divisible into training batches",
+  why: "The samples of a rollout, `rollout.batch_size` × `n_samples_per_prompt`, train in batches of `train.batch_size`. OpenRLHF does not compare the two. With micro batches the remainder stays in DeepSpeed's accumulated gradient and mixes with the next rollout's. With `train.dynamic_batch_enable` it is dropped, so a rollout below one batch trains nothing (openrlhf/trainer/ppo_utils/replay_buffer.py).",
   check(flags) {
     const rollout = samplesOf(flags);
     const size = flags.number("train.batch_size");
@@ -16,8 +16,8 @@ export const trainRemainder = openrlhfRule({
     const left = `${samples} = ${steps} × ${size} + ${samples % size}`;
     const fate = flags.on("train.dynamic_batch_enable")
       ? "never train"
-      : "are mixed into the next rollout's first step";
-    const message = `A rollout is ${prompts} prompts × ${answers} answers = ${samples} samples, and \`${flags.name("train.batch_size")}\` ${size}: ${left}. The last ${samples % size} ${fate}.`;
+      : "mix into the next rollout's first step";
+    const message = `A rollout is ${prompts} prompts × ${answers} responses = ${samples} samples, and \`${flags.name("train.batch_size")}\` ${size}: ${left}. The last ${samples % size} ${fate}.`;
     return [{ message, ...place, fixes: [] }];
   },
 });

@@ -7,13 +7,13 @@ export const batchSearch: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A batch size that is searched for",
-  why: "`auto_find_batch_size` halves the batch when memory runs out, and a generation of half the size no longer holds whole groups: `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses it since TRL 1.9.",
+  title: "Automatic batch size not allowed",
+  why: "`auto_find_batch_size` halves the batch when memory runs out, and half a generation no longer holds whole groups: `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses it since TRL 1.9.",
   check(model) {
     const at = model.written("auto_find_batch_size");
     if (at === undefined || model.flag("auto_find_batch_size") !== true || !model.since("1.9.0")) return [];
     const message =
-      "`auto_find_batch_size` is refused: a smaller batch would no longer hold whole groups. Lower `per_device_train_batch_size` instead.";
+      "TRL refuses `auto_find_batch_size`, because a smaller batch would no longer hold whole groups. Lower `per_device_train_batch_size` instead.";
     const fix = changeTo(at, model.document.form === "python" ? "False" : "false");
     return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
   },

@@ -9,8 +9,8 @@ export const batchSlices: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A generation that does not divide into batches",
-  why: "The completions of one generation are trained in slices of `per_device_train_batch_size` on each process, so their number must be a multiple of one slice over all processes: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. Where the file does not say how many processes there are, only what no number of them could mend is reported.",
+  title: "Generation not divisible into batches",
+  why: "Each process trains the completions of one generation in slices of `per_device_train_batch_size`, so their number must be a multiple of one slice over all processes: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. If the file does not give the number of processes, Gradus reports only what fails with any number.",
   check(model) {
     const batch = batchOf(model);
     if (batch?.whole === undefined || batch.perDevice <= 0 || batch.whole <= 0) return [];
@@ -30,7 +30,7 @@ function finding(
   // What divides into slices should hold whole groups as well.
   const step = lcm(slice, group);
   const over = processes === undefined ? "" : ` over ${processes} processes`;
-  const message = `\`generation_batch_size\` is ${whole}, no multiple of one batch of ${equation(perDevice, processes ?? 1)} completions${over}: ${remainder(whole, slice)}.`;
+  const message = `\`generation_batch_size\` is ${whole}, not a multiple of one batch of ${equation(perDevice, processes ?? 1)} completions${over}: ${remainder(whole, slice)}.`;
   const fixes = changes(
     at,
     multiplesAround(whole, step),

@@ -8,8 +8,8 @@ export const dataSource: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "No prompts",
-  why: "Prompts come from a dataset or, since TRL 1.9, from an environment whose `reset` gives them; then only `max_steps` tells when training ends, and one environment must be all there is. `trl grpo` takes `dataset_name` or a mixture in `datasets`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) and trl/scripts/grpo.py refuse everything else.",
+  title: "Missing prompts",
+  why: "Prompts come from a dataset or, since TRL 1.9, from the `reset` of an environment. Without a dataset only `max_steps` ends training, and there can be only one environment. `trl grpo` takes `dataset_name` or a mixture in `datasets`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) and trl/scripts/grpo.py refuse everything else.",
   check: (model) =>
     model.document.form !== "python"
       ? onCommandLine(model)
@@ -32,12 +32,12 @@ function onCommandLine(model: ForeignModel): ForeignFinding[] {
     return [
       {
         at: undefined,
-        message: "No dataset is named: give `--dataset_name`, or `datasets` in the file of `--config`.",
+        message: "There is no dataset: set `--dataset_name`, or `datasets` in the file of `--config`.",
       },
     ];
   const [first, second] = [model.written("dataset_name"), model.written("datasets")];
   if (first === undefined || second === undefined || first.value === null || empty) return [];
-  const message = "`dataset_name` is never read: `datasets` is set too, and wins.";
+  const message = "`dataset_name` is never read, because `datasets` is set too and wins.";
   return [{ at: first, message, severity: "warning", related: [second] }];
 }
 
@@ -50,7 +50,7 @@ function inTrainer(model: ForeignModel): ForeignFinding[] {
     return [
       {
         at,
-        message: `\`${trainerOfTree(model.document.tree)?.trainer ?? "GRPOTrainer"}\` is given no \`train_dataset\`, and refuses to train without one.`,
+        message: `\`${trainerOfTree(model.document.tree)?.trainer ?? "GRPOTrainer"}\` gets no \`train_dataset\` and refuses to train without one.`,
       },
     ];
   if (environment.kind === "dict")
@@ -58,12 +58,12 @@ function inTrainer(model: ForeignModel): ForeignFinding[] {
       {
         at,
         message:
-          "Several environments need a `train_dataset` whose column `environment` says which of them a prompt is for.",
+          "Several environments need a `train_dataset` whose column `environment` assigns each prompt to one of them.",
       },
     ];
   const steps = model.number("max_steps");
   if (steps === undefined || steps > 0) return [];
   const message =
-    "Without a `train_dataset` only `max_steps` says when training ends: TRL refuses to train without it.";
+    "Without a `train_dataset` only `max_steps` ends training: TRL refuses to train without it.";
   return [{ at: model.written("max_steps") ?? at, message }];
 }

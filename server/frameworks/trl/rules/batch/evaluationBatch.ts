@@ -9,8 +9,8 @@ export const evaluationBatch: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "An evaluation batch that does not hold whole groups",
-  why: "Where `eval_strategy` is on, prompts are repeated in evaluation too, `num_generations_eval` times or else `num_generations` times, and one batch over all processes must hold whole groups: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py, since TRL 0.22.",
+  title: "Evaluation batch without whole groups",
+  why: "With `eval_strategy` on, evaluation repeats each prompt `num_generations_eval` times, else `num_generations` times, and one batch over all processes must hold whole groups: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py, since TRL 0.22.",
   check(model) {
     const device = model.number("per_device_eval_batch_size");
     const group = groupOf(model);
@@ -38,12 +38,12 @@ function finding(
   const place = placed(model, "per_device_eval_batch_size", own, "eval_strategy");
   if (processes === undefined) {
     const need = group / gcd(group, device);
-    const message = `One process evaluates ${device} completions at once, no multiple of the ${group} of each prompt (\`${own}\`): TRL takes this only with a multiple of ${need} processes.`;
+    const message = `One process evaluates ${device} completions at once, not a multiple of the ${group} of each prompt (\`${own}\`): TRL accepts this only with a multiple of ${need} processes.`;
     return { message, ...place, severity: "info" };
   }
   const size = device * processes;
   const step = group / gcd(group, processes);
-  const message = `An evaluation batch is ${equation(device, processes)} completions (\`per_device_eval_batch_size\` × processes), no multiple of the ${group} of each prompt (\`${own}\`): ${remainder(size, group)}.`;
+  const message = `An evaluation batch is ${equation(device, processes)} completions (\`per_device_eval_batch_size\` × processes), not a multiple of the ${group} of each prompt (\`${own}\`): ${remainder(size, group)}.`;
   const fixes = [
     ...changes(
       model.written("per_device_eval_batch_size"),

@@ -7,7 +7,7 @@ export const evaluationSplit: ForeignRule = {
   framework: "trl",
   severity: "warning",
   title: "Evaluation on the prompts that train",
-  why: "`trl grpo` trains on `dataset_train_split` and evaluates on `dataset_test_split` of the same dataset (trl/scripts/grpo.py). Where both are one split, evaluation measures what was learnt by heart.",
+  why: "`trl grpo` trains on `dataset_train_split` and evaluates on `dataset_test_split` of the same dataset (trl/scripts/grpo.py). If both are the same split, evaluation measures memorised prompts.",
   check(model) {
     const [train, test] = [model.text("dataset_train_split"), model.text("dataset_test_split")];
     const mixed = model.written("datasets") !== undefined;
@@ -19,7 +19,7 @@ export const evaluationSplit: ForeignRule = {
       train !== test
     )
       return [];
-    const message = `Evaluation uses the split \`${test}\`, which training uses: its rewards tell nothing about new prompts.`;
+    const message = `Evaluation and training use the same split \`${test}\`, so the evaluation's rewards say nothing about new prompts.`;
     return [{ message, ...placed(model, "dataset_test_split", "dataset_train_split") }];
   },
 };

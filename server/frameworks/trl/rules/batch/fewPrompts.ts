@@ -12,8 +12,8 @@ export const fewPrompts: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "warning",
-  title: "Fewer prompts than one generation takes",
-  why: "One generation takes its completions / `num_generations` prompts. What is left of a dataset behind the last whole batch is dropped (`RepeatSampler` in trl/trainer/utils.py), so a dataset with fewer prompts gives no batch at all, and training ends without a step. The number of prompts is known where a slice of a split says it (`train[:64]`).",
+  title: "Fewer prompts than one generation",
+  why: "One generation takes its completions / `num_generations` prompts. `RepeatSampler` in trl/trainer/utils.py drops what remains of a dataset after the last whole batch, so a dataset with fewer prompts gives no batch at all, and training ends without a step. Gradus knows the number of prompts from a slice of a split (`train[:64]`).",
   check(model) {
     const rows = rowsOf(model);
     const batch = batchOf(model);
@@ -22,7 +22,7 @@ export const fewPrompts: ForeignRule = {
     const size = batch.whole ?? batch.perDevice * (batch.slices ?? 0) * (batch.processes ?? 1);
     const prompts = size / group;
     if (!Number.isInteger(prompts) || rows.count >= prompts) return [];
-    const message = `The dataset is cut to ${rows.count} prompts, and one generation takes ${size} completions / ${group} = ${prompts} prompts: no batch is ever full, and nothing is trained.`;
+    const message = `The dataset is cut to ${rows.count} prompts, and one generation takes ${size} completions / ${group} = ${prompts} prompts: no batch is ever full, so nothing trains.`;
     return [{ at: rows.at, message, related: allWritten(model, ...batchKeys, "num_generations") }];
   },
 };

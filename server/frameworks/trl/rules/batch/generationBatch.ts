@@ -9,8 +9,8 @@ export const generationBatch: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "Two sizes for one generation",
-  why: "`generation_batch_size` counts the completions of one generation, `steps_per_generation` the slices that they are trained in; either follows from the other. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses both together.",
+  title: "Conflicting generation sizes",
+  why: "`generation_batch_size` counts the completions of one generation, `steps_per_generation` the slices in which they train; either follows from the other. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses both together.",
   check(model) {
     const size = model.written("generation_batch_size");
     const steps = model.written("steps_per_generation");
@@ -23,7 +23,7 @@ function both(model: ForeignModel): ForeignFinding[] {
   const { at, related } = placed(model, "steps_per_generation", "generation_batch_size");
   const fixes = at === undefined ? [] : removal(model, at);
   const message =
-    "`generation_batch_size` and `steps_per_generation` say the same in two ways, and TRL refuses both together: leave one of them out.";
+    "`generation_batch_size` and `steps_per_generation` set the same size twice, and TRL refuses both together: remove one of them.";
   return [{ message, at, related, fixes }];
 }
 
@@ -33,8 +33,8 @@ export const emptyBatch: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A batch of nothing",
-  why: "The completions of one generation are `per_device_train_batch_size` × processes × `steps_per_generation` (by default `gradient_accumulation_steps`). `GRPOConfig` takes a zero among these; `torch.utils.data.DataLoader`, built in `GRPOTrainer.get_train_dataloader` (trl/trainer/grpo_trainer.py), refuses a batch of that size.",
+  title: "Empty batch",
+  why: "The completions of one generation are `per_device_train_batch_size` × processes × `steps_per_generation` (by default `gradient_accumulation_steps`). `GRPOConfig` accepts a zero among these; `torch.utils.data.DataLoader`, built in `GRPOTrainer.get_train_dataloader` (trl/trainer/grpo_trainer.py), refuses a batch of that size.",
   check: (model) =>
     [
       "per_device_train_batch_size",
@@ -46,7 +46,7 @@ export const emptyBatch: ForeignRule = {
       .filter(({ value }) => typeof value === "number" && value <= 0)
       .map((at) => ({
         at,
-        message: `\`${at.key}\` is ${at.text}, so a batch holds nothing and the data loader refuses it: write 1 or more.`,
+        message: `\`${at.key}\` is ${at.text}, so a batch is empty and the data loader refuses it: use 1 or more.`,
         fixes: changes(at, [1]),
       })),
 };

@@ -10,8 +10,8 @@ export const groupBatch: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A generation that does not hold whole groups",
-  why: "Each prompt is answered `num_generations` times, and rewards are compared within those answers, so the completions of one generation must be a multiple of the group: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. Their number is `generation_batch_size` or, where that is not written, `per_device_train_batch_size` × processes × `steps_per_generation`, which is `gradient_accumulation_steps` by default. Where the file does not say how many processes there are, an info tells which numbers of them are taken.",
+  title: "Generation without whole groups",
+  why: "Each prompt gets `num_generations` completions, whose rewards are compared, so the completions of one generation must be a multiple of the group: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. Their number is `generation_batch_size` or, if that is not set, `per_device_train_batch_size` × processes × `steps_per_generation`, which is `gradient_accumulation_steps` by default. If the file does not give the number of processes, an info says which numbers TRL accepts.",
   check(model) {
     const batch = batchOf(model);
     const group = model.number("num_generations");
@@ -45,7 +45,7 @@ function whole(
       (value) => `${size / value} prompts × ${value}`,
     ),
   ];
-  const message = `\`generation_batch_size\` is ${size}, which is no multiple of the ${group} completions of each prompt (\`num_generations\`): ${remainder(size, group)}.`;
+  const message = `\`generation_batch_size\` is ${size}, not a multiple of the ${group} completions of each prompt (\`num_generations\`): ${remainder(size, group)}.`;
   return { message, ...placed(model, ...keys), fixes: fixes.map(chosen) };
 }
 
@@ -63,10 +63,10 @@ function sliced(
       : "steps_per_generation";
   if (processes === undefined) {
     const need = group / gcd(group, perDevice * slices);
-    const message = `One process makes ${equation(perDevice, slices)} completions in one generation, no multiple of \`num_generations\`, ${group}: TRL takes this only with a multiple of ${need} processes.`;
+    const message = `One process makes ${equation(perDevice, slices)} completions in one generation, not a multiple of \`num_generations\`, ${group}: TRL accepts this only with a multiple of ${need} processes.`;
     return { message, ...place, severity: "info" };
   }
-  const message = `One generation makes ${equation(perDevice, processes, slices)} completions (\`per_device_train_batch_size\` × processes × \`${named}\`), no multiple of \`num_generations\`, ${group}: ${remainder(size, group)}.`;
+  const message = `One generation makes ${equation(perDevice, processes, slices)} completions (\`per_device_train_batch_size\` × processes × \`${named}\`), not a multiple of \`num_generations\`, ${group}: ${remainder(size, group)}.`;
   return { message, ...place, fixes: mends(model, { ...batch, processes }, group, named).map(chosen) };
 }
 

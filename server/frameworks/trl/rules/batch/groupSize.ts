@@ -8,12 +8,12 @@ export const groupSize: ForeignRule = {
   trees: rewarded,
   severity: "error",
   title: "A group of one",
-  why: "An answer is compared with the other answers to its prompt; alone, its advantage is always zero. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses fewer than two.",
+  why: "A completion is compared with the others of its prompt; alone, its advantage is always zero. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses fewer than two.",
   check(model) {
     const at = model.written("num_generations");
     const size = model.number("num_generations");
     if (at === undefined || size === undefined || size >= 2) return [];
-    const message = `\`num_generations\` is ${size}: with fewer than 2 answers to a prompt there is nothing to compare, and TRL refuses it.`;
+    const message = `\`num_generations\` is ${size}: with fewer than 2 completions of a prompt there is nothing to compare, and TRL refuses it.`;
     return [{ at, message, fixes: changes(at, [2]) }];
   },
 };

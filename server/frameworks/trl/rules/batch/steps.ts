@@ -13,7 +13,7 @@ function broken(model: ForeignModel): ForeignFinding[] {
     if (model.text(`${kind}_strategy`) !== "steps" || steps === undefined || at === undefined) return [];
     if (steps <= 1 || Number.isInteger(steps)) return [];
     const whole = changeTo(at, String(Math.round(steps)));
-    const message = `\`${kind}_steps\` is ${steps}: above 1 Transformers takes whole steps only, and below 1 a share of all of them.`;
+    const message = `\`${kind}_steps\` is ${steps}: Transformers takes whole steps above 1, and a share of all steps below 1.`;
     return [{ at, message, fixes: whole === undefined ? [] : [whole] }];
   });
 }
@@ -22,14 +22,14 @@ function never(model: ForeignModel): ForeignFinding[] {
   const logging = model.number("logging_steps");
   if (model.text("logging_strategy") === "steps" && logging === 0) {
     const message =
-      "`logging_steps` is 0, and `logging_strategy` is `steps`: Transformers refuses to log after every 0 steps.";
+      "`logging_steps` is 0 and `logging_strategy` is `steps`: Transformers refuses to log every 0 steps.";
     return [{ message, ...placed(model, "logging_steps", "logging_strategy") }];
   }
   const evaluation = model.value("eval_steps");
   const none = evaluation === null || evaluation === 0;
   if (model.text("eval_strategy") !== "steps" || !none || logging === undefined || logging > 0) return [];
   const message =
-    "`eval_strategy` is `steps`, and neither `eval_steps` nor `logging_steps` says after how many.";
+    "`eval_strategy` is `steps`, but neither `eval_steps` nor `logging_steps` says how many: set one of them.";
   return [{ message, ...placed(model, "eval_steps", "eval_strategy", "logging_steps") }];
 }
 
@@ -38,7 +38,7 @@ export const steps: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "Steps after which nothing can be done",
-  why: "`TrainingArguments` (transformers/training_args.py, `__post_init__` and `_validate_args`) counts logging, evaluation and saving in whole steps, or in shares of all steps below 1, and refuses 0 where it logs by steps. `eval_steps` falls back on `logging_steps`.",
+  title: "Invalid interval of steps",
+  why: "`TrainingArguments` (transformers/training_args.py, `__post_init__` and `_validate_args`) counts logging, evaluation and saving in whole steps, or below 1 in shares of all steps. It refuses 0 if it logs by steps. `eval_steps` falls back to `logging_steps`.",
   check: (model) => [...never(model), ...broken(model)].filter(({ at }) => at !== undefined),
 };

@@ -8,8 +8,8 @@ export const streaming: ForeignRule = {
   id: "trl-streaming",
   framework: "trl",
   severity: "error",
-  title: "A streamed dataset without what it needs",
-  why: "A stream has no length, so Transformers' `Trainer` wants `max_steps`. It cannot be read by index either: `GRPOTrainer` (trl/trainer/grpo_trainer.py) repeats its rows in one worker of each process, refuses `dispatch_batches: true` and overrides `dataloader_num_workers`. Before TRL 1.9 it refuses streams at all.",
+  title: "Streamed dataset lacks a setting",
+  why: "A stream has no length, so Transformers' `Trainer` needs `max_steps`. It has no index either: `GRPOTrainer` (trl/trainer/grpo_trainer.py) repeats its rows in one worker of each process, refuses `dispatch_batches: true` and overrides `dataloader_num_workers`. Before TRL 1.9 it refuses every stream.",
   check(model) {
     const at = streamOf(model);
     if (at === undefined) return [];
@@ -17,7 +17,7 @@ export const streaming: ForeignRule = {
       return [
         {
           at,
-          message: `TRL ${model.document.version.text} does not train on a streamed dataset: load it whole, or use TRL 1.9.`,
+          message: `TRL ${model.document.version.text} does not train on a streamed dataset: load it whole, or use TRL 1.9 or newer.`,
         },
       ];
     return [...endless(model, at), ...dispatched(model, at), ...workers(model, at)];
@@ -46,7 +46,7 @@ function endless(model: ForeignModel, at: Setting): ForeignFinding[] {
   const untold = model.document.form === "yaml" && model.written("max_steps") === undefined;
   if (steps === undefined || steps > 0 || untold) return [];
   const message =
-    "A streamed dataset has no length, and `max_steps` does not say when training ends: Transformers refuses it.";
+    "A streamed dataset has no length, and `max_steps` is not set: Transformers refuses it. Set `max_steps`.";
   return [
     {
       at: model.written("max_steps") ?? at,
@@ -62,7 +62,7 @@ function dispatched(model: ForeignModel, at: Setting): ForeignFinding[] {
   return [
     {
       at: config,
-      message: "A streamed dataset needs `dispatch_batches: false` in `accelerator_config`: it is true.",
+      message: "`dispatch_batches` in `accelerator_config` is true, and a streamed dataset needs it false.",
       related: [at],
     },
   ];
@@ -71,6 +71,6 @@ function dispatched(model: ForeignModel, at: Setting): ForeignFinding[] {
 function workers(model: ForeignModel, stream: Setting): ForeignFinding[] {
   const count = model.number("dataloader_num_workers");
   if (count === undefined || count === 0) return [];
-  const message = `\`dataloader_num_workers\` is ${count}, and a streamed dataset is read by one process alone: TRL sets it to 0.`;
+  const message = `\`dataloader_num_workers\` is ${count}, but only one process reads a streamed dataset: TRL sets it to 0.`;
   return [{ ...placed(model, "dataloader_num_workers"), message, severity: "warning", related: [stream] }];
 }

@@ -8,8 +8,8 @@ export const importanceBounds: ForeignRule = {
   id: "trl-importance-bounds",
   framework: "trl",
   severity: "error",
-  title: "Bounds of the importance ratio that cannot hold",
-  why: "The ratio between the trainer's probabilities and vLLM's is cut to an interval. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses a lower bound that is not below the upper one, and a mode that truncates without any bound. `vllm_importance_sampling_cap` is the upper bound's old name and wins over it. Since TRL 1.6.",
+  title: "Invalid bounds of the importance ratio",
+  why: "TRL cuts the ratio between the trainer's probabilities and vLLM's to an interval. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses a lower bound that is not below the upper one, and a mode that truncates without any bound, since TRL 1.6. `vllm_importance_sampling_cap` is the upper bound's old name and wins over it.",
   check: (model) => (model.since("1.6.0") ? [...crossed(model), ...missing(model)] : []),
 };
 
@@ -34,6 +34,6 @@ function missing(model: ForeignModel): ForeignFinding[] {
   const corrects = model.flag("vllm_importance_sampling_correction") === true;
   if (!corrects || mode === undefined || !mode.endsWith("_truncate")) return [];
   if (bound(model, low) !== null || upper(model) !== null) return [];
-  const message = `\`vllm_importance_sampling_mode: ${mode}\` truncates the ratio, and neither \`${low}\` nor \`${high}\` says where: TRL refuses it. Its default upper bound is 3.0.`;
+  const message = `\`vllm_importance_sampling_mode: ${mode}\` truncates the ratio, but neither \`${low}\` nor \`${high}\` is set: TRL refuses it. The default upper bound is 3.0.`;
   return [{ message, ...placed(model, "vllm_importance_sampling_mode", high, low) }];
 }

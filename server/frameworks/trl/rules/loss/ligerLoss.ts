@@ -6,8 +6,8 @@ export const ligerLoss: ForeignRule = {
   id: "trl-liger-loss",
   framework: "trl",
   severity: "error",
-  title: "What Liger's loss cannot do",
-  why: "Until TRL 1.13 `use_liger_kernel` (`use_liger_loss` before 0.28) computes the whole loss in one kernel, which knows neither a mask of off-policy sequences nor one of the tokens with the highest entropy, no bonus for entropy, and not an adapter on `lm_head`: `GRPOTrainer.__init__` and `GRPOConfig.__post_init__` refuse them. Two-sided clipping (`delta`) came with TRL 1.4, ratios of sequences with TRL 1.0. From TRL 1.14 on Liger only serves the layers, and since 1.15 its fused cross-entropy is refused.",
+  title: "Setting that Liger's loss lacks",
+  why: "Until TRL 1.13 `use_liger_kernel` (`use_liger_loss` before 0.28) computes the whole loss in one kernel. The kernel cannot mask off-policy sequences, cannot select the tokens with the highest entropy, has no entropy bonus, and ignores an adapter on `lm_head`: `GRPOTrainer.__init__` and `GRPOConfig.__post_init__` refuse them. Two-sided clipping (`delta`) came with TRL 1.4, sequence ratios with TRL 1.0. Since TRL 1.14 Liger serves the layers alone, and since 1.15 TRL refuses its fused cross-entropy.",
   check(model) {
     const at = ["use_liger_kernel", "use_liger_loss"].flatMap((key) =>
       model.flag(key) === true ? (model.written(key) ?? []) : [],
@@ -36,14 +36,14 @@ function whole(model: ForeignModel, liger: Setting): ForeignFinding[] {
       ? found("off_policy_mask_threshold", "cannot mask off-policy sequences")
       : []),
     ...(quantile !== undefined && quantile < 1
-      ? found("top_entropy_quantile", "cannot leave out tokens by their entropy")
+      ? found("top_entropy_quantile", "cannot select tokens by their entropy")
       : []),
-    ...(entropy !== undefined && entropy !== 0 ? found("entropy_coef", "has no bonus for entropy") : []),
+    ...(entropy !== undefined && entropy !== 0 ? found("entropy_coef", "has no entropy bonus") : []),
     ...(model.flag("use_adaptive_entropy") === true
-      ? found("use_adaptive_entropy", "has no bonus for entropy")
+      ? found("use_adaptive_entropy", "has no entropy bonus")
       : []),
     ...(set(model, "delta") && !model.since("1.4.0") ? found("delta", "cannot clip on two sides") : []),
-    ...(sequences(model) ? found("importance_sampling_level", "has ratios of tokens only") : []),
+    ...(sequences(model) ? found("importance_sampling_level", "has token ratios only") : []),
     ...(adaptsHead(model) && model.since("1.7.0")
       ? found(
           model.document.form === "python" ? "use_liger_kernel" : "lora_target_modules",
@@ -67,6 +67,6 @@ function fused(model: ForeignModel, liger: Setting): ForeignFinding[] {
   )
     return [];
   const message =
-    "`fused_linear_cross_entropy` replaces the model's forward pass, in which TRL computes its own log-probabilities: it is refused.";
+    "TRL refuses `fused_linear_cross_entropy`: it replaces the model's forward pass, in which TRL computes its own log-probabilities.";
   return [{ at: config, message, related: [liger] }];
 }

@@ -8,7 +8,7 @@ export const lossWeights: ForeignRule = {
   framework: "trl",
   trees: ["dpo"],
   severity: "error",
-  title: "Weights that do not match the losses",
+  title: "Wrong number of loss weights",
   why: "`loss_type` of DPO may name several losses, and `loss_weights` has one weight for each, in their order: `DPOConfig.__post_init__` (trl/trainer/dpo_config.py) refuses another number.",
   check(model) {
     const weights = model.value("loss_weights");
@@ -25,5 +25,5 @@ const namesOf = (value: Json | undefined): number | undefined =>
 
 function messageOf(model: ForeignModel, weights: number, losses: number): string {
   const by = model.written("loss_type") === undefined ? ", the default" : "";
-  return `\`loss_weights\` has ${plural(weights, "weight")}, and \`loss_type\` names ${losses === 1 ? "1 loss" : `${losses} losses`}${by}: TRL wants one for each.`;
+  return `\`loss_weights\` has ${plural(weights, "weight")}, and \`loss_type\` names ${losses === 1 ? "1 loss" : `${losses} losses`}${by}: TRL needs one for each.`;
 }

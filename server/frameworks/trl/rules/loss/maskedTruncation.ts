@@ -8,13 +8,13 @@ export const maskedTruncation: ForeignRule = {
   id: "trl-masked-truncation",
   framework: "trl",
   severity: "warning",
-  title: "Short completions that do not train where they are cut",
-  why: "`mask_truncated_completions` leaves completions that reach `max_completion_length` out of the loss (`GRPOTrainer._generate_and_score_completions` in trl/trainer/grpo_trainer.py). Where nearly all are cut, nothing trains, and neither the loss nor the reward shows why.",
+  title: "Short completions left out of the loss",
+  why: "`mask_truncated_completions` leaves completions that reach `max_completion_length` out of the loss (`GRPOTrainer._generate_and_score_completions` in trl/trainer/grpo_trainer.py). If nearly all reach it, nothing trains, and neither the loss nor the reward shows why.",
   check(model) {
     const length = model.number("max_completion_length");
     if (model.flag("mask_truncated_completions") !== true || length === undefined || length > short)
       return [];
-    const message = `\`max_completion_length\` is ${length}, and \`mask_truncated_completions\` leaves out what is cut there: where most completions are, hardly any train. Watch \`completions/clipped_ratio\`, or allow more tokens.`;
+    const message = `\`max_completion_length\` is ${length}, and \`mask_truncated_completions\` leaves truncated completions out of the loss: if most are truncated, hardly any train. Watch \`completions/clipped_ratio\`, or allow more tokens.`;
     return [{ message, ...placed(model, "max_completion_length", "mask_truncated_completions") }];
   },
 };

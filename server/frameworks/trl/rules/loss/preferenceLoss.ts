@@ -18,18 +18,18 @@ function ofDpo(model: ForeignModel): ForeignFinding[] {
     model.since("1.0.0")
   )
     found.push({
-      message: `\`f_divergence_type\` \`${divergence}\` has no meaning for the loss \`${strange}\`: TRL allows it for ${divergent.join(", ")}.`,
+      message: `\`f_divergence_type\` \`${divergence}\` does not apply to the loss \`${strange}\`: TRL allows it for ${divergent.join(", ")}.`,
       ...placed(model, "f_divergence_type", "loss_type"),
     });
   if (losses.includes("exo_pair") && model.number("label_smoothing") === 0)
     found.push({
-      message: "The loss `exo_pair` needs a `label_smoothing` above 0: its paper takes 0.001.",
+      message: "The loss `exo_pair` needs a `label_smoothing` above 0: its paper uses 0.001.",
       ...placed(model, "label_smoothing", "loss_type"),
     });
   const sorted = losses.find((loss) => /^aot(_pair|_unpaired)?$/.test(loss));
   if (model.flag("use_weighting") === true && sorted !== undefined && model.since("1.0.0"))
     found.push({
-      message: `\`use_weighting\` weighs pairs, and the loss \`${sorted}\` sorts them apart: TRL refuses both.`,
+      message: `\`use_weighting\` weights pairs, but the loss \`${sorted}\` sorts chosen and rejected samples separately: TRL refuses both together.`,
       ...placed(model, "use_weighting", "loss_type"),
     });
   return found;
@@ -45,7 +45,7 @@ function ofKto(model: ForeignModel): ForeignFinding[] {
     sampling !== "sequential"
   )
     found.push({
-      message: `The loss \`kto\` compares neighbours of a batch, so their order must stay: \`train_sampling_strategy\` must be \`sequential\`, not \`${sampling}\`.`,
+      message: `The loss \`kto\` compares neighbours of a batch, so their order must not change: \`train_sampling_strategy\` must be \`sequential\`, not \`${sampling}\`.`,
       ...placed(model, "train_sampling_strategy", "loss_type"),
     });
   const batch = model.number("per_device_train_batch_size");
@@ -63,7 +63,7 @@ function ofReference(model: ForeignModel): ForeignFinding[] {
   return [
     {
       message:
-        "`precompute_ref_log_probs` wants a reference model that stays, and `sync_ref_model` changes it: TRL refuses both.",
+        "`precompute_ref_log_probs` needs a fixed reference model, and `sync_ref_model` changes it: TRL refuses both together.",
       ...placed(model, "sync_ref_model", "precompute_ref_log_probs"),
     },
   ];
@@ -74,8 +74,8 @@ export const preferenceLoss: ForeignRule = {
   framework: "trl",
   trees: ["dpo", "kto"],
   severity: "error",
-  title: "A preference loss with what it cannot be combined with",
-  why: "`DPOTrainer.__init__` (trl/trainer/dpo_trainer.py) refuses another divergence for losses that are no difference of rewards, EXO without label smoothing, weights for losses that sort their samples, and a moving reference model whose log-probabilities were computed before. `KTOTrainer.__init__` (trl/trainer/kto_trainer.py) estimates the KL divergence from neighbours in a batch of fixed order, so it wants at least two.",
+  title: "Preference loss with a conflicting setting",
+  why: "`DPOTrainer.__init__` (trl/trainer/dpo_trainer.py) refuses another divergence for losses that are not a difference of rewards, EXO without label smoothing, weights for losses that sort their samples, and precomputed log-probabilities of a reference model that changes. `KTOTrainer.__init__` (trl/trainer/kto_trainer.py) estimates the KL divergence from neighbours in a batch of fixed order, so it needs at least two.",
   check(model) {
     const own = model.document.tree === "dpo" ? ofDpo(model) : ofKto(model);
     return [...own, ...ofReference(model)]

@@ -23,7 +23,7 @@ function bounds(model: ForeignModel, schedule: string): ForeignFinding[] {
   if (named.length === 1) return [];
   const message =
     named.length === 0
-      ? `\`${schedule}\` needs a floor: give \`lr_scheduler_kwargs\` \`min_lr\` or \`min_lr_rate\`.`
+      ? `\`${schedule}\` needs a floor: add \`min_lr\` or \`min_lr_rate\` to \`lr_scheduler_kwargs\`.`
       : `\`${schedule}\` takes one of \`min_lr\` and \`min_lr_rate\`, not both.`;
   return [{ message, ...placed(model, "lr_scheduler_type", "lr_scheduler_kwargs") }];
 }
@@ -40,13 +40,13 @@ export const schedule: ForeignRule = {
   framework: "trl",
   trees: everyTrainer,
   severity: "error",
-  title: "A learning-rate schedule without what it goes by",
-  why: "`reduce_lr_on_plateau` and `greedy` go by what evaluation finds: `TrainingArguments._validate_args` (transformers/training_args.py) refuses them without an `eval_strategy`. The schedules with a floor and the one with a stable part want arguments of their own in `lr_scheduler_kwargs` (`get_cosine_with_min_lr_schedule_with_warmup` and `get_wsd_schedule` in transformers/optimization.py).",
+  title: "Learning-rate schedule lacks a setting",
+  why: "`reduce_lr_on_plateau` and `greedy` follow the evaluation's metric: `TrainingArguments._validate_args` (transformers/training_args.py) refuses them without an `eval_strategy`. The schedules with a floor and the one with a stable part need their arguments in `lr_scheduler_kwargs` (`get_cosine_with_min_lr_schedule_with_warmup` and `get_wsd_schedule` in transformers/optimization.py).",
   check(model) {
     const name = model.text("lr_scheduler_type");
     if (name === undefined || model.written("lr_scheduler_type") === undefined) return [];
     if (/^(reduce_lr_on_plateau|greedy)$/.test(name) && evaluates(model) === false) {
-      const message = `\`${name}\` goes by evaluations, and \`eval_strategy\` is \`no\`: Transformers refuses it.`;
+      const message = `\`${name}\` follows the evaluation's metric, but \`eval_strategy\` is \`no\`: Transformers refuses it.`;
       return [{ message, ...placed(model, "lr_scheduler_type", "eval_strategy") }];
     }
     return [...bounds(model, name), ...decay(model, name)];

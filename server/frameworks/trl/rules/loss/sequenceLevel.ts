@@ -8,17 +8,17 @@ export const sequenceLevel: ForeignRule = {
   id: "trl-sequence-level",
   framework: "trl",
   severity: "warning",
-  title: "An importance ratio that does not fit the loss",
-  why: "A loss that sums over tokens weighs a sequence's single ratio by the length of the completion, which is not what GSPO optimises (Group Sequence Policy Optimization: `loss_type: grpo`). LUSPO is defined with a ratio of sequences, VESPO makes its own from ratios of tokens. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) warns of each and goes on.",
+  title: "Importance ratio does not fit the loss",
+  why: "A loss that sums over tokens weights a sequence's single ratio by the length of the completion, which is not what GSPO optimises (Group Sequence Policy Optimization: `loss_type: grpo`). LUSPO is defined with a sequence ratio; VESPO computes its own from token ratios. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) warns of each and continues.",
   check(model) {
     const [loss, ratio] = [model.text("loss_type"), model.text(level)];
     if (loss === undefined || ratio === undefined) return [];
     if (loss === "luspo" && ratio !== "sequence")
-      return finding(model, `LUSPO is defined with \`${level}: sequence\`; it is \`${ratio}\`.`);
+      return finding(model, `LUSPO needs \`${level}: sequence\`, not \`${ratio}\`.`);
     if (loss === "vespo" && ratio !== "token")
       return finding(
         model,
-        `VESPO makes its sequence ratio itself from \`${level}: token\`; it is \`${ratio}\`.`,
+        `VESPO computes its sequence ratio from \`${level}: token\`, not from \`${ratio}\`.`,
       );
     if (ratio === "sequence" && summed.includes(loss)) return finding(model, weighted(model, loss));
     return [];
@@ -26,7 +26,7 @@ export const sequenceLevel: ForeignRule = {
 };
 
 const weighted = (model: ForeignModel, loss: string): string =>
-  `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weighs each sequence by its length: GSPO is \`loss_type: grpo\`.`;
+  `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weights each sequence by its length: for GSPO use \`loss_type: grpo\`.`;
 
 const finding = (model: ForeignModel, message: string): ForeignFinding[] => [
   { message, ...placed(model, level, "loss_type") },

@@ -11,14 +11,14 @@ export const vespoMode: ForeignRule = {
   id: "trl-vespo-mode",
   framework: "trl",
   severity: "error",
-  title: "VESPO with a ratio of whole sequences",
-  why: "VESPO weighs tokens by their own ratio, so with vLLM and its importance correction `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) takes only `token_truncate` and `token_mask`. The default mode is `sequence_mask`: VESPO with vLLM fails until a mode is chosen.",
+  title: "VESPO with a sequence ratio",
+  why: "VESPO weights tokens by their own ratio, so with vLLM and its importance correction `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) takes only `token_truncate` and `token_mask`. The default mode is `sequence_mask`: VESPO with vLLM fails until another mode is set.",
   check(model) {
     const value = model.text(mode);
     const corrects = model.flag("vllm_importance_sampling_correction") === true;
     if (model.text("loss_type") !== "vespo" || model.flag("use_vllm") !== true || !corrects) return [];
     if (value === undefined || fitting.includes(value)) return [];
-    const message = `VESPO with vLLM needs \`${mode}\` to be \`token_truncate\` or \`token_mask\`; it is \`${value}\`${model.written(mode) === undefined ? " by default" : ""}.`;
+    const message = `VESPO with vLLM needs \`${mode}\` to be \`token_truncate\` or \`token_mask\`, but it is \`${value}\`${model.written(mode) === undefined ? " by default" : ""}.`;
     return [{ message, ...placed(model, mode, "loss_type"), fixes: mends(model.written(mode)) }];
   },
 };

@@ -11,7 +11,7 @@ export const noReward: ForeignRule = {
   trees: rewarded,
   severity: "error",
   title: "No reward",
-  why: "Something must pay: reward functions, a reward model, or an environment with `get_reward`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses to train without one. `trl grpo` finds a reward function by one of its own names or by a dotted path of a module and its function, from the folder that it is started in: trl/scripts/grpo.py.",
+  why: "Rewards come from reward functions, a reward model, or an environment with `get_reward`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses to train without one. `trl grpo` finds a reward function by one of its own names or by the dotted path of a module and its function, from the folder in which it starts: trl/scripts/grpo.py.",
   check: (model) => [...absent(model), ...unfound(model)],
 };
 
@@ -25,7 +25,7 @@ function absent(model: ForeignModel): ForeignFinding[] {
           {
             at: undefined,
             message:
-              "No reward is named: give `--reward_funcs` a function, or `--reward_model_name_or_path` a model.",
+              "There is no reward: set `--reward_funcs` to a function, or `--reward_model_name_or_path` to a model.",
           },
         ]
       : [];
@@ -44,7 +44,7 @@ function absent(model: ForeignModel): ForeignFinding[] {
     ? [
         {
           at: trainer.setting("reward_funcs"),
-          message: `No reward is named: give \`${trainerOfTree(model.document.tree)?.trainer ?? "GRPOTrainer"}\` some \`reward_funcs\`.`,
+          message: `There is no reward: pass \`reward_funcs\` to \`${trainerOfTree(model.document.tree)?.trainer ?? "GRPOTrainer"}\`.`,
         },
       ]
     : [];
@@ -65,7 +65,7 @@ function unfound(model: ForeignModel): ForeignFinding[] {
     .map(({ written }) => {
       const meant = nearest(written, own);
       const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
-      const message = `\`trl ${model.document.tree ?? "grpo"}\` has no reward \`${written}\`, and it is no path of a module and its function (\`my_rewards.${written}\`).${hint}`;
+      const message = `\`trl ${model.document.tree ?? "grpo"}\` has no reward \`${written}\`, and it is not the path of a module and its function (\`my_rewards.${written}\`).${hint}`;
       return { at, message, severity: startsOwnProgram(model) ? "error" : "warning" };
     });
 }

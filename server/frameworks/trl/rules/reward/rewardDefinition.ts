@@ -13,8 +13,8 @@ export const rewardDefinition: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A reward function that the file does not define",
-  why: "`reward_funcs` of `GRPOTrainer` and `RLOOTrainer` (trl/trainer/grpo_trainer.py) takes functions themselves: a name that nothing in the file defines, imports or assigns is a `NameError` in the line that makes the trainer, after the model and the data were loaded. Found where the name stands nowhere else in the file, unless the file is a sketch that leaves its data out too; one with `from x import *` may hold any name, and is not judged.",
+  title: "Undefined reward function",
+  why: "`reward_funcs` of `GRPOTrainer` and `RLOOTrainer` (trl/trainer/grpo_trainer.py) takes functions themselves: a name that the file does not define, import or assign is a `NameError` in the line that makes the trainer, after the model and the data are loaded. Gradus reports a name that occurs nowhere else in the file, unless the file is a sketch without its data, or has `from x import *`, which may define any name.",
   check(model) {
     const trainer = trainerOf(model);
     const value = trainer?.get("reward_funcs");

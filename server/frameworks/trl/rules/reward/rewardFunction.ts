@@ -11,8 +11,8 @@ export const rewardFunction: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A reward function that TRL cannot call",
-  why: "A reward function is called with `prompts`, `completions`, `completion_ids`, every other column of the dataset, `trainer_state` and, since TRL 1.0, `log_extra` and `log_metric`, all by name, so it takes what it does not read in `**kwargs`. It returns a list with one number (or None) for each completion: `GRPOTrainer._calculate_rewards` in trl/trainer/grpo_trainer.py, at the first generation. Functions of the Python file itself are looked at, and of modules that lie beside a YAML file or a script; nothing is run.",
+  title: "Reward function that TRL cannot call",
+  why: "A reward function is called with `prompts`, `completions`, `completion_ids`, every other column of the dataset, `trainer_state` and, since TRL 1.0, `log_extra` and `log_metric`, all by name, so it needs `**kwargs` for those it does not read. It returns a list with one number (or None) for each completion: `GRPOTrainer._calculate_rewards` in trl/trainer/grpo_trainer.py, at the first generation. Gradus reads functions of the Python file itself and of modules next to a YAML file or a script, and runs nothing.",
   check: (model) => (model.document.form === "python" ? inFile(model) : inModules(model)),
 };
 
@@ -49,17 +49,17 @@ function inModules(model: ForeignModel): ForeignFinding[] {
     const mentioned = new RegExp(`\\b${name}\\b|import \\*`).test(module.text);
     return mentioned
       ? []
-      : [{ at, message: `${module.file.split(/[\\/]/).at(-1)!} beside this file has no \`${name}\`.` }];
+      : [{ at, message: `${module.file.split(/[\\/]/).at(-1)!} next to this file has no \`${name}\`.` }];
   });
 }
 
 function faults(model: ForeignModel, one: PythonFunction): { message: string; missing: boolean }[] {
   const left = one.takesAny ? [] : given(model).filter((name) => !one.parameters.includes(name));
-  const missing = `TRL calls \`${one.name}\` with ${left.map((name) => `\`${name}\``).join(", ")} too, which it does not take: give it \`**kwargs\`.`;
+  const missing = `TRL calls \`${one.name}\` with ${left.map((name) => `\`${name}\``).join(", ")} too, which it does not accept: add \`**kwargs\` to its parameters.`;
   const scalar =
     one.returns.length > 0 &&
     one.returns.every((value) => value.kind === "value" && !Array.isArray(value.value));
-  const returned = `\`${one.name}\` returns one value, and TRL wants a list with one number for each completion.`;
+  const returned = `\`${one.name}\` returns one value, but TRL needs a list with one number for each completion.`;
   return [
     ...(left.length === 0 ? [] : [{ message: missing, missing: true }]),
     ...(scalar ? [{ message: returned, missing: false }] : []),
@@ -77,7 +77,7 @@ function takingAny({ close, parameters }: PythonFunction, lines: Lines, text: st
   const at = lines.position(before.length);
   const newText = `${comma}${parameters.length === 0 ? "" : " "}**kwargs`;
   return {
-    title: "Take the rest in `**kwargs`",
+    title: "Add `**kwargs`",
     edits: [{ range: { start: at, end: at }, newText }],
     preferred: true,
   };

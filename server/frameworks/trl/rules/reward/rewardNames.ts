@@ -7,15 +7,15 @@ export const rewardNames: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "warning",
-  title: "Two rewards of one name",
-  why: "A reward's metrics and its column among the logged completions are called by the function's own name, without its module: `GRPOTrainer.__init__` and `_generate_and_score_completions` in trl/trainer/grpo_trainer.py. Two of one name are both paid, and logged as one.",
+  title: "Duplicate reward name",
+  why: "TRL names a reward's metrics and its column among the logged completions by the function's own name, without its module: `GRPOTrainer.__init__` and `_generate_and_score_completions` in trl/trainer/grpo_trainer.py. Two rewards of one name both count, and are logged as one.",
   check(model) {
     const { at, rewards } = rewardsOf(model) ?? { at: undefined, rewards: [] };
     const names = rewards.flatMap(({ name }) => name ?? []);
     const twice = [...new Set(names.filter((name, i) => names.indexOf(name) < i))];
     return twice.map((name) => ({
       at,
-      message: `Two rewards are called \`${name}\`: both are paid, and their metrics \`rewards/${name}/mean\` are logged as one.`,
+      message: `Two rewards are named \`${name}\`: both count, but TRL logs their metrics \`rewards/${name}/mean\` as one.`,
     }));
   },
 };

@@ -13,8 +13,8 @@ export const rewardShare: ForeignRule = {
   id: "trl-reward-share",
   framework: "trl",
   severity: "warning",
-  title: "Form pays more than a right answer",
-  why: "Of TRL's own rewards (trl/rewards) `accuracy_reward` pays 0 or 1, `think_format_reward` 0 or 1, and `get_soft_overlong_punishment` −1 to 0. Where `reward_weights` let form or length weigh more than correctness, a policy earns more by the form of a wrong answer than by a right one.",
+  title: "Format outweighs correctness",
+  why: "Of TRL's own rewards (trl/rewards) `accuracy_reward` is 0 or 1, `think_format_reward` 0 or 1, and `get_soft_overlong_punishment` −1 to 0. If `reward_weights` give format or length more weight than correctness, a wrong answer in the right format earns more than a right answer.",
   check(model) {
     const { at, rewards } = rewardsOf(model) ?? { at: undefined, rewards: [] };
     const weights = model.value("reward_weights");
@@ -23,15 +23,15 @@ export const rewardShare: ForeignRule = {
       const known = Object.hasOwn(ranges, name) ? ranges[name] : undefined;
       return known === undefined
         ? []
-        : [{ name, pays: known.range * Math.abs(Number(weights[i])), correctness: known.correctness }];
+        : [{ name, spread: known.range * Math.abs(Number(weights[i])), correctness: known.correctness }];
     });
-    const right = Math.max(...shares.filter(({ correctness }) => correctness).map(({ pays }) => pays));
+    const right = Math.max(...shares.filter(({ correctness }) => correctness).map(({ spread }) => spread));
     const written = model.written("reward_weights");
     return shares
-      .filter(({ correctness, pays }) => !correctness && Number.isFinite(right) && pays > right)
-      .map(({ name, pays }) => ({
+      .filter(({ correctness, spread }) => !correctness && Number.isFinite(right) && spread > right)
+      .map(({ name, spread }) => ({
         at: written ?? at,
-        message: `\`${name}\` moves the reward by up to ${pays}, and a right answer by ${right}: form pays more than correctness.`,
+        message: `\`${name}\` changes the reward by up to ${spread}, and a right answer by ${right}: format outweighs correctness.`,
       }));
   },
 };

@@ -11,8 +11,8 @@ export const rewardWeights: ForeignRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "Another number of weights than of rewards",
-  why: "`reward_weights` holds one weight for each reward function, in their order (a reward model comes first), and `reward_processing_classes` one tokenizer for each: `GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py refuses other numbers. Weights that are all zero are taken; then every advantage is zero.",
+  title: "Wrong number of reward weights",
+  why: "`reward_weights` holds one weight for each reward function, in their order (a reward model comes first), and `reward_processing_classes` one tokenizer for each: `GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py refuses other numbers. It accepts weights that are all zero; then every advantage is zero.",
   check(model) {
     const weights = model.written("reward_weights");
     const rewards = rewardsOf(model);
@@ -31,12 +31,12 @@ function weighed(at: Setting, values: readonly Json[], rewards: NamedRewards | u
   const count = rewards?.rewards.length;
   if (rewards !== undefined && count !== undefined && count !== values.length) {
     const names = rewards.rewards.map(({ written }) => `\`${written}\``).join(", ");
-    const message = `\`reward_weights\` has ${plural(values.length, "weight")} for ${plural(count, "reward")} (${names}): TRL wants one for each.`;
+    const message = `\`reward_weights\` has ${plural(values.length, "weight")} for ${plural(count, "reward")} (${names}): TRL needs one for each.`;
     return [{ at, message, related: [rewards.at] }];
   }
   if (values.length === 0 || values.some((value) => Number(value) !== 0)) return [];
   const message =
-    "All `reward_weights` are zero: every reward is 0, so every advantage is, and nothing is learnt.";
+    "All `reward_weights` are zero, so every reward and every advantage is 0 and nothing is learned: give at least one reward a weight.";
   return [{ at, message, severity: "warning" }];
 }
 
@@ -45,6 +45,6 @@ function tokenizers(model: ForeignModel, rewards: NamedRewards | undefined): For
   if (rewards === undefined || given?.kind !== "list" || given.items.length === rewards.rewards.length)
     return [];
   const at = trainerOf(model)?.setting("reward_processing_classes");
-  const message = `\`reward_processing_classes\` has ${given.items.length} for ${plural(rewards.rewards.length, "reward")}: TRL wants one for each, None where a reward is a function.`;
+  const message = `\`reward_processing_classes\` has ${given.items.length} for ${plural(rewards.rewards.length, "reward")}: TRL needs one for each, None where a reward is a function.`;
   return [{ at, message, related: [rewards.at] }];
 }

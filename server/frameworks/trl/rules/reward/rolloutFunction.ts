@@ -9,8 +9,8 @@ export const rolloutFunction: ForeignRule = {
   id: "trl-rollout-function",
   framework: "trl",
   severity: "error",
-  title: "A rollout function without what TRL reads",
-  why: "A `rollout_func` returns a dictionary with `prompt_ids`, `completion_ids` and `logprobs`, a list for each prompt: `GRPOTrainer` (trl/trainer/grpo_trainer.py) refuses others at the first generation, since TRL 0.29. Functions of the same file whose dictionary is written out are looked at.",
+  title: "Rollout function lacks a key",
+  why: "A `rollout_func` returns a dictionary with `prompt_ids`, `completion_ids` and `logprobs`, a list for each prompt: `GRPOTrainer` (trl/trainer/grpo_trainer.py) refuses others at the first generation, since TRL 0.29. Gradus reads functions of the same file whose dictionary is a literal.",
   check(model) {
     const trainer = trainerOf(model);
     const name = trainer?.get("rollout_func");
@@ -18,7 +18,7 @@ export const rolloutFunction: ForeignRule = {
     if (trainer === undefined || returns === undefined || !model.since("0.29.0")) return [];
     return returns.flatMap((value) => {
       const left = missing(value);
-      const message = `The rollout function returns no ${left.map((key) => `\`${key}\``).join(", no ")}: TRL refuses what it makes.`;
+      const message = `The rollout function returns no ${left.map((key) => `\`${key}\``).join(", no ")}: TRL refuses its result.`;
       return left.length === 0
         ? []
         : [{ at: trainer.place(value, "rollout_func"), message, related: related(model) }];

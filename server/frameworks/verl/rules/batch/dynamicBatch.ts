@@ -8,7 +8,7 @@ function unequal(model: ForeignModel): ForeignFinding[] {
   const [train, score] = [model.flag(training), model.flag(scoring)];
   if (train === undefined || score === undefined || train === score) return [];
   const key = model.written(scoring) === undefined ? training : scoring;
-  const message = `\`${shortName(training)}\` is ${train} and \`${shortName(scoring)}\` ${score}: the workers assert that they are equal. The second follows the first where it is not set.`;
+  const message = `\`${shortName(training)}\` is ${train} and \`${shortName(scoring)}\` is ${score}, but the workers assert that they are equal. Unset, the second follows the first.`;
   return found(model, [key, training, scoring], message, {
     fixes: [setTo(model, key, key === scoring ? train : score)],
   });
@@ -22,15 +22,15 @@ function unbounded(model: ForeignModel): ForeignFinding[] {
       found(
         model,
         [key],
-        `\`${shortName(key)}\` is null, and \`${shortName(training)}\` is on: dynamic batches need the number of tokens that a GPU takes.`,
+        `\`${shortName(key)}\` is null, but \`${shortName(training)}\` is on: dynamic batches need the number of tokens per GPU.`,
       ),
     );
 }
 
 export const dynamicBatch = verlRule({
   id: "verl-dynamic-batch",
-  title: "Dynamic batches on one side only, or without a bound",
-  why: "`ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py) asserts that `actor.use_dynamic_bsz` equals `rollout.log_prob_use_dynamic_bsz`, and that both token bounds are set where they are on. The assertions carry no text.",
+  title: "Inconsistent dynamic batches",
+  why: "`ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py) asserts that `actor.use_dynamic_bsz` equals `rollout.log_prob_use_dynamic_bsz`, and that both token bounds are set if they are on. The assertions have no message.",
   since: "0.8.0",
   check: (model) => [...unequal(model), ...unbounded(model)],
 });

@@ -7,8 +7,8 @@ const [fetched, filter] = ["data.gen_batch_size", "algorithm.filter_groups.enabl
 
 export const generationBatch = verlRule({
   id: "verl-generation-batch",
-  title: "A batch that is not made of whole fetches",
-  why: "`_next_train_batch` (verl/trainer/ppo/v1/trainer_base.py) fetches `data.gen_batch_size` prompts at a time and refuses a step's prompts that are no multiple of it. Asynchronous trainers and dynamic sampling set it to 1 themselves and say so in a warning.",
+  title: "Batch not divisible by `gen_batch_size`",
+  why: "`_next_train_batch` (verl/trainer/ppo/v1/trainer_base.py) fetches `data.gen_batch_size` prompts at a time and refuses a step whose prompts are not a multiple of it. Asynchronous trainers and dynamic sampling set it to 1 and log a warning.",
   since: "0.9.0",
   check(model) {
     const [step, each] = [size(model, trainBatch), size(model, fetched)];
@@ -23,14 +23,14 @@ export const generationBatch = verlRule({
       return found(
         model,
         [fetched],
-        `\`gen_batch_size\` ${each} is replaced by 1: ${own} fetches single prompts.`,
+        `verl replaces \`gen_batch_size\` ${each} by 1, because ${own} fetches single prompts.`,
         { severity: "warning" },
       );
     if (step % each === 0) return [];
     const fixes = divisorsNear(each, step).map((fit) =>
       changed(model, fetched, fit, `${step} = ${fit} × ${step / fit}`),
     );
-    const message = `\`${trainBatch}\` ${step} is no multiple of \`gen_batch_size\` ${each}, in which prompts are fetched: the first step stops.`;
+    const message = `\`${trainBatch}\` ${step} is not a multiple of \`gen_batch_size\` ${each}, the number of prompts per fetch: the first step stops.`;
     return found(model, [fetched, trainBatch], message, { fixes });
   },
 });

@@ -7,8 +7,8 @@ const [mini, micro] = [`${actor}.ppo_mini_batch_size`, `${actor}.ppo_micro_batch
 
 export const globalMicroBatch = verlRule({
   id: "verl-global-micro-batch",
-  title: "A micro-batch over all GPUs that does not fit",
-  why: "Of the deprecated `ppo_micro_batch_size`, `ActorConfig.validate` (verl/workers/config/actor.py) asks that it divides `ppo_mini_batch_size` and, times the GPUs that share a sequence, gives each GPU a sample. From 0.8 on the key is refused altogether.",
+  title: "Global micro-batch does not fit",
+  why: "`ActorConfig.validate` (verl/workers/config/actor.py) requires that the deprecated `ppo_micro_batch_size` divides `ppo_mini_batch_size` and, times the GPUs per sequence, gives each GPU a sample. Since 0.8 verl refuses the key.",
   before: "0.8.0",
   check(model) {
     const [whole, part] = [size(model, mini), size(model, micro)];
@@ -21,13 +21,13 @@ export const globalMicroBatch = verlRule({
       return found(
         model,
         [micro, mini],
-        `\`${shortName(mini)}\` ${whole} does not divide by \`${shortName(micro)}\` ${part}.`,
+        `\`${shortName(mini)}\` ${whole} is not divisible by \`${shortName(micro)}\` ${part}.`,
         { fixes },
       );
     }
     const [all, sequence] = [gpus(model), sequenceParallel(model)?.count];
     if (all === undefined || sequence === undefined || part * sequence >= all.count) return [];
-    const message = `\`${shortName(micro)}\` ${part}${sequence === 1 ? "" : ` × ${sequence} GPUs a sequence`} is less than ${equation(all)} GPUs: some would get no sample.`;
+    const message = `\`${shortName(micro)}\` ${part}${sequence === 1 ? "" : ` × ${sequence} GPUs a sequence`} is less than ${equation(all)} GPUs, so some would get no sample.`;
     return found(model, [micro, ...all.keys], message, {
       fixes: [changed(model, micro, Math.ceil(all.count / sequence))],
     });

@@ -8,7 +8,7 @@ const estimator = "algorithm.adv_estimator";
 const alone: Readonly<Record<string, string>> = {
   grpo: "the advantage is the raw score",
   grpo_vectorized: "the advantage is the raw score",
-  gdpo: "the advantage is made of raw scores",
+  gdpo: "the advantage consists of raw scores",
   rloo: "the advantage is the raw score",
   rloo_vectorized: "the advantage is the raw score",
   reinforce_plus_plus_baseline: "the advantage is the raw score, whitened over the batch",
@@ -18,8 +18,8 @@ const alone: Readonly<Record<string, string>> = {
 
 export const groupOfOne = verlRule({
   id: "verl-group-of-one",
-  title: "A group estimator with one answer a prompt",
-  why: "Estimators that compare the answers to one prompt find nothing to compare at `rollout.n` 1, which is the default: `compute_grpo_outcome_advantage` (verl/trainer/ppo/core_algos.py) takes mean 0 and deviation 1 for a lone answer, and the others do alike. Training goes on without a baseline.",
+  title: "Group estimator with one response per prompt",
+  why: "Estimators that compare the responses to one prompt have nothing to compare at `rollout.n` 1, the default: `compute_grpo_outcome_advantage` (verl/trainer/ppo/core_algos.py) uses mean 0 and deviation 1 for a single response, and the others do the same. Training continues without a baseline.",
   severity: "warning",
   check(model) {
     const name = model.text(estimator);
@@ -27,7 +27,7 @@ export const groupOfOne = verlRule({
     if (name === undefined || what === undefined || size(model, groupSize) !== 1) return [];
     // A student that learns from its teacher alone compares nothing.
     if (model.flag("distillation.enabled") === true) return [];
-    const message = `\`${name}\` compares the answers to one prompt, and \`rollout.n\` is 1: ${what}, with no baseline.`;
+    const message = `\`${name}\` compares the responses to one prompt, but \`rollout.n\` is 1: ${what}, with no baseline.`;
     return found(model, [groupSize, estimator], message, { fixes: [setTo(model, groupSize, 8)] });
   },
 });

@@ -39,14 +39,14 @@ function ofSection(model: ForeignModel, section: string, samples: number, ranks:
   const fixes = divisorsNear(micro, samples).map((fit) =>
     changed(model, key, fit, `${samples} = ${fit} × ${samples / fit}`),
   );
-  const message = `Each of ${ranks} data-parallel ranks scores ${samples} rollouts of a step, which do not divide by \`${shortName(key)}\` ${micro}.`;
+  const message = `Each of ${ranks} data-parallel ranks scores ${samples} rollouts of a step, not a multiple of \`${shortName(key)}\` ${micro}.`;
   return found(model, [key, trainBatch, groupSize], message, { fixes });
 }
 
 export const logProbShare = verlRule({
   id: "verl-log-prob-share",
-  title: "Rollouts to score that do not divide into micro-batches",
-  why: "Log-probabilities are computed for a rank's whole share of a step. `prepare_micro_batches` (verl/workers/engine/utils.py) asserts that it divides by `log_prob_micro_batch_size_per_gpu`, after the first generation. Since 0.9 the share is filled up to whole mini-batches before.",
+  title: "Scoring not divisible into micro-batches",
+  why: "verl computes log-probabilities for a rank's whole share of a step. `prepare_micro_batches` (verl/workers/engine/utils.py) asserts, after the first generation, that the share is divisible by `log_prob_micro_batch_size_per_gpu`. Since 0.9 verl first pads the share to whole mini-batches.",
   since: "0.8.0",
   check(model) {
     const ranks = dataParallel(model)?.count;

@@ -36,7 +36,7 @@ function ofRole(model: ForeignModel, { section, name, dynamic }: Role): ForeignF
 }
 
 function both(model: ForeignModel, all: string, each: string): ForeignFinding[] {
-  const message = `\`${shortName(all)}\` and \`${shortName(each)}\` are both set: verl takes one of them. The first counts over all GPUs and is deprecated.`;
+  const message = `\`${shortName(all)}\` and \`${shortName(each)}\` are both set, but verl accepts only one: keep the second. The first counts over all GPUs and is deprecated.`;
   return found(model, [all, each], message, { fixes: [emptied(model.written(all))] });
 }
 
@@ -54,8 +54,8 @@ function oldOnly(model: ForeignModel, all: string, each: string): ForeignFinding
   const critic = all.startsWith("critic");
   if (!critic && !hasEngineWorkers(model)) return [];
   const why = critic
-    ? `\`${each}\` takes its value by default, and verl then refuses both`
-    : `verl's workers read only \`${shortName(each)}\`, which is null, and stop at their start`;
+    ? `\`${each}\` takes its value by default, and verl refuses both together`
+    : `verl's workers read only \`${shortName(each)}\`, which is null, and fail when they start`;
   const setting = model.written(all);
   const message = `\`${shortName(all)}\` is deprecated: ${why}.`;
   return found(model, [all], message, {
@@ -92,7 +92,7 @@ function absent(model: ForeignModel): ForeignFinding[] {
   if (keys.length === 0) return [];
   const names = keys.map((key) => `\`${shortName(key)}\``).join(", ");
   const flag = `${actor}.use_dynamic_bsz`;
-  const message = `Set nowhere: ${names}. verl asks for ${keys.length === 1 ? "it" : "each"}, or for \`${shortName(flag)}\`.`;
+  const message = `${names} ${keys.length === 1 ? "is" : "are"} not set: set ${keys.length === 1 ? "it" : "each"}, or \`${shortName(flag)}\`.`;
   const fixes = [...(keys.length === 1 ? [setTo(model, keys[0]!, 1)] : []), setTo(model, flag, true)];
   const written = keys.some((key) => model.written(key) !== undefined);
   return written && model.document.form === "script"
@@ -102,7 +102,7 @@ function absent(model: ForeignModel): ForeignFinding[] {
 
 export const microBatch = verlRule({
   id: "verl-micro-batch",
-  title: "Micro-batch size missing, given twice, or only by its old name",
-  why: "Unless `use_dynamic_bsz` is on, `ActorConfig.__post_init__`, `CriticConfig.__post_init__` (verl/workers/config) and `validate_config` (verl/utils/config.py) want exactly one of `…micro_batch_size` and `…micro_batch_size_per_gpu`. The first passes there, but since 0.8 `ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py) asserts the second: bare assertions, minutes later, on every GPU.",
+  title: "Missing, duplicate or deprecated micro-batch size",
+  why: "Unless `use_dynamic_bsz` is on, `ActorConfig.__post_init__`, `CriticConfig.__post_init__` (verl/workers/config) and `validate_config` (verl/utils/config.py) require exactly one of `…micro_batch_size` and `…micro_batch_size_per_gpu`. The first passes there, but since 0.8 `ActorRolloutRefWorker.init_model` (verl/workers/engine_workers.py) asserts the second: without a message, minutes later, on every GPU.",
   check: (model) => [...roles(model).flatMap((role) => ofRole(model, role)), ...absent(model)],
 });

@@ -28,7 +28,7 @@ function uneven(model: ForeignModel, { key, mini, n, ranks }: Cut): ForeignFindi
   const fixes = multiplesNear(mini, unit).map((fit) =>
     changed(model, key, fit, `${fit} × ${n} = ${ranks.count} × ${(fit * n) / ranks.count}`),
   );
-  const message = `A mini-batch of \`${shortName(key)}\` ${mini} × \`rollout.n\` ${n} = ${mini * n} rollouts does not divide among ${ranks.count} data-parallel ranks (${ranks.how}).`;
+  const message = `A mini-batch of \`${shortName(key)}\` ${mini} × \`rollout.n\` ${n} = ${mini * n} rollouts is not divisible among ${ranks.count} data-parallel ranks (${ranks.how}).`;
   return found(model, [key, groupSize, ...ranks.keys], message, { fixes });
 }
 
@@ -45,14 +45,14 @@ function ragged(model: ForeignModel, { key, mini, n, ranks }: Cut, microKey: str
       changed(model, key, fit, `${(fit * n) / ranks.count} a rank`),
     ),
   ];
-  const message = `Each of ${ranks.count} data-parallel ranks gets ${mini} × \`rollout.n\` ${n} / ${ranks.count} = ${share} rollouts of a mini-batch, which do not divide by \`${shortName(microKey)}\` ${micro}.`;
+  const message = `Each of ${ranks.count} data-parallel ranks gets ${mini} × \`rollout.n\` ${n} / ${ranks.count} = ${share} rollouts of a mini-batch, not a multiple of \`${shortName(microKey)}\` ${micro}.`;
   return found(model, [microKey, key, groupSize, ...ranks.keys], message, { fixes });
 }
 
 export const miniBatchPerGpu = verlRule({
   id: "verl-mini-batch-per-gpu",
-  title: "A mini-batch that does not divide among the GPUs",
-  why: "A mini-batch of `ppo_mini_batch_size` × `rollout.n` rollouts is cut into one share a data-parallel rank, and each share into micro-batches. `train_mini_batch` (verl/workers/engine_workers.py) and `prepare_micro_batches` (verl/workers/engine/utils.py) assert that nothing is left over; up to 0.7 `ActorRolloutRefWorker.__init__` (verl/workers/fsdp_workers.py) asserts the second. It fails after the first generation.",
+  title: "Mini-batch not divisible among the GPUs",
+  why: "A mini-batch of `ppo_mini_batch_size` × `rollout.n` rollouts is cut into one share per data-parallel rank, and each share into micro-batches. `train_mini_batch` (verl/workers/engine_workers.py) and `prepare_micro_batches` (verl/workers/engine/utils.py) assert that both divisions leave no remainder; up to 0.7 `ActorRolloutRefWorker.__init__` (verl/workers/fsdp_workers.py) asserts the second. The run fails after the first generation.",
   check: (model) => [
     ...ofRole(model, actor),
     ...(usesCritic(model) &&

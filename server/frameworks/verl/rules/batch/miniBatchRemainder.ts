@@ -25,21 +25,21 @@ function consequence(model: ForeignModel, { prompts, n }: Batch, mini: number): 
     const share = Math.round((100 * (whole - prompts * n)) / whole);
     return [
       "warning",
-      `verl fills ${prompts} × ${n} = ${prompts * n} rollouts up to ${whole} with empty samples: ${share} % of what is trained on is padding`,
+      `verl pads ${prompts} × ${n} = ${prompts * n} rollouts to ${whole} with empty samples, so ${share} % of the batch is padding`,
     ];
   }
   if (hasEngineWorkers(model))
-    return ["error", `the workers refuse ${prompts * n} rollouts, which do not divide by ${mini * n}`];
+    return ["error", `the workers refuse ${prompts * n} rollouts, which are not a multiple of ${mini * n}`];
   return [
     "warning",
-    `the last of ${Math.ceil(prompts / mini)} updates has only ${rest} prompts and is weighed like a whole one`,
+    `the last of ${Math.ceil(prompts / mini)} updates has only ${rest} prompts but counts as much as a whole one`,
   ];
 }
 
 export const miniBatchRemainder = verlRule({
   id: "verl-mini-batch-remainder",
-  title: "A batch that does not divide into mini-batches",
-  why: "Nothing checks it at the start. Since 0.9 `_balance_batch` (verl/trainer/ppo/v1/trainer_base.py) fills the batch up with empty samples; the trainer before it fails in `make_iterator` (verl/utils/tensordict_utils.py) after the first generation; up to 0.7 the last mini-batch is a small one.",
+  title: "Batch not divisible into mini-batches",
+  why: "verl does not check this at the start. Since 0.9 `_balance_batch` (verl/trainer/ppo/v1/trainer_base.py) pads the batch with empty samples. The trainer before it fails in `make_iterator` (verl/utils/tensordict_utils.py) after the first generation. Up to 0.7 the last mini-batch is smaller.",
   severity: "warning",
   check(model) {
     const [batch, mini] = [batchOf(model), size(model, key)];

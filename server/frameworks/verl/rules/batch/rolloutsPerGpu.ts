@@ -23,8 +23,8 @@ function roundTo(model: ForeignModel, prompts: number, unit: number): number {
 
 export const rolloutsPerGpu = verlRule({
   id: "verl-rollouts-per-gpu",
-  title: "Rollouts of a step that do not divide among the GPUs",
-  why: "`validate_config` (verl/utils/config.py) asserts that `data.train_batch_size` × `actor_rollout_ref.rollout.n` divides by the number of GPUs; under Megatron, by the data-parallel ranks × `ppo_micro_batch_size_per_gpu`. It does not ask where `use_dynamic_bsz` is on.",
+  title: "Rollouts not divisible among the GPUs",
+  why: "`validate_config` (verl/utils/config.py) asserts that `data.train_batch_size` × `actor_rollout_ref.rollout.n` is divisible by the number of GPUs; under Megatron, by the data-parallel ranks × `ppo_micro_batch_size_per_gpu`. It does not check this if `use_dynamic_bsz` is on.",
   check(model) {
     const dynamic = model.since("0.6.0") && model.flag(`${actor}.use_dynamic_bsz`) !== false;
     const [batch, step] = [batchOf(model), least(model)];
@@ -40,7 +40,7 @@ export const rolloutsPerGpu = verlRule({
         `${prompts} × ${batch.n} = ${step.count} × ${(prompts * batch.n) / step.count}`,
       ),
     );
-    const message = `A step's ${batch.prompts} prompts × \`rollout.n\` ${batch.n} = ${rollouts} rollouts do not divide by ${step.count} (${step.how}): ${rollouts % step.count} are left over, and verl refuses to start.`;
+    const message = `A step's ${batch.prompts} prompts × \`rollout.n\` ${batch.n} = ${rollouts} rollouts are not divisible by ${step.count} (${step.how}): ${rollouts % step.count} are left over, so verl refuses to start.`;
     return found(model, [trainBatch, groupSize, ...step.keys], message, { fixes });
   },
 });

@@ -14,7 +14,7 @@ function ofBudget(model: ForeignModel, flag: string, key: string): ForeignFindin
   if (budget * sequence >= longest) return [];
   const times = sequence === 1 ? "" : ` × ${sequence} GPUs a sequence = ${budget * sequence}`;
   const least = Math.ceil(longest / sequence);
-  const message = `\`${shortName(key)}\` ${budget}${times} tokens hold no sequence of ${prompt} + ${response} = ${longest} tokens: the first one that long stops the run.`;
+  const message = `\`${shortName(key)}\` ${budget}${times} tokens cannot hold a sequence of ${prompt} + ${response} = ${longest} tokens: the first one that long stops the run.`;
   return found(model, [key, lengths[1]!, lengths[0]!, flag], message, {
     fixes: [setTo(model, key, least, `${prompt} + ${response}${sequence === 1 ? "" : `, by ${sequence}`}`)],
   });
@@ -22,8 +22,8 @@ function ofBudget(model: ForeignModel, flag: string, key: string): ForeignFindin
 
 export const tokenBudget = verlRule({
   id: "verl-token-budget",
-  title: "A GPU's token budget below the longest sequence",
-  why: "`rearrange_micro_batches` (verl/utils/seqlen_balancing.py) asserts that the budget, times the GPUs that share a sequence, is at least the longest sequence of the batch: `max_prompt_length` + `max_response_length` when a response uses its limit. It fails in the first update that meets one.",
+  title: "Token budget below the longest sequence",
+  why: "`rearrange_micro_batches` (verl/utils/seqlen_balancing.py) asserts that the budget, times the GPUs per sequence, is at least the longest sequence of the batch: `max_prompt_length` + `max_response_length` when a response uses its limit. The first update with such a sequence fails.",
   check(model) {
     const own = ofBudget(model, `${actor}.use_dynamic_bsz`, `${actor}.ppo_max_token_len_per_gpu`);
     // The others take the actor's budget unless they have one of their own.

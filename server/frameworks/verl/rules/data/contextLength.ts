@@ -9,8 +9,8 @@ const [context, prompt, response] = [
 
 export const contextLength = verlRule({
   id: "verl-context-length",
-  title: "An engine's context shorter than prompt and response",
-  why: "The engine cuts a response to what `max_model_len` leaves behind the prompt, and says nothing. A prompt that leaves no room is refused in `generate` of vllm_async_server.py (one token) and async_sglang_server.py (two), and the run ends there.",
+  title: "Engine context too short",
+  why: "The engine silently cuts a response to what `max_model_len` leaves after the prompt. `generate` of vllm_async_server.py refuses a prompt that leaves less than one token, that of async_sglang_server.py less than two, and the run ends there.",
   severity: "warning",
   check(model) {
     const [room, longest, wanted] = [context, prompt, response].map((key) => size(model, key));
@@ -22,8 +22,8 @@ export const contextLength = verlRule({
     const whole = `${longest} + ${wanted} = ${longest + wanted}`;
     const message =
       left <= 0
-        ? `\`max_model_len\` ${room} has no room behind a prompt of ${longest} tokens: generation stops with an error at the first one.`
-        : `\`max_model_len\` ${room} is less than \`max_prompt_length\` + \`max_response_length\` = ${whole}: behind the longest prompt a response ends after ${left} tokens, and nothing says so.`;
+        ? `\`max_model_len\` ${room} leaves no room after a prompt of ${longest} tokens: generation stops with an error at the first one.`
+        : `\`max_model_len\` ${room} is less than \`max_prompt_length\` + \`max_response_length\` = ${whole}: after the longest prompt verl silently cuts a response at ${left} tokens.`;
     const fixes = [setTo(model, context, longest + wanted + own, whole)];
     return found(model, [context, response, prompt], message, {
       severity: left <= 0 ? "error" : "warning",

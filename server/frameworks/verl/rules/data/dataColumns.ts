@@ -62,14 +62,14 @@ function unknownSource(model: ForeignModel, rows: readonly JsonObject[]): Foreig
       ),
   );
   if (strange.size === 0) return [];
-  const message = `verl has no reward for \`data_source\` ${listed([...strange].map(String), 4)}, and no function of your own is set: \`reward.custom_reward_function.path\`.`;
+  const message = `verl has no reward for \`data_source\` ${listed([...strange].map(String), 4)}, and you set no reward function: set \`reward.custom_reward_function.path\`.`;
   return found(model, [files], message);
 }
 
 export const dataColumns = verlRule({
   id: "verl-data-columns",
-  title: "Rows that lack what verl reads",
-  why: "`RLHFDataset` (verl/utils/dataset/rl_dataset.py) reads the column `data.prompt_key`; a reward manager reads `data_source` and `reward_model.ground_truth` (`run_single` of verl/experimental/reward_loop/reward_manager/naive.py). Without a reward function of your own, `default_compute_score` (verl/utils/reward_score/__init__.py) raises for a `data_source` that it does not know, after the first generation. Looked at where the data are JSON lines or Parquet of this machine.",
+  title: "Missing data columns",
+  why: "`RLHFDataset` (verl/utils/dataset/rl_dataset.py) reads the column `data.prompt_key`; a reward manager reads `data_source` and `reward_model.ground_truth` (`run_single` of verl/experimental/reward_loop/reward_manager/naive.py). Without a reward function of your own, `default_compute_score` (verl/utils/reward_score/__init__.py) raises for a `data_source` that it does not know, after the first generation. Gradus checks data in JSON lines or Parquet on this machine.",
   check(model) {
     const rows = rowsOf(model)?.rows ?? [];
     const [first] = rows;

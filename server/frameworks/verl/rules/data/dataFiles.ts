@@ -19,14 +19,14 @@ function ofKey(model: ForeignModel, key: string): ForeignFinding[] {
   return found(
     model,
     [key],
-    `\`${String(strange[0])}\` is none of the files that verl reads: ${listed(readable)}.`,
+    `\`${String(strange[0])}\` is not a file that verl reads: use ${listed(readable)}.`,
   );
 }
 
 export const dataFiles = verlRule({
   id: "verl-data-files",
-  title: "Data in a form that verl does not read",
-  why: "`RLHFDataset._read_files_and_tokenize` (verl/utils/dataset/rl_dataset.py) tells Parquet and JSON by the file's ending and refuses others. A data set class of your own (`data.custom_cls`) may read what it likes.",
+  title: "Unsupported data format",
+  why: "`RLHFDataset._read_files_and_tokenize` (verl/utils/dataset/rl_dataset.py) recognises Parquet and JSON by the file's ending and refuses others. Your own dataset class (`data.custom_cls`) may read any format.",
   check: (model) =>
     model.text("data.custom_cls.path") !== undefined
       ? []

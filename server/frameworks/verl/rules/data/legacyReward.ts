@@ -39,8 +39,8 @@ function renamed(model: ForeignModel, { keyRange, shared }: Setting, to: string)
 
 export const legacyReward = verlRule({
   id: "verl-legacy-reward",
-  title: "A reward setting that nothing reads any more",
-  why: "verl's tree still has the sections `custom_reward_function`, `reward_model` and `sandbox_fusion` (verl/trainer/config/legacy_reward_impl.yaml), so Hydra takes them. Up to 0.8 `migrate_legacy_reward_impl` copied them below `reward`; since 0.9 `main` of verl/trainer/main_ppo.py no longer calls it: the reward is verl's own for the data set, whatever these say.",
+  title: "Reward setting no longer read",
+  why: "verl's tree still has the sections `custom_reward_function`, `reward_model` and `sandbox_fusion` (verl/trainer/config/legacy_reward_impl.yaml), so Hydra takes them. Up to 0.8 `migrate_legacy_reward_impl` copied them below `reward`. Since 0.9 `main` of verl/trainer/main_ppo.py no longer calls it, so verl ignores them and uses its own reward for the dataset.",
   severity: "warning",
   since: "0.9.0",
   check: (model) =>
@@ -49,7 +49,7 @@ export const legacyReward = verlRule({
       if (!oldSection.test(key) || value === null || sign === "~" || model.fact(key) === undefined) return [];
       const to = newName(key);
       if (to === undefined || model.written(key) !== setting) return [];
-      const message = `verl ${model.document.version.text} takes \`${key}\` and reads it nowhere: \`${to}\` is read.`;
+      const message = `verl ${model.document.version.text} accepts \`${key}\` but never reads it: use \`${to}\`.`;
       return found(model, [key], message, { fixes: [renamed(model, setting, to)] });
     }),
 });

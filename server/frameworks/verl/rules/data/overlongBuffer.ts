@@ -11,8 +11,8 @@ const section = (model: ForeignModel): string =>
 
 export const overlongBuffer = verlRule({
   id: "verl-overlong-buffer",
-  title: "A penalty for long answers that does not fit",
-  why: "`DAPORewardManager.__init__` (verl/experimental/reward_loop/reward_manager/dapo.py; verl/workers/reward_manager/dapo.py) penalises the last `overlong_buffer_cfg.len` tokens of `max_resp_len`: it asserts that both are there, and the first is above 0 and no more than the second.",
+  title: "Invalid overlong penalty",
+  why: "`DAPORewardManager.__init__` (verl/experimental/reward_loop/reward_manager/dapo.py; verl/workers/reward_manager/dapo.py) penalises the last `overlong_buffer_cfg.len` tokens of `max_resp_len`: it asserts that both are set, and that the first is above 0 and at most the second.",
   check(model) {
     const own = section(model);
     const [enable, length, longest] = [
@@ -27,7 +27,7 @@ export const overlongBuffer = verlRule({
       return found(
         model,
         [enable, length],
-        `\`overlong_buffer_cfg\` penalises the end of \`max_resp_len\` tokens, and \`${longest}\` is not set.`,
+        `\`overlong_buffer_cfg\` penalises the end of \`max_resp_len\` tokens, but \`${longest}\` is not set.`,
         {
           fixes: response === undefined ? [] : [setTo(model, `+${longest}`, response)],
         },
@@ -35,8 +35,8 @@ export const overlongBuffer = verlRule({
     if (buffer === undefined || (buffer > 0 && (most === undefined || most >= buffer))) return [];
     const message =
       buffer <= 0
-        ? `\`overlong_buffer_cfg.len\` ${buffer} leaves no buffer: verl refuses. \`enable\` switches the penalty off.`
-        : `\`overlong_buffer_cfg.len\` ${buffer} is more than \`max_resp_len\` ${most}: the buffer is the end of that length.`;
+        ? `\`overlong_buffer_cfg.len\` ${buffer} leaves no buffer, which verl refuses: to switch the penalty off, set \`enable\` to false.`
+        : `\`overlong_buffer_cfg.len\` ${buffer} is more than \`max_resp_len\` ${most}, but the buffer is the end of that length.`;
     return found(model, [length, longest, enable], message, {
       fixes:
         buffer <= 0

@@ -9,8 +9,8 @@ const [truncation, filter, longest] = [
 
 export const promptTruncation = verlRule({
   id: "verl-prompt-truncation",
-  title: "`data.truncation`, which nothing reads",
-  why: "`RLHFDataset` (verl/utils/dataset/rl_dataset.py) stores `truncation` and, since 0.7, never uses it: prompts are tokenised in the agent loop, and `AgentLoopBase` (verl/experimental/agent_loop/agent_loop.py) cuts a longer one off at its left, with a line in the log. Only `filter_overlong_prompts` keeps long prompts out.",
+  title: "`data.truncation` never read",
+  why: "`RLHFDataset` (verl/utils/dataset/rl_dataset.py) stores `truncation` and, since 0.7, never uses it. The agent loop tokenises prompts, and `AgentLoopBase` (verl/experimental/agent_loop/agent_loop.py) cuts a longer one on its left, with a line in the log. Only `filter_overlong_prompts` removes long prompts.",
   severity: "warning",
   since: "0.8.0",
   check(model) {
@@ -21,9 +21,9 @@ export const promptTruncation = verlRule({
     const tokens = size(model, longest);
     const wish =
       mode === "error"
-        ? "to be refused"
-        : `to be cut ${mode === "middle" ? "in the middle" : `at the ${mode}`}`;
-    const message = `verl ${model.document.version.text} reads \`truncation\` nowhere: a prompt of more than ${tokens ?? "so many"} tokens, which is asked ${wish}, loses its beginning. \`${filter}\` leaves such prompts out.`;
+        ? "being refused"
+        : `being cut ${mode === "middle" ? "in the middle" : `at the ${mode}`}`;
+    const message = `verl ${model.document.version.text} never reads \`truncation\`, so a prompt of more than ${tokens ?? "the allowed"} tokens loses its beginning instead of ${wish}: use \`${filter}\` to remove such prompts.`;
     return found(model, [truncation], message, { fixes: [setTo(model, filter, true)] });
   },
 });

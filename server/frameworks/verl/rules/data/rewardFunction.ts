@@ -12,7 +12,7 @@ function missing(model: ForeignModel, { key, name, path, source = "" }: RewardFu
   const nameKey = key.replace(/path$/, "name");
   const functions = functionsOf(source).map((one) => one.name);
   const meant = nearest(name, functions) ?? (functions.length === 1 ? functions[0] : undefined);
-  const message = `${path} defines no \`${name}\`${model.written(nameKey) === undefined ? ", the name that verl looks for" : ""}.${meant === undefined ? "" : ` Did you mean \`${meant}\`?`}`;
+  const message = `${path} defines no \`${name}\`${model.written(nameKey) === undefined ? ", the name that verl expects" : ""}.${meant === undefined ? "" : ` Did you mean \`${meant}\`?`}`;
   return found(model, [nameKey, key], message, {
     fixes: [meant === undefined ? undefined : setTo(model, nameKey, meant)],
   });
@@ -21,7 +21,7 @@ function missing(model: ForeignModel, { key, name, path, source = "" }: RewardFu
 function scoreless(model: ForeignModel, { key, name, path, source = "" }: RewardFunction): ForeignFinding[] {
   const keys = returnedKeys(source, name);
   if (keys === undefined || keys.length === 0 || keys.includes("score")) return [];
-  const message = `\`${name}\` of ${path} returns a dict without \`score\`: that is the reward, and verl stops at the first rollout without it.`;
+  const message = `\`${name}\` of ${path} returns a dict without \`score\`, the reward: verl stops at the first rollout.`;
   return found(model, [key], message);
 }
 
@@ -31,7 +31,7 @@ function nullName(model: ForeignModel): ForeignFinding[] {
   return found(
     model,
     [`${section}.name`],
-    "The reward function's `name` is null: verl asserts that it has one.",
+    "The reward function's `name` is null, but verl asserts that it has one.",
     {
       fixes: [setTo(model, `${section}.name`, "compute_score")],
     },
@@ -42,7 +42,7 @@ function nullName(model: ForeignModel): ForeignFinding[] {
 function absent(model: ForeignModel, { key }: RewardFunction): ForeignFinding[] {
   return missingPython(model, key).map((finding) => ({
     ...finding,
-    message: `${finding.message} verl loads the reward from it, and stops without it.`,
+    message: `${finding.message} verl loads the reward from it and stops without it.`,
   }));
 }
 
@@ -50,14 +50,14 @@ function pathless(model: ForeignModel): ForeignFinding[] {
   const section = model.since("0.9.0") ? "reward.custom_reward_function" : "custom_reward_function";
   const name = model.text(`${section}.name`);
   if (model.value(`${section}.path`) !== null || name === undefined || name === "compute_score") return [];
-  const message = `\`${name}\` is never called: \`${section}.path\` names no file to take it from, so verl scores by \`data_source\`.`;
+  const message = `\`${name}\` is never called, because \`${section}.path\` names no file: verl scores by \`data_source\`.`;
   return found(model, [`${section}.name`], message, { severity: "warning" });
 }
 
 export const rewardFunction = verlRule({
   id: "verl-reward-function",
-  title: "A reward function that is not in its file, or returns no score",
-  why: "`get_custom_reward_fn` (verl/trainer/ppo/reward.py) loads the file and takes the function by its name, `compute_score` unless another is given. A reward manager takes what it returns as the reward, or its `score` where it is a dict (`run_single` of verl/experimental/reward_loop/reward_manager/naive.py). Files are read where they lie near the configuration; nothing of them is executed.",
+  title: "Reward function missing or without a score",
+  why: "`get_custom_reward_fn` (verl/trainer/ppo/reward.py) loads the file and takes the function by its name, `compute_score` by default. A reward manager uses the result as the reward, or its `score` if it is a dict (`run_single` of verl/experimental/reward_loop/reward_manager/naive.py). Gradus reads files near the configuration and runs nothing.",
   check(model) {
     const own = ownFunction(model);
     const nameless = nullName(model);

@@ -21,7 +21,7 @@ function unknown(model: ForeignModel, key: string, name: string): ForeignFinding
   // A file of rewards may register a manager of its own while it is loaded.
   if (all.includes(name) || rewardFunction(model) !== undefined || namesPlugIn(model)) return [];
   const meant = nearest(name, all);
-  const message = `verl ${model.document.version.text} has no reward manager \`${name}\`. It has ${listed(all)}; one of your own needs \`source\` \`importlib\` and a path.`;
+  const message = `verl ${model.document.version.text} has no reward manager \`${name}\`. It has ${listed(all)}; your own needs \`source\` \`importlib\` and a path.`;
   return found(model, [key], message, {
     fixes: [meant === undefined ? undefined : setTo(model, key, meant)],
   });
@@ -32,7 +32,7 @@ function imported(model: ForeignModel): ForeignFinding[] {
   return found(
     model,
     [source],
-    "`reward_manager.source` is `importlib`, and `reward_manager.module.path` names no file to import.",
+    "`reward_manager.source` is `importlib`, but `reward_manager.module.path` names no file to import.",
   );
 }
 
@@ -43,14 +43,14 @@ function asynchronous(model: ForeignModel, key: string): ForeignFinding[] {
     !functionsOf(own.source).some(({ name, isAsync }) => isAsync && name === own.name)
   )
     return [];
-  const message = `The \`remote\` reward manager runs functions in processes of their own and refuses \`async def ${own.name}\` of ${own.path}.`;
+  const message = `The \`remote\` reward manager runs functions in separate processes and refuses \`async def ${own.name}\` of ${own.path}.`;
   return found(model, [key, own.key], message, { fixes: [setTo(model, key, "naive")] });
 }
 
 export const rewardManager = verlRule({
   id: "verl-reward-manager",
-  title: "A reward manager that is not there",
-  why: "`RewardManagerConfig.__post_init__` (verl/workers/config/reward.py) and `resolve_reward_manager_cls` (verl/trainer/ppo/reward.py) look the name up among those registered, or in a file where `source` is `importlib`. `RemoteRewardManager` (verl/experimental/reward_loop/reward_manager/remote.py) refuses asynchronous functions.",
+  title: "Unknown reward manager",
+  why: "`RewardManagerConfig.__post_init__` (verl/workers/config/reward.py) and `resolve_reward_manager_cls` (verl/trainer/ppo/reward.py) look the name up among the registered ones, or in a file if `source` is `importlib`. `RemoteRewardManager` (verl/experimental/reward_loop/reward_manager/remote.py) refuses asynchronous functions.",
   check(model) {
     const key = managerKey(model);
     const [name, from] = [model.text(key), model.text(source)];

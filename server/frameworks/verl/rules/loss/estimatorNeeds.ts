@@ -11,7 +11,7 @@ const [estimator, keys, squared] = [
 
 /** What an estimator reads that the newer trainer does not bring it. */
 const notInV1: Readonly<Record<string, string>> = {
-  remax: "the reward of a greedy answer",
+  remax: "the reward of a greedy response",
   gdpo: "the parts of the reward",
   optimal_token_baseline: "Σπ²",
   tir_optimal_token_baseline: "Σπ²",
@@ -20,7 +20,7 @@ const notInV1: Readonly<Record<string, string>> = {
 function missingInput(model: ForeignModel, name: string): ForeignFinding[] {
   const input = Object.hasOwn(notInV1, name) ? notInV1[name] : undefined;
   if (input === undefined || !isV1(model)) return [];
-  const message = `\`${name}\` reads ${input}, which the trainer that verl has used since 0.9 does not pass on: the first step stops. The older trainer does.`;
+  const message = `\`${name}\` reads ${input}, but verl's trainer since 0.9 does not pass it on: the first step stops. The older trainer passes it on.`;
   return found(model, [estimator], message, {
     severity: "warning",
     fixes: [setTo(model, "trainer.use_v1", false)],
@@ -33,7 +33,7 @@ function ownNeed(model: ForeignModel, name: string): ForeignFinding[] {
     return found(
       model,
       [groupSize, estimator],
-      "`grpo_passk` compares the best two of a group, and `rollout.n` is 1.",
+      "`grpo_passk` compares the best two of a group, but `rollout.n` is 1.",
       {
         fixes: [setTo(model, groupSize, 8)],
       },
@@ -43,13 +43,13 @@ function ownNeed(model: ForeignModel, name: string): ForeignFinding[] {
     return found(
       model,
       [estimator, keys],
-      "`gdpo` normalises each part of the reward by itself: `algorithm.gdpo_reward_keys` lists the parts, and it is empty.",
+      "`gdpo` normalises each part of the reward by itself, but `algorithm.gdpo_reward_keys`, the list of parts, is empty.",
     );
   if (name.endsWith("optimal_token_baseline") && model.flag(squared) === false)
     return found(
       model,
       [squared, estimator],
-      `\`${name}\` reads Σπ² of each position: \`actor.calculate_sum_pi_squared\` has it computed.`,
+      `\`${name}\` reads Σπ² of each position: set \`actor.calculate_sum_pi_squared\` to compute it.`,
       {
         fixes: [setTo(model, squared, true)],
       },
@@ -59,8 +59,8 @@ function ownNeed(model: ForeignModel, name: string): ForeignFinding[] {
 
 export const estimatorNeeds = verlRule({
   id: "verl-estimator-needs",
-  title: "An advantage estimator without what it reads",
-  why: "Estimators ask in the first step, after a generation: `compute_grpo_passk_outcome_advantage` for two answers a prompt, `compute_gdpo_outcome_advantage` for `gdpo_reward_keys` (both verl/trainer/ppo/core_algos.py), the optimal token baselines for `sum_pi_squared` (`compute_advantage`, verl/trainer/ppo/ray_trainer.py). The trainer of verl/trainer/ppo/v1 fetches neither Σπ² nor parts of rewards nor ReMax's greedy baseline (`_compute_advantage` of trainer_base.py).",
+  title: "Advantage estimator lacks an input",
+  why: "Estimators check their inputs in the first step, after generation: `compute_grpo_passk_outcome_advantage` needs two responses per prompt, `compute_gdpo_outcome_advantage` needs `gdpo_reward_keys` (both verl/trainer/ppo/core_algos.py), and the optimal token baselines need `sum_pi_squared` (`compute_advantage`, verl/trainer/ppo/ray_trainer.py). The trainer of verl/trainer/ppo/v1 fetches neither Σπ² nor parts of rewards nor ReMax's greedy baseline (`_compute_advantage` of trainer_base.py).",
   check(model) {
     const name = model.text(estimator);
     if (name === undefined) return [];

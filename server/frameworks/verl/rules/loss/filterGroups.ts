@@ -15,7 +15,7 @@ const [judge, pool] = ["reward.reward_model.enable", "reward.reward_model.enable
 /** Every release but those with the newer trainer takes the section, and reads it nowhere. */
 function unread(model: ForeignModel): ForeignFinding[] {
   if (isV1(model)) return [];
-  const message = `Nothing in this trainer of verl ${model.document.version.text} reads \`${section}\`: no group is filtered.`;
+  const message = `This trainer of verl ${model.document.version.text} never reads \`${section}\`, so it filters no group.`;
   return found(model, [enable], message, {
     severity: "warning",
     fixes: model.since("0.9.0") ? [setTo(model, "trainer.use_v1", true)] : [],
@@ -27,7 +27,7 @@ const withoutMetric = (model: ForeignModel): ForeignFinding[] =>
     ? found(
         model,
         [metric, enable],
-        "`filter_groups` is on, and `metric` is null: name what must differ within a group, `acc` or a key of your reward's dict.",
+        "`filter_groups` is on, but `metric` is null: name the value that must differ within a group, `acc` or a key of your reward's dict.",
         {
           fixes: [setTo(model, metric, model.since("0.9.1") ? "reward" : "acc")],
         },
@@ -39,7 +39,7 @@ const lateRewards = (model: ForeignModel): ForeignFinding[] =>
     ? found(
         model,
         [pool, judge, enable],
-        "`filter_groups` wants the rewards while sampling, and a reward model on the training GPUs computes them later: give it GPUs of its own.",
+        "`filter_groups` needs the rewards while sampling, but a reward model on the training GPUs computes them later: give it its own GPUs.",
         {
           fixes: [setTo(model, pool, true)],
         },
@@ -53,24 +53,29 @@ function limits(model: ForeignModel): ForeignFinding[] {
       ? found(
           model,
           [limit],
-          `\`max_num_gen_batches\` ${batches} is ignored: \`max_inflight_gen_batches\` bounds how much is generated at once.`,
+          `\`max_num_gen_batches\` ${batches} is ignored: \`max_inflight_gen_batches\` limits the batches generated at once.`,
           { severity: "warning" },
         )
       : [];
   const flying = model.number(inFlight);
   const wrong =
     flying !== undefined && size(model, inFlight) === undefined
-      ? found(model, [inFlight], `\`max_inflight_gen_batches\` is a whole number above 0, not ${flying}.`, {
-          fixes: [setTo(model, inFlight, 1)],
-        })
+      ? found(
+          model,
+          [inFlight],
+          `\`max_inflight_gen_batches\` must be a whole number above 0, not ${flying}.`,
+          {
+            fixes: [setTo(model, inFlight, 1)],
+          },
+        )
       : [];
   return [...ignored, ...wrong];
 }
 
 export const filterGroups = verlRule({
   id: "verl-filter-groups",
-  title: "Dynamic sampling that cannot filter",
-  why: "Since 0.9 `_resolve_filter_groups_metric` (verl/trainer/ppo/v1/trainer_base.py) wants a `metric`, rewards that are there while sampling, and ignores `max_num_gen_batches`; `ReplayBuffer` (replay_buffer.py) wants `max_inflight_gen_batches` above 0. Before, only recipes filtered groups: verl's own trainer read none of it.",
+  title: "Dynamic sampling cannot filter",
+  why: "Since 0.9 `_resolve_filter_groups_metric` (verl/trainer/ppo/v1/trainer_base.py) requires a `metric` and rewards that exist while sampling, and ignores `max_num_gen_batches`; `ReplayBuffer` (replay_buffer.py) requires `max_inflight_gen_batches` above 0. Before 0.9 only recipes filtered groups: verl's own trainer read none of these keys.",
   check(model) {
     if (model.flag(enable) !== true || model.text("trainer.v1.sampler.custom_sampler.path") !== undefined)
       return [];

@@ -22,8 +22,8 @@ function available(model: ForeignModel): readonly string[] | undefined {
 
 export const filterMetric = verlRule({
   id: "verl-filter-metric",
-  title: "A filter metric that no reward has",
-  why: "`_dapo_filtered_keys` (verl/trainer/ppo/v1/replay_buffer.py) looks `filter_groups.metric` up in what the reward function returned: a number is kept as `acc` alone, a dict under its own keys; since 0.9.1 `reward` is the sum that is trained on. `seq_reward` and `seq_final_reward` were names of the recipes'. A missing one ends the run after the first generation. A group is dropped only if all its values are equal, so a shaped reward, whose values hardly ever are, filters nothing.",
+  title: "Unknown filter metric",
+  why: "`_dapo_filtered_keys` (verl/trainer/ppo/v1/replay_buffer.py) looks `filter_groups.metric` up in the result of the reward function: a number is `acc`, a dict keeps its own keys, and since 0.9.1 `reward` is the sum that trains. `seq_reward` and `seq_final_reward` were names of the recipes. A missing metric ends the run after the first generation. verl drops a group only if all its values are equal, so a shaped reward, whose values hardly ever are, filters nothing.",
   since: "0.9.0",
   check(model) {
     const name = model.text(metric);

@@ -13,19 +13,19 @@ const levels = ["token", "sequence"];
 function complaint(model: ForeignModel): string | undefined {
   const value = model.value(threshold);
   if (value === undefined || value === null) return undefined;
-  if (typeof value === "boolean" || typeof value === "object") return "is a number, or `lower_upper`";
+  if (typeof value === "boolean" || typeof value === "object") return "must be a number, or `lower_upper`";
   const parts = String(value).trim().split("_");
   const numbers = parts.map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
-  if (parts.length > 2 || numbers.some(Number.isNaN)) return "is a number, or `lower_upper`";
-  if (parts.length === 2 && !model.since("0.7.1")) return "is one number: ranges came with verl 0.7.1";
-  if (numbers.some((number) => number <= 0)) return "is above 0";
-  return parts.length === 2 && numbers[0]! > numbers[1]! ? "has its lower bound first" : undefined;
+  if (parts.length > 2 || numbers.some(Number.isNaN)) return "must be a number, or `lower_upper`";
+  if (parts.length === 2 && !model.since("0.7.1")) return "must be one number (ranges came with verl 0.7.1)";
+  if (numbers.some((number) => number <= 0)) return "must be above 0";
+  return parts.length === 2 && numbers[0]! > numbers[1]! ? "must have its lower bound first" : undefined;
 }
 
 export const importanceThreshold = verlRule({
   id: "verl-importance-threshold",
-  title: "Importance weights that verl cannot compute",
-  why: "`compute_rollout_correction_weights` (verl/trainer/ppo/rollout_corr_helper.py) wants `rollout_is` to be null, `token` or `sequence`, and a threshold above 0: one number truncates, `lower_upper` masks what lies outside. It looks at them in the first update.",
+  title: "Invalid importance weights",
+  why: "`compute_rollout_correction_weights` (verl/trainer/ppo/rollout_corr_helper.py) requires `rollout_is` to be null, `token` or `sequence`, and a threshold above 0: one number truncates, `lower_upper` masks what is outside. It checks them in the first update.",
   since: "0.6.1",
   check(model) {
     const written = model.value(level);
@@ -35,7 +35,7 @@ export const importanceThreshold = verlRule({
       return found(
         model,
         [level],
-        `\`rollout_is\` is ${listed(levels)}, or null, not \`${String(written)}\`.`,
+        `\`rollout_is\` must be ${listed(levels)}, or null, not \`${String(written)}\`.`,
         {
           fixes: [meant === undefined ? undefined : setTo(model, level, meant)],
         },
@@ -46,7 +46,7 @@ export const importanceThreshold = verlRule({
     return found(
       model,
       [threshold, level],
-      `\`rollout_is_threshold\` ${wrong}; it is \`${String(model.value(threshold))}\`.`,
+      `\`rollout_is_threshold\` ${wrong}, but it is \`${String(model.value(threshold))}\`.`,
       {
         fixes: [setTo(model, threshold, "2.0")],
       },

@@ -9,13 +9,13 @@ const [type, horizon, use] = [
 
 export const klController = verlRule({
   id: "verl-kl-controller",
-  title: "An adaptive KL coefficient without a horizon",
-  why: "`get_kl_controller` (verl/trainer/ppo/core_algos.py) asserts `kl_ctrl.horizon` above 0 for the adaptive controller, which divides by it. It is made where `use_kl_in_reward` is on.",
+  title: "Adaptive KL without a horizon",
+  why: "`get_kl_controller` (verl/trainer/ppo/core_algos.py) asserts `kl_ctrl.horizon` above 0 for the adaptive controller, which divides by it. verl makes the controller if `use_kl_in_reward` is on.",
   check(model) {
     const steps = model.number(horizon);
     if (model.text(type) !== "adaptive" || model.flag(use) !== true || steps === undefined || steps > 0)
       return [];
-    const message = `\`kl_ctrl.horizon\` ${steps}: the adaptive controller divides by it, and verl refuses.`;
+    const message = `\`kl_ctrl.horizon\` is ${steps}, but the adaptive controller divides by it: verl refuses it.`;
     return found(model, [horizon, type], message, { fixes: [setTo(model, horizon, 10000)] });
   },
 });

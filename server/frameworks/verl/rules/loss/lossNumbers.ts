@@ -22,13 +22,13 @@ function unmet(model: ForeignModel, loss: string, { key, above, usual }: Need): 
   const value = model.value(key);
   const number = model.number(key);
   if (value === undefined || (number !== undefined && number > above)) return [];
-  const message = `\`loss_mode\` \`${loss}\` needs \`${shortName(key)}\` above ${above}, and it is ${String(value)}: the first update stops.`;
+  const message = `\`loss_mode\` \`${loss}\` needs \`${shortName(key)}\` above ${above}, but it is ${String(value)}: the first update stops.`;
   return found(model, [key, mode], message, { fixes: value === null ? [] : [setTo(model, key, usual)] });
 }
 
 export const lossNumbers = verlRule({
   id: "verl-loss-numbers",
-  title: "A policy loss without the number that it needs",
+  title: "Policy loss lacks a parameter",
   why: "The losses of verl/trainer/ppo/core_algos.py assert their own numbers in the first update: DRO a `dro_beta` above 0, PPO's dual clip a `clip_ratio_c` above 1, Clip-Cov and KL-Cov a share of tokens above 0.",
   check(model) {
     const loss = model.text(mode);

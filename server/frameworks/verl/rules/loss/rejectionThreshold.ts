@@ -25,7 +25,7 @@ const split = (text: string): string[] =>
 function complaint(option: string, text: string): string | undefined {
   const parts = text.split("_");
   const numbers = parts.map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
-  if (numbers.some(Number.isNaN)) return `\`${text}\` is no number`;
+  if (numbers.some(Number.isNaN)) return `\`${text}\` is not a number`;
   if (parts.length > 1 && !option.endsWith("k1"))
     return `\`${option}\` has an upper bound only, not \`${text}\``;
   if (parts.length > 2) return `\`${text}\` has more than two bounds`;
@@ -33,7 +33,7 @@ function complaint(option: string, text: string): string | undefined {
   if (parts.length === 2 && numbers[0]! > numbers[1]!) return `\`${text}\` has its lower bound last`;
   // A lone bound of k1 is read as 1/bound to bound.
   return option.endsWith("k1") && parts.length === 1 && numbers[0]! < 1
-    ? `\`${text}\` is read as ${1 / numbers[0]!} to ${text}: its bounds cross`
+    ? `\`${text}\` means ${1 / numbers[0]!} to ${text}, and these bounds cross`
     : undefined;
 }
 
@@ -41,12 +41,17 @@ function thresholds(model: ForeignModel, chosen: readonly string[]): ForeignFind
   const value = model.value(threshold);
   if (value === undefined) return [];
   if (value === null)
-    return found(model, [rule, threshold], "`rollout_rs` rejects by `rollout_rs_threshold`, which is null.", {
-      fixes: [setTo(model, threshold, "2.0")],
-    });
+    return found(
+      model,
+      [rule, threshold],
+      "`rollout_rs` rejects by `rollout_rs_threshold`, which is null: set it.",
+      {
+        fixes: [setTo(model, threshold, "2.0")],
+      },
+    );
   const texts = split(String(value));
   if (texts.length !== 1 && texts.length !== chosen.length) {
-    const message = `\`rollout_rs_threshold\` has ${texts.length} values for ${chosen.length} of \`rollout_rs\`: it takes one for all, or one for each.`;
+    const message = `\`rollout_rs_threshold\` has ${texts.length} values for ${chosen.length} of \`rollout_rs\`: give one for all, or one for each.`;
     return found(model, [threshold, rule], message);
   }
   return chosen.flatMap((option, i) => {
@@ -57,8 +62,8 @@ function thresholds(model: ForeignModel, chosen: readonly string[]): ForeignFind
 
 export const rejectionThreshold = verlRule({
   id: "verl-rejection-threshold",
-  title: "Rejection of rollouts that verl cannot decide",
-  why: "`compute_rollout_rejection_mask` and `_parse_rollout_rs_thresholds` (verl/trainer/ppo/rollout_corr_helper.py) want known names in `rollout_rs`, several separated by commas, and a threshold above 0 for each or one for all; `lower_upper` for the ratios (`…k1`), an upper bound alone for the others. They look in the first update.",
+  title: "Invalid rollout rejection",
+  why: "`compute_rollout_rejection_mask` and `_parse_rollout_rs_thresholds` (verl/trainer/ppo/rollout_corr_helper.py) require known names in `rollout_rs`, separated by commas, and a threshold above 0 for each or one for all: `lower_upper` for the ratios (`…k1`), an upper bound alone for the others. They check them in the first update.",
   since: "0.6.1",
   check(model) {
     const written = model.text(rule);
@@ -69,7 +74,7 @@ export const rejectionThreshold = verlRule({
     if (unknown.length === 0 && chosen.length > 0)
       return modern ? thresholds(model, [...new Set(chosen)]) : [];
     const meant = unknown.length === 1 && chosen.length === 1 ? nearest(unknown[0]!, known) : undefined;
-    return found(model, [rule], `\`rollout_rs\` knows no ${listed(unknown)}. It knows ${listed(known)}.`, {
+    return found(model, [rule], `\`rollout_rs\` has no ${listed(unknown)}. It has ${listed(known)}.`, {
       fixes: [meant === undefined ? undefined : setTo(model, rule, meant)],
     });
   },

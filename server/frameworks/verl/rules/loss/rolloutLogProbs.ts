@@ -16,12 +16,12 @@ function withoutLogProbs(model: ForeignModel): ForeignFinding[] {
   const fixes = [setTo(model, recorded, true)];
   if (model.flag(bypass) === true) {
     const message =
-      "`bypass_mode` takes the engine's log-probabilities as the old policy's, and `rollout.calculate_log_probs` is off: there are none, and the first step stops.";
+      "`bypass_mode` uses the engine's log-probabilities as the old policy's, but `rollout.calculate_log_probs` is off, so there are none: the first step stops.";
     return found(model, [recorded, bypass], message, { fixes });
   }
   const asked = [level, rejection].filter((key) => model.text(key) !== undefined);
   if (asked.length === 0) return [];
-  const message = `\`rollout_correction\` corrects by the engine's log-probabilities, and \`rollout.calculate_log_probs\` is off: nothing is corrected, and nothing says so.`;
+  const message = `\`rollout_correction\` corrects by the engine's log-probabilities, but \`rollout.calculate_log_probs\` is off: verl silently corrects nothing.`;
   return found(model, [...asked, recorded], message, { severity: "warning", fixes });
 }
 
@@ -29,15 +29,20 @@ function lossType(model: ForeignModel): ForeignFinding[] {
   const type = model.text(loss);
   if (model.flag(bypass) !== true || type === undefined || type === "reinforce" || type === "ppo_clip")
     return [];
-  return found(model, [loss, bypass], `\`loss_type\` is \`reinforce\` or \`ppo_clip\`, not \`${type}\`.`, {
-    fixes: [setTo(model, loss, type.startsWith("r") ? "reinforce" : "ppo_clip")],
-  });
+  return found(
+    model,
+    [loss, bypass],
+    `\`loss_type\` must be \`reinforce\` or \`ppo_clip\`, not \`${type}\`.`,
+    {
+      fixes: [setTo(model, loss, type.startsWith("r") ? "reinforce" : "ppo_clip")],
+    },
+  );
 }
 
 export const rolloutLogProbs = verlRule({
   id: "verl-rollout-log-probs",
-  title: "Off-policy correction without the engine's log-probabilities",
-  why: "`rollout_correction` compares the training engine with the one that generated, whose log-probabilities are kept only with `rollout.calculate_log_probs` (on by default since 0.9). `apply_bypass_mode` (verl/trainer/ppo/rollout_corr_helper.py) refuses without them, and so does `_compute_old_log_prob` of the newer trainer; the other corrections are left out silently (verl/trainer/ppo/v1/trainer_base.py, `_compute_advantage`; ray_trainer.py, `fit`). `compute_policy_loss_bypass_mode` (core_algos.py) knows two kinds of loss.",
+  title: "Off-policy correction without log-probabilities",
+  why: "`rollout_correction` compares the training engine with the inference engine, whose log-probabilities verl keeps only with `rollout.calculate_log_probs` (on by default since 0.9). `apply_bypass_mode` (verl/trainer/ppo/rollout_corr_helper.py) refuses to run without them, and so does `_compute_old_log_prob` of the newer trainer; verl silently skips the other corrections (verl/trainer/ppo/v1/trainer_base.py, `_compute_advantage`; ray_trainer.py, `fit`). `compute_policy_loss_bypass_mode` (core_algos.py) knows two kinds of loss.",
   since: "0.6.1",
   check: (model) => [...withoutLogProbs(model), ...lossType(model)],
 });
