@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
-import { checkForeign, readForeignDocument } from "../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
 import type { JudgedError, JudgedFile } from "./ledger.ts";
 
 const endings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py", ".toml"];
@@ -31,9 +31,9 @@ const below = (folder: string): string[] =>
 export function judge(checkout: string, path: string): JudgedFile | undefined {
   const file = join(checkout, path);
   const bytes = readFileSync(file);
-  const document = readForeignDocument(file, bytes.toString("utf8"), { environment: "" });
+  const document = readFrameworkDocument(file, bytes.toString("utf8"), { environment: "" });
   if (document === undefined) return undefined;
-  const found = checkForeign(document);
+  const found = checkFrameworkDocument(document);
   const warnings: Record<string, number> = {};
   for (const { severity, rule } of found)
     if (severity === "warning") warnings[rule] = (warnings[rule] ?? 0) + 1;

@@ -62,7 +62,7 @@ export interface CutLaunch {
   readonly place: Range;
 }
 
-export interface ForeignVersion {
+export interface FrameworkRelease {
   readonly text: string;
   /** One that the file or its requirements name; the framework's own checkout around it; a package's; else the newest. */
   readonly from: "file" | "checkout" | "installed" | "newest";
@@ -71,7 +71,7 @@ export interface ForeignVersion {
   readonly folder?: string;
 }
 
-export interface ForeignDocument {
+export interface FrameworkDocument {
   readonly framework: Framework;
   readonly form: Form;
   readonly file: string;
@@ -88,7 +88,7 @@ export interface ForeignDocument {
   readonly processes: Setting | undefined;
   readonly unset: readonly UnsetVariable[];
   /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
-  readonly version: ForeignVersion;
+  readonly version: FrameworkRelease;
   readonly cut?: CutLaunch | undefined;
   /** Where a YAML file stops being one, and why. */
   readonly broken?: BrokenYaml | undefined;

@@ -1,6 +1,6 @@
 /** Everything that is known of the keys of a document's framework, in its release. */
 import { choicesOf } from "./facts/choices.ts";
-import type { ForeignVersion, Framework } from "./document.ts";
+import type { FrameworkRelease, Framework } from "./document.ts";
 import { installedTable, keyTable, tableOf, type KeyTable } from "./tables/load.ts";
 import type { KeyFact } from "./tables/table.ts";
 import { compareVersions, installedVersion, nearestVersion } from "./version.ts";
@@ -8,7 +8,7 @@ import { compareVersions, installedVersion, nearestVersion } from "./version.ts"
 const made = new Map<string, KeyTable>();
 
 /** With the choices that only the framework's code knows. */
-export function factsFor(framework: Framework, version: ForeignVersion, tree?: string): KeyTable {
+export function factsFor(framework: Framework, version: FrameworkRelease, tree?: string): KeyTable {
   const id = `${framework} ${version.text} ${version.folder ?? ""} ${tree ?? ""}`;
   const known = made.get(id);
   if (known !== undefined) return known;
@@ -38,7 +38,7 @@ function chosen(
 }
 
 /** Of an installed release that the tables lack, its own sources say more than a neighbour's. */
-function ownTable(framework: Framework, version: ForeignVersion, tree: string | undefined): KeyTable {
+function ownTable(framework: Framework, version: FrameworkRelease, tree: string | undefined): KeyTable {
   const read =
     version.folder === undefined || version.table === version.text
       ? undefined
@@ -47,7 +47,7 @@ function ownTable(framework: Framework, version: ForeignVersion, tree: string | 
 }
 
 /** Whether a release has a tree of this name: engines came one by one, and programs went. */
-export function hasTree(framework: Framework, version: ForeignVersion, tree: string): boolean {
+export function hasTree(framework: Framework, version: FrameworkRelease, tree: string): boolean {
   const { versions, trees, treesSince } = tableOf(framework);
   const first = treesSince[trees.indexOf(tree)];
   return (
@@ -58,7 +58,7 @@ export function hasTree(framework: Framework, version: ForeignVersion, tree: str
 }
 
 /** TRL 0.x was released beside Transformers 4, TRL 1 beside Transformers 5. */
-function transformersTable(version: ForeignVersion): KeyTable {
+function transformersTable(version: FrameworkRelease): KeyTable {
   const { versions } = tableOf("transformers");
   const installed =
     version.folder === undefined ? undefined : installedVersion(version.folder, "transformers");

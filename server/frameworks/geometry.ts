@@ -1,6 +1,6 @@
 /** How many prompts, samples and optimiser steps one round of training has. */
 import type { Quantity } from "./quantity.ts";
-import type { Model } from "./model.ts";
+import type { DocumentModel } from "./model.ts";
 import { processesOf } from "./processes.ts";
 import { supervisedBatch, supervisedGeometry } from "./supervised.ts";
 
@@ -16,7 +16,7 @@ const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 
 /** Processes that hold a part of each batch of their own: the GPUs, less those that share one model. */
-function verlDataParallel(model: Model): number | undefined {
+function verlDataParallel(model: DocumentModel): number | undefined {
   const gpus = product(model.number("trainer.nnodes"), model.number("trainer.n_gpus_per_node"));
   const megatron =
     model.text(`${actor}.strategy`) === "megatron" || model.document.tree === "ppo_megatron_trainer";
@@ -28,7 +28,7 @@ function verlDataParallel(model: Model): number | undefined {
   return quotient(gpus, shared);
 }
 
-function verl(model: Model): Quantity[] {
+function verl(model: DocumentModel): Quantity[] {
   const [prompts, n] = [model.number("data.train_batch_size"), model.number(`${rollout}.n`)];
   const mini = model.number(`${actor}.ppo_mini_batch_size`);
   const epochs = model.number(`${actor}.ppo_epochs`);
@@ -52,7 +52,7 @@ function verl(model: Model): Quantity[] {
   ];
 }
 
-function microBatches(model: Model, each: number | undefined): Quantity {
+function microBatches(model: DocumentModel, each: number | undefined): Quantity {
   const name = "micro-batches per optimiser step";
   if (model.flag(`${actor}.use_dynamic_bsz`) === true) {
     const most = model.number(`${actor}.ppo_max_token_len_per_gpu`);
@@ -66,7 +66,7 @@ function microBatches(model: Model, each: number | undefined): Quantity {
   return { name, value: quotient(each, micro), arithmetic: `${shown(each)} ÷ ${shown(micro)}` };
 }
 
-function trl(model: Model): Quantity[] {
+function trl(model: DocumentModel): Quantity[] {
   const processes = processesOf(model, 1);
   const [batch, accumulated] = [
     model.number("per_device_train_batch_size"),
@@ -109,10 +109,10 @@ function trl(model: Model): Quantity[] {
 }
 
 /** Under its present name, or the one that it had before 0.10.2. */
-const either = (model: Model, now: string, before: string): number | undefined =>
+const either = (model: DocumentModel, now: string, before: string): number | undefined =>
   model.facts.has(now) ? model.number(now) : model.number(before);
 
-function openrlhfDataParallel(model: Model): number | undefined {
+function openrlhfDataParallel(model: DocumentModel): number | undefined {
   const gpus = product(
     either(model, "actor.num_nodes", "actor_num_nodes"),
     either(model, "actor.num_gpus_per_node", "actor_num_gpus_per_node"),
@@ -124,7 +124,7 @@ function openrlhfDataParallel(model: Model): number | undefined {
   return quotient(gpus, shared);
 }
 
-function openrlhf(model: Model): Quantity[] {
+function openrlhf(model: DocumentModel): Quantity[] {
   const prompts = either(model, "rollout.batch_size", "rollout_batch_size");
   const n = either(model, "rollout.n_samples_per_prompt", "n_samples_per_prompt");
   const batch = either(model, "train.batch_size", "train_batch_size");
@@ -147,7 +147,7 @@ function openrlhf(model: Model): Quantity[] {
   ];
 }
 
-export function geometryOf(model: Model): readonly Quantity[] {
+export function geometryOf(model: DocumentModel): readonly Quantity[] {
   const { framework, tree = "" } = model.document;
   const supervised = supervisedBatch(model);
   if (supervised !== undefined) return supervisedGeometry(supervised);
@@ -161,7 +161,7 @@ export const isBatchKey = (key: string): boolean =>
   );
 
 /** As lines of Markdown. */
-export const geometryText = (model: Model): string =>
+export const geometryText = (model: DocumentModel): string =>
   geometryOf(model)
     .map(
       ({ name, value, arithmetic }) =>

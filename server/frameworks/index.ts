@@ -2,40 +2,40 @@
 import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { checkKeys } from "./check/keys.ts";
 import { withoutRelease } from "./otherRelease.ts";
-import { releaseFinding } from "./check/release.ts";
-import type { ForeignDocument, Framework, Setting } from "./document.ts";
-import { Model } from "./model.ts";
+import { releaseDiagnostic } from "./check/release.ts";
+import type { FrameworkDocument, Framework, Setting } from "./document.ts";
+import { DocumentModel } from "./model.ts";
 import { hasTree } from "./facts.ts";
 import { openrlhfRules } from "./openrlhf/rules/index.ts";
-import { readWritten } from "./readers/index.ts";
-import type { Written } from "./readers/written.ts";
+import { parseConfig } from "./readers/index.ts";
+import type { ParsedConfig } from "./readers/parsedConfig.ts";
 import { referenced } from "./interpolation.ts";
 import { diagnosed } from "./report.ts";
-import type { ForeignRule } from "./rule.ts";
+import type { FrameworkRule } from "./rule.ts";
 import { trlRules } from "./trl/rules/index.ts";
 import { verlRules } from "./verl/rules/index.ts";
-import { versionOf, type Surroundings } from "./version.ts";
+import { versionOf, type ReleaseHints } from "./version.ts";
 
-export type { ForeignDocument, Framework, Setting } from "./document.ts";
-export { foreignCompletions } from "./assist/completion.ts";
-export { foreignHover } from "./assist/hover.ts";
-export { keyRules } from "./check/finding.ts";
-export { judgedBy, releaseText, type JudgedBy } from "./check/release.ts";
+export type { FrameworkDocument as ForeignDocument, Framework, Setting } from "./document.ts";
+export { frameworkCompletions as foreignCompletions } from "./assist/completion.ts";
+export { frameworkHover as foreignHover } from "./assist/hover.ts";
+export { keyRules } from "./check/keyRules.ts";
+export { checkedAgainst as judgedBy, releaseText, type CheckedRelease as JudgedBy } from "./check/release.ts";
 export { geometryOf } from "./geometry.ts";
-export { Model } from "./model.ts";
+export { DocumentModel as Model } from "./model.ts";
 
-export const foreignRules: readonly ForeignRule[] = [...verlRules, ...trlRules, ...openrlhfRules];
+export const frameworkRules: readonly FrameworkRule[] = [...verlRules, ...trlRules, ...openrlhfRules];
 
 /** undefined where a text is no configuration of the three. Recognised by content; `file` only tells the form. */
-export function readForeignDocument(
+export function readFrameworkDocument(
   file: string,
   text: string,
-  surroundings: Surroundings = {},
-): ForeignDocument | undefined {
-  const written = readWritten(file, text);
+  surroundings: ReleaseHints = {},
+): FrameworkDocument | undefined {
+  const written = parseConfig(file, text);
   if (written === undefined) return undefined;
   const version = versionOf(written.framework, file, text, surroundings);
-  const document: ForeignDocument = {
+  const document: FrameworkDocument = {
     ...written,
     file,
     text,
@@ -50,7 +50,7 @@ export function readForeignDocument(
 }
 
 /** Nothing names a tree: what is written does. */
-const treeOf = ({ framework, settings }: Written): string => {
+const treeOf = ({ framework, settings }: ParsedConfig): string => {
   if (framework !== "verl") return framework === "trl" ? "grpo" : "train_ppo_ray";
   const strategy = settings.find(({ key }) => key === "actor_rollout_ref.actor.strategy")?.value;
   return /^(megatron|veomni|torchtitan)$/.test(String(strategy))
@@ -59,10 +59,10 @@ const treeOf = ({ framework, settings }: Written): string => {
 };
 
 /** Values with other keys' put in, and where those stand. */
-function resolved(document: ForeignDocument): readonly Setting[] {
+function resolved(document: FrameworkDocument): readonly Setting[] {
   const holds = ({ value }: Setting): boolean => typeof value === "string" && value.includes("${");
   if (!document.settings.some(holds)) return document.settings;
-  const model = new Model(document);
+  const model = new DocumentModel(document);
   return document.settings.map((setting) => {
     if (!holds(setting)) return setting;
     const name = referenced(setting.value, setting.key);
@@ -79,25 +79,25 @@ const mains: Readonly<Record<Framework, RegExp>> = {
   openrlhf: /^train_ppo_ray$/,
 };
 
-const holdsFor = ({ trees }: ForeignRule, { framework, tree = "" }: ForeignDocument): boolean =>
+const holdsFor = ({ trees }: FrameworkRule, { framework, tree = "" }: FrameworkDocument): boolean =>
   trees?.includes(tree) ?? mains[framework].test(tree);
 
 /** In the order of the text. */
-export function checkForeign(document: ForeignDocument): readonly Diagnostic[] {
-  return [...withoutRelease(document, judged(document), judged)].sort(
+export function checkFrameworkDocument(document: FrameworkDocument): readonly Diagnostic[] {
+  return [...withoutRelease(document, diagnosticsOf(document), diagnosticsOf)].sort(
     ({ range: { start: a } }, { range: { start: b } }) => a.line - b.line || a.character - b.character,
   );
 }
 
 /** By the document's release alone. */
-function judged(document: ForeignDocument): Diagnostic[] {
-  const model = new Model(document);
-  const own = (framework: Framework): readonly ForeignRule[] =>
-    foreignRules.filter((rule) => rule.framework === framework && holdsFor(rule, document));
+function diagnosticsOf(document: FrameworkDocument): Diagnostic[] {
+  const model = new DocumentModel(document);
+  const own = (framework: Framework): readonly FrameworkRule[] =>
+    frameworkRules.filter((rule) => rule.framework === framework && holdsFor(rule, document));
   const found = own(document.framework).flatMap((rule) =>
     rule.check(model).map((finding) => diagnosed(finding, rule, document)),
   );
   const all = [...checkKeys(model), ...found];
-  const release = all.length === 0 ? undefined : releaseFinding(model);
+  const release = all.length === 0 ? undefined : releaseDiagnostic(model);
   return release === undefined ? all : [...all, diagnosed(release, release.rule, document)];
 }

@@ -5,7 +5,7 @@ import { valueOf } from "./values.ts";
 const deepest = 12;
 
 /** What an environment variable holds, given the default written beside it. */
-export type Environment = (name: string, fallback: Json | undefined) => Json | undefined;
+export type EnvironmentLookup = (name: string, fallback: Json | undefined) => Json | undefined;
 
 /**
  * @param lookup the value of a dotted key, itself maybe an interpolation; undefined where it cannot be known
@@ -15,7 +15,7 @@ export function interpolated(
   value: Json | undefined,
   key: string,
   lookup: (key: string) => Json | undefined,
-  environment: Environment = () => undefined,
+  environment: EnvironmentLookup = () => undefined,
   depth = 0,
 ): Json | undefined {
   if (typeof value !== "string" || !value.includes("${")) return value;

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Json } from "../../shared/json.ts";
 import { nearest } from "../lib/suggest.ts";
 import { changeTo } from "./fix.ts";
-import type { ForeignFinding, ForeignModel } from "./rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "./rule.ts";
 import { placeOfFile } from "./verl/files.ts";
 
 const isData = (path: string): boolean => /\.(?:parquet|jsonl?|csv|arrow)$/.test(path);
@@ -34,15 +34,15 @@ const listOf = (value: Json | undefined): readonly Json[] => {
 
 /** Of those of some keys that the file itself writes; each is a path, or several. */
 export const missingData = (
-  model: ForeignModel,
+  model: FrameworkModel,
   keys: readonly string[],
   isMeant = isData,
-): ForeignFinding[] =>
+): FrameworkDiagnostic[] =>
   keys.flatMap((key) => {
     const at = model.written(key);
     if (at === undefined) return [];
     const paths = listOf(model.value(key)).filter((path) => typeof path === "string");
-    return paths.flatMap((path): ForeignFinding[] => {
+    return paths.flatMap((path): FrameworkDiagnostic[] => {
       const folder = missingIn(model.document.file, path, isMeant);
       if (folder === undefined) return [];
       const name = existsSync(folder) ? nearest(basename(path), readdirSync(folder)) : undefined;
@@ -59,7 +59,7 @@ export const missingData = (
   });
 
 /** A Python file that rewards or agents are loaded from; where a script changes its folder nobody here can tell. */
-export const missingPython = (model: ForeignModel, key: string): ForeignFinding[] =>
+export const missingPython = (model: FrameworkModel, key: string): FrameworkDiagnostic[] =>
   /^\s*(cd|pushd)\s/m.test(model.document.text)
     ? []
     : missingData(model, [key], (path) => path.endsWith(".py"));

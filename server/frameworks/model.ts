@@ -1,22 +1,22 @@
 /** A foreign configuration with the framework's defaults behind it: what rules read. */
 import type { Json } from "../../shared/json.ts";
-import type { ForeignDocument, Setting } from "./document.ts";
+import type { FrameworkDocument, Setting } from "./document.ts";
 import { factsFor } from "./facts.ts";
 import { settingsInForce } from "./inForce.ts";
 import { interpolated } from "./interpolation.ts";
 import { isVerlTrainer } from "./readers/recognise.ts";
-import type { ForeignModel } from "./rule.ts";
+import type { FrameworkModel } from "./rule.ts";
 import type { KeyTable } from "./tables/load.ts";
 import type { KeyFact } from "./tables/table.ts";
 import { compareVersions } from "./version.ts";
 
-export class Model implements ForeignModel {
+export class DocumentModel implements FrameworkModel {
   private readonly inForce: ReadonlyMap<string, Setting>;
   /** Keys that `~key` took away, and everything below them. */
   private readonly removed: readonly string[];
   readonly facts: KeyTable;
 
-  constructor(readonly document: ForeignDocument) {
+  constructor(readonly document: FrameworkDocument) {
     this.facts = factsFor(document.framework, document.version, document.tree);
     this.inForce = settingsInForce(document.settings);
     this.removed = document.settings.filter(({ sign }) => sign === "~").map(({ key }) => key);

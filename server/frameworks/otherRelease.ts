@@ -1,8 +1,8 @@
 /** A file that names no release, beside nothing that does: it may be for another than the newest. */
 import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { editDistance } from "../lib/suggest.ts";
-import { addedKey, movedKey, unknownKey } from "./check/finding.ts";
-import type { ForeignDocument } from "./document.ts";
+import { addedKey, movedKey, unknownKey } from "./check/keyRules.ts";
+import type { FrameworkDocument } from "./document.ts";
 import { factsFor } from "./facts.ts";
 import { frameworkNames } from "./names.ts";
 import { microBatch } from "./verl/rules/batch/microBatch.ts";
@@ -16,9 +16,9 @@ const wholeFile = 12;
  * resembles none, for it may be newer than all of them. What every release refuses stays an error.
  */
 export function withoutRelease(
-  document: ForeignDocument,
+  document: FrameworkDocument,
   found: readonly Diagnostic[],
-  judge: (document: ForeignDocument) => readonly Diagnostic[],
+  judge: (document: FrameworkDocument) => readonly Diagnostic[],
 ): readonly Diagnostic[] {
   const errors = found.filter(isError);
   if (document.version.from !== "newest" || document.settings.length < wholeFile || errors.length === 0)
@@ -54,9 +54,9 @@ const placeOf = ({ range: { start } }: Diagnostic): string => `${start.line}:${s
 
 /** The release that refuses least of it, the latest of those; undefined where none does better than the newest. */
 function bestOlder(
-  document: ForeignDocument,
+  document: FrameworkDocument,
   most: number,
-  judge: (document: ForeignDocument) => readonly Diagnostic[],
+  judge: (document: FrameworkDocument) => readonly Diagnostic[],
 ): { readonly version: string; readonly refused: ReadonlySet<string> } | undefined {
   let best: { readonly version: string; readonly refused: ReadonlySet<string> } | undefined;
   let least = most;
@@ -72,7 +72,7 @@ function bestOlder(
 }
 
 /** Neither a slip of the fingers nor another release's: two letters off is a slip, whatever the length. */
-function isStrange(document: ForeignDocument, { rule, key, message }: Diagnostic): boolean {
+function isStrange(document: FrameworkDocument, { rule, key, message }: Diagnostic): boolean {
   const { framework, version, tree } = document;
   if (rule !== unknownKey.id || message.includes("Did you mean")) return false;
   if (historyOf(framework, key).length > 0) return false;

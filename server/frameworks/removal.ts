@@ -1,10 +1,10 @@
 /** Mends that take a setting away. */
 import type { Fix } from "../config/check/diagnostic.ts";
 import type { Setting } from "./document.ts";
-import type { ForeignModel } from "./rule.ts";
+import type { FrameworkModel } from "./rule.ts";
 
 /** Leaves a setting out where it has a line of its own; none where it shares one with others. */
-export function removal({ document }: ForeignModel, setting: Setting): Fix[] {
+export function removal({ document }: FrameworkModel, setting: Setting): Fix[] {
   const { keyRange, range, key } = setting;
   const line = document.text.split("\n")[keyRange.start.line] ?? "";
   const before = line.slice(0, keyRange.start.character);

@@ -1,12 +1,12 @@
 /** What a rule found, as the editor and `validate` show it. */
 import type { Diagnostic, Severity } from "../config/check/diagnostic.ts";
-import type { ForeignDocument } from "./document.ts";
-import type { ForeignFinding } from "./rule.ts";
+import type { FrameworkDocument } from "./document.ts";
+import type { FrameworkDiagnostic } from "./rule.ts";
 
 export function diagnosed(
-  { message, at, onKey = false, severity, fixes = [], related = [] }: ForeignFinding,
+  { message, at, onKey = false, severity, fixes = [], related = [] }: FrameworkDiagnostic,
   rule: { readonly id: string; readonly severity: Severity },
-  { file, head }: ForeignDocument,
+  { file, head }: FrameworkDocument,
 ): Diagnostic {
   return {
     severity: severity ?? rule.severity,

@@ -1,10 +1,10 @@
 /** A rule of a framework's own: what it refuses, or accepts and should not. One file each. */
 import type { Json } from "../../shared/json.ts";
 import type { Fix, Severity } from "../config/check/diagnostic.ts";
-import type { ForeignDocument, Framework, Setting } from "./document.ts";
+import type { FrameworkDocument, Framework, Setting } from "./document.ts";
 import type { KeyFact } from "./tables/table.ts";
 
-export interface ForeignFinding {
+export interface FrameworkDiagnostic {
   readonly message: string;
   /** The setting it is said of; the file's head where nobody wrote any of those involved. */
   readonly at: Setting | undefined;
@@ -18,8 +18,8 @@ export interface ForeignFinding {
 }
 
 /** Reads settings with the framework's defaults behind them. */
-export interface ForeignModel {
-  readonly document: ForeignDocument;
+export interface FrameworkModel {
+  readonly document: FrameworkDocument;
   /** The setting in force, where somebody wrote it. */
   written(key: string): Setting | undefined;
   /** What is written, else the framework's default; undefined where it cannot be known. */
@@ -33,7 +33,7 @@ export interface ForeignModel {
   since(version: string): boolean;
 }
 
-export interface ForeignRule {
+export interface FrameworkRule {
   /** Kebab-case, begins with the framework: `verl-mini-batch`. */
   readonly id: string;
   readonly framework: Framework;
@@ -43,5 +43,5 @@ export interface ForeignRule {
   /** A heading, and for its page why the framework minds, with the file and function of its code that does. */
   readonly title: string;
   readonly why: string;
-  check(model: ForeignModel): readonly ForeignFinding[];
+  check(model: FrameworkModel): readonly FrameworkDiagnostic[];
 }

@@ -1,6 +1,6 @@
 /** One step of trainers that generate nothing: examples of a file, in batches. */
 import type { Quantity } from "./quantity.ts";
-import type { Model } from "./model.ts";
+import type { DocumentModel } from "./model.ts";
 import { processesOf } from "./processes.ts";
 import { rewarded } from "./trl/trainers.ts";
 
@@ -15,7 +15,7 @@ interface SupervisedBatch {
 }
 
 /** undefined for trainers that generate, and where nothing trains. */
-export function supervisedBatch(model: Model): SupervisedBatch | undefined {
+export function supervisedBatch(model: DocumentModel): SupervisedBatch | undefined {
   const { framework, tree = "" } = model.document;
   switch (framework) {
     case "trl":
@@ -30,7 +30,7 @@ export function supervisedBatch(model: Model): SupervisedBatch | undefined {
 const times = (...factors: readonly (number | undefined)[]): number | undefined =>
   factors.reduce<number | undefined>((a, b) => (a === undefined || b === undefined ? undefined : a * b), 1);
 
-function ofTrl(model: Model, tree: string): SupervisedBatch {
+function ofTrl(model: DocumentModel, tree: string): SupervisedBatch {
   const processes = processesOf(model, 1);
   const micro = model.number("per_device_train_batch_size");
   return {
@@ -41,7 +41,7 @@ function ofTrl(model: Model, tree: string): SupervisedBatch {
   };
 }
 
-function ofOpenrlhf(model: Model, tree: string): SupervisedBatch {
+function ofOpenrlhf(model: DocumentModel, tree: string): SupervisedBatch {
   const either = (now: string, before: string): number | undefined =>
     model.facts.has(now) ? model.number(now) : model.number(before);
   const written = model.document.processes?.value;
@@ -53,7 +53,7 @@ function ofOpenrlhf(model: Model, tree: string): SupervisedBatch {
   };
 }
 
-const ofVerl = (model: Model): SupervisedBatch => ({
+const ofVerl = (model: DocumentModel): SupervisedBatch => ({
   examples: model.number("data.train_batch_size"),
   processes: times(model.number("trainer.nnodes"), model.number("trainer.n_gpus_per_node")),
   micro: model.number("data.micro_batch_size_per_gpu"),

@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkoutVersion } from "./checkout.ts";
-import type { ForeignVersion, Framework } from "./document.ts";
+import type { FrameworkRelease, Framework } from "./document.ts";
 import type { PackageName } from "./extract/index.ts";
 import { tableOf } from "./tables/load.ts";
 
-export interface Surroundings {
+export interface ReleaseHints {
   /** The Python that a setting names: before any environment that lies beside the file. */
   readonly python?: string | undefined;
   /** Folder of a Python environment that is active. */
@@ -21,29 +21,29 @@ export function versionOf(
   framework: Framework,
   file: string,
   text: string,
-  { python, environment = process.env["VIRTUAL_ENV"] }: Surroundings = {},
-): ForeignVersion {
+  { python, environment = process.env["VIRTUAL_ENV"] }: ReleaseHints = {},
+): FrameworkRelease {
   const named = namedIn(text, framework);
-  if (named !== undefined) return judged(framework, named, "file");
+  if (named !== undefined) return releaseOf(framework, named, "file");
   const folders = foldersAbove(file);
   const own = folders.find((folder) => checkoutVersion(folder, framework) !== undefined);
   if (own !== undefined)
-    return { ...judged(framework, checkoutVersion(own, framework) ?? "", "checkout"), folder: own };
+    return { ...releaseOf(framework, checkoutVersion(own, framework) ?? "", "checkout"), folder: own };
   const installed = installedIn(framework, folders, { python, environment });
   if (installed !== undefined)
-    return { ...judged(framework, installed.version, "installed"), folder: installed.folder };
+    return { ...releaseOf(framework, installed.version, "installed"), folder: installed.folder };
   const required = folders
     .map((folder) => requiredIn(folder, framework))
     .find((version) => version !== undefined);
-  if (required !== undefined) return judged(framework, required, "file");
-  return judged(framework, tableOf(framework).versions.at(-1) ?? "", "newest");
+  if (required !== undefined) return releaseOf(framework, required, "file");
+  return releaseOf(framework, tableOf(framework).versions.at(-1) ?? "", "newest");
 }
 
-const judged = (
+const releaseOf = (
   framework: PackageName & Framework,
   text: string,
-  from: ForeignVersion["from"],
-): ForeignVersion => ({
+  from: FrameworkRelease["from"],
+): FrameworkRelease => ({
   text,
   from,
   table: nearestVersion(text, tableOf(framework).versions),
@@ -80,7 +80,7 @@ interface Installed {
 function installedIn(
   framework: Framework,
   folders: readonly string[],
-  { python, environment }: Surroundings,
+  { python, environment }: ReleaseHints,
 ): Installed | undefined {
   const near = folders.flatMap((folder) => [".venv", "venv", "env"].map((name) => join(folder, name)));
   return [...environmentsAt(python), ...near, ...environmentsAt(environment)]

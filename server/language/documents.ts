@@ -5,9 +5,9 @@ import type { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/contributions.ts";
-import { readForeignDocument, type ForeignDocument } from "../frameworks/index.ts";
+import { readFrameworkDocument, type ForeignDocument } from "../frameworks/index.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
-import type { Surroundings } from "../frameworks/version.ts";
+import type { ReleaseHints } from "../frameworks/version.ts";
 
 export interface OpenConfig {
   readonly uri: string;
@@ -82,10 +82,10 @@ export class OpenForeigns {
     { readonly version: number; readonly found: OpenForeign | undefined }
   >();
 
-  private surroundings: Surroundings = {};
+  private surroundings: ReleaseHints = {};
 
   /** Another Python is named, or what lies around the files has changed: none may be what it was. */
-  stale(surroundings: Surroundings = this.surroundings): void {
+  stale(surroundings: ReleaseHints = this.surroundings): void {
     this.surroundings = surroundings;
     this.read.clear();
   }
@@ -94,7 +94,7 @@ export class OpenForeigns {
     const { uri, version } = open;
     const known = this.read.get(uri);
     if (known?.version === version) return known.found;
-    const document = readForeignDocument(pathOf(uri), open.getText(), this.surroundings);
+    const document = readFrameworkDocument(pathOf(uri), open.getText(), this.surroundings);
     const found = document === undefined ? undefined : { uri, version, document };
     this.read.set(uri, { version, found });
     return found;

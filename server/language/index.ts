@@ -14,7 +14,7 @@ import {
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { rulePageFile } from "../config/text/rulePages.ts";
-import { checkForeign } from "../frameworks/index.ts";
+import { checkFrameworkDocument } from "../frameworks/index.ts";
 import { OpenConfigs, OpenForeigns, isConfig, type OpenConfig, type OpenForeign } from "./documents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { fileReference } from "../config/check/method.ts";
@@ -199,7 +199,7 @@ class Language implements AttachedLanguage {
       const read = this.config(uri) ?? this.foreign(uri);
       if (read === undefined) return this.clear(uri);
       if (!this.outdated.delete(uri) && this.published.get(uri) === read) return;
-      const own = "loaded" in read ? this.ownFindings(read) : checkForeign(read.document);
+      const own = "loaded" in read ? this.ownFindings(read) : checkFrameworkDocument(read.document);
       const shown = own.map(toLsp);
       this.findings.set(uri, { own, shown });
       this.published.set(uri, read);

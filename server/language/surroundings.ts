@@ -1,6 +1,6 @@
 /** What lies around a file and says which release of a framework it is for: the editor watches it, and names a Python. */
 import { DidChangeWatchedFilesNotification, type Connection } from "vscode-languageserver";
-import type { Surroundings } from "../frameworks/version.ts";
+import type { ReleaseHints } from "../frameworks/version.ts";
 import type { Wishes } from "./feature.ts";
 
 const watched = ["**/requirements*.{txt,in}", "**/pyproject.toml", "**/*.dist-info/METADATA"];
@@ -13,13 +13,13 @@ export function watchSurroundings({ client }: Connection, wishes: Wishes): void 
 }
 
 /** From what an editor hands over as it connects, or, below `gradus`, when a setting changes. */
-export function surroundingsOf(options: unknown): Surroundings {
+export function surroundingsOf(options: unknown): ReleaseHints {
   const python = memberOf(options, "pythonPath");
   return typeof python === "string" && python !== "" ? { python } : {};
 }
 
 /** undefined where the change says nothing of it: what was handed over holds. */
-export function changedSurroundings(settings: unknown): Surroundings | undefined {
+export function changedSurroundings(settings: unknown): ReleaseHints | undefined {
   const own = memberOf(settings, "gradus");
   return memberOf(own, "pythonPath") === undefined ? undefined : surroundingsOf(own);
 }

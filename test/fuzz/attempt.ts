@@ -4,7 +4,7 @@ import { LSPErrorCodes, ResponseError, type Diagnostic, type Position } from "vs
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig } from "../../server/rules/load.ts";
 import { modelFacts } from "../../server/analysis/modelFacts.ts";
-import { checkForeign, readForeignDocument } from "../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
 import type { Source } from "./corpus.ts";
 import type { Edit } from "./edits.ts";
 import { questions, rangesOutside } from "./requests.ts";
@@ -31,12 +31,12 @@ const isConfig = ({ languageId, file }: Source): boolean =>
 
 /** What a check that knows nothing of earlier texts finds. */
 function freshly(source: Source, text: string): Finding[] {
-  const foreign = isConfig(source) ? undefined : readForeignDocument(source.file, text);
+  const foreign = isConfig(source) ? undefined : readFrameworkDocument(source.file, text);
   const found = isConfig(source)
     ? loadConfig(source.file, { text, models: modelFacts }).diagnostics
     : foreign === undefined
       ? []
-      : checkForeign(foreign);
+      : checkFrameworkDocument(foreign);
   return found.map(({ rule, message, range }) => ({ rule, message, range }));
 }
 

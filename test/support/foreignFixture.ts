@@ -1,6 +1,6 @@
 /** A configuration of another framework that says by itself what is found in it: `#  ^^^ severity [rule] key: message`. */
 import type { Diagnostic, TextEdit } from "../../server/config/check/diagnostic.ts";
-import { checkForeign, readForeignDocument } from "../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../server/frameworks/index.ts";
 
 const isMarker = (line: string): boolean => /^#(\s*|<)\^/.test(line);
 
@@ -12,8 +12,8 @@ export const withoutMarkers = (source: string): string =>
 
 /** undefined where the text is no configuration of the three. Nothing that is installed counts. */
 export function diagnosed(file: string, text: string): readonly Diagnostic[] | undefined {
-  const document = readForeignDocument(file, text, { environment: "/nowhere" });
-  return document === undefined ? undefined : checkForeign(document);
+  const document = readFrameworkDocument(file, text, { environment: "/nowhere" });
+  return document === undefined ? undefined : checkFrameworkDocument(document);
 }
 
 /** The text with the markers that its findings ask for. */

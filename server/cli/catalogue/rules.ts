@@ -6,12 +6,12 @@ import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
 import { structural } from "../../rules/structural.ts";
 import { nearest } from "../../lib/suggest.ts";
-import { keyRules } from "../../frameworks/check/finding.ts";
-import { foreignRules } from "../../frameworks/index.ts";
+import { keyRules } from "../../frameworks/check/keyRules.ts";
+import { frameworkRules } from "../../frameworks/index.ts";
 import { colours as pc } from "../text/colours.ts";
 import { print, printJson, type Command } from "../command.ts";
 
-const every: readonly RulePage[] = [...rules, ...structural, ...keyRules, ...foreignRules];
+const every: readonly RulePage[] = [...rules, ...structural, ...keyRules, ...frameworkRules];
 
 export const command: Command = {
   name: "rules",

@@ -4,9 +4,9 @@ import { extname, join } from "node:path";
 import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
 import { structural } from "../../rules/structural.ts";
-import { keyRules } from "../../frameworks/check/finding.ts";
+import { keyRules } from "../../frameworks/check/keyRules.ts";
 import type { Framework } from "../../frameworks/document.ts";
-import { foreignRules } from "../../frameworks/index.ts";
+import { frameworkRules } from "../../frameworks/index.ts";
 import { code, page, prose, table } from "./markdown.ts";
 
 /** Rules of one kind, and where their fixtures lie: `<rule>.<ending>` with markers, `<rule>.ok.<ending>` without. */
@@ -24,7 +24,7 @@ const unseen: ReadonlySet<string> = new Set(["trl-transformers"]);
 /** Rules of a framework's own. */
 const ofFramework = (framework: Framework, heading: string): RuleSource => ({
   heading,
-  pages: foreignRules.filter((rule) => rule.framework === framework),
+  pages: frameworkRules.filter((rule) => rule.framework === framework),
   fixtures: `test/fixtures/foreign/rules/${framework}`,
   prefix: `${framework}-`,
 });

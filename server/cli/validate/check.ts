@@ -9,7 +9,12 @@ import { allFindings } from "../../rules/load.ts";
 import { mendAll, mendRounds } from "../../rules/mendAll.ts";
 import { startOfFile } from "../../config/text/node.ts";
 import { aliasesBeyond, tooManyAliases } from "../../frameworks/composed.ts";
-import { checkForeign, judgedBy, readForeignDocument, type JudgedBy } from "../../frameworks/index.ts";
+import {
+  checkFrameworkDocument,
+  judgedBy,
+  readFrameworkDocument,
+  type JudgedBy,
+} from "../../frameworks/index.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isConfigName, type Wanted } from "./files.ts";
@@ -37,16 +42,16 @@ export function check({ file, found }: Wanted, options: CheckOptions): Checked |
   const path = resolve(file);
   try {
     const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
-    const foreign = isConfigName(file) ? undefined : readForeignDocument(path, text);
+    const foreign = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
     if (foreign !== undefined) {
       const mended = options.fix ? mendForeign(path, text) : text;
       const fixed = write(path, text, mended);
-      const document = (fixed ? readForeignDocument(path, mended) : undefined) ?? foreign;
+      const document = (fixed ? readFrameworkDocument(path, mended) : undefined) ?? foreign;
       return {
         file,
         kind: foreign.framework,
         release: judgedBy(document),
-        diagnostics: checkForeign(document),
+        diagnostics: checkFrameworkDocument(document),
         fixed,
       };
     }
@@ -79,8 +84,8 @@ const told = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked =
 
 const mendForeign = (path: string, text: string): string =>
   mendRounds(text, (now) => {
-    const document = readForeignDocument(path, now);
-    return document === undefined ? [] : checkForeign(document);
+    const document = readFrameworkDocument(path, now);
+    return document === undefined ? [] : checkFrameworkDocument(document);
   });
 
 function write(path: string, before: string, after: string): boolean {

@@ -2,24 +2,24 @@
 import { CompletionItemKind, type CompletionItem } from "vscode-languageserver";
 import type { Json } from "../../../shared/json.ts";
 import type { Position, Range } from "../../lib/lines.ts";
-import type { ForeignDocument } from "../document.ts";
+import type { FrameworkDocument } from "../document.ts";
 import { scheduleText } from "../facts/scheduleWords.ts";
-import { Model } from "../model.ts";
+import { DocumentModel } from "../model.ts";
 import { factText } from "./hover.ts";
-import { siteAt, type Site } from "./site.ts";
+import { siteAt, type CursorSite } from "./site.ts";
 
-export function foreignCompletions(document: ForeignDocument, position: Position): CompletionItem[] {
+export function frameworkCompletions(document: FrameworkDocument, position: Position): CompletionItem[] {
   const site = siteAt(document, position);
   if (site === undefined) return [];
   const { tree } = site;
   // Another call than the one that the document is read by: what this one has already is not known.
   const other = tree !== undefined && tree !== document.tree;
-  const model = new Model(other ? { ...document, tree, settings: [] } : document);
+  const model = new DocumentModel(other ? { ...document, tree, settings: [] } : document);
   return site.kind === "value" ? values(model, site) : keys(model, site);
 }
 
 /** Editors filter; what is far down the tree comes last. */
-function keys(model: Model, site: Extract<Site, { readonly kind: "key" }>): CompletionItem[] {
+function keys(model: DocumentModel, site: Extract<CursorSite, { readonly kind: "key" }>): CompletionItem[] {
   const { facts, document } = model;
   const written = new Set(document.settings.map(({ key }) => key));
   const below = facts.keys.filter((key) => key.startsWith(site.section) && !key.endsWith("_target_"));
@@ -43,7 +43,7 @@ function keys(model: Model, site: Extract<Site, { readonly kind: "key" }>): Comp
   ];
 }
 
-type KeySite = Extract<Site, { readonly kind: "key" }>;
+type KeySite = Extract<CursorSite, { readonly kind: "key" }>;
 
 function sectionItem(name: string, site: KeySite): CompletionItem {
   const end = site.style === "yaml" ? ":\n" + " ".repeat(site.range.start.character + 2) : ".";
@@ -58,7 +58,7 @@ function sectionItem(name: string, site: KeySite): CompletionItem {
   };
 }
 
-function leafItem(model: Model, key: string, site: KeySite): CompletionItem {
+function leafItem(model: DocumentModel, key: string, site: KeySite): CompletionItem {
   const fact = model.fact(key);
   const label = site.style === "yaml" ? key.slice(site.section.length) : key;
   const ends = { yaml: ": ", hydra: "=", flag: " ", python: "=" } as const;
@@ -78,8 +78,8 @@ function leafItem(model: Model, key: string, site: KeySite): CompletionItem {
 }
 
 function values(
-  model: Model,
-  { key, range, style }: Extract<Site, { readonly kind: "value" }>,
+  model: DocumentModel,
+  { key, range, style }: Extract<CursorSite, { readonly kind: "value" }>,
 ): CompletionItem[] {
   const fact = model.fact(key);
   if (fact === undefined) return [];
@@ -101,7 +101,7 @@ function valueItem(
   isDefault: boolean,
   i: number,
   range: Range,
-  style: Site["style"],
+  style: CursorSite["style"],
 ): CompletionItem {
   const text = written(value, style);
   return {
@@ -114,7 +114,7 @@ function valueItem(
   };
 }
 
-function written(value: Json, style: Site["style"]): string {
+function written(value: Json, style: CursorSite["style"]): string {
   if (typeof value === "boolean") return style === "yaml" ? String(value) : value ? "True" : "False";
   if (value === null) return style === "python" ? "None" : "null";
   return style === "python" && typeof value === "string" ? JSON.stringify(value) : String(value);

@@ -1,19 +1,19 @@
 /** What is known of the setting under the cursor. */
 import type { Hover } from "vscode-languageserver";
 import type { Position, Range } from "../../lib/lines.ts";
-import type { ForeignDocument, Setting } from "../document.ts";
+import type { FrameworkDocument, Setting } from "../document.ts";
 import { standIn } from "../check/release.ts";
 import { geometryText, isBatchKey } from "../geometry.ts";
-import { Model } from "../model.ts";
+import { DocumentModel } from "../model.ts";
 import { scheduleText } from "../facts/scheduleWords.ts";
 import { frameworkNames } from "../names.ts";
 import { historyOf, tableOf } from "../tables/load.ts";
 import type { KeyFact } from "../tables/table.ts";
 
-export function foreignHover(document: ForeignDocument, position: Position): Hover | undefined {
+export function frameworkHover(document: FrameworkDocument, position: Position): Hover | undefined {
   const found = settingAt(document, position);
   if (found === undefined) return undefined;
-  const model = new Model(document);
+  const model = new DocumentModel(document);
   const parts = [
     heading(found.setting.key, model.fact(found.setting.key)),
     now(model, found.setting),
@@ -28,7 +28,7 @@ export function foreignHover(document: ForeignDocument, position: Position): Hov
 }
 
 function settingAt(
-  { settings }: ForeignDocument,
+  { settings }: FrameworkDocument,
   position: Position,
 ): { readonly setting: Setting; readonly range: Range } | undefined {
   for (const setting of settings)
@@ -47,7 +47,7 @@ function heading(key: string, fact: KeyFact | undefined): string {
 }
 
 /** What the value is where that cannot be read off. */
-function now({ document }: Model, { key, value, text, source }: Setting): string {
+function now({ document }: DocumentModel, { key, value, text, source }: Setting): string {
   if (value === undefined) return "Its value here cannot be known.";
   const plain = JSON.stringify(value);
   const from = source === undefined ? "" : `, from line ${source.start.line + 1}`;
@@ -63,7 +63,7 @@ function wordText({ key, value }: Setting): string {
   return text === undefined ? "" : `\`${String(value)}\`: ${text}`;
 }
 
-export function factText(model: Model, key: string): string {
+export function factText(model: DocumentModel, key: string): string {
   const { document, facts } = model;
   const fact = facts.get(key);
   const name = `${frameworkNames[document.framework]} ${document.version.text}`;
@@ -83,12 +83,12 @@ export function factText(model: Model, key: string): string {
   return lines.filter((line) => line !== "").join("\n\n");
 }
 
-function standInText(model: Model): string {
+function standInText(model: DocumentModel): string {
   const other = standIn(model);
   return other === undefined ? "" : `From the table of ${other}: Gradus has no table of this release.`;
 }
 
-function sinceText({ framework }: ForeignDocument, key: string): string {
+function sinceText({ framework }: FrameworkDocument, key: string): string {
   const rows = historyOf(framework, key);
   const first = Math.min(...rows.map(({ from }) => from));
   return rows.length === 0 || first === 0 ? "" : `, since ${tableOf(framework).versions[first] ?? ""}`;

@@ -1,17 +1,17 @@
 /** What is being written at the cursor: told by the lines around it, for the text is rarely whole there. */
 import type { Position, Range } from "../../lib/lines.ts";
-import type { ForeignDocument, Sign } from "../document.ts";
+import type { FrameworkDocument, Sign } from "../document.ts";
 import { trainers } from "../trl/trainers.ts";
 
-export type Style = "yaml" | "hydra" | "flag" | "python";
-export type Site = Place & {
+export type KeyStyle = "yaml" | "hydra" | "flag" | "python";
+export type CursorSite = CursorPlace & {
   /** Of a Python file, whose trainer's call it is: a file may have several. */
   readonly tree?: string | undefined;
 };
-type Place =
+type CursorPlace =
   | {
       readonly kind: "key";
-      readonly style: Style;
+      readonly style: KeyStyle;
       /** What the key stands below, with a dot at its end; empty at the top. */
       readonly section: string;
       /** The key as it stands: it may be written again. */
@@ -20,12 +20,12 @@ type Place =
       readonly depth: "one" | "all";
       readonly range: Range;
     }
-  | { readonly kind: "value"; readonly style: Style; readonly key: string; readonly range: Range };
+  | { readonly kind: "value"; readonly style: KeyStyle; readonly key: string; readonly range: Range };
 
 /** Lines above and below a launch's settings where one may still be added. */
 const reach = 3;
 
-export function siteAt(document: ForeignDocument, position: Position): Site | undefined {
+export function siteAt(document: FrameworkDocument, position: Position): CursorSite | undefined {
   const lines = document.text.split(/\r?\n/);
   switch (document.form) {
     case "yaml":
@@ -37,7 +37,7 @@ export function siteAt(document: ForeignDocument, position: Position): Site | un
   }
 }
 
-function isNearSettings({ settings, head }: ForeignDocument, { line }: Position): boolean {
+function isNearSettings({ settings, head }: FrameworkDocument, { line }: Position): boolean {
   const rows = [head.start.line, ...settings.map(({ keyRange }) => keyRange.start.line)];
   return line >= Math.min(...rows) - reach && line <= Math.max(...rows) + reach;
 }
@@ -49,10 +49,10 @@ function rangeFrom(line: string, { line: row, character }: Position, start: numb
 }
 
 function inYaml(
-  { framework }: ForeignDocument,
+  { framework }: FrameworkDocument,
   lines: readonly string[],
   position: Position,
-): Site | undefined {
+): CursorSite | undefined {
   const line = lines[position.line] ?? "";
   const before = line.slice(0, position.character);
   if (/(^|\s)#/.test(before)) return undefined;
@@ -86,10 +86,10 @@ function sectionAbove(lines: readonly string[], row: number, indent: number): st
 }
 
 function inScript(
-  { framework }: ForeignDocument,
+  { framework }: FrameworkDocument,
   lines: readonly string[],
   position: Position,
-): Site | undefined {
+): CursorSite | undefined {
   const line = lines[position.line] ?? "";
   const before = line.slice(0, position.character);
   if (/^\s*#/.test(before)) return undefined;
@@ -97,7 +97,7 @@ function inScript(
   return framework === "verl" ? override(line, word, position) : flag(line, before, word, position);
 }
 
-function override(line: string, word: string, position: Position): Site | undefined {
+function override(line: string, word: string, position: Position): CursorSite | undefined {
   const value = /^[+]{0,2}([\w.]+)=["']?([\w.+-]*)$/.exec(word);
   if (value !== null)
     return {
@@ -121,7 +121,7 @@ function override(line: string, word: string, position: Position): Site | undefi
   };
 }
 
-function flag(line: string, before: string, word: string, position: Position): Site | undefined {
+function flag(line: string, before: string, word: string, position: Position): CursorSite | undefined {
   if (/^-{1,2}[\w.]*$/.test(word)) {
     const range = rangeFrom(line, position, position.character - word.length);
     const current = line.slice(range.start.character + 2, range.end.character);
@@ -136,7 +136,7 @@ function flag(line: string, before: string, word: string, position: Position): S
 /** The beginning of a call that makes a trainer's arguments. */
 const configCall = new RegExp(`\\b(?:${trainers.map(({ config }) => config).join("|")})\\(`, "g");
 
-function inPython(lines: readonly string[], position: Position): Site | undefined {
+function inPython(lines: readonly string[], position: Position): CursorSite | undefined {
   const line = lines[position.line] ?? "";
   const before = line.slice(0, position.character);
   const text = [...lines.slice(0, position.line), before].join("\n");

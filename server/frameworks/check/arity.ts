@@ -2,9 +2,9 @@
 import { startsOwnProgram } from "../trl/batch.ts";
 import type { Setting } from "../document.ts";
 import type { changeTo } from "../fix.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
-import { wrongCount, type KeyFinding } from "./finding.ts";
+import { wrongCount, type KeyDiagnostic } from "./keyRules.ts";
 
 interface Arity {
   readonly least: number;
@@ -14,7 +14,11 @@ interface Arity {
 const pairs = new Set(["algo.advantage.is_correction_threshold"]);
 const exactly = (count: number): Arity => ({ least: count, most: count });
 
-export function arityFinding(model: Model, setting: Setting, fact: KeyFact): KeyFinding | undefined {
+export function arityFinding(
+  model: DocumentModel,
+  setting: Setting,
+  fact: KeyFact,
+): KeyDiagnostic | undefined {
   const { words } = setting;
   const arity = words === undefined ? undefined : arityOf(model, setting.key, fact);
   if (words === undefined || arity === undefined || (words >= arity.least && words <= arity.most))
@@ -40,7 +44,7 @@ export function arityFinding(model: Model, setting: Setting, fact: KeyFact): Key
 
 /** undefined where it cannot be known, or a program of somebody's own reads the flags. */
 function arityOf(
-  model: Model,
+  model: DocumentModel,
   key: string,
   { type, nargs, choices, default: fallback }: KeyFact,
 ): Arity | undefined {
@@ -73,7 +77,7 @@ const spelledOut = ({ least, most }: Arity): string => {
   return least === 0 ? "at most one value" : `${least} to ${most} values`;
 };
 
-const removal = (model: Model, setting: Setting): ReturnType<typeof changeTo> => {
+const removal = (model: DocumentModel, setting: Setting): ReturnType<typeof changeTo> => {
   const { start, end } = setting.range;
   const from = setting.keyRange.end;
   // `--flag=value` has no blank before the value.

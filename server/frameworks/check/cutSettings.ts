@@ -1,8 +1,8 @@
 /** What a script means for its command and the shell does not hand over. */
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import type { CutLaunch, ForeignDocument } from "../document.ts";
+import type { CutLaunch, FrameworkDocument } from "../document.ts";
 import { diagnosed } from "../report.ts";
-import { cutOff } from "./finding.ts";
+import { cutOff } from "./keyRules.ts";
 
 const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readonly mend: string }>> = {
   missing: { why: "this line does not end with a backslash", mend: "Add a backslash" },
@@ -13,7 +13,7 @@ const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readon
   },
 };
 
-export function cutSettings(document: ForeignDocument): Diagnostic[] {
+export function cutSettings(document: FrameworkDocument): Diagnostic[] {
   const { cut, file } = document;
   if (cut === undefined) return [];
   const { why, mend } = causes[cut.cause];

@@ -2,10 +2,10 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { factsFor, hasTree } from "../facts.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { treeOfEngine } from "../readers/base.ts";
-import { setTo } from "../verl/mend.ts";
-import { unknownKey, type KeyFinding } from "./finding.ts";
+import { setTo } from "../verl/fixes.ts";
+import { unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 
 const engines = ["megatron", "veomni", "torchtitan"];
 /** The config group, and what it is mistaken for: a key of the actor. */
@@ -13,13 +13,13 @@ const group = "model_engine";
 const misplaced = /\.model_engine$/;
 
 export interface EngineKeys {
-  readonly finding: KeyFinding;
+  readonly finding: KeyDiagnostic;
   /** What the finding is about: nothing else is said of their keys. */
   readonly settings: ReadonlySet<Setting>;
 }
 
 /** undefined where the launch chooses an engine, or no key is another one's. */
-export function engineKeys(model: Model): EngineKeys | undefined {
+export function engineKeys(model: DocumentModel): EngineKeys | undefined {
   const { document, facts } = model;
   const { form, incomplete, settings, tree, version } = document;
   if (form !== "script" || incomplete || tree !== "ppo_trainer" || model.written(group) !== undefined)
@@ -37,7 +37,10 @@ export function engineKeys(model: Model): EngineKeys | undefined {
     );
     const [first] = lost;
     if (first !== undefined)
-      return told(model, engine, first, [...lost, ...settings.filter(({ key }) => misplaced.test(key))]);
+      return engineDiagnostic(model, engine, first, [
+        ...lost,
+        ...settings.filter(({ key }) => misplaced.test(key)),
+      ]);
   }
   return undefined;
 }
@@ -46,7 +49,12 @@ export function engineKeys(model: Model): EngineKeys | undefined {
 const sectionAbove = (key: string, engine: string): string =>
   key.slice(0, key.indexOf(`.${engine}.`) + engine.length + 1);
 
-function told(model: Model, engine: string, first: Setting, all: readonly Setting[]): EngineKeys {
+function engineDiagnostic(
+  model: DocumentModel,
+  engine: string,
+  first: Setting,
+  all: readonly Setting[],
+): EngineKeys {
   const wrong = all.find(({ key, value }) => misplaced.test(key) && value === engine);
   const refused = all.length === 1 ? "it" : `all ${all.length} keys`;
   const instead =
@@ -66,7 +74,7 @@ function told(model: Model, engine: string, first: Setting, all: readonly Settin
   };
 }
 
-function added(model: Model, engine: string): Fix[] {
+function added(model: DocumentModel, engine: string): Fix[] {
   const fix = setTo(model, group, engine);
   return fix === undefined ? [] : [fix];
 }

@@ -3,14 +3,14 @@ import type { Fix } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { launcherArguments } from "../facts/launcher.ts";
 import { moveOf } from "../facts/moves.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { historyOf, tableOf } from "../tables/load.ts";
-import { movedKey, unknownKey, type KeyFinding } from "./finding.ts";
+import { movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 import { trainerOfTree } from "../trl/trainers.ts";
 import { isUnsloths } from "../trl/unsloth.ts";
 import { close, meantKey } from "./near.ts";
 
-export function flatKeys(model: Model): KeyFinding[] {
+export function flatKeys(model: DocumentModel): KeyDiagnostic[] {
   const found = model.document.settings.flatMap((setting) => new FlatKey(model, setting).findings());
   // Several keys of nobody's: the file is for a script that reads them.
   const strange = found.filter(({ severity, rule }) => severity === "warning" && rule === unknownKey);
@@ -23,11 +23,11 @@ const names = { trl: "TRL", openrlhf: "OpenRLHF", verl: "verl" } as const;
 
 class FlatKey {
   constructor(
-    private readonly model: Model,
+    private readonly model: DocumentModel,
     private readonly setting: Setting,
   ) {}
 
-  findings(): KeyFinding[] {
+  findings(): KeyDiagnostic[] {
     if (this.isKnown()) return [];
     return this.moved() ?? this.unknown();
   }
@@ -68,7 +68,7 @@ class FlatKey {
     return model.facts.keys.filter((other) => other.startsWith(key)).length === 1 && key.length > 3;
   }
 
-  private moved(): KeyFinding[] | undefined {
+  private moved(): KeyDiagnostic[] | undefined {
     const { model, setting } = this;
     const { framework } = model.document;
     const move = moveOf(framework, setting.key);
@@ -92,7 +92,7 @@ class FlatKey {
   }
 
   /** A key that came after the release that the file is for. */
-  private later(): KeyFinding[] | undefined {
+  private later(): KeyDiagnostic[] | undefined {
     const { framework } = this.model.document;
     const rows = historyOf(framework, this.setting.key, this.model.document.tree);
     const first = rows[0] === undefined ? undefined : tableOf(framework).versions[rows[0].from];
@@ -109,7 +109,7 @@ class FlatKey {
     return dropped === undefined ? undefined : { dropped };
   }
 
-  private dropped(): KeyFinding[] | undefined {
+  private dropped(): KeyDiagnostic[] | undefined {
     const seen = this.lastSeen();
     if (seen === undefined || !this.model.since(seen.dropped)) return undefined;
     const message = `${names[this.model.document.framework]} ${seen.dropped} dropped \`${this.shown}\`.`;
@@ -126,7 +126,7 @@ class FlatKey {
     return `Transformers ${next ?? "5"} no longer has \`${this.shown}\`.`;
   }
 
-  private unknown(): KeyFinding[] {
+  private unknown(): KeyDiagnostic[] {
     const { model, setting } = this;
     const { framework, form } = model.document;
     const severity = this.severity();

@@ -1,15 +1,15 @@
 /** Hydra's config groups: an override of one chooses a file, by the name that the group has in verl's `defaults`. */
 import { nearest } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { verlTreeOf } from "../verl/programs.ts";
-import { unknownKey, wrongType, type KeyFinding } from "./finding.ts";
+import { unknownKey, wrongType, type KeyDiagnostic } from "./keyRules.ts";
 
 /** `actor@actor_rollout_ref.actor`, `model/vision`. */
 export const isGroupName = (key: string): boolean => /[@/]/.test(key);
 
 /** Whether nothing but verl's own folder of configs is searched. */
-const isOwnFolder = ({ document: { program, form, base, text, settings } }: Model): boolean =>
+const isOwnFolder = ({ document: { program, form, base, text, settings } }: DocumentModel): boolean =>
   form === "script" &&
   program !== undefined &&
   verlTreeOf(program) !== undefined &&
@@ -17,7 +17,7 @@ const isOwnFolder = ({ document: { program, form, base, text, settings } }: Mode
   !/--config-(path|dir|name)\b|(^|\s)-c[dpn]\b/.test(text) &&
   !settings.some(({ key }) => key.startsWith("hydra.searchpath"));
 
-export function groupFindings(model: Model, setting: Setting): KeyFinding[] {
+export function groupFindings(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
   const { key, sign } = setting;
   const groups = model.facts.keys.filter((other) => model.fact(other)?.group === true);
   // A package that is the group's own name may be left out: Hydra calls both one.
@@ -45,7 +45,7 @@ export function groupFindings(model: Model, setting: Setting): KeyFinding[] {
 }
 
 /** A section that is given one value: what verl reads below it is gone. */
-export function sectionFindings(model: Model, setting: Setting): KeyFinding[] {
+export function sectionFindings(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
   const { key, value, sign } = setting;
   if (sign === "~" || !/^[+]*$/.test(sign) || !model.facts.sections.has(key)) return [];
   if (value === undefined || value === null || typeof value === "object") return [];

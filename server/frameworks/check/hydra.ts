@@ -2,10 +2,10 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { moveOf } from "../facts/moves.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { groupFindings, isGroupName, sectionFindings } from "./groups.ts";
 import { engineKeys } from "./engineKeys.ts";
-import { addedKey, movedKey, unknownKey, type KeyFinding } from "./finding.ts";
+import { addedKey, movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 import { meantKey, namesake } from "./near.ts";
 
 /** Hydra's own settings, and what has no name of a setting. */
@@ -14,7 +14,7 @@ const others = /^(hydra|defaults)\b|(^|\.)_/;
 /** Sections whose object verl makes whenever it trains. */
 const alwaysMade = /^(actor_rollout_ref\.(actor|rollout|model)|critic)(\.|$)/;
 
-export function hydraKeys(model: Model): KeyFinding[] {
+export function hydraKeys(model: DocumentModel): KeyDiagnostic[] {
   const added = new Set<string>();
   const engine = engineKeys(model);
   const found = model.document.settings.flatMap((setting) => {
@@ -35,7 +35,7 @@ class HydraKey {
   private readonly known: boolean;
 
   constructor(
-    private readonly model: Model,
+    private readonly model: DocumentModel,
     private readonly setting: Setting,
     private readonly added: ReadonlySet<string>,
   ) {
@@ -44,7 +44,7 @@ class HydraKey {
     this.known = facts.has(setting.key) || document.base.has(setting.key) || this.isSection(setting.key);
   }
 
-  findings(): KeyFinding[] {
+  findings(): KeyDiagnostic[] {
     const { sign } = this.setting;
     // A file that another program reads: whatever verl lacks may be that program's own.
     if (!this.isOverride && this.model.document.program !== undefined) return [];
@@ -82,7 +82,7 @@ class HydraKey {
   }
 
   /** `key=`: Hydra changes only what is there. */
-  private changed(): KeyFinding[] {
+  private changed(): KeyDiagnostic[] {
     const { setting, model } = this;
     if (
       [...this.added].some(
@@ -109,7 +109,7 @@ class HydraKey {
   }
 
   /** `+key=`: Hydra adds only what is not there, or is null, or a map or list that it merges. */
-  private appended(): KeyFinding[] {
+  private appended(): KeyDiagnostic[] {
     const { setting, model } = this;
     const fact = model.fact(setting.key);
     const merges =
@@ -138,12 +138,12 @@ class HydraKey {
     };
   }
 
-  private refused(reason: string): KeyFinding[] {
+  private refused(reason: string): KeyDiagnostic[] {
     return this.moved("error") ?? [this.unknown("error", `${reason}: \`${this.setting.key}\`.`)];
   }
 
   /** Accepted; an object that verl makes of the section refuses it, else nothing reads it. */
-  private unread(): KeyFinding[] {
+  private unread(): KeyDiagnostic[] {
     const { setting, model } = this;
     const made = this.closedSection();
     const severity = made !== undefined && this.composed() ? "error" : "warning";
@@ -181,7 +181,7 @@ class HydraKey {
     return typeof target === "string" ? { name: target.split(".").at(-1) ?? "", field } : undefined;
   }
 
-  private moved(severity: "error" | "warning"): KeyFinding[] | undefined {
+  private moved(severity: "error" | "warning"): KeyDiagnostic[] | undefined {
     const { setting, model } = this;
     const move = moveOf("verl", setting.key);
     const to = move?.to;
@@ -208,7 +208,7 @@ class HydraKey {
     return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };
   }
 
-  private unknown(severity: "error" | "warning", message: string): KeyFinding {
+  private unknown(severity: "error" | "warning", message: string): KeyDiagnostic {
     const { setting, model } = this;
     const meant =
       meantKey(setting.key, model.facts) ??

@@ -1,9 +1,9 @@
 /** Whether the framework knows the keys, and takes their values. */
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import type { ForeignDocument } from "../document.ts";
-import type { Model } from "../model.ts";
+import type { FrameworkDocument } from "../document.ts";
+import type { DocumentModel } from "../model.ts";
 import { diagnosed } from "../report.ts";
-import { brokenYaml } from "./finding.ts";
+import { brokenYaml } from "./keyRules.ts";
 import { cutSettings } from "./cutSettings.ts";
 import { flatKeys } from "./flat.ts";
 import { hydraKeys } from "./hydra.ts";
@@ -12,7 +12,7 @@ import { repeats, unsetVariables } from "./repeats.ts";
 import { structured } from "./structured.ts";
 import { values } from "./values.ts";
 
-export function checkKeys(model: Model): readonly Diagnostic[] {
+export function checkKeys(model: DocumentModel): readonly Diagnostic[] {
   const { document } = model;
   const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
   const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
@@ -28,7 +28,7 @@ export function checkKeys(model: Model): readonly Diagnostic[] {
   ];
 }
 
-function broken(document: ForeignDocument): Diagnostic[] {
+function broken(document: FrameworkDocument): Diagnostic[] {
   if (document.broken === undefined) return [];
   const { kind, range, reason } = document.broken;
   const refuses = document.framework === "verl" ? "Hydra" : "TRL";

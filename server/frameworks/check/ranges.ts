@@ -2,12 +2,12 @@
 import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
 import { ranges, type NumberRange } from "../facts/ranges.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { isVerlTrainer } from "../readers/recognise.ts";
-import { wrongValue, type KeyFinding } from "./finding.ts";
+import { wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 import { unreadBecause } from "./unreadKey.ts";
 
-export function rangeFinding(model: Model, setting: Setting, value: Json): KeyFinding | undefined {
+export function rangeFinding(model: DocumentModel, setting: Setting, value: Json): KeyDiagnostic | undefined {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number !== "number" || !Number.isFinite(number)) return undefined;
   const { framework, program } = model.document;

@@ -1,12 +1,12 @@
 /** Whether a release is judged by what is known of another. */
-import type { ForeignDocument, ForeignVersion } from "../document.ts";
-import { Model } from "../model.ts";
+import type { FrameworkDocument, FrameworkRelease } from "../document.ts";
+import { DocumentModel } from "../model.ts";
 import { frameworkNames } from "../names.ts";
 import { tableOf } from "../tables/load.ts";
 import { compareVersions } from "../version.ts";
-import { addedKey, neighbourTable, unknownKey, wrongValue, type KeyFinding } from "./finding.ts";
+import { addedKey, neighbourTable, unknownKey, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
-const reasons: Readonly<Record<ForeignVersion["from"], string>> = {
+const reasons: Readonly<Record<FrameworkRelease["from"], string>> = {
   file: "the file or its requirements name",
   checkout: "this checkout holds",
   installed: "is installed",
@@ -14,18 +14,18 @@ const reasons: Readonly<Record<ForeignVersion["from"], string>> = {
 };
 
 /** Which release a file was judged by, as `validate --json` says it. */
-export interface JudgedBy {
+export interface CheckedRelease {
   readonly framework: string;
   /** The file's release. */
   readonly version: string;
-  readonly from: ForeignVersion["from"];
+  readonly from: FrameworkRelease["from"];
   /** The release whose keys were looked up, where that is another. */
   readonly table?: string;
 }
 
-export function judgedBy(document: ForeignDocument): JudgedBy {
+export function checkedAgainst(document: FrameworkDocument): CheckedRelease {
   const { version, framework } = document;
-  const other = standIn(new Model(document));
+  const other = standIn(new DocumentModel(document));
   return {
     framework: frameworkNames[framework],
     version: version.text,
@@ -34,27 +34,28 @@ export function judgedBy(document: ForeignDocument): JudgedBy {
   };
 }
 
-const said: Readonly<Record<ForeignVersion["from"], string>> = {
+const said: Readonly<Record<FrameworkRelease["from"], string>> = {
   file: "",
   checkout: ", this checkout",
   installed: ", installed",
   newest: ", the newest known",
 };
 
-export const releaseText = ({ framework, version, from, table }: JudgedBy): string =>
+export const releaseText = ({ framework, version, from, table }: CheckedRelease): string =>
   `${framework} ${version}${said[from]}${table === undefined ? "" : `, by the keys of ${table}`}`;
 
 /** A release that came after the tables, and whose sources lie nowhere near: it may know more. */
-export const isBeyondTables = (model: Model): boolean => standIn(model) !== undefined && isNewer(model);
+export const isBeyondTables = (model: DocumentModel): boolean =>
+  standIn(model) !== undefined && isNewer(model);
 
 /** Whether the file's release came after the newest table: names that only code compares may be more by now. */
-export function isNewer({ document: { version, framework } }: Model): boolean {
+export function isNewer({ document: { version, framework } }: DocumentModel): boolean {
   const newest = tableOf(framework).versions.at(-1);
   return newest !== undefined && compareVersions(version.text, newest) > 0;
 }
 
 /** What no table can know of a later release is a warning that names the release. */
-export function allowLater(model: Model, found: readonly KeyFinding[]): KeyFinding[] {
+export function allowLater(model: DocumentModel, found: readonly KeyDiagnostic[]): KeyDiagnostic[] {
   if (!isNewer(model)) return [...found];
   const { framework, version } = model.document;
   const newest = tableOf(framework).versions.at(-1) ?? "";
@@ -70,10 +71,10 @@ export function allowLater(model: Model, found: readonly KeyFinding[]): KeyFindi
 }
 
 /** The release whose facts stand in for the document's own; undefined where these are known. */
-export const standIn = ({ facts, document: { version } }: Model): string | undefined =>
+export const standIn = ({ facts, document: { version } }: DocumentModel): string | undefined =>
   facts.version === version.text ? undefined : facts.version;
 
-export function releaseFinding(model: Model): KeyFinding | undefined {
+export function releaseDiagnostic(model: DocumentModel): KeyDiagnostic | undefined {
   const other = standIn(model);
   if (other === undefined) return undefined;
   const { framework, version } = model.document;

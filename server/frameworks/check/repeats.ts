@@ -1,10 +1,10 @@
 /** Settings that are written twice, and variables that are set nowhere. */
 import type { Setting } from "../document.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import type { UnsetVariable } from "../document.ts";
-import { duplicateKey, unsetVariable, type KeyFinding } from "./finding.ts";
+import { duplicateKey, unsetVariable, type KeyDiagnostic } from "./keyRules.ts";
 
-export function repeats({ document }: Model): KeyFinding[] {
+export function repeats({ document }: DocumentModel): KeyDiagnostic[] {
   const { settings, framework, form } = document;
   // OmegaConf's reader and Python's refuse what argparse, Hydra's overrides and PyYAML take.
   const refused = (framework === "verl" && form === "yaml") || form === "python";
@@ -44,11 +44,11 @@ const overrides = (setting: Setting, winner: Setting): boolean =>
   setting.sign === "~" || winner.sign === "~" || setting.shared === true;
 
 export interface PlacedFinding {
-  readonly finding: KeyFinding;
+  readonly finding: KeyDiagnostic;
   readonly variable: UnsetVariable;
 }
 
-export const unsetVariables = ({ document }: Model): PlacedFinding[] =>
+export const unsetVariables = ({ document }: DocumentModel): PlacedFinding[] =>
   document.unset.map((variable) => {
     const { name, meant } = variable;
     const hint = meant === undefined ? "" : ` Did you mean \`$${meant}\`?`;

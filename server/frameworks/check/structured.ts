@@ -3,11 +3,11 @@ import type { Json } from "../../../shared/json.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
 import { changeTo } from "../fix.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { isObject } from "../values.ts";
-import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
+import { wrongType, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
-export function structured(model: Model): KeyFinding[] {
+export function structured(model: DocumentModel): KeyDiagnostic[] {
   if (model.document.framework !== "trl") return [];
   return model.document.settings.flatMap((setting) => {
     const { key, value } = setting;
@@ -29,7 +29,7 @@ const calculated = [
   "dataloader_num_workers",
 ];
 
-function missing(setting: Setting): KeyFinding | undefined {
+function missing(setting: Setting): KeyDiagnostic | undefined {
   if (!calculated.includes(setting.key)) return undefined;
   const message = `\`${setting.key}\` is empty, and TRL calculates with it: the run fails before its first step. Write a whole number, or remove the key.`;
   return { rule: wrongType, at: setting, message };
@@ -47,7 +47,7 @@ const accelerator = [
 ];
 
 /** A map stands as a whole, or its entries as settings of their own. */
-function ofMap(setting: Setting): KeyFinding | undefined {
+function ofMap(setting: Setting): KeyDiagnostic | undefined {
   const { key, value } = setting;
   const [top, ...below] = key.split(".");
   if (top !== "accelerator_config" || below.length > 1) return undefined;
@@ -58,7 +58,7 @@ function ofMap(setting: Setting): KeyFinding | undefined {
     : unknownName(setting, name, accelerator, "`AcceleratorConfig` has no field");
 }
 
-function unknownName(setting: Setting, name: string, known: readonly string[], said: string): KeyFinding {
+function unknownName(setting: Setting, name: string, known: readonly string[], said: string): KeyDiagnostic {
   const meant = nearest(name, known);
   const hint = meant === undefined ? ` It has ${listed(known)}.` : ` Did you mean \`${meant}\`?`;
   return { rule: wrongValue, at: setting, message: `${said} \`${name}\`: Transformers refuses it.${hint}` };
@@ -74,7 +74,7 @@ const sharding = [
 ];
 const debugging = ["underflow_overflow", "tpu_metrics_debug"];
 
-function ofText(setting: Setting, value: Json): KeyFinding | undefined {
+function ofText(setting: Setting, value: Json): KeyDiagnostic | undefined {
   if (typeof value !== "string" || /[${]{2}|\$/.test(value)) return undefined;
   if (maps.test(setting.key)) return value.startsWith("{") && !isJson(value) ? noJson(setting) : undefined;
   if (setting.key !== "fsdp" && setting.key !== "debug") return undefined;
@@ -88,7 +88,7 @@ function ofText(setting: Setting, value: Json): KeyFinding | undefined {
   return { ...found, fixes: fix === undefined ? [] : [fix] };
 }
 
-const noJson = (setting: Setting): KeyFinding => ({
+const noJson = (setting: Setting): KeyDiagnostic => ({
   rule: wrongType,
   at: setting,
   message: `\`${setting.key}\` is read as JSON, and this text is not valid JSON: put names and texts in double quotes, and write \`true\` and \`false\` in lower case.`,
@@ -108,7 +108,7 @@ function isJson(text: string): boolean {
 /** `DatasetConfig` of trl/scripts/utils.py. */
 const fields = ["path", "name", "data_dir", "data_files", "split", "columns", "fraction"];
 
-function dataSets(setting: Setting, value: Json): KeyFinding | undefined {
+function dataSets(setting: Setting, value: Json): KeyDiagnostic | undefined {
   if (setting.key !== "datasets" || !Array.isArray(value)) return undefined;
   const sets = value.filter((item) => isObject(item));
   const strange = sets.flatMap((item) => Object.keys(item)).find((name) => !fields.includes(name));

@@ -1,21 +1,21 @@
 /** Why nothing reads a key, where another setting says so: then no value of it is refused. */
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import { switches } from "../trl/switches.ts";
 import { usesCritic, usesReference } from "../verl/shape.ts";
 
-interface Gate {
+interface ReadCondition {
   readonly keys: RegExp;
   /** Undefined where the key is read, or where that cannot be known. */
-  readonly off: (model: Model) => string | undefined;
+  readonly off: (model: DocumentModel) => string | undefined;
 }
 
 const off =
   (flag: string) =>
-  (model: Model): string | undefined =>
+  (model: DocumentModel): string | undefined =>
     model.flag(flag) === false ? `\`${flag}\` is off` : undefined;
 
 /** verl/trainer/ppo/ray_trainer.py, verl/workers/utils/losses.py and `main_ppo`'s choice of the trainer. */
-const verl: readonly Gate[] = [
+const verl: readonly ReadCondition[] = [
   { keys: /^algorithm\.(kl_penalty|kl_ctrl\.type)$/, off: off("algorithm.use_kl_in_reward") },
   { keys: /^actor_rollout_ref\.actor\.kl_loss_type$/, off: off("actor_rollout_ref.actor.use_kl_loss") },
   { keys: /^trainer\.v1\./, off: off("trainer.use_v1") },
@@ -37,7 +37,7 @@ const verl: readonly Gate[] = [
 ];
 
 /** Of TRL's trainers: `trl-unread` tells of the others by itself. */
-const trl: readonly Gate[] = [
+const trl: readonly ReadCondition[] = [
   { keys: /^packing_strategy$/, off: off("packing") },
   { keys: /^bnb_4bit_quant_type$/, off: off("load_in_4bit") },
   { keys: /^lora_(r|dropout)$/, off: off("use_peft") },
@@ -45,7 +45,7 @@ const trl: readonly Gate[] = [
   { keys: /^train_sampling_strategy$/, off: () => "an unknown strategy counts as `random`" },
 ];
 
-export function unreadBecause(model: Model, key: string): string | undefined {
+export function unreadBecause(model: DocumentModel, key: string): string | undefined {
   const { framework, form } = model.document;
   const reasons =
     framework === "verl"

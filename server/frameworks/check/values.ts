@@ -4,14 +4,14 @@ import { nearest, listed } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
 import { registered } from "../facts/choices.ts";
 import { changeTo } from "../fix.ts";
-import type { Model } from "../model.ts";
+import type { DocumentModel } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
 import { rangeFinding } from "./ranges.ts";
 import { unreadBecause } from "./unreadKey.ts";
 import { arityFinding } from "./arity.ts";
-import { wrongType, wrongValue, type KeyFinding } from "./finding.ts";
+import { wrongType, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
-export const values = (model: Model): KeyFinding[] =>
+export const values = (model: DocumentModel): KeyDiagnostic[] =>
   model.document.settings.flatMap((setting) => {
     const fact = model.fact(setting.key);
     const count = fact === undefined ? undefined : arityFinding(model, setting, fact);
@@ -28,7 +28,7 @@ export const values = (model: Model): KeyFinding[] =>
 const loose = /^algorithm\.rollout_correction\.rollout_(is|rs)_threshold$/;
 
 /** verl/trainer/sft_trainer.py takes a word for the steps of an epoch; the trainer of PPO counts with the number. */
-const eachEpoch = ({ document: { tree } }: Model, { key, value }: Setting): boolean =>
+const eachEpoch = ({ document: { tree } }: DocumentModel, { key, value }: Setting): boolean =>
   value === "after_each_epoch" && /^sft_trainer_/.test(tree ?? "") && /^trainer\.(save|test)_freq$/.test(key);
 
 const called: Readonly<Record<string, string>> = {
@@ -37,7 +37,12 @@ const called: Readonly<Record<string, string>> = {
   bool: "a boolean",
 };
 
-function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding | undefined {
+function typeFinding(
+  model: DocumentModel,
+  setting: Setting,
+  value: Json,
+  fact: KeyFact,
+): KeyDiagnostic | undefined {
   const type = fact.type.replace("?", "");
   if (fact.of !== undefined && Array.isArray(value)) return itemFinding(model, setting, value, fact.of);
   const wanted = called[type];
@@ -57,18 +62,22 @@ function typeFinding(model: Model, setting: Setting, value: Json, fact: KeyFact)
 }
 
 /** Where nothing converts a value, Python calculates with `true` as 1, and takes any number but 0 for true: it runs. */
-const countsAsOther = ({ document: { framework, form } }: Model, type: string, value: Json): boolean =>
+const countsAsOther = (
+  { document: { framework, form } }: DocumentModel,
+  type: string,
+  value: Json,
+): boolean =>
   framework === "trl" &&
   form !== "script" &&
   (type === "bool" ? typeof value === "number" : typeof value === "boolean");
 
 /** A list of numbers with something else in it. */
 function itemFinding(
-  model: Model,
+  model: DocumentModel,
   setting: Setting,
   items: readonly Json[],
   of: "int" | "float",
-): KeyFinding | undefined {
+): KeyDiagnostic | undefined {
   const wrong = items.find((item) => item !== null && !takes(model, of, item, String(item)));
   if (wrong === undefined) return undefined;
   const message = `\`${setting.key}\` takes ${of === "int" ? "whole numbers" : "numbers"}, not \`${String(wrong)}\`.`;
@@ -78,7 +87,12 @@ function itemFinding(
 const spoken = /^(yes|true|t|y|1|no|false|f|n|0)$/i;
 
 /** Command lines and TRL's YAML convert text; Hydra and Python do not. */
-function takes({ document: { framework, form } }: Model, type: string, value: Json, text: string): boolean {
+function takes(
+  { document: { framework, form } }: DocumentModel,
+  type: string,
+  value: Json,
+  text: string,
+): boolean {
   const converted = framework !== "verl" && form !== "python";
   if (typeof value === "string" && value.includes("${")) return true;
   // To Python a flag is a number.
@@ -104,7 +118,7 @@ function takes({ document: { framework, form } }: Model, type: string, value: Js
   }
 }
 
-function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFact): KeyFinding[] {
+function choiceFindings(model: DocumentModel, setting: Setting, value: Json, fact: KeyFact): KeyDiagnostic[] {
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
   const items = Array.isArray(value) ? value : [value];
@@ -125,7 +139,11 @@ function choiceFindings(model: Model, setting: Setting, value: Json, fact: KeyFa
 }
 
 /** In a file no argparse compares it, and `getattr(torch, dtype)` of trl/scripts takes what PyTorch has. */
-const isTorchName = ({ document: { framework, form } }: Model, { key }: Setting, value: string): boolean =>
+const isTorchName = (
+  { document: { framework, form } }: DocumentModel,
+  { key }: Setting,
+  value: string,
+): boolean =>
   framework === "trl" &&
   form !== "script" &&
   /^(torch_)?dtype$/.test(key) &&
@@ -133,11 +151,11 @@ const isTorchName = ({ document: { framework, form } }: Model, { key }: Setting,
 
 /** YAML 1.1 reads a bare `no` as false, and no enumeration of Transformers has that. */
 function wordOfFlag(
-  { document: { framework, form } }: Model,
+  { document: { framework, form } }: DocumentModel,
   setting: Setting,
   value: Json,
   { type, choices }: KeyFact,
-): KeyFinding | undefined {
+): KeyDiagnostic | undefined {
   if (framework !== "trl" || form === "script" || type !== "any" || typeof value !== "boolean")
     return undefined;
   const meant = value ? undefined : (choices ?? []).find((choice) => choice === "no" || choice === "none");
@@ -150,11 +168,16 @@ function wordOfFlag(
 }
 
 /** argparse compares every flag, and Transformers' enumerations every argument; the others are compared where they are read. */
-const isEnforced = ({ document: { framework, form } }: Model, fact: KeyFact): boolean =>
+const isEnforced = ({ document: { framework, form } }: DocumentModel, fact: KeyFact): boolean =>
   framework === "openrlhf" ||
   (framework === "trl" && fact.compared !== true && (form === "script" || fact.type === "any"));
 
-function finding(setting: Setting, value: string, choices: readonly string[], inList: boolean): KeyFinding {
+function finding(
+  setting: Setting,
+  value: string,
+  choices: readonly string[],
+  inList: boolean,
+): KeyDiagnostic {
   const meant = nearest(value, choices);
   const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
   const fix = meant === undefined || inList ? undefined : changeTo(setting, meant);

@@ -1,6 +1,6 @@
 /** PPO's critic: weights of its own, which learn from each step's rollouts once the advantages are there. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ConfigDraft } from "./draft.ts";
 
 /** The baseline of its values. */
 export const criticBaseline = (lambda: number): JsonObject => ({ use: "critic", model: "critic", lambda });
@@ -19,7 +19,7 @@ interface Critic {
   readonly rounds: number;
 }
 
-export function setCritic(draft: Draft, { model, optimizer, clip, each, rows, rounds }: Critic): void {
+export function setCritic(draft: ConfigDraft, { model, optimizer, clip, each, rows, rounds }: Critic): void {
   const learner: Json = {
     use: "learner",
     model: "critic",

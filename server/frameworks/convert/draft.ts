@@ -26,7 +26,7 @@ const order = [
 /** Maps and lists that fit on one line this wide are written on one. */
 const width = 96;
 
-export class Draft {
+export class ConfigDraft {
   private readonly tree: Record<string, Json> = {};
   private readonly comments = new Map<string, string>();
 

@@ -1,7 +1,7 @@
 /** `gradus convert`: a configuration of verl, TRL or OpenRLHF as one of Gradus. */
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Framework } from "../document.ts";
-import type { Draft } from "./draft.ts";
+import type { ConfigDraft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
 import { readForeign } from "./read.ts";
@@ -17,15 +17,15 @@ import { verlDefaults } from "./verlDefaults.ts";
 export type { Converted } from "./types.ts";
 export type { Unmapped } from "./settings.ts";
 
-interface Converter {
+interface FrameworkConverter {
   /** The release whose defaults and formulas count. */
   readonly release: string;
   readonly defaults: JsonObject;
-  readonly convert: (settings: Settings) => Draft;
+  readonly convert: (settings: Settings) => ConfigDraft;
   readonly reasonOf: (key: string) => string;
 }
 
-const converters: Readonly<Record<Framework, Converter>> = {
+const converters: Readonly<Record<Framework, FrameworkConverter>> = {
   verl: { release: "verl 0.9.1", defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
   trl: { release: "TRL 1.16", defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
   openrlhf: {
@@ -35,7 +35,7 @@ const converters: Readonly<Record<Framework, Converter>> = {
     reasonOf: openrlhfReason,
   },
 };
-const preference: Converter = {
+const preference: FrameworkConverter = {
   ...converters.trl,
   defaults: trlPreferenceDefaults,
   convert: convertTrlPreference,

@@ -2,7 +2,7 @@
 import { plural } from "../../../shared/format.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { setCritic } from "./critic.ts";
-import { Draft, fields } from "./draft.ts";
+import { ConfigDraft, fields } from "./draft.ts";
 import { datasetTask, fromHome, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage, objective } from "./openrlhfAlgorithm.ts";
@@ -30,8 +30,8 @@ export const openrlhfReason = reasonBy(
   "no counterpart in Gradus",
 );
 
-export function convertOpenRlhf(settings: Settings): Draft {
-  const draft = new Draft();
+export function convertOpenRlhf(settings: Settings): ConfigDraft {
+  const draft = new ConfigDraft();
   run(settings, draft);
   tasks(settings, draft);
   sampling(settings, draft);
@@ -42,7 +42,7 @@ export function convertOpenRlhf(settings: Settings): Draft {
   return draft;
 }
 
-function run(settings: Settings, draft: Draft): void {
+function run(settings: Settings, draft: ConfigDraft): void {
   draft.set("seed", settings.need("train.seed"));
   const rank = settings.need("ds.lora.rank");
   const [alpha, dropout] = [settings.need("ds.lora.alpha"), settings.need("ds.lora.dropout")];
@@ -68,7 +68,7 @@ function run(settings: Settings, draft: Draft): void {
     );
 }
 
-function tasks(settings: Settings, draft: Draft): void {
+function tasks(settings: Settings, draft: ConfigDraft): void {
   const written = settings.text("data.prompt_dataset");
   const [input, label] = [settings.text("data.input_key") ?? "input", settings.text("data.label_key")];
   const template = settings.text("data.input_template");
@@ -96,7 +96,7 @@ function tasks(settings: Settings, draft: Draft): void {
   );
 }
 
-function sampling(settings: Settings, draft: Draft): void {
+function sampling(settings: Settings, draft: ConfigDraft): void {
   const length = settings.number("rollout.max_new_tokens") ?? settings.need("data.max_len");
   settings.get("data.max_len");
   draft.set("rollout", {
@@ -123,7 +123,7 @@ function sampling(settings: Settings, draft: Draft): void {
   );
 }
 
-function rewards(settings: Settings, draft: Draft): void {
+function rewards(settings: Settings, draft: ConfigDraft): void {
   const url = settings.text("reward.remote_url");
   const file = url !== undefined && /\.py$/.test(url) ? fromHome(url) : undefined;
   const use = file === undefined ? "exact_match" : `${/^[./]/.test(file) ? file : `./${file}`}:reward_func`;
@@ -145,7 +145,7 @@ function rewards(settings: Settings, draft: Draft): void {
   draft.set("reward", { terms });
 }
 
-function update(settings: Settings, draft: Draft): void {
+function update(settings: Settings, draft: ConfigDraft): void {
   const [prompts, group] = [
     settings.need("rollout.batch_size"),
     settings.need("rollout.n_samples_per_prompt"),
@@ -201,7 +201,7 @@ function course(settings: Settings): Json | undefined {
 }
 
 /** Its weights are named, or those of the reward model, or the policy's. */
-function critic(settings: Settings, draft: Draft, rows: number): void {
+function critic(settings: Settings, draft: ConfigDraft, rows: number): void {
   const named = ["critic.model_name_or_path", "reward.model_name_or_path"].find((key) => settings.has(key));
   const base = modelName(settings, named ?? "actor.model_name_or_path");
   setCritic(draft, {

@@ -1,7 +1,7 @@
 /** OpenRLHF's estimators, losses, KL and corrections as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { criticBaseline } from "./critic.ts";
-import { fields, type Draft } from "./draft.ts";
+import { fields, type ConfigDraft } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 
 const chosen = "algo.advantage";
@@ -15,7 +15,7 @@ const whiten = (settings: Settings): JsonObject => ({
   ...(settings.flag(`${chosen}.no_std_norm`) ? { scale: false } : {}),
 });
 
-export function advantage(settings: Settings, draft: Draft): void {
+export function advantage(settings: Settings, draft: ConfigDraft): void {
   const name = settings.text(`${chosen}.estimator`) ?? "gae";
   const gamma = settings.need(`${chosen}.gamma`);
   const [low, high] = settings.list("reward.clip_range")?.map(Number) ?? [-10, 10];
@@ -58,7 +58,7 @@ export function advantage(settings: Settings, draft: Draft): void {
   draft.set("advantage", { ...(found ?? table["dr_grpo"]!)(), ...(name === "gae" ? {} : apart) });
 }
 
-export function objective(settings: Settings, draft: Draft): void {
+export function objective(settings: Settings, draft: ConfigDraft): void {
   const both = settings.list("actor.eps_clip_low_high")?.map(Number);
   const clip = settings.need("actor.eps_clip");
   const [low, high] = both ?? [clip, clip];

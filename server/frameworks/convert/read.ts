@@ -8,23 +8,23 @@ import { standsForTooMuch } from "../composed.ts";
 import { settingsInForce } from "../inForce.ts";
 import { interpolated } from "../interpolation.ts";
 import { frameworkNames } from "../names.ts";
-import { readWritten } from "../readers/index.ts";
-import type { Written } from "../readers/written.ts";
+import { parseConfig } from "../readers/index.ts";
+import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
 import { ownerByKeys } from "./owner.ts";
 import type { Unmapped } from "./settings.ts";
-import type { ForeignSettings } from "./types.ts";
+import type { FrameworkSettings } from "./types.ts";
 
 /** Programs that practise with rewards, and TRL's DPO. */
 const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 
 /** @throws UserError where the text is no configuration of verl, TRL or OpenRLHF, or one of a program without a counterpart */
-export function readForeign(file: string, text: string, asked?: Framework): ForeignSettings {
+export function readForeign(file: string, text: string, asked?: Framework): FrameworkSettings {
   refuseBroken(file, text);
   const written =
     asked === undefined
-      ? (readWritten(file, text) ?? readWritten(file, text, ownerByKeys))
-      : readWritten(file, text, () => asked);
+      ? (parseConfig(file, text) ?? parseConfig(file, text, ownerByKeys))
+      : parseConfig(file, text, () => asked);
   if (written === undefined)
     throw new UserError("this is not a configuration of verl, TRL or OpenRLHF that Gradus recognises", {
       file,
@@ -67,7 +67,7 @@ function refuseBroken(file: string, text: string): void {
 }
 
 /** What the files that it builds on set, then what it sets itself; other keys' values put in. */
-function settingsOf(written: Written): ForeignSettings {
+function settingsOf(written: ParsedConfig): FrameworkSettings {
   const { framework, form } = written;
   const base = new Map(written.base);
   for (const { key, sign } of written.settings) if (sign === "~") base.delete(key);
@@ -104,7 +104,7 @@ const valueOf = (setting: Setting | undefined): Json | undefined =>
 /** What it holds where the run starts is not known here: its default, else its name. */
 const environment = (name: string, fallback: Json | undefined): Json => fallback ?? `$${name}`;
 
-const missing = ({ form, missing: name }: Written): Unmapped[] =>
+const missing = ({ form, missing: name }: ParsedConfig): Unmapped[] =>
   name === undefined
     ? []
     : [
@@ -115,7 +115,7 @@ const missing = ({ form, missing: name }: Written): Unmapped[] =>
         },
       ];
 
-function unset({ unset }: Written, settings: ReadonlyMap<string, Json>): Unmapped[] {
+function unset({ unset }: ParsedConfig, settings: ReadonlyMap<string, Json>): Unmapped[] {
   const used = JSON.stringify([...settings.values()]);
   return unset
     .filter(({ name }) => used.includes(`$${name}`))

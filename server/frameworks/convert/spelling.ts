@@ -4,10 +4,10 @@ import { interpolated } from "../interpolation.ts";
 import type { Framework } from "../document.ts";
 import { verlDefaults } from "./verlDefaults.ts";
 
-type Written = ReadonlyMap<string, Json>;
+type DottedSettings = ReadonlyMap<string, Json>;
 
 /** The same settings under the names that the release reads, which `convert` asks for. */
-export function spelledOut(framework: Framework, written: Written): Written {
+export function spelledOut(framework: Framework, written: DottedSettings): DottedSettings {
   if (framework === "trl") return new Map([...written].map(transformersFlag));
   return framework === "verl" ? earlierCorrection(withReferences(written)) : written;
 }
@@ -20,7 +20,7 @@ function transformersFlag([key, value]: readonly [string, Json]): [string, Json]
 }
 
 /** `${data.train_batch_size}` on a command line. What only the machine knows stays as it is written. */
-const withReferences = (written: Written): Map<string, Json> =>
+const withReferences = (written: DottedSettings): Map<string, Json> =>
   new Map(
     [...written].map(([key, value]) => [
       key,

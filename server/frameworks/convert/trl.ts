@@ -1,14 +1,14 @@
 /** TRL 1.16 (`GRPOConfig`) → Gradus. TRL counts completions: batch sizes are of rollouts, not of prompts. */
 import { plural } from "../../../shared/format.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { Draft, fields } from "./draft.ts";
+import { ConfigDraft, fields } from "./draft.ts";
 import { datasetTask, modelName, stoodIn } from "./paths.ts";
 import { isObject } from "../values.ts";
 import type { Settings } from "./settings.ts";
 import { advantage, masks, objective } from "./trlAlgorithm.ts";
 
-export function convertTrl(settings: Settings): Draft {
-  const draft = new Draft();
+export function convertTrl(settings: Settings): ConfigDraft {
+  const draft = new ConfigDraft();
   const batch = batches(settings, draft);
   run(settings, draft, batch);
   tasks(settings, draft);
@@ -20,7 +20,7 @@ export function convertTrl(settings: Settings): Draft {
   return draft;
 }
 
-export interface Batch {
+export interface GenerationSizes {
   readonly generated: number;
   readonly group: number;
   readonly mini: number;
@@ -28,7 +28,7 @@ export interface Batch {
   readonly tokens: number;
 }
 
-function batches(settings: Settings, draft: Draft): Batch {
+function batches(settings: Settings, draft: ConfigDraft): GenerationSizes {
   const device = settings.need("per_device_train_batch_size");
   const [accumulate, processes] = [
     settings.need("gradient_accumulation_steps"),
@@ -74,7 +74,11 @@ function batches(settings: Settings, draft: Draft): Batch {
   };
 }
 
-export function run(settings: Settings, draft: Draft, { generated, mini, tokens }: Batch): void {
+export function run(
+  settings: Settings,
+  draft: ConfigDraft,
+  { generated, mini, tokens }: GenerationSizes,
+): void {
   const name = settings.text("run_name");
   if (name !== undefined) draft.set("name", name);
   draft.set("seed", settings.need("seed"));
@@ -114,7 +118,7 @@ export function run(settings: Settings, draft: Draft, { generated, mini, tokens 
     settings.refuse("model_name_or_path", "no model is named; `tiny` is a placeholder", null);
 }
 
-export function tasks(settings: Settings, draft: Draft): void {
+export function tasks(settings: Settings, draft: ConfigDraft): void {
   const name = settings.text("dataset_name");
   settings.get("dataset_train_split");
   const shuffle = settings.peek("shuffle_dataset") === false ? { shuffle: false } : {};
@@ -137,7 +141,7 @@ const shipped: Readonly<Record<string, JsonObject>> = {
   get_soft_overlong_punishment: { use: "length", shape: "soft_overlong", limit: 1280, cache: 256 },
 };
 
-function rewards(settings: Settings, draft: Draft): void {
+function rewards(settings: Settings, draft: ConfigDraft): void {
   const written = settings.list("reward_funcs")?.map(String);
   const weights = settings.list("reward_weights")?.map(Number);
   const names =
@@ -167,7 +171,7 @@ function rewards(settings: Settings, draft: Draft): void {
     settings.refuse("reward_model_name_or_path", "this version has no reward-model term");
 }
 
-export function update(settings: Settings, draft: Draft, { generated, mini }: Batch): void {
+export function update(settings: Settings, draft: ConfigDraft, { generated, mini }: GenerationSizes): void {
   const warmup = settings.need("warmup_steps");
   const ratio = settings.number("warmup_ratio") ?? (warmup > 0 && warmup < 1 ? warmup : 0);
   const most = settings.need("max_steps");

@@ -1,9 +1,9 @@
 /** TRL's estimators, losses, KL and corrections as Gradus' independent choices. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import { fields, type Draft } from "./draft.ts";
+import { fields, type ConfigDraft } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 
-export function advantage(settings: Settings, draft: Draft): void {
+export function advantage(settings: Settings, draft: ConfigDraft): void {
   const wanted = settings.get("scale_rewards");
   const scaling = wanted === true ? "group" : wanted === false ? "none" : String(wanted);
   const epsilon = 1e-4;
@@ -29,7 +29,7 @@ function aggregateOf(settings: Settings, kind: string): Json {
   return kind === "luspo" ? { use: "sequence_sum", empty_rows: "count" } : "token_mean";
 }
 
-export function objective(settings: Settings, draft: Draft): void {
+export function objective(settings: Settings, draft: ConfigDraft): void {
   const kind = settings.text("loss_type") ?? "dapo";
   const aggregate = aggregateOf(settings, kind);
   const entropy = settings.need("entropy_coef");

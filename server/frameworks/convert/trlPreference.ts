@@ -1,9 +1,9 @@
 /** TRL 1.16 (`DPOConfig`) → Gradus: losses over preference pairs. */
 import { plural } from "../../../shared/format.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import { Draft, fields } from "./draft.ts";
+import { ConfigDraft, fields } from "./draft.ts";
 import type { Settings } from "./settings.ts";
-import { run, tasks, update, type Batch } from "./trl.ts";
+import { run, tasks, update, type GenerationSizes } from "./trl.ts";
 
 /** Keys that DPOConfig has and GRPOConfig does not. */
 export const preferenceKeys = [
@@ -95,7 +95,7 @@ function chosen(settings: Settings): { readonly loss: JsonObject; readonly facto
   });
 }
 
-function objective(settings: Settings, draft: Draft): void {
+function objective(settings: Settings, draft: ConfigDraft): void {
   const [first = { loss: losses["sigmoid"]!(settings), factor: 1 }, ...others] = chosen(settings);
   if (settings.need("ld_alpha") !== 1)
     settings.refuse("ld_alpha", "Gradus weights tokens beyond a pair's common length as the others");
@@ -112,7 +112,7 @@ function objective(settings: Settings, draft: Draft): void {
 }
 
 /** TRL counts pairs: one is a prompt with two rollouts. */
-function batches(settings: Settings, draft: Draft): Batch {
+function batches(settings: Settings, draft: ConfigDraft): GenerationSizes {
   const device = settings.need("per_device_train_batch_size");
   const [accumulate, processes] = [
     settings.need("gradient_accumulation_steps"),
@@ -129,7 +129,7 @@ function batches(settings: Settings, draft: Draft): Batch {
   return { generated: 2 * pairs, group: 2, mini: 2 * pairs, tokens };
 }
 
-export function convertTrlPreference(settings: Settings, draft = new Draft()): Draft {
+export function convertTrlPreference(settings: Settings, draft = new ConfigDraft()): ConfigDraft {
   const batch = batches(settings, draft);
   run(settings, draft, batch);
   tasks(settings, draft);

@@ -4,7 +4,7 @@ import type { Framework } from "../document.ts";
 import type { Unmapped } from "./settings.ts";
 
 /** A foreign configuration, read: settings by dotted key, and what reading it lost. */
-export interface ForeignSettings {
+export interface FrameworkSettings {
   readonly framework: Framework;
   readonly settings: ReadonlyMap<string, Json>;
   readonly lost: readonly Unmapped[];

@@ -1,7 +1,7 @@
 /** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
 import { plural } from "../../../shared/format.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { Draft, fields } from "./draft.ts";
+import { ConfigDraft, fields } from "./draft.ts";
 import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage } from "./verlAdvantage.ts";
@@ -54,8 +54,8 @@ export const verlReason = reasonBy(
   "no counterpart in Gradus",
 );
 
-export function convertVerl(settings: Settings): Draft {
-  const draft = new Draft();
+export function convertVerl(settings: Settings): ConfigDraft {
+  const draft = new ConfigDraft();
   const aggregate = aggregateOf(settings);
   run(settings, draft);
   tasks(settings, draft);
@@ -72,7 +72,7 @@ export function convertVerl(settings: Settings): Draft {
   return draft;
 }
 
-function run(settings: Settings, draft: Draft): void {
+function run(settings: Settings, draft: ConfigDraft): void {
   const name = settings.text("trainer.experiment_name");
   if (name !== undefined && !name.includes("$")) draft.set("name", name);
   const seed = settings.number("data.seed") ?? settings.number(`${actor}.data_loader_seed`);
@@ -110,7 +110,7 @@ function run(settings: Settings, draft: Draft): void {
   if (save !== undefined && save > 0) draft.set("checkpoint", { every: save });
 }
 
-function tasks(settings: Settings, draft: Draft): void {
+function tasks(settings: Settings, draft: ConfigDraft): void {
   const files = settings.list("data.train_files") ?? [];
   settings.get("data.val_files");
   const prompt = settings.text("data.prompt_key") ?? "prompt";
@@ -134,7 +134,7 @@ function tasks(settings: Settings, draft: Draft): void {
   draft.set("tasks", made.length === 0 ? [{ dataset: "data.jsonl" }] : named(made));
 }
 
-function sampling(settings: Settings, draft: Draft): void {
+function sampling(settings: Settings, draft: ConfigDraft): void {
   const sampled = settings.peek(`${rollout}.do_sample`) !== false;
   settings.get(`${rollout}.do_sample`);
   const k = settings.need(`${rollout}.top_k`);
@@ -163,7 +163,7 @@ function sampling(settings: Settings, draft: Draft): void {
   settings.get("algorithm.filter_groups.metric");
 }
 
-function rewards(settings: Settings, draft: Draft): void {
+function rewards(settings: Settings, draft: ConfigDraft): void {
   const keys = settings.list("algorithm.gdpo_reward_keys")?.map(String);
   const weights = settings.list("algorithm.gdpo_reward_weights")?.map(Number);
   const file =
@@ -208,7 +208,7 @@ function overlong(settings: Settings): JsonObject {
   return {};
 }
 
-function comments(settings: Settings, draft: Draft, loss: JsonObject): void {
+function comments(settings: Settings, draft: ConfigDraft, loss: JsonObject): void {
   if (loss["dual"] !== undefined && !settings.has(`${actor}.clip_ratio_c`))
     draft.say("objective", "verl clips twice by default: clip_ratio_c = 3.");
   if (JSON.stringify(loss["aggregate"]).includes("skip"))
@@ -218,7 +218,7 @@ function comments(settings: Settings, draft: Draft, loss: JsonObject): void {
 /** A fully asynchronous run of verl has a batch size of 0 and draws prompts one by one. */
 const promptsOf = (settings: Settings): number => Math.max(1, settings.need("data.train_batch_size"));
 
-function batches(settings: Settings, draft: Draft): void {
+function batches(settings: Settings, draft: ConfigDraft): void {
   const [prompts, n] = [promptsOf(settings), settings.need(`${rollout}.n`)];
   const mini = Math.max(1, settings.need(`${actor}.ppo_mini_batch_size`));
   draft.say(

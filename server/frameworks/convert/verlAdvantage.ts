@@ -1,7 +1,7 @@
 /** verl's advantage estimators as baselines, scales and what surrounds them. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { criticBaseline } from "./critic.ts";
-import type { Draft } from "./draft.ts";
+import type { ConfigDraft } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 import { bounds } from "./verlCorrection.ts";
 
@@ -12,7 +12,7 @@ const correction = "algorithm.rollout_correction";
 const single = "reward";
 const groupMean: JsonObject = { use: "group_mean", single };
 
-export function advantage(settings: Settings, draft: Draft): void {
+export function advantage(settings: Settings, draft: ConfigDraft): void {
   const name = settings.text("algorithm.adv_estimator") ?? "gae";
   const chosen = estimators[name]?.(settings);
   // What the chosen estimator does not read changes nothing.

@@ -1,13 +1,13 @@
 /** verl's critic. */
 import { setCritic } from "./critic.ts";
-import type { Draft } from "./draft.ts";
+import type { ConfigDraft } from "./draft.ts";
 import { modelName, stoodIn } from "./paths.ts";
 import type { Settings } from "./settings.ts";
 
 /** What verl leaves open of the critic is as it is for the actor, its weights among it. */
 export function verlCritic(
   settings: Settings,
-  draft: Draft,
+  draft: ConfigDraft,
   { prompts, n, mini }: { readonly prompts: number; readonly n: number; readonly mini: number },
 ): void {
   const named = settings.has("critic.model.path") ? "critic.model.path" : "actor_rollout_ref.model.path";

@@ -17,7 +17,7 @@ export function floatsIn(map: YAMLMap, prefix: string): string[] {
 }
 
 /** A config group of the defaults: what stands there, and the files that may. */
-export interface Group {
+export interface HydraGroup {
   readonly chosen: string;
   readonly choices: readonly string[];
 }
@@ -28,7 +28,7 @@ export class Composition {
   readonly floats = new Set<string>();
   readonly comments = new Map<string, string>();
   /** By the name that an override of it has: `actor@actor_rollout_ref.actor`. */
-  readonly groups = new Map<string, Group>();
+  readonly groups = new Map<string, HydraGroup>();
 
   /** Choices of groups; `${name}` in another choice stands for one. */
   private readonly choices: Map<string, string>;

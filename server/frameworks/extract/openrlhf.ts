@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "../../../shared/json.ts";
-import { argumentsOf, type Argument } from "../python/classes.ts";
-import type { Facts, KeyFact, KeyType, Release } from "../tables/table.ts";
+import { argumentsOf, type ParserArgument } from "../python/classes.ts";
+import type { KeyFacts, KeyFact, KeyType, Release } from "../tables/table.ts";
 import { shortened } from "./types.ts";
 
 /** @param root the folder that holds the package `openrlhf` */
@@ -14,14 +14,14 @@ export function openrlhfFacts(root: string): Release | undefined {
   return Object.fromEntries(programs.map((name) => [name, factsOfProgram(join(folder, `${name}.py`))]));
 }
 
-function factsOfProgram(file: string): Facts {
+function factsOfProgram(file: string): KeyFacts {
   const facts: Record<string, KeyFact> = {};
   for (const argument of argumentsOf(readFileSync(file, "utf8")))
     for (const name of argument.names) facts[name] = factOf(argument);
   return facts;
 }
 
-function factOf(argument: Argument): KeyFact {
+function factOf(argument: ParserArgument): KeyFact {
   const type = typeOf(argument);
   const [fallback, choices, help] = [
     argument.value("default"),
@@ -41,20 +41,20 @@ function factOf(argument: Argument): KeyFact {
 }
 
 /** What argparse gives where nothing is written. */
-function defaultOf(argument: Argument, written: Json | undefined): { default?: Json } {
+function defaultOf(argument: ParserArgument, written: Json | undefined): { default?: Json } {
   if (written !== undefined) return { default: written };
   if (argument.keywords.has("default")) return {};
   const action = argument.value("action");
   return { default: action === "store_true" ? false : action === "store_false" ? true : null };
 }
 
-function itemsOf(argument: Argument): { of?: "int" | "float" } {
+function itemsOf(argument: ParserArgument): { of?: "int" | "float" } {
   const type = argument.keywords.get("type");
   const name = type?.kind === "name" ? type.name : undefined;
   return name === "int" || name === "float" ? { of: name } : {};
 }
 
-function typeOf(argument: Argument): KeyType {
+function typeOf(argument: ParserArgument): KeyType {
   const action = argument.value("action");
   if (action === "store_true" || action === "store_false") return "bool";
   if (argument.keywords.has("nargs")) {

@@ -1,9 +1,9 @@
 /** Arguments of TRL's programs and trainers: data classes, and Transformers' TrainingArguments below them. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { classesOf, type Field, type PythonClass } from "../python/classes.ts";
+import { classesOf, type PythonField, type PythonClass } from "../python/classes.ts";
 import { constructorOf } from "../python/parameters.ts";
-import type { Facts, KeyFact, Owner, Release } from "../tables/table.ts";
+import type { KeyFacts, KeyFact, KeyOwner, Release } from "../tables/table.ts";
 import { trainers, type TrlTrainer } from "../trl/trainers.ts";
 import { choicesOfAnnotation, shortened, typeOfAnnotation } from "./types.ts";
 
@@ -105,9 +105,9 @@ function enumsIn(root: string): Map<string, string[]> {
 function factsOf(
   name: string,
   classes: ReadonlyMap<string, PythonClass>,
-  owner: Owner,
+  owner: KeyOwner,
   enums: ReadonlyMap<string, readonly string[]> = new Map(),
-): Facts {
+): KeyFacts {
   const own = classes.get(name);
   if (own === undefined) return {};
   const inherited = own.bases.map((base) => factsOf(base, classes, owner, enums));
@@ -115,7 +115,7 @@ function factsOf(
   return { ...Object.assign({}, ...inherited), ...Object.fromEntries(fields) };
 }
 
-function factOf(field: Field, owner: Owner, enums: ReadonlyMap<string, readonly string[]>): KeyFact {
+function factOf(field: PythonField, owner: KeyOwner, enums: ReadonlyMap<string, readonly string[]>): KeyFact {
   // A list of an enumeration may also be written as one text with blanks.
   const words = /\blist\b/i.test(field.annotation) ? [] : field.annotation.split(/\W+/);
   const named = words.flatMap((word) => enums.get(word) ?? []);

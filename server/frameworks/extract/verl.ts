@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import type { Json } from "../../../shared/json.ts";
 import { classesOf, type PythonClass } from "../python/classes.ts";
-import type { Facts, KeyFact, Release } from "../tables/table.ts";
+import type { KeyFacts, KeyFact, Release } from "../tables/table.ts";
 import { flat, isObject, pythonic } from "../values.ts";
-import { Composition, floatsIn, type Group } from "./hydra.ts";
+import { Composition, floatsIn, type HydraGroup } from "./hydra.ts";
 import { checksIn } from "./asserts.ts";
 import { choicesOfAnnotation, shortened, typeOfAnnotation, typeOfValue } from "./types.ts";
 
@@ -27,7 +27,7 @@ export function verlFacts(root: string): Release | undefined {
 
 /** Of verl's other programs: their trees are composed here, as Hydra would. */
 function otherFacts(root: string, folder: string, classes: ReadonlyMap<string, PythonClass>): Release {
-  const facts = (file: string, choices: Readonly<Record<string, string>> = {}): Facts => {
+  const facts = (file: string, choices: Readonly<Record<string, string>> = {}): KeyFacts => {
     const { values, floats, comments, groups } = new Composition(folder, choices).primary(file);
     return { ...treeFacts([...values], new Set(floats), comments, classes), ...groupFacts(groups) };
   };
@@ -61,7 +61,7 @@ function experiments(root: string): (readonly [string, string])[] {
 }
 
 /** verl keeps these trees composed; the comments stand in their parts. */
-function generatedFacts(folder: string, tree: string, classes: ReadonlyMap<string, PythonClass>): Facts {
+function generatedFacts(folder: string, tree: string, classes: ReadonlyMap<string, PythonClass>): KeyFacts {
   const document = parseDocument(readFileSync(join(folder, `_generated_${tree}.yaml`), "utf8"));
   const { contents } = document;
   const composed = pythonic(document.toJS({ maxAliasCount: 100 }));
@@ -75,7 +75,7 @@ function generatedFacts(folder: string, tree: string, classes: ReadonlyMap<strin
 }
 
 /** Which file a group takes, as an override names it: `actor@actor_rollout_ref.actor=megatron_actor`. */
-const groupFacts = (groups: ReadonlyMap<string, Group>): Facts =>
+const groupFacts = (groups: ReadonlyMap<string, HydraGroup>): KeyFacts =>
   Object.fromEntries(
     [...groups].map(([name, { chosen, choices }]) => [
       name,
@@ -88,7 +88,7 @@ function treeFacts(
   floats: ReadonlySet<string>,
   comments: ReadonlyMap<string, string>,
   classes: ReadonlyMap<string, PythonClass>,
-): Facts {
+): KeyFacts {
   const targets = new Map(
     leaves.flatMap(([key, value]) => (isTarget(key) ? [[sectionOf(key), String(value)]] : [])),
   );

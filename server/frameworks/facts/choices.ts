@@ -2,16 +2,16 @@
 import type { Framework } from "../document.ts";
 import { compareVersions } from "../version.ts";
 
-interface Choice {
+interface ChoiceFact {
   readonly value: string;
   /** The release that brought it; absent where every release of the tables has it. */
   readonly since?: string;
   /** The first release without it. */
   readonly before?: string;
 }
-type Choices = Readonly<Record<string, readonly (string | Choice)[]>>;
+type Choices = Readonly<Record<string, readonly (string | ChoiceFact)[]>>;
 
-const since = (version: string, ...values: readonly string[]): Choice[] =>
+const since = (version: string, ...values: readonly string[]): ChoiceFact[] =>
   values.map((value) => ({ value, since: version }));
 
 /** trl/trainer/grpo_trainer.py compares these by name: `_compute_loss`, `_generate_and_score_completions`. */
@@ -148,7 +148,7 @@ export function choicesOf(
   const allowed = known
     ?.map((choice) => (typeof choice === "string" ? { value: choice } : choice))
     .filter(
-      ({ since: first, before }: Choice) =>
+      ({ since: first, before }: ChoiceFact) =>
         (first === undefined || compareVersions(version, first) >= 0) &&
         (before === undefined || compareVersions(version, before) < 0),
     )

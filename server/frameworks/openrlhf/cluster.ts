@@ -1,9 +1,9 @@
 /** How OpenRLHF lays models out over GPUs: openrlhf/cli/train_ppo_ray.py. */
 import type { Flags } from "./flags.ts";
 
-export type Group = "actor" | "ref" | "critic" | "reward";
+export type ModelGroup = "actor" | "ref" | "critic" | "reward";
 
-export const spoken: Readonly<Record<Group, string>> = {
+export const groupNames: Readonly<Record<ModelGroup, string>> = {
   actor: "actor",
   ref: "reference model",
   critic: "critic",
@@ -15,7 +15,7 @@ export interface Gpus {
   readonly each: number;
 }
 
-export function gpusOf(flags: Flags, group: Group): Gpus | undefined {
+export function gpusOf(flags: Flags, group: ModelGroup): Gpus | undefined {
   const [nodes, each] = [flags.number(`${group}.num_nodes`), flags.number(`${group}.num_gpus_per_node`)];
   return nodes === undefined || each === undefined ? undefined : { nodes, each };
 }
@@ -31,23 +31,23 @@ function sharedBy(flags: Flags): number {
 }
 
 /** Processes of the actor that each get batches of their own; undefined where that is not known. */
-export function actorsOf(flags: Flags, group: Group = "actor"): number | undefined {
+export function actorsOf(flags: Flags, group: ModelGroup = "actor"): number | undefined {
   const gpus = gpusOf(flags, group);
   return gpus === undefined ? undefined : Math.floor(totalOf(gpus) / sharedBy(flags));
 }
 
 /** `2 × 8 = 16 GPUs`. */
-export const shownGpus = ({ nodes, each }: Gpus): string =>
+export const gpusText = ({ nodes, each }: Gpus): string =>
   nodes === 1 ? `${each} GPUs` : `${nodes} × ${each} = ${nodes * each} GPUs`;
 
 /** Samples of one rollout: prompts × answers. */
-export interface Rollout {
+export interface RolloutSize {
   readonly prompts: number;
   readonly answers: number;
   readonly samples: number;
 }
 
-export function samplesOf(flags: Flags): Rollout | undefined {
+export function samplesOf(flags: Flags): RolloutSize | undefined {
   const [prompts, answers] = [
     flags.number("rollout.batch_size"),
     flags.number("rollout.n_samples_per_prompt"),
@@ -61,7 +61,7 @@ export function samplesOf(flags: Flags): Rollout | undefined {
 export const hasCritic = (flags: Flags): boolean => flags.text("algo.advantage.estimator") === "gae";
 
 /** Rewards come from a server, a function or an agent instead of a reward model of its own. */
-export const paidOutside = (flags: Flags): boolean | undefined => {
+export const scoredOutside = (flags: Flags): boolean | undefined => {
   const sources = [flags.value("reward.remote_url"), flags.value("train.agent_func_path")];
   if (sources.some((source) => typeof source === "string")) return true;
   return sources.every((source) => source === null) ? false : undefined;

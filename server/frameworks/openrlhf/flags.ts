@@ -2,10 +2,10 @@
 import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
 import { flatNames } from "../facts/moves.ts";
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 
 export class Flags {
-  constructor(readonly model: ForeignModel) {}
+  constructor(readonly model: FrameworkModel) {}
 
   /** The setting in force, under either name. */
   written(name: string): Setting | undefined {

@@ -1,12 +1,12 @@
 /** A rule of OpenRLHF's: it reads flags by their dotted names. */
-import type { ForeignFinding, ForeignRule } from "../rule.ts";
+import type { FrameworkDiagnostic, FrameworkRule } from "../rule.ts";
 import { Flags } from "./flags.ts";
 
-type Written = Omit<ForeignRule, "framework" | "check"> & {
-  readonly check: (flags: Flags) => readonly ForeignFinding[];
+type OpenrlhfRule = Omit<FrameworkRule, "framework" | "check"> & {
+  readonly check: (flags: Flags) => readonly FrameworkDiagnostic[];
 };
 
-export const openrlhfRule = ({ check, ...rest }: Written): ForeignRule => ({
+export const openrlhfRule = ({ check, ...rest }: OpenrlhfRule): FrameworkRule => ({
   ...rest,
   framework: "openrlhf",
   check: (model) => check(new Flags(model)),

@@ -1,10 +1,10 @@
 /** Fields of Python's data classes and arguments of its parsers, read from the source. */
 import type { Json } from "../../../shared/json.ts";
-import { evaluated, ExpressionReader, type Expression } from "./expression.ts";
+import { evaluated, ExpressionReader, type PythonExpression } from "./expression.ts";
 import { unrolled } from "./loops.ts";
-import { tokensOf, type Token } from "./tokens.ts";
+import { tokensOf, type PythonToken } from "./tokens.ts";
 
-export interface Field {
+export interface PythonField {
   readonly name: string;
   /** As written: `int | None`. */
   readonly annotation: string;
@@ -17,7 +17,7 @@ export interface Field {
 export interface PythonClass {
   readonly name: string;
   readonly bases: readonly string[];
-  readonly fields: readonly Field[];
+  readonly fields: readonly PythonField[];
   /** Values that `__post_init__` allows its fields; absent where the class has no such method. */
   readonly asserted?: ReadonlyMap<string, readonly Json[]>;
   readonly callsSuper?: boolean;
@@ -33,7 +33,7 @@ export function classesOf(source: string): PythonClass[] {
   });
 }
 
-function constantsOf(tokens: readonly Token[]): Map<string, Expression> {
+function constantsOf(tokens: readonly PythonToken[]): Map<string, PythonExpression> {
   return new Map(
     tokens.flatMap((token, i) =>
       token.kind === "name" && tokens[i - 1]?.kind === "line" && tokens[i + 1]?.text === "="
@@ -45,9 +45,9 @@ function constantsOf(tokens: readonly Token[]): Map<string, Expression> {
 
 class ClassReader {
   constructor(
-    private readonly tokens: readonly Token[],
+    private readonly tokens: readonly PythonToken[],
     private readonly at: number,
-    private readonly names: ReadonlyMap<string, Expression>,
+    private readonly names: ReadonlyMap<string, PythonExpression>,
   ) {}
 
   read(): PythonClass {
@@ -60,10 +60,10 @@ class ClassReader {
     return { name: tokens[at + 1]?.text ?? "", bases, fields: body < 0 ? [] : this.fields(body) };
   }
 
-  private fields(body: number): Field[] {
+  private fields(body: number): PythonField[] {
     const { tokens } = this;
     const level = tokens[body]!.indent;
-    const found: Field[] = [];
+    const found: PythonField[] = [];
     for (let i = body; i < tokens.length; i++) {
       const line = tokens[i]!;
       if (line.kind !== "line") continue;
@@ -75,7 +75,7 @@ class ClassReader {
     return found;
   }
 
-  private field(name: string, from: number): Field {
+  private field(name: string, from: number): PythonField {
     const { tokens } = this;
     const end = tokens.findIndex(({ kind, text }, i) => i >= from && (kind === "line" || text === "="));
     const stop = end < 0 ? tokens.length : end;
@@ -89,9 +89,9 @@ class ClassReader {
   }
 
   /** `= 3` and `= field(default=3, metadata={"help": …})`. */
-  private given(expression: Expression, at: number): Pick<Field, "default" | "help" | "choices"> {
+  private given(expression: PythonExpression, at: number): Pick<PythonField, "default" | "help" | "choices"> {
     if (expression.kind !== "call") return { default: evaluated(expression, this.names), help: undefined };
-    const keyword = (name: string): Expression | undefined =>
+    const keyword = (name: string): PythonExpression | undefined =>
       expression.keywords.find((one) => one.name === name)?.value;
     const metadata = evaluated(keyword("metadata"), this.names);
     const help =
@@ -110,7 +110,7 @@ class ClassReader {
   }
 
   /** `list`, `dict`, `lambda: [1, 2]`. */
-  private factory(expression: Expression | undefined, at: number): Json | undefined {
+  private factory(expression: PythonExpression | undefined, at: number): Json | undefined {
     if (expression?.kind === "name")
       return expression.name === "list" ? [] : expression.name === "dict" ? {} : undefined;
     if (expression?.kind !== "unknown") return undefined;
@@ -121,15 +121,15 @@ class ClassReader {
   }
 }
 
-export interface Argument {
+export interface ParserArgument {
   /** Without `--`. */
   readonly names: readonly string[];
-  readonly keywords: ReadonlyMap<string, Expression>;
+  readonly keywords: ReadonlyMap<string, PythonExpression>;
   value(keyword: string): Json | undefined;
 }
 
 /** Calls of `add_argument`, in order. */
-export function argumentsOf(source: string): Argument[] {
+export function argumentsOf(source: string): ParserArgument[] {
   const tokens = tokensOf(unrolled(source));
   const names = constantsOf(tokens);
   return tokens.flatMap((token, i) => {

@@ -1,37 +1,37 @@
 /** Python expressions as far as configurations use them: literals, containers, arithmetic, names and calls. */
 import type { Json } from "../../../shared/json.ts";
-import type { Span } from "../shell/traced.ts";
-import type { Token } from "./tokens.ts";
+import type { CodeSpan } from "../shell/traced.ts";
+import type { PythonToken } from "./tokens.ts";
 
 export interface Keyword {
   readonly name: string;
-  readonly nameSpan: Span;
-  readonly value: Expression;
+  readonly nameSpan: CodeSpan;
+  readonly value: PythonExpression;
 }
-export type Expression = Span &
+export type PythonExpression = CodeSpan &
   (
     | { readonly kind: "value"; readonly value: Json }
-    | { readonly kind: "list"; readonly items: readonly Expression[] }
+    | { readonly kind: "list"; readonly items: readonly PythonExpression[] }
     | {
         readonly kind: "dict";
-        readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
-        readonly spreads: readonly Expression[];
+        readonly entries: readonly { readonly key: PythonExpression; readonly value: PythonExpression }[];
+        readonly spreads: readonly PythonExpression[];
       }
     /** Dotted. */
     | { readonly kind: "name"; readonly name: string }
     | {
         readonly kind: "call";
         readonly callee: string;
-        readonly positional: readonly Expression[];
+        readonly positional: readonly PythonExpression[];
         readonly keywords: readonly Keyword[];
         /** `**options`. */
-        readonly spreads: readonly Expression[];
+        readonly spreads: readonly PythonExpression[];
       }
     | {
         readonly kind: "operation";
         readonly operator: string;
-        readonly left: Expression;
-        readonly right: Expression;
+        readonly left: PythonExpression;
+        readonly right: PythonExpression;
       }
     | { readonly kind: "unknown" }
   );
@@ -46,17 +46,17 @@ const levels: readonly (readonly string[])[] = [
 /** Reads forward from a token; what it does not understand becomes `unknown` up to the next comma or bracket. */
 export class ExpressionReader {
   constructor(
-    private readonly tokens: readonly Token[],
+    private readonly tokens: readonly PythonToken[],
     public at = 0,
   ) {}
 
-  expression(): Expression {
+  expression(): PythonExpression {
     const first = this.at;
     const left = this.binary(0);
     return this.ends() ? left : this.skipped(first);
   }
 
-  private get token(): Token | undefined {
+  private get token(): PythonToken | undefined {
     return this.tokens[this.at];
   }
   private is(...texts: readonly string[]): boolean {
@@ -74,7 +74,7 @@ export class ExpressionReader {
   }
 
   /** Everything to the end of this item. */
-  private skipped(first: number): Expression {
+  private skipped(first: number): PythonExpression {
     let depth = 0;
     for (; this.token !== undefined; this.at++) {
       if (depth === 0 && (this.token.kind === "line" || this.is(",", ")", "]", "}"))) break;
@@ -84,12 +84,12 @@ export class ExpressionReader {
     return { kind: "unknown", ...this.since(first) };
   }
 
-  private since(first: number): Span {
+  private since(first: number): CodeSpan {
     const start = this.tokens[first]?.start ?? 0;
     return { start, end: Math.max(start, this.tokens[this.at - 1]?.end ?? start) };
   }
 
-  private binary(level: number): Expression {
+  private binary(level: number): PythonExpression {
     const operators = levels[level];
     if (operators === undefined) return this.power();
     const first = this.at;
@@ -102,12 +102,12 @@ export class ExpressionReader {
     return left;
   }
 
-  private power(): Expression {
+  private power(): PythonExpression {
     const first = this.at;
     if (this.is("-", "+")) {
       const operator = this.tokens[this.at++]!.text;
       const right = this.power();
-      const zero: Expression = { kind: "value", value: 0, start: right.start, end: right.start };
+      const zero: PythonExpression = { kind: "value", value: 0, start: right.start, end: right.start };
       return { kind: "operation", operator, left: zero, right, ...this.since(first) };
     }
     const base = this.postfix();
@@ -117,7 +117,7 @@ export class ExpressionReader {
     return { kind: "operation", operator: "**", left: base, right, ...this.since(first) };
   }
 
-  private postfix(): Expression {
+  private postfix(): PythonExpression {
     const first = this.at;
     let found = this.atom();
     for (;;) {
@@ -134,7 +134,7 @@ export class ExpressionReader {
     }
   }
 
-  private atom(): Expression {
+  private atom(): PythonExpression {
     const first = this.at;
     const { token } = this;
     if (token === undefined || this.ends()) return { kind: "unknown", ...this.since(first) };
@@ -157,7 +157,7 @@ export class ExpressionReader {
   }
 
   /** Strings beside one another are one. */
-  private strings(first: number, start: string): Expression {
+  private strings(first: number, start: string): PythonExpression {
     let value = start;
     while (this.token?.kind === "text") value += this.tokens[this.at++]!.text;
     return this.token?.kind === "unknown"
@@ -165,10 +165,10 @@ export class ExpressionReader {
       : { kind: "value", value, ...this.since(first) };
   }
 
-  private brackets(first: number, open: string): Expression {
+  private brackets(first: number, open: string): PythonExpression {
     const close = closers[open];
     if (close === undefined) return this.skipped(first);
-    const items: Expression[] = [];
+    const items: PythonExpression[] = [];
     let commas = 0;
     while (this.token !== undefined && !this.is(close)) {
       if (this.is("*")) return this.closed(first, close);
@@ -186,9 +186,9 @@ export class ExpressionReader {
     return { kind: "list", items, ...this.since(first) };
   }
 
-  private braces(first: number): Expression {
-    const entries: { key: Expression; value: Expression }[] = [];
-    const spreads: Expression[] = [];
+  private braces(first: number): PythonExpression {
+    const entries: { key: PythonExpression; value: PythonExpression }[] = [];
+    const spreads: PythonExpression[] = [];
     while (this.token !== undefined && !this.is("}")) {
       if (this.is("**")) {
         this.at += 1;
@@ -219,7 +219,7 @@ export class ExpressionReader {
   }
 
   /** Behind the bracket that closes what was not understood. */
-  private closed(first: number, close: string): Expression {
+  private closed(first: number, close: string): PythonExpression {
     let depth = 0;
     for (; this.token !== undefined; this.at++) {
       if (this.is("(", "[", "{")) depth += 1;
@@ -230,8 +230,8 @@ export class ExpressionReader {
     return { kind: "unknown", ...this.since(first) };
   }
 
-  private call(callee: string, first: number): Expression {
-    const [positional, keywords, spreads]: [Expression[], Keyword[], Expression[]] = [[], [], []];
+  private call(callee: string, first: number): PythonExpression {
+    const [positional, keywords, spreads]: [PythonExpression[], Keyword[], PythonExpression[]] = [[], [], []];
     this.at += 1;
     while (this.token !== undefined && !this.is(")")) {
       const before = this.at;
@@ -258,12 +258,12 @@ export class ExpressionReader {
 
 /** The value of an expression whose names have known ones; undefined where it cannot be known. */
 export function evaluated(
-  expression: Expression | undefined,
-  names: ReadonlyMap<string, Expression> = new Map(),
+  expression: PythonExpression | undefined,
+  names: ReadonlyMap<string, PythonExpression> = new Map(),
   depth = 0,
 ): Json | undefined {
   if (expression === undefined || depth > 16) return undefined;
-  const inner = (other: Expression): Json | undefined => evaluated(other, names, depth + 1);
+  const inner = (other: PythonExpression): Json | undefined => evaluated(other, names, depth + 1);
   switch (expression.kind) {
     case "value":
       return expression.value;

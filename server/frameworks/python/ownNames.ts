@@ -1,8 +1,8 @@
 /** Classes that are called like TRL's and are a file's own. */
-import type { Token } from "./tokens.ts";
+import type { PythonToken } from "./tokens.ts";
 
 /** Names that a file takes from a module that is not TRL's, or makes itself. */
-export function ownNames(tokens: readonly Token[]): ReadonlySet<string> {
+export function ownNames(tokens: readonly PythonToken[]): ReadonlySet<string> {
   return new Set(
     tokens.flatMap(({ kind }, i) => {
       if (kind !== "line") return [];

@@ -1,9 +1,12 @@
 /** Parameters of Python's functions, by their tokens. */
-import { tokensOf, type Token } from "./tokens.ts";
+import { tokensOf, type PythonToken } from "./tokens.ts";
 
 /** The parameters between brackets, each as its tokens; `end` is the closing bracket. */
-export function partsOf(tokens: readonly Token[], open: number): { parts: Token[][]; end: number } {
-  const parts: Token[][] = [[]];
+export function partsOf(
+  tokens: readonly PythonToken[],
+  open: number,
+): { parts: PythonToken[][]; end: number } {
+  const parts: PythonToken[][] = [[]];
   let depth = 0;
   for (let i = open; i < tokens.length; i++) {
     const token = tokens[i]!;

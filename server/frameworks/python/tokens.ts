@@ -1,9 +1,9 @@
 /** Python cut into tokens: enough to read calls, literals and class bodies. Nothing is executed. */
 
-export type TokenKind = "name" | "number" | "text" | "unknown" | "operator" | "line";
+export type PythonTokenKind = "name" | "number" | "text" | "unknown" | "operator" | "line";
 
-export interface Token {
-  readonly kind: TokenKind;
+export interface PythonToken {
+  readonly kind: PythonTokenKind;
   /** A string's contents without quotes; everything else as it is written. */
   readonly text: string;
   readonly start: number;
@@ -23,10 +23,10 @@ const at = (pattern: RegExp, text: string, from: number): RegExpExecArray | null
 };
 
 /** Line ends inside brackets and behind a backslash are blanks; empty lines and comments are left out. */
-export function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
+export function tokensOf(text: string): PythonToken[] {
+  const tokens: PythonToken[] = [];
   let [depth, from] = [0, 0];
-  const push = (kind: TokenKind, end: number, shown = text.slice(from, end), indent = 0): void => {
+  const push = (kind: PythonTokenKind, end: number, shown = text.slice(from, end), indent = 0): void => {
     tokens.push({ kind, text: shown, start: from, end, indent });
     from = end;
   };
@@ -74,7 +74,7 @@ function indentAt(text: string, start: number): number {
   return match.exec(text)?.[1]?.length ?? 0;
 }
 
-function lineEnd(tokens: Token[], text: string, at: number): void {
+function lineEnd(tokens: PythonToken[], text: string, at: number): void {
   if (tokens.at(-1)?.kind !== "line")
     tokens.push({ kind: "line", text: "\n", start: at, end: at + 1, indent: indentAt(text, at + 1) });
 }

@@ -7,7 +7,7 @@ import type { Json } from "../../../shared/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
 import { ownTree } from "../verl/programs.ts";
 
-export interface Base {
+export interface InheritedConfig {
   readonly base: ReadonlyMap<string, Json>;
   /** The tree of verl's own that stands behind. */
   readonly tree: string | undefined;
@@ -19,7 +19,7 @@ export interface Base {
 /** A configuration is small; anything else is not read. */
 const largest = 1 << 20;
 
-const nothing: Base = { base: new Map(), tree: undefined, incomplete: false };
+const nothing: InheritedConfig = { base: new Map(), tree: undefined, incomplete: false };
 
 /** Files are read once for as long as they do not change. */
 const read = new Map<string, { readonly stamp: string; readonly tree: Json }>();
@@ -40,11 +40,11 @@ export function treeOnDisk(path: string): Json | undefined {
 }
 
 /** Of a primary config: what its `defaults` name. Without any it stands for itself, and its keys are all there are. */
-export function baseOfDefaults(folder: string, tree: unknown, depth = 0): Base {
+export function baseOfDefaults(folder: string, tree: unknown, depth = 0): InheritedConfig {
   const own = pythonic(tree);
   const entries = isObject(own) ? own["defaults"] : undefined;
   if (!Array.isArray(entries) || depth > 4) return nothing;
-  return entries.reduce<Base>((all, entry: Json) => {
+  return entries.reduce<InheritedConfig>((all, entry: Json) => {
     if (entry === "_self_") return all;
     const one = typeof entry === "string" ? baseOfName(folder, entry, depth + 1) : ofGroup(entry);
     return {
@@ -56,11 +56,11 @@ export function baseOfDefaults(folder: string, tree: unknown, depth = 0): Base {
   }, nothing);
 }
 
-const missingOf = (missing: string | undefined): Pick<Base, "missing"> =>
+const missingOf = (missing: string | undefined): Pick<InheritedConfig, "missing"> =>
   missing === undefined ? {} : { missing };
 
 /** `actor@actor_rollout_ref.actor: dp_actor`: verl's own groups, as its primary configs name them. */
-function ofGroup(entry: Json): Base {
+function ofGroup(entry: Json): InheritedConfig {
   const [[group, choice] = ["", null]] = isObject(entry) ? Object.entries(entry) : [];
   const engine = /^(?:actor@actor_rollout_ref\.actor|model_engine)$/.test(group)
     ? /^(dp|megatron|veomni|torchtitan)/.exec(String(choice))?.[1]
@@ -75,7 +75,7 @@ export const treeOfEngine = (engine: string): string =>
   engine === "dp" || engine === "fsdp" || engine === "fsdp2" ? "ppo_trainer" : `ppo_${engine}_trainer`;
 
 /** Of `--config-name` or an entry of `defaults`: a file beside, else one of verl's. */
-export function baseOfName(folder: string, name: string, depth = 0): Base {
+export function baseOfName(folder: string, name: string, depth = 0): InheritedConfig {
   const path = join(folder, /\.ya?ml$/.test(name) ? name : `${name}.yaml`);
   const tree = treeOnDisk(path);
   if (isObject(tree)) {

@@ -1,16 +1,20 @@
 /** A command that ends before its settings do: a backslash is missing, or something stands where the line goes on. */
 import type { TextEdit } from "../../config/check/diagnostic.ts";
 import type { CutLaunch } from "../document.ts";
-import type { Launch } from "../shell/script.ts";
+import type { ScriptLaunch } from "../shell/script.ts";
 import { Lines } from "./lines.ts";
 
 /** A command whose first word is a setting is none: it is the rest of another one. */
 export const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
 
-const isLoose = ({ words: [first] }: Launch): boolean => first !== undefined && loose.test(first.text);
+const isLoose = ({ words: [first] }: ScriptLaunch): boolean => first !== undefined && loose.test(first.text);
 
 /** @param from the line on which the program stands; undefined where nothing was cut off */
-export function cutLaunch(text: string, launches: readonly Launch[], from: number): CutLaunch | undefined {
+export function cutLaunch(
+  text: string,
+  launches: readonly ScriptLaunch[],
+  from: number,
+): CutLaunch | undefined {
   const at = launches.findIndex((launch) => launch.line > from && isLoose(launch));
   const [before, first] = [launches[at - 1], launches[at]];
   if (before === undefined || first === undefined || before.line > first.line) return undefined;

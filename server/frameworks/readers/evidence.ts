@@ -98,14 +98,14 @@ function isMeant(framework: Framework, key: string): boolean {
 
 const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
 
-export interface Evidence {
+export interface KeyEvidence {
   /** Keys that only this framework has. */
   readonly own: number;
   /** Keys that it reads. */
   readonly known: number;
 }
 
-export const evidenceFor = (framework: Framework, keys: readonly string[]): Evidence => ({
+export const evidenceFor = (framework: Framework, keys: readonly string[]): KeyEvidence => ({
   own: keys.filter((key) => isOwn[framework](key)).length,
   known: keys.filter((key) => isMeant(framework, key)).length,
 });

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { trainers } from "../trl/trainers.ts";
 
-export interface Start {
+export interface HeaderLaunch {
   /** One of TRL's programs. */
   readonly program: string;
   /** No flag beside `--config` says what the file does not. */
@@ -15,7 +15,7 @@ const command = /\btrl(?:\s+|[./]scripts[./])([a-z]+)(?:\.py)?\b(.*?--config(?:\
  * Above the first key every such command is meant for this file, whatever the file was called when it was written; further down
  * only one that names it.
  */
-export function startIn(file: string, text: string): Start | undefined {
+export function startIn(file: string, text: string): HeaderLaunch | undefined {
   const lines = text.split("\n");
   const first = lines.findIndex((line) => /^[^\s#-]/.test(line));
   return lines

@@ -1,17 +1,17 @@
 /** Reads whatever form a configuration is written in. */
 import { extname } from "node:path";
 import { readPython } from "./pythonReader.ts";
-import { mayBeForeign } from "./recognise.ts";
+import { mayBeFrameworkConfig } from "./recognise.ts";
 import { readLaunch } from "./scriptReader.ts";
-import type { OwnerOf, Written } from "./written.ts";
+import type { OwnerOf, ParsedConfig } from "./parsedConfig.ts";
 import { readYaml } from "./yamlReader.ts";
 
 /**
  * undefined where the text is no configuration of verl, TRL or OpenRLHF. The ending only says what is tried.
  * @param owner says whose it is by the keys; default: told by its programs and by keys that only one of them has
  */
-export function readWritten(file: string, text: string, owner?: OwnerOf): Written | undefined {
-  if (owner === undefined && !mayBeForeign(text)) return undefined;
+export function parseConfig(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
+  if (owner === undefined && !mayBeFrameworkConfig(text)) return undefined;
   const plain = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
   switch (extname(file)) {
     case ".yaml":

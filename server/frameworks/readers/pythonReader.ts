@@ -1,17 +1,17 @@
 /** `GRPOConfig(…)`, or that of another trainer of TRL's, in a Python file: its keywords as settings. */
 import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
-import { evaluated, ExpressionReader, type Expression } from "../python/expression.ts";
+import { evaluated, ExpressionReader, type PythonExpression } from "../python/expression.ts";
 import { ownNames } from "../python/ownNames.ts";
-import { tokensOf, type Token } from "../python/tokens.ts";
-import type { Span } from "../shell/traced.ts";
+import { tokensOf, type PythonToken } from "../python/tokens.ts";
+import type { CodeSpan } from "../shell/traced.ts";
 import { rewarded, trainers, type TrlTrainer } from "../trl/trainers.ts";
 import { Lines } from "./lines.ts";
-import type { Written } from "./written.ts";
+import type { ParsedConfig } from "./parsedConfig.ts";
 
-export type Call = Extract<Expression, { readonly kind: "call" }>;
+export type Call = Extract<PythonExpression, { readonly kind: "call" }>;
 
-export function readPython(_file: string, text: string): Written | undefined {
+export function readPython(_file: string, text: string): ParsedConfig | undefined {
   if (!/(GRPO|RLOO|DPO|SFT|KTO|Reward|Distillation)Config\(/.test(text)) return undefined;
   const tokens = tokensOf(text);
   const lines = new Lines(text);
@@ -26,7 +26,8 @@ export function readPython(_file: string, text: string): Written | undefined {
   const calls = named.flatMap((trainer) =>
     callsOf(tokens, trainer.config).map((call) => ({ trainer, call })),
   );
-  const found = givenTo(tokens, named, calls) ?? calls.sort((a, b) => a.call.start - b.call.start).at(-1);
+  const found =
+    configOfLastTrainer(tokens, named, calls) ?? calls.sort((a, b) => a.call.start - b.call.start).at(-1);
   if (found === undefined) return undefined;
   const { trainer, call } = found;
   const names = assignments(tokens, call.start);
@@ -55,8 +56,8 @@ interface ConfigCall {
  * The one that the last trainer of the file is given as `args`. Where that cannot be told, the last one counts, as the last
  * command of a script does; the others are as often examples.
  */
-function givenTo(
-  tokens: readonly Token[],
+function configOfLastTrainer(
+  tokens: readonly PythonToken[],
   named: readonly TrlTrainer[],
   calls: readonly ConfigCall[],
 ): ConfigCall | undefined {
@@ -71,7 +72,7 @@ function givenTo(
 }
 
 /** Calls of a class, under whatever module it was imported by; not its definition. */
-export function callsOf(tokens: readonly Token[], name: string): Call[] {
+export function callsOf(tokens: readonly PythonToken[], name: string): Call[] {
   return tokens.flatMap((token, i) => {
     const opens = token.kind === "name" && token.text === name && tokens[i + 1]?.text === "(";
     if (!opens || ["class", "def"].includes(tokens[i - 1]?.text ?? "")) return [];
@@ -81,7 +82,7 @@ export function callsOf(tokens: readonly Token[], name: string): Call[] {
 }
 
 /** A call that is not closed yet, or stands inside of more: only it. */
-function openCall(tokens: readonly Token[], at: number): Call[] {
+function openCall(tokens: readonly PythonToken[], at: number): Call[] {
   let depth = 0;
   let end = at + 1;
   for (; end < tokens.length; end++) {
@@ -95,8 +96,8 @@ function openCall(tokens: readonly Token[], at: number): Call[] {
 }
 
 /** Names that hold one value all along: assigned once, at the beginning of a statement before `end`. */
-export function assignments(tokens: readonly Token[], end: number): Map<string, Expression> {
-  const found = new Map<string, Expression>();
+export function assignments(tokens: readonly PythonToken[], end: number): Map<string, PythonExpression> {
+  const found = new Map<string, PythonExpression>();
   const twice = new Set<string>();
   for (const [i, token] of tokens.entries()) {
     const start = token.kind === "name" && (tokens[i - 1]?.kind === "line" || tokens[i - 1]?.text === ";");
@@ -114,7 +115,7 @@ export function assignments(tokens: readonly Token[], end: number): Map<string, 
 const changers = /^(append|extend|insert|pop|remove|update|setdefault|clear)$/;
 
 /** `name.append(…)`, `name += …` and `name[…] = …`: what was assigned is not all. */
-function isChanged(tokens: readonly Token[], at: number): boolean {
+function isChanged(tokens: readonly PythonToken[], at: number): boolean {
   const [next, word, open] = [tokens[at + 1], tokens[at + 2], tokens[at + 3]];
   if (next?.kind !== "operator") return false;
   if (next.text === ".") return changers.test(word?.text ?? "") && open?.text === "(";
@@ -125,7 +126,7 @@ function isChanged(tokens: readonly Token[], at: number): boolean {
 }
 
 /** `name =` and `name: type =`: the index of what is assigned. */
-function assignedAt(tokens: readonly Token[], at: number): number | undefined {
+function assignedAt(tokens: readonly PythonToken[], at: number): number | undefined {
   const next = tokens[at + 1];
   if (next?.kind !== "operator") return undefined;
   if (next.text === "=") return at + 2;
@@ -138,7 +139,7 @@ class CallReader {
   constructor(
     private readonly text: string,
     private readonly lines: Lines,
-    private readonly names: ReadonlyMap<string, Expression>,
+    private readonly names: ReadonlyMap<string, PythonExpression>,
   ) {}
 
   read(call: Call): { settings: Setting[]; incomplete: boolean } {
@@ -153,7 +154,7 @@ class CallReader {
   }
 
   /** `**{…}`, `**options` and `**dict(…)`. */
-  private spread(spread: Expression): { settings: Setting[]; incomplete: boolean } {
+  private spread(spread: PythonExpression): { settings: Setting[]; incomplete: boolean } {
     const meant = spread.kind === "name" ? this.names.get(spread.name) : spread;
     if (meant?.kind === "call" && meant.callee === "dict") return this.read(meant);
     if (meant?.kind !== "dict") return { settings: [], incomplete: true };
@@ -169,7 +170,7 @@ class CallReader {
     };
   }
 
-  private setting(key: string, keySpan: Span, value: Expression): Setting {
+  private setting(key: string, keySpan: CodeSpan, value: PythonExpression): Setting {
     const source = value.kind === "name" ? this.names.get(value.name) : undefined;
     const known = evaluated(value, this.names);
     return {

@@ -9,9 +9,9 @@ import { evidenceFor, evidentOwner, hasStranger, isVerlSection } from "./evidenc
 const anySign =
   /actor_rollout_ref|main_ppo|ppo_(?:megatron_)?trainer|verl\.(?:trainer|experimental)|sft_trainer|(?:GRPO|RLOO|DPO|SFT|KTO|Reward|Distillation)Config|num_generations|reward_funcs|train_ppo|trl\s+\w|trl[./]scripts|(?:grpo|rloo|dpo|sft|kto)\w*\.py|max_completion_length|openrlhf|--(?:algo|rollout|actor)\.\w|algorithm[.:]|per_device_train_batch_size|dataset_name|model_name_or_path/i;
 
-export const mayBeForeign = (text: string): boolean => anySign.test(text);
+export const mayBeFrameworkConfig = (text: string): boolean => anySign.test(text);
 
-export interface Owner {
+export interface ConfigOwner {
   readonly framework: Framework;
   readonly tree?: string;
   /** The program of someone else's that reads it: called by the section that is its own. */
@@ -31,7 +31,7 @@ export interface YamlSigns {
 }
 
 /** Whose a YAML file is, and whose keys it has where that is known. evidence.ts says how much is enough. */
-export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): Owner | undefined {
+export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): ConfigOwner | undefined {
   if (!tops.includes("actor_rollout_ref") && !keys.some((key) => /^algorithm\./.test(key))) {
     const tree = trlTreeOf(new Set(tops), hints);
     return tree === undefined ? undefined : { framework: "trl", tree };
@@ -52,7 +52,7 @@ export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): Owner |
   };
 }
 
-export interface Program {
+export interface LaunchProgram {
   readonly framework: Framework;
   /** As it is called in messages. */
   readonly name: string;
@@ -69,13 +69,14 @@ export type ScriptLookup = (word: string) => string | undefined;
 export const programOf = (
   words: readonly string[],
   lookup: ScriptLookup = () => undefined,
-): Program | undefined => verlProgram(words) ?? openrlhfProgram(words, lookup) ?? trlProgram(words, lookup);
+): LaunchProgram | undefined =>
+  verlProgram(words) ?? openrlhfProgram(words, lookup) ?? trlProgram(words, lookup);
 
 /**
  * verl's own by module or path. Of other modules and recipes, which start verl's trainer from an entry of their own, those
  * that are given two settings of verl's sections.
  */
-function verlProgram(words: readonly string[]): Program | undefined {
+function verlProgram(words: readonly string[]): LaunchProgram | undefined {
   const at = words.findLastIndex(
     (word, i) =>
       /(^|\/)(verl|recipe)\/\S+\.py$|(^|\/)main_ppo(_sync)?\.py$|^verl\.trainer\.main_ppo(_sync)?$/.test(
@@ -99,7 +100,7 @@ const keysOf = (words: readonly string[]): string[] =>
   });
 
 /** OpenRLHF's, by module or path: other programs are called `train_ppo.py` too. */
-function openrlhfProgram(words: readonly string[], lookup: ScriptLookup): Program | undefined {
+function openrlhfProgram(words: readonly string[], lookup: ScriptLookup): LaunchProgram | undefined {
   const at = words.findLastIndex((word) =>
     /^openrlhf[\w.]*\.train_\w+$|(^|\/)train_(ppo\w*|sft|dpo|kto|rm|prm|kd)\.py$/.test(word),
   );
@@ -133,7 +134,7 @@ function isAnothers(
 }
 
 /** `trl dpo`, its script, or a script of someone's own that is named after a trainer and uses TRL. */
-function trlProgram(words: readonly string[], lookup: ScriptLookup): Program | undefined {
+function trlProgram(words: readonly string[], lookup: ScriptLookup): LaunchProgram | undefined {
   const names = trainers.map(({ name }) => name);
   const own = words.findIndex((word, i) => /(^|\/)trl$/.test(word) && names.includes(words[i + 1] ?? ""));
   if (own >= 0)

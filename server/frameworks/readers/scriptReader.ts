@@ -4,7 +4,7 @@ import type { Json } from "../../../shared/json.ts";
 import type { Setting, Sign, UnsetVariable } from "../document.ts";
 import { wordsWithin, type LaunchWord } from "../shell/launchWord.ts";
 import { readScript, type Script } from "../shell/script.ts";
-import { isComputed, placeOf, type Span } from "../shell/traced.ts";
+import { isComputed, placeOf, type CodeSpan } from "../shell/traced.ts";
 import { editDistance } from "../../lib/suggest.ts";
 import { isObject, valueOf } from "../values.ts";
 import { sftTreeOf, verlTreeOf } from "../verl/programs.ts";
@@ -12,9 +12,9 @@ import { baseOfName, treeOfEngine, treeOnDisk } from "./base.ts";
 import { cutLaunch, loose } from "./cutLaunch.ts";
 import { Lines } from "./lines.ts";
 import { evidentOwner } from "./evidence.ts";
-import { holdsCommand, programOf, type Program, type ScriptLookup } from "./recognise.ts";
+import { holdsCommand, programOf, type LaunchProgram, type ScriptLookup } from "./recognise.ts";
 import { scriptsNear } from "./scriptsNear.ts";
-import { spreadOut, type OwnerOf, type Written } from "./written.ts";
+import { spreadOut, type OwnerOf, type ParsedConfig } from "./parsedConfig.ts";
 
 /** What bash or a login sets. */
 const ownVariables: ReadonlySet<string> = new Set(
@@ -26,14 +26,16 @@ const override = /^([+~]{0,2})([A-Za-z_][\w./-]*(?:@[\w./-]*)?)(?:=([\s\S]*))?$/
 const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
 
 /** @param owner says whose it is by the keys: then any program's settings count */
-export function readLaunch(file: string, text: string, owner?: OwnerOf): Written | undefined {
+export function readLaunch(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
   const script = readScript(text);
   const lookup = scriptsNear(file);
-  const found = together(script.launches.map(({ words }) => words))
+  const found = withLooseSettingsJoined(script.launches.map(({ words }) => words))
     .flatMap((words) => [words, ...words.filter(({ text }) => holdsCommand(text)).map(wordsWithin)])
     .flatMap((words) => {
       const program =
-        owner === undefined ? (programOf(textsOf(words), lookup) ?? bare(words)) : told(words, owner, lookup);
+        owner === undefined
+          ? (programOf(textsOf(words), lookup) ?? programOfLooseSettings(words))
+          : programOfOwner(words, owner, lookup);
       return program === undefined ? [] : [{ words, program }];
     })
     .at(-1);
@@ -43,14 +45,18 @@ export function readLaunch(file: string, text: string, owner?: OwnerOf): Written
 }
 
 /** Settings that stand on lines of their own, without a program, are one launch. */
-function together(launches: readonly (readonly LaunchWord[])[]): (readonly LaunchWord[])[] {
+function withLooseSettingsJoined(launches: readonly (readonly LaunchWord[])[]): (readonly LaunchWord[])[] {
   const alone = launches.filter(([first]) => first !== undefined && loose.test(first.text));
   if (alone.length === 0) return [...launches];
   return [alone.flat(), ...launches.filter((words) => !alone.includes(words))];
 }
 
 /** Of a program that nobody knows, all settings are read. */
-function told(words: readonly LaunchWord[], owner: OwnerOf, lookup: ScriptLookup): Program | undefined {
+function programOfOwner(
+  words: readonly LaunchWord[],
+  owner: OwnerOf,
+  lookup: ScriptLookup,
+): LaunchProgram | undefined {
   const texts = textsOf(words);
   const overrides = texts.flatMap((word) => overriddenBy(word) ?? []);
   const flags = texts.flatMap((word) => flag.exec(word)?.[1] ?? []);
@@ -62,7 +68,7 @@ function told(words: readonly LaunchWord[], owner: OwnerOf, lookup: ScriptLookup
 }
 
 /** A list without a program: of verl by its keys, of OpenRLHF by its dotted flags. */
-function bare(words: readonly LaunchWord[]): Program | undefined {
+function programOfLooseSettings(words: readonly LaunchWord[]): LaunchProgram | undefined {
   const texts = textsOf(words);
   if (!loose.test(texts[0] ?? "")) return undefined;
   const keys = texts.flatMap((word) => overriddenBy(word) ?? flag.exec(word)?.[1] ?? []);
@@ -79,7 +85,7 @@ const overriddenBy = (word: string): string | undefined => {
 const textsOf = (words: readonly LaunchWord[]): string[] => words.map((word) => word.text);
 
 /** What is known of a value. */
-type Reading = Pick<Setting, "value" | "partial" | "text" | "range" | "source">;
+type ValueReading = Pick<Setting, "value" | "partial" | "text" | "range" | "source">;
 
 class LaunchReader {
   private readonly lines: Lines;
@@ -92,7 +98,7 @@ class LaunchReader {
     this.lines = new Lines(text);
   }
 
-  read(words: readonly LaunchWord[], program: Program): Written {
+  read(words: readonly LaunchWord[], program: LaunchProgram): ParsedConfig {
     const rest = words.slice(program.at + 1);
     const head = words[Math.max(program.at, 0)]!.span;
     // What a launcher's option does not take is the next word of its command.
@@ -118,8 +124,8 @@ class LaunchReader {
 
   private hydra(
     words: readonly LaunchWord[],
-    program: Program,
-  ): Pick<Written, "settings" | "base" | "tree" | "incomplete" | "missing"> {
+    program: LaunchProgram,
+  ): Pick<ParsedConfig, "settings" | "base" | "tree" | "incomplete" | "missing"> {
     const settings = words.flatMap((word) => this.override(word) ?? []);
     const named = this.flags(words);
     const text = (key: string): string | undefined => {
@@ -158,7 +164,7 @@ class LaunchReader {
   }
 
   /** What stands in a word from letter `from` on. */
-  private value(word: LaunchWord, from: number): Reading {
+  private value(word: LaunchWord, from: number): ValueReading {
     const depth = word.trail.length;
     const { text, offsets, trails } = word;
     const before = from === 0 ? word.span.start : endOfLetter(word, from - 1, depth);
@@ -178,23 +184,23 @@ class LaunchReader {
   }
 
   /** A span that stops before its closing quote takes it in. */
-  private quoted({ start, end }: Span, whole: boolean): Span {
+  private quoted({ start, end }: CodeSpan, whole: boolean): CodeSpan {
     const mark = this.text[start];
     if (whole || (mark !== '"' && mark !== "'")) return { start, end };
     if (end === start) return { start, end: this.text[start + 1] === mark ? start + 2 : end };
     return { start, end: this.text[end] === mark && this.text[end - 1] !== mark ? end + 1 : end };
   }
 
-  private hides(offset: number, trail: readonly Span[]): boolean {
+  private hides(offset: number, trail: readonly CodeSpan[]): boolean {
     return isComputed(offset, trail) && this.script.unknown.has(offset);
   }
 
-  private hidesIn({ start, end }: Span): boolean {
+  private hidesIn({ start, end }: CodeSpan): boolean {
     return [...this.script.unknown].some((at) => at >= start && at < end);
   }
 
   /** Where the value's letters stand, when a variable brought all of them in. */
-  private source({ text, offsets, trails, trail }: LaunchWord, from: number): Span | undefined {
+  private source({ text, offsets, trails, trail }: LaunchWord, from: number): CodeSpan | undefined {
     if (text.length <= from) return undefined;
     const [depth, first] = [trail.length, trails[from]!];
     const deep = trails.slice(from).every((other) => other.length > depth && other[depth] === first[depth]);
@@ -207,8 +213,8 @@ class LaunchReader {
 
   private commandLine(
     words: readonly LaunchWord[],
-    program: Program,
-  ): Pick<Written, "settings" | "base" | "incomplete"> {
+    program: LaunchProgram,
+  ): Pick<ParsedConfig, "settings" | "base" | "incomplete"> {
     // Transformers takes a flag with dashes as well.
     const written = this.flags(words);
     const flags =
@@ -255,7 +261,7 @@ class LaunchReader {
     );
   }
 
-  private values(words: readonly LaunchWord[], keyRange: Setting["range"]): Reading {
+  private values(words: readonly LaunchWord[], keyRange: Setting["range"]): ValueReading {
     const [first] = words;
     if (first === undefined) return { value: true, text: "", range: keyRange };
     const parts = words.map((word) => this.value(word, 0));
@@ -270,7 +276,7 @@ class LaunchReader {
     };
   }
 
-  private uncertain({ framework }: Program): ReadonlySet<string> {
+  private uncertain({ framework }: LaunchProgram): ReadonlySet<string> {
     const key =
       framework === "verl" ? /(?<![\w.])([A-Za-z_][\w.]*\.\w+)=/g : /(?<![\w-])--([A-Za-z][\w.-]*)/g;
     const keys = this.undecided().flatMap((text) => [...text.matchAll(key)].map(([, name = ""]) => name));

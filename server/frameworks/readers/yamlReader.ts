@@ -22,13 +22,13 @@ import { aliasBeyond, composed, composedNode, tooManyAliases } from "../composed
 import { aliasTargets } from "../../lib/yamlAliases.ts";
 import { Lines } from "./lines.ts";
 import { startIn } from "./header.ts";
-import { ownerOfYaml, type Owner } from "./recognise.ts";
-import type { OwnerOf, Written } from "./written.ts";
+import { ownerOfYaml, type ConfigOwner } from "./recognise.ts";
+import type { OwnerOf, ParsedConfig } from "./parsedConfig.ts";
 
 const deepest = 32;
 
 /** @param owner says whose it is by the keys */
-export function readYaml(file: string, text: string, owner?: OwnerOf): Written | undefined {
+export function readYaml(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   const { contents } = document;
   const beyond = aliasBeyond(document);
@@ -84,7 +84,7 @@ function boundless(
   { contents }: Document,
   { range: place }: Alias,
   owner: OwnerOf | undefined,
-): Written | undefined {
+): ParsedConfig | undefined {
   const [start, end] = place ?? [0, 0];
   const lines = new Lines(text);
   const broken: BrokenYaml = {
@@ -107,7 +107,7 @@ function boundless(
 }
 
 /** Nothing of it can be read: whose it is, only a comment says that starts TRL with it. */
-function unreadable(file: string, text: string, broken: BrokenYaml): Written | undefined {
+function unreadable(file: string, text: string, broken: BrokenYaml): ParsedConfig | undefined {
   const start = startIn(file, text);
   if (start === undefined) return undefined;
   return {
@@ -129,7 +129,12 @@ const nothingRead = (broken: BrokenYaml) =>
     head: broken.range,
   }) as const;
 
-function ownerOf(file: string, text: string, contents: YAMLMap, keys: readonly string[]): Owner | undefined {
+function ownerOf(
+  file: string,
+  text: string,
+  contents: YAMLMap,
+  keys: readonly string[],
+): ConfigOwner | undefined {
   const tops = contents.items.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
   const hints = [basename(file), ...(text.match(/#.*$/gm) ?? [])].join("\n");
   const defaults = contents.get("defaults");

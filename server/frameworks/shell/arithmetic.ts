@@ -1,5 +1,5 @@
 /** Integer arithmetic by precedence; undefined where the text is anything else. */
-export function whole(text: string): number | undefined {
+export function integerOf(text: string): number | undefined {
   const tokens = text.match(/\d+(?:\.\d+)?|\*\*|[-+*/%()]/g) ?? [];
   if (tokens.join("") !== text.replace(/\s/g, "")) return undefined;
   let at = 0;

@@ -1,14 +1,14 @@
 /** Where the blocks of a shell script begin and end. */
-import type { Span } from "./traced.ts";
-import type { ScriptCommand, Word } from "./words.ts";
+import type { CodeSpan } from "./traced.ts";
+import type { ScriptCommand, ShellWord } from "./words.ts";
 
-export const literal = (word: Word | undefined): string | undefined =>
+export const literal = (word: ShellWord | undefined): string | undefined =>
   word === undefined ? undefined : word.map(({ text }) => text).join("");
 export const isName = (text: string | undefined): text is string =>
   text !== undefined && /^[A-Za-z_][\w-]*$/.test(text);
 
 /** What follows `else` on its own line belongs to the branch. */
-export function without(
+export function withoutHead(
   command: ScriptCommand,
   rest: readonly ScriptCommand[],
   head?: string,
@@ -43,7 +43,7 @@ export const isTest = ({ words }: ScriptCommand): boolean =>
   ["[", "[[", "test"].includes(literal(words[0]) ?? "") || ["]", "]]"].includes(literal(words.at(-1)) ?? "");
 
 /** Behind the command at `at`, or behind the whole block that it opens. */
-export function behind(commands: readonly ScriptCommand[], at: number): number {
+export function nextAfter(commands: readonly ScriptCommand[], at: number): number {
   const head = literal(commands[at]!.words[0]) ?? "";
   const closer = closers[head];
   if (closer !== undefined) return endOf(commands, at, closer);
@@ -71,7 +71,7 @@ export function topLevel(
 }
 
 /** From the first of some commands to the last; empty where there is none. */
-export function spanOf(commands: readonly ScriptCommand[]): Span[] {
+export function spanOf(commands: readonly ScriptCommand[]): CodeSpan[] {
   const spans = commands.flatMap(({ words }) => words.flatMap((word) => word.map(({ span }) => span)));
   if (spans.length === 0) return [];
   const [starts, ends] = [spans.map(({ start }) => start), spans.map(({ end }) => end)];
@@ -79,12 +79,12 @@ export function spanOf(commands: readonly ScriptCommand[]): Span[] {
 }
 
 /** `then`, `do` and `else` as commands of their own: what follows them may open a block. */
-export const apart = (commands: readonly ScriptCommand[]): ScriptCommand[] =>
+export const withKeywordsApart = (commands: readonly ScriptCommand[]): ScriptCommand[] =>
   commands.flatMap((command) => {
     const head = literal(command.words[0]);
     if (command.words.length < 2 || !["then", "do", "else"].includes(head ?? "")) return [command];
     return [
       { ...command, words: command.words.slice(0, 1) },
-      ...apart([{ ...command, words: command.words.slice(1) }]),
+      ...withKeywordsApart([{ ...command, words: command.words.slice(1) }]),
     ];
   });

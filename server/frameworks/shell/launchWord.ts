@@ -1,32 +1,40 @@
 /** Words as commands get them: put together from what was written, each letter with its place. */
-import { behind, placeOf, traced, Tracing, type Span, type Traced, type Trail } from "./traced.ts";
-import { commandsOf, type Piece, type Word } from "./words.ts";
+import {
+  throughSubstitution,
+  placeOf,
+  traced,
+  Tracing,
+  type CodeSpan,
+  type Traced,
+  type Trail,
+} from "./traced.ts";
+import { commandsOf, type ShellPiece, type ShellWord } from "./words.ts";
 
 /** A word as a command gets it. */
 export interface LaunchWord extends Traced {
   /** As it was written, quotes included, at the place where its least substituted letter stands. */
-  readonly span: Span;
+  readonly span: CodeSpan;
   /** The substitutions through which the word as a whole came. */
   readonly trail: Trail;
 }
 /** What a variable holds: one text, or the words of an array. */
-export type Value = LaunchWord | readonly LaunchWord[];
-export const isOne = (value: Value): value is LaunchWord => "text" in value;
+export type ShellValue = LaunchWord | readonly LaunchWord[];
+export const isOne = (value: ShellValue): value is LaunchWord => "text" in value;
 
-export interface Place {
-  readonly span: Span;
+export interface WordPlace {
+  readonly span: CodeSpan;
   readonly trail: Trail;
 }
 
 /** A value that no file sets. */
-export const nowhere = (text: string): LaunchWord => ({
+export const computedWord = (text: string): LaunchWord => ({
   ...traced(text, -1),
   offsets: Array.from({ length: text.length }, () => -1),
   span: { start: -1, end: -1 },
   trail: [],
 });
 
-export const part = <T extends Traced>(whole: T, from: number, to: number): T => ({
+export const sliceOf = <T extends Traced>(whole: T, from: number, to: number): T => ({
   ...whole,
   text: whole.text.slice(from, to),
   offsets: whole.offsets.slice(from, to),
@@ -34,7 +42,7 @@ export const part = <T extends Traced>(whole: T, from: number, to: number): T =>
 });
 
 /** Where a word stands: from its first piece to its last, at the level of the least substituted. */
-export function hull(word: Word): Place {
+export function placeOfWord(word: ShellWord): WordPlace {
   const depth = Math.min(...word.map(({ trail }) => trail.length));
   const level = word.find(({ trail }) => trail.length === depth);
   const spans = word.map(({ span, trail }) => trail[depth] ?? span);
@@ -48,17 +56,17 @@ export function hull(word: Word): Place {
 }
 
 /** Of a substitution in quotes, its place without them. */
-export const inside = (piece: Piece): Place => placeOf(piece, 0, piece.text.length);
+export const placeInQuotes = (piece: ShellPiece): WordPlace => placeOf(piece, 0, piece.text.length);
 
-export const inTrail = (word: LaunchWord, span: Span, trail: Trail): LaunchWord => ({
-  ...behind(word, span, trail),
+export const inTrail = (word: LaunchWord, span: CodeSpan, trail: Trail): LaunchWord => ({
+  ...throughSubstitution(word, span, trail),
   trail: [...trail, span, ...word.trail],
 });
 
 /** Words with blanks between them. */
-export function together(words: readonly LaunchWord[]): LaunchWord {
+export function joinedWords(words: readonly LaunchWord[]): LaunchWord {
   const [first] = words;
-  if (first === undefined) return nowhere("");
+  if (first === undefined) return computedWord("");
   const made = new Tracing();
   for (const [i, word] of words.entries()) {
     if (i > 0) made.letter(" ", words[i - 1]!.span.end);
@@ -67,16 +75,16 @@ export function together(words: readonly LaunchWord[]): LaunchWord {
   return { ...made.whole, span: first.span, trail: first.trail };
 }
 
-export function appended(before: Value, value: Value): Value {
+export function appended(before: ShellValue, value: ShellValue): ShellValue {
   if (!isOne(before) || !isOne(value)) return [before, value].flat();
   return { ...new Tracing().add(before).add(value).whole, span: value.span, trail: value.trail };
 }
 
 /** The words of a command that stands inside of one word. */
-export const wordsWithin = (word: LaunchWord): LaunchWord[] => split(word);
+export const wordsWithin = (word: LaunchWord): LaunchWord[] => splitAtBlanks(word);
 
 /** An unquoted variable is split at blanks: its text is read as words, whose operators mean nothing. */
-export function split(whole: LaunchWord): LaunchWord[] {
+export function splitAtBlanks(whole: LaunchWord): LaunchWord[] {
   const made = new Tracing();
   for (let i = 0; i < whole.text.length; i++) {
     const letter = whole.text[i]!;
@@ -88,7 +96,7 @@ export function split(whole: LaunchWord): LaunchWord[] {
     words.map((word) => {
       const letters = new Tracing();
       for (const piece of word) letters.add(piece);
-      return { ...letters.whole, ...hull(word) };
+      return { ...letters.whole, ...placeOfWord(word) };
     }),
   );
 }

@@ -3,39 +3,49 @@
  * and simple tests. Nothing is executed.
  */
 import { homedir } from "node:os";
-import { whole } from "./arithmetic.ts";
-import { apart, behind, endOf, isName, isTest, literal, spanOf, topLevel, without } from "./blocks.ts";
+import { integerOf } from "./arithmetic.ts";
+import {
+  withKeywordsApart,
+  nextAfter,
+  endOf,
+  isName,
+  isTest,
+  literal,
+  spanOf,
+  topLevel,
+  withoutHead,
+} from "./blocks.ts";
 import {
   appended,
-  hull,
-  inside,
+  placeOfWord,
+  placeInQuotes,
   inTrail,
   isOne,
-  nowhere,
-  part,
-  split,
-  together,
+  computedWord,
+  sliceOf,
+  splitAtBlanks,
+  joinedWords,
   type LaunchWord,
-  type Place,
-  type Value,
+  type WordPlace,
+  type ShellValue,
 } from "./launchWord.ts";
 import { holds, isUndecided, matches } from "./tests.ts";
-import { placeOf, traced, Tracing, type Span, type Traced } from "./traced.ts";
-import { closingOf, commandsOf, type ScriptCommand, type Word } from "./words.ts";
+import { placeOf, traced, Tracing, type CodeSpan, type Traced } from "./traced.ts";
+import { closingOf, commandsOf, type ScriptCommand, type ShellWord } from "./words.ts";
 
-export interface Launch {
+export interface ScriptLaunch {
   readonly words: readonly LaunchWord[];
   /** 0-based line of its first word. */
   readonly line: number;
 }
 export interface Script {
-  readonly launches: readonly Launch[];
+  readonly launches: readonly ScriptLaunch[];
   /** Variables that the script reads and nobody sets, with the first place that reads them. */
-  readonly unset: ReadonlyMap<string, Span>;
+  readonly unset: ReadonlyMap<string, CodeSpan>;
   /** Where something begins whose result cannot be known: such a variable, `$(date)`. */
   readonly unknown: ReadonlySet<number>;
   /** Branches that are left out, though what their tests ask cannot be known. */
-  readonly undecided: readonly Span[];
+  readonly undecided: readonly CodeSpan[];
   /** Variables that the script itself sets. */
   readonly set: readonly string[];
 }
@@ -58,11 +68,11 @@ const skipped = new Set([
 ]);
 
 class Shell {
-  readonly launches: Launch[] = [];
-  readonly unset = new Map<string, Span>();
+  readonly launches: ScriptLaunch[] = [];
+  readonly unset = new Map<string, CodeSpan>();
   readonly unknown = new Set<number>();
-  readonly undecided: Span[] = [];
-  private readonly variables = new Map<string, Value>([["HOME", nowhere(homedir())]]);
+  readonly undecided: CodeSpan[] = [];
+  private readonly variables = new Map<string, ShellValue>([["HOME", computedWord(homedir())]]);
   private readonly functions = new Map<string, readonly ScriptCommand[]>();
   private depth = 0;
 
@@ -74,7 +84,7 @@ class Shell {
     let held: boolean | undefined = true;
     for (let at = 0; at < commands.length;) {
       const command = commands[at]!;
-      if (held !== undefined && command.after === (held ? "||" : "&&")) at = behind(commands, at);
+      if (held !== undefined && command.after === (held ? "||" : "&&")) at = nextAfter(commands, at);
       else {
         held = isTest(command) ? this.holds(command) : literal(command.words[0]) !== "false";
         at = this.step(commands, at);
@@ -120,7 +130,7 @@ class Shell {
     for (const mark of marks) {
       const [first, ...rest] = commands.slice(from, mark);
       const then = rest.findIndex(({ words }) => literal(words[0]) === "then");
-      const tests = without(first!, rest.slice(0, Math.max(then, 0)));
+      const tests = withoutHead(first!, rest.slice(0, Math.max(then, 0)));
       const body = rest.slice(then + 1);
       if (literal(first?.words[0]) === "else" || this.allHold(tests)) {
         this.run(body);
@@ -135,7 +145,7 @@ class Shell {
 
   private choose(commands: readonly ScriptCommand[], at: number): number {
     const end = endOf(commands, at, "esac");
-    const subject = together(this.expand(commands[at]!.words[1] ?? [])).text;
+    const subject = joinedWords(this.expand(commands[at]!.words[1] ?? [])).text;
     const body = commands.slice(at + 1, end - 1);
     if (isUndecided([subject])) this.undecided.push(...spanOf(body));
     else this.arm(subject, body);
@@ -176,12 +186,12 @@ class Shell {
     const end = close < 0 ? commands.length : close;
     this.functions.set(
       name,
-      commands.slice(at, end).map((command) => without(command, [], "{")[0] ?? command),
+      commands.slice(at, end).map((command) => withoutHead(command, [], "{")[0] ?? command),
     );
     return end + 1;
   }
 
-  private simple(all: readonly Word[], { input, line }: ScriptCommand): void {
+  private simple(all: readonly ShellWord[], { input, line }: ScriptCommand): void {
     let words = all;
     while (words.length > 0) {
       const head = literal(words[0]);
@@ -204,24 +214,24 @@ class Shell {
   }
 
   /** `read -r -d '' name <<EOF`: how OpenRLHF's examples write a long command. */
-  private fill(words: readonly LaunchWord[], input: Word | undefined): void {
+  private fill(words: readonly LaunchWord[], input: ShellWord | undefined): void {
     const name = words.at(-1)?.text;
-    if (name !== undefined && input !== undefined) this.variables.set(name, together(this.expand(input)));
+    if (name !== undefined && input !== undefined) this.variables.set(name, joinedWords(this.expand(input)));
   }
 
-  private assign(word: Word): boolean {
+  private assign(word: ShellWord): boolean {
     const first = word[0];
     if (first === undefined || first.quoted) return false;
     const match = assignment.exec(first.text);
     if (match === null) return false;
     const [, name = "", append, start = ""] = match;
     const cut = first.text.length - start.length;
-    const rest: Word = [part(first, cut, first.text.length), ...word.slice(1)];
+    const rest: ShellWord = [sliceOf(first, cut, first.text.length), ...word.slice(1)];
     const array = rest.find(({ text, raw, quoted }) => raw && quoted && text.startsWith("("));
-    const value: Value =
+    const value: ShellValue =
       array === undefined || start !== ""
         ? this.joined(rest)
-        : commandsOf(part(array, 1, array.text.length - 1)).flatMap(({ words }) =>
+        : commandsOf(sliceOf(array, 1, array.text.length - 1)).flatMap(({ words }) =>
             words.flatMap((item) => this.expand(item)),
           );
     const before = this.variables.get(name);
@@ -229,23 +239,23 @@ class Shell {
     return true;
   }
 
-  private joined(word: Word): LaunchWord {
+  private joined(word: ShellWord): LaunchWord {
     const made = new Tracing();
     for (const piece of word) this.put(piece, made);
-    return { ...made.whole, ...hull(word) };
+    return { ...made.whole, ...placeOfWord(word) };
   }
 
   /** A word as the shell hands it over: an array gives many, an unquoted variable is split at blanks. */
-  private expand(word: Word): LaunchWord[] {
+  private expand(word: ShellWord): LaunchWord[] {
     const [first] = word;
     const array = word.length === 1 && first!.raw ? /^\$\{(\w+)\[[@*]\]\}$/.exec(first!.text) : null;
     if (array !== null) {
-      const { span, trail } = inside(first!);
+      const { span, trail } = placeInQuotes(first!);
       return this.list(array[1]!).map((item) => inTrail(item, span, trail));
     }
     const whole = this.joined(word);
     const bare = word.every(({ quoted }) => !quoted) && word.some(({ text }) => text.includes("$"));
-    return bare && !whole.text.includes("$(") ? split(whole) : [whole];
+    return bare && !whole.text.includes("$(") ? splitAtBlanks(whole) : [whole];
   }
 
   private list(name: string): readonly LaunchWord[] {
@@ -276,7 +286,7 @@ class Shell {
       const place = placeOf(piece, at, end);
       if (text.startsWith("$((", at)) this.arithmetic(text.slice(at + 3, end - 2), place, made);
       else if (open === "(") this.command(text.slice(at, end), place, made);
-      else this.parameter(part(piece, at + 2, end - 1), place, made);
+      else this.parameter(sliceOf(piece, at + 2, end - 1), place, made);
       return end;
     }
     const name = /^\$([A-Za-z_]\w*|\d)/.exec(text.slice(at))?.[1];
@@ -286,14 +296,14 @@ class Shell {
     return end;
   }
 
-  private command(inside: string, { span, trail }: Place, made: Tracing): void {
+  private command(inside: string, { span, trail }: WordPlace, made: Tracing): void {
     const here = inside.replace(/\s/g, "") === "$(pwd)";
     if (!here) this.unknown.add(span.start);
     made.computed(here ? "." : inside, span, trail);
   }
 
   /** `X`, `X:-default`, `X-default`, `X:=default`, `X[@]`, `X[0]`. */
-  private parameter(inside: Traced, place: Place, made: Tracing): void {
+  private parameter(inside: Traced, place: WordPlace, made: Tracing): void {
     const match = /^(\w+)(\[[^\]]*\])?(?:(:?[-=?+])([\s\S]*))?/.exec(inside.text);
     if (match === null) {
       this.unknown.add(place.span.start);
@@ -320,13 +330,13 @@ class Shell {
     const [from, to] = [inside.text.length - other.length, inside.text.length];
     const quotes = /^(["'])[\s\S]*\1$/.test(other) && other.length > 1 ? 1 : 0;
     const made = new Tracing();
-    this.put({ ...part(inside, from + quotes, to - quotes), raw: true }, made);
+    this.put({ ...sliceOf(inside, from + quotes, to - quotes), raw: true }, made);
     return made.whole;
   }
 
-  private variable(name: string, { span, trail }: Place, made: Tracing): void {
+  private variable(name: string, { span, trail }: WordPlace, made: Tracing): void {
     const value = this.variables.get(name);
-    if (value !== undefined) return void made.through(isOne(value) ? value : together(value), span, trail);
+    if (value !== undefined) return void made.through(isOne(value) ? value : joinedWords(value), span, trail);
     this.unknown.add(span.start);
     if (/^\d$/.test(name)) return;
     if (!this.unset.has(name)) this.unset.set(name, span);
@@ -334,17 +344,17 @@ class Shell {
   }
 
   private textOf(name: string): string {
-    return together(this.list(name)).text;
+    return joinedWords(this.list(name)).text;
   }
 
   /** Whole numbers, + − * / % and brackets; anything else stays as it is written. */
-  private arithmetic(inside: string, { span, trail }: Place, made: Tracing): void {
+  private arithmetic(inside: string, { span, trail }: WordPlace, made: Tracing): void {
     const text = inside.replace(/\$?\{?([A-Za-z_]\w*)\}?/g, (_, name: string) => {
       const put = new Tracing();
       this.variable(name, { span, trail }, put);
       return put.whole.text;
     });
-    const value = whole(text);
+    const value = integerOf(text);
     if (value === undefined) this.unknown.add(span.start);
     made.computed(value === undefined ? `$((${inside}))` : String(value), span, trail);
   }
@@ -353,6 +363,6 @@ class Shell {
 /** Every command with arguments that the script would run, in order. */
 export function readScript(text: string): Script {
   const shell = new Shell();
-  shell.run(apart(commandsOf(traced(text.replace(/^\uFEFF/, " ")))));
+  shell.run(withKeywordsApart(commandsOf(traced(text.replace(/^\uFEFF/, " ")))));
   return shell;
 }

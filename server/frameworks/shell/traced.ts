@@ -1,13 +1,13 @@
 /** Text put together from stretches of a file, as a shell puts variables in: each letter knows where it stands. */
 
 /** Offsets into the file, the end exclusive. */
-export interface Span {
+export interface CodeSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** The substitutions through which a letter came, outermost first: `$ARGS`, then the `$X` inside what ARGS was set to. */
-export type Trail = readonly Span[];
+export type Trail = readonly CodeSpan[];
 
 export interface Traced {
   readonly text: string;
@@ -25,7 +25,11 @@ export const traced = (text: string, start = 0): Traced => ({
 });
 
 /** Where letters `from` to `to` stand, told at the level of the least substituted of them. */
-export function placeOf({ offsets, trails }: Traced, from: number, to: number): { span: Span; trail: Trail } {
+export function placeOf(
+  { offsets, trails }: Traced,
+  from: number,
+  to: number,
+): { span: CodeSpan; trail: Trail } {
   let trail = trails[from] ?? outside;
   for (let i = from + 1; i < to; i++) if (trails[i]!.length < trail.length) trail = trails[i]!;
   let [start, end] = [Number.POSITIVE_INFINITY, 0];
@@ -62,12 +66,12 @@ export class Tracing {
   }
 
   /** What a substitution puts in. */
-  through(value: Traced, span: Span, trail: Trail): this {
-    return this.add(behind(value, span, trail));
+  through(value: Traced, span: CodeSpan, trail: Trail): this {
+    return this.add(throughSubstitution(value, span, trail));
   }
 
   /** Text that stands nowhere: a result. */
-  computed(text: string, span: Span, trail: Trail): this {
+  computed(text: string, span: CodeSpan, trail: Trail): this {
     const own = [...trail, span];
     this.text += text;
     for (let i = 0; i < text.length; i++) {
@@ -83,7 +87,7 @@ export class Tracing {
 }
 
 /** The same letters, come in by the substitution at `span`. */
-export function behind<T extends Traced>(value: T, span: Span, trail: Trail): T {
+export function throughSubstitution<T extends Traced>(value: T, span: CodeSpan, trail: Trail): T {
   const made = new Map<Trail, Trail>();
   const longer = (old: Trail): Trail => {
     const known = made.get(old);

@@ -1,19 +1,19 @@
 /** A shell script cut into commands of words: quotes, comments, continued lines and here-documents. */
-import { placeOf, traced, Tracing, type Span, type Traced, type Trail } from "./traced.ts";
+import { placeOf, traced, Tracing, type CodeSpan, type Traced, type Trail } from "./traced.ts";
 
 /** A stretch of a word: `raw` where variables are still to be put in; `quoted` where the result is not split. */
-export interface Piece extends Traced {
+export interface ShellPiece extends Traced {
   readonly raw: boolean;
   readonly quoted: boolean;
   /** With its quotes. */
-  readonly span: Span;
+  readonly span: CodeSpan;
   readonly trail: Trail;
 }
-export type Word = readonly Piece[];
+export type ShellWord = readonly ShellPiece[];
 export interface ScriptCommand {
-  readonly words: readonly Word[];
+  readonly words: readonly ShellWord[];
   /** What a here-document or here-string feeds it. */
-  readonly input?: Word | undefined;
+  readonly input?: ShellWord | undefined;
   /** It runs only behind a command that held (`&&`) or did not (`||`). */
   readonly after?: "&&" | "||" | undefined;
   readonly line: number;
@@ -42,8 +42,11 @@ export function closingOf(text: string, start: number, open: string, close: stri
 class Scanner {
   private at = 0;
   private line = 0;
-  private pending: { readonly end: string; readonly raw: boolean; readonly take: (body: Word) => void }[] =
-    [];
+  private pending: {
+    readonly end: string;
+    readonly raw: boolean;
+    readonly take: (body: ShellWord) => void;
+  }[] = [];
   private readonly text: string;
 
   constructor(private readonly source: Traced) {
@@ -52,8 +55,8 @@ class Scanner {
 
   commands(): ScriptCommand[] {
     const found: ScriptCommand[] = [];
-    let words: Word[] = [];
-    let input: { body?: Word } = {};
+    let words: ShellWord[] = [];
+    let input: { body?: ShellWord } = {};
     let first = 0;
     let after: ScriptCommand["after"];
     const end = (): void => {
@@ -107,7 +110,7 @@ class Scanner {
   }
 
   /** `2>&1`, `> file`, `< file` and `> >(command)`: no words of the command. `<your path>` is left as a word. */
-  private redirectToFile(words: Word[]): void {
+  private redirectToFile(words: ShellWord[]): void {
     if (placeholder.test(this.text.slice(this.at, this.at + 80))) {
       this.at += 1;
       return;
@@ -123,7 +126,7 @@ class Scanner {
   }
 
   /** `<<EOF`, `<<-'EOF'` and `<<< word`. */
-  private redirect(input: { body?: Word }): void {
+  private redirect(input: { body?: ShellWord }): void {
     if (this.text.startsWith("<<<", this.at)) {
       this.at += 3;
       while (blank.test(this.text[this.at] ?? "")) this.at += 1;
@@ -161,8 +164,8 @@ class Scanner {
     this.pending = [];
   }
 
-  private word(): Word {
-    const pieces: Piece[] = [];
+  private word(): ShellWord {
+    const pieces: ShellPiece[] = [];
     while (this.at < this.text.length) {
       const letter = this.text[this.at]!;
       if (blank.test(letter)) break;
@@ -179,7 +182,7 @@ class Scanner {
   }
 
   /** `NAME=( … )`: kept as it stands; the interpreter reads its words. */
-  private bracketed(): Piece {
+  private bracketed(): ShellPiece {
     const end = closingOf(this.text, this.at, "(", ")");
     const start = this.at;
     this.line += this.text.slice(start, end).split("\n").length - 1;
@@ -187,7 +190,7 @@ class Scanner {
     return this.slice(start, end, true, true);
   }
 
-  private quoted(mark: string): Piece {
+  private quoted(mark: string): ShellPiece {
     const made = new Tracing();
     const start = this.at;
     for (this.at += 1; this.at < this.text.length && this.text[this.at] !== mark; this.at++) {
@@ -208,7 +211,7 @@ class Scanner {
     return this.piece(made.whole, start, Math.min(this.at, this.text.length), mark === '"', true);
   }
 
-  private bare(): Piece {
+  private bare(): ShellPiece {
     const start = this.at;
     while (this.at < this.text.length) {
       const rest = this.text[this.at]!;
@@ -222,16 +225,16 @@ class Scanner {
     return this.slice(start, this.at, true, false);
   }
 
-  private slice(from: number, to: number, raw: boolean, quoted: boolean): Piece {
+  private slice(from: number, to: number, raw: boolean, quoted: boolean): ShellPiece {
     return this.piece(new Tracing().add(this.source, from, to).whole, from, to, raw, quoted);
   }
 
   /** `from` and `to`: what it takes of the source, quotes included. */
-  private piece(letters: Traced, from: number, to: number, raw: boolean, quoted: boolean): Piece {
+  private piece(letters: Traced, from: number, to: number, raw: boolean, quoted: boolean): ShellPiece {
     return { ...letters, ...placeOf(this.source, from, to), raw, quoted };
   }
 
-  private mark(text: string): Piece {
+  private mark(text: string): ShellPiece {
     const start = this.source.offsets[this.at - 1] ?? 0;
     return { ...traced(text, start), span: { start, end: start + 1 }, trail: [], raw: false, quoted: true };
   }
@@ -239,8 +242,8 @@ class Scanner {
 
 /** The body of a here-document is known only after its command's line: the property is read late. */
 const withInput = (
-  words: readonly Word[],
-  held: { body?: Word },
+  words: readonly ShellWord[],
+  held: { body?: ShellWord },
   at: Pick<ScriptCommand, "line" | "after">,
 ): ScriptCommand => ({
   words,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../../shared/errors.ts";
 import { extractors, type PackageName } from "../extract/index.ts";
-import type { KeyFact, Row, StoredRow, Table } from "./table.ts";
+import type { KeyFact, VersionedFact, StoredFact, FrameworkTable } from "./table.ts";
 
 /** What one release of a framework knows, in one of its trees. */
 export interface KeyTable {
@@ -17,7 +17,7 @@ export interface KeyTable {
 }
 
 const place = "server/frameworks/tables";
-const tables = new Map<PackageName, Table>();
+const tables = new Map<PackageName, FrameworkTable>();
 const views = new Map<string, KeyTable>();
 
 /** The nearest folder upwards that holds the tables: the checkout, or the installed extension. */
@@ -31,16 +31,16 @@ function tablesFolder(start = dirname(fileURLToPath(import.meta.url))): string {
   }
 }
 
-export function tableOf(name: PackageName): Table {
+export function tableOf(name: PackageName): FrameworkTable {
   const known = tables.get(name);
   if (known !== undefined) return known;
-  const table: Table = JSON.parse(readFileSync(join(tablesFolder(), `${name}.json`), "utf8"));
+  const table: FrameworkTable = JSON.parse(readFileSync(join(tablesFolder(), `${name}.json`), "utf8"));
   tables.set(name, table);
   return table;
 }
 
 /** All that was ever true of a key in a tree, or in any of them, oldest first. */
-export function historyOf(name: PackageName, key: string, tree?: string): readonly Row[] {
+export function historyOf(name: PackageName, key: string, tree?: string): readonly VersionedFact[] {
   const table = tableOf(name);
   if (!Object.hasOwn(table.keys, key)) return [];
   const rows = table.keys[key]!.map((row) => worded(row, table));
@@ -49,7 +49,10 @@ export function historyOf(name: PackageName, key: string, tree?: string): readon
     : rows.filter(({ trees: only }) => only === undefined || only.includes(tree));
 }
 
-const worded = ({ help, trees: bits, ...row }: StoredRow, { texts, trees }: Table): Row => {
+const worded = (
+  { help, trees: bits, ...row }: StoredFact,
+  { texts, trees }: FrameworkTable,
+): VersionedFact => {
   const text = help === undefined ? undefined : texts[help];
   return {
     ...row,
@@ -98,7 +101,7 @@ const mains = ["ppo_trainer", "grpo", "train_ppo_ray"];
 const treeAmong = (trees: readonly string[], wanted: string): string =>
   trees.includes(wanted) ? wanted : (mains.find((main) => trees.includes(main)) ?? trees[0] ?? "");
 
-const factOf = ({ from: _from, to: _to, trees: _trees, ...fact }: Row): KeyFact => fact;
+const factOf = ({ from: _from, to: _to, trees: _trees, ...fact }: VersionedFact): KeyFact => fact;
 
 function remembered(id: string, version: string, facts: ReadonlyMap<string, KeyFact>): KeyTable {
   const table: KeyTable = {

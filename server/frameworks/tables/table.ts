@@ -13,7 +13,7 @@ export type KeyType =
   | `${"int" | "float" | "bool" | "str" | "list" | "dict"}?`;
 
 /** Whose arguments a key of TRL belongs to: what a Python call takes is less than what the command line takes. */
-export type Owner = "config" | "script";
+export type KeyOwner = "config" | "script";
 
 export interface KeyFact {
   readonly type: KeyType;
@@ -28,7 +28,7 @@ export interface KeyFact {
   readonly compared?: true;
   /** The framework's own comment on it, cut short. */
   readonly help?: string;
-  readonly owner?: Owner;
+  readonly owner?: KeyOwner;
   /** Not in Hydra's tree, but a field of the class that the section becomes: `+key=` adds it. */
   readonly plus?: true;
   /** A config group of Hydra's: its name chooses a file on a command line. */
@@ -37,44 +37,47 @@ export interface KeyFact {
   readonly open?: true;
 }
 
-export type Facts = Readonly<Record<string, KeyFact>>;
+export type KeyFacts = Readonly<Record<string, KeyFact>>;
 
 /** A fact that held from one release to another, both by index into `versions`. */
-export interface Row extends KeyFact {
+export interface VersionedFact extends KeyFact {
   readonly from: number;
   readonly to: number;
   /** Trees of verl's that it is true of; absent where it is of all. */
   readonly trees?: readonly string[];
 }
 
-export interface Table {
+export interface FrameworkTable {
   readonly versions: readonly string[];
   readonly trees: readonly string[];
   /** The first release that has each of the trees, by index. */
   readonly treesSince: readonly number[];
   /** Comments, each once: `help` of a row is an index into these. */
   readonly texts: readonly string[];
-  readonly keys: Readonly<Record<string, readonly StoredRow[]>>;
+  readonly keys: Readonly<Record<string, readonly StoredFact[]>>;
 }
 /** `trees`: their indices as bits. */
-export type StoredRow = Omit<Row, "help" | "trees"> & { readonly help?: number; readonly trees?: number };
+export type StoredFact = Omit<VersionedFact, "help" | "trees"> & {
+  readonly help?: number;
+  readonly trees?: number;
+};
 
 /** A comment that was worded anew is no change. */
 const same = (a: KeyFact, b: KeyFact): boolean => wordless(a) === wordless(b);
 const wordless = ({ help: _help, ...fact }: KeyFact): string => JSON.stringify(fact);
 
 /** One release's facts, tree by tree. */
-export type Release = Readonly<Record<string, Facts>>;
+export type Release = Readonly<Record<string, KeyFacts>>;
 
 /** Joins releases, oldest first, into rows. */
-export function tabulated(versions: readonly string[], releases: readonly Release[]): Table {
+export function tabulated(versions: readonly string[], releases: readonly Release[]): FrameworkTable {
   const trees = [...new Set(releases.flatMap((release) => Object.keys(release)))].sort();
   const names = [
     ...new Set(releases.flatMap((release) => Object.values(release).flatMap((facts) => Object.keys(facts)))),
   ].sort();
-  const keys: Record<string, StoredRow[]> = {};
+  const keys: Record<string, StoredFact[]> = {};
   const texts: string[] = [];
-  const stored = ({ help, trees: only, ...row }: Row): StoredRow => ({
+  const stored = ({ help, trees: only, ...row }: VersionedFact): StoredFact => ({
     ...row,
     ...(help === undefined ? {} : { help: indexIn(texts, help) }),
     ...(only === undefined
@@ -102,8 +105,8 @@ function indexIn(texts: string[], text: string): number {
   return at < 0 ? texts.push(text) - 1 : at;
 }
 
-function runsOf(facts: readonly (KeyFact | undefined)[]): Row[] {
-  const rows: Row[] = [];
+function runsOf(facts: readonly (KeyFact | undefined)[]): VersionedFact[] {
+  const rows: VersionedFact[] = [];
   facts.forEach((fact, i) => {
     const last = rows.at(-1);
     if (fact === undefined) return;
@@ -114,11 +117,11 @@ function runsOf(facts: readonly (KeyFact | undefined)[]): Row[] {
   return rows;
 }
 
-const factOf = ({ from: _from, to: _to, trees: _trees, ...fact }: Row): KeyFact => fact;
+const factOf = ({ from: _from, to: _to, trees: _trees, ...fact }: VersionedFact): KeyFact => fact;
 
 /** Rows that are the same in several trees are one. */
-function merged(rows: readonly Row[], all: number): Row[] {
-  const found: Row[] = [];
+function merged(rows: readonly VersionedFact[], all: number): VersionedFact[] {
+  const found: VersionedFact[] = [];
   for (const row of rows) {
     const at = found.findIndex(
       (other) => other.from === row.from && other.to === row.to && same(factOf(other), factOf(row)),

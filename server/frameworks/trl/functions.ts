@@ -1,7 +1,7 @@
 /** Functions of a Python file, by their heads and what they return. Nothing is executed. */
-import { ExpressionReader, type Expression } from "../python/expression.ts";
+import { ExpressionReader, type PythonExpression } from "../python/expression.ts";
 import { partsOf } from "../python/parameters.ts";
-import { tokensOf, type Token } from "../python/tokens.ts";
+import { tokensOf, type PythonToken } from "../python/tokens.ts";
 
 export interface PythonFunction {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface PythonFunction {
   /** `**kwargs`. */
   readonly takesAny: boolean;
   /** What its own `return` statements give. */
-  readonly returns: readonly Expression[];
+  readonly returns: readonly PythonExpression[];
   /** Offset of the bracket that ends its parameters. */
   readonly close: number;
   readonly nameStart: number;
@@ -35,19 +35,19 @@ export function functionsOf(text: string): Map<string, PythonFunction> {
   return found;
 }
 
-function decorated(tokens: readonly Token[], line: number): boolean {
+function decorated(tokens: readonly PythonToken[], line: number): boolean {
   const before = tokens.findLastIndex(({ kind }, i) => i < line && kind === "line");
   return tokens[before + 1]?.text === "@";
 }
 
-function functionAt(tokens: readonly Token[], at: number): PythonFunction | undefined {
+function functionAt(tokens: readonly PythonToken[], at: number): PythonFunction | undefined {
   const name = tokens[at];
   if (name?.kind !== "name" || tokens[at + 1]?.text !== "(") return undefined;
   const { parts, end } = partsOf(tokens, at + 1);
   const close = tokens[end];
   if (close === undefined) return undefined;
   const named = parts.filter(([first]) => first?.kind === "name");
-  const namesOf = (some: readonly Token[][]): string[] => some.map(([first]) => first!.text);
+  const namesOf = (some: readonly PythonToken[][]): string[] => some.map(([first]) => first!.text);
   return {
     name: name.text,
     parameters: namesOf(named),
@@ -62,8 +62,8 @@ function functionAt(tokens: readonly Token[], at: number): PythonFunction | unde
 }
 
 /** Of functions inside of it nothing. */
-function returnsOf(tokens: readonly Token[], from: number): Expression[] {
-  const found: Expression[] = [];
+function returnsOf(tokens: readonly PythonToken[], from: number): PythonExpression[] {
+  const found: PythonExpression[] = [];
   let inner = Number.POSITIVE_INFINITY;
   for (let i = from; i < tokens.length; i++) {
     const token = tokens[i]!;

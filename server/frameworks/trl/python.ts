@@ -1,23 +1,23 @@
 /** What a Python script says beside `GRPOConfig(…)`: the call of the trainer. */
-import type { ForeignDocument, Setting } from "../document.ts";
-import { evaluated, type Expression } from "../python/expression.ts";
+import type { FrameworkDocument, Setting } from "../document.ts";
+import { evaluated, type PythonExpression } from "../python/expression.ts";
 import { tokensOf } from "../python/tokens.ts";
 import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 import type { Json } from "../../../shared/json.ts";
 import { trainerOfTree } from "./trainers.ts";
 
-export class Trainer {
-  private readonly given: ReadonlyMap<string, Expression>;
+export class TrainerCall {
+  private readonly given: ReadonlyMap<string, PythonExpression>;
 
   constructor(
-    private readonly document: ForeignDocument,
+    private readonly document: FrameworkDocument,
     private readonly lines: Lines,
     readonly call: Call,
     /** Arguments that may stand without a name. */
     private readonly positions: readonly string[],
-    readonly names: ReadonlyMap<string, Expression>,
+    readonly names: ReadonlyMap<string, PythonExpression>,
     /** The file leaves something out: `GRPOConfig(...)`. */
     private readonly sketched: boolean,
   ) {
@@ -32,7 +32,7 @@ export class Trainer {
   }
 
   /** A name stands for what it was assigned. */
-  get(name: string): Expression | undefined {
+  get(name: string): PythonExpression | undefined {
     const value = this.given.get(name);
     return value?.kind === "name" ? (this.names.get(value.name) ?? value) : value;
   }
@@ -61,7 +61,7 @@ export class Trainer {
     };
   }
 
-  place(expression: Expression, key: string): Setting {
+  place(expression: PythonExpression, key: string): Setting {
     const range = this.lines.range(expression);
     return {
       key,
@@ -74,10 +74,10 @@ export class Trainer {
   }
 }
 
-const read = new WeakMap<ForeignDocument, Trainer | null>();
+const read = new WeakMap<FrameworkDocument, TrainerCall | null>();
 
 /** The last call of the trainer's class in a Python file; undefined where there is none. */
-export function trainerOf({ document }: ForeignModel): Trainer | undefined {
+export function trainerOf({ document }: FrameworkModel): TrainerCall | undefined {
   if (document.form !== "python") return undefined;
   const known = read.get(document);
   if (known !== undefined) return known ?? undefined;
@@ -88,7 +88,7 @@ export function trainerOf({ document }: ForeignModel): Trainer | undefined {
   const trainer =
     call === undefined || kind === undefined
       ? undefined
-      : new Trainer(
+      : new TrainerCall(
           document,
           new Lines(document.text),
           call,
@@ -101,5 +101,5 @@ export function trainerOf({ document }: ForeignModel): Trainer | undefined {
 }
 
 /** What a trainer refuses, and its class of arguments takes: an error wherever something is trained with them. */
-export const refusedByTrainer = (model: ForeignModel): "error" | "warning" =>
+export const refusedByTrainer = (model: FrameworkModel): "error" | "warning" =>
   model.document.form === "python" && trainerOf(model) === undefined ? "warning" : "error";

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Setting } from "../document.ts";
-import type { Expression } from "../python/expression.ts";
-import type { ForeignModel } from "../rule.ts";
+import type { PythonExpression } from "../python/expression.ts";
+import type { FrameworkModel } from "../rule.ts";
 import { functionsOf, type PythonFunction } from "./functions.ts";
 import { trainerOf } from "./python.ts";
 
@@ -27,7 +27,7 @@ export const ownRewards = [
 ];
 
 /** undefined where they are not named here, or not known how many. */
-export function rewardsOf(model: ForeignModel): NamedRewards | undefined {
+export function rewardsOf(model: FrameworkModel): NamedRewards | undefined {
   if (model.document.form === "python") return inPython(model);
   const functions = model.written("reward_funcs");
   const judge = model.written("reward_model_name_or_path");
@@ -51,7 +51,7 @@ const named = (written: string, separator: string): NamedReward => ({
   name: written.split(separator).at(-1),
 });
 
-function inPython(model: ForeignModel): NamedRewards | undefined {
+function inPython(model: FrameworkModel): NamedRewards | undefined {
   const trainer = trainerOf(model);
   const value = trainer?.get("reward_funcs");
   if (trainer === undefined || value === undefined) return undefined;
@@ -62,7 +62,7 @@ function inPython(model: ForeignModel): NamedRewards | undefined {
   return single ? { at, rewards: [expressed(value, model)] } : undefined;
 }
 
-function expressed(item: Expression, { document }: ForeignModel): NamedReward {
+function expressed(item: PythonExpression, { document }: FrameworkModel): NamedReward {
   const written = document.text.slice(item.start, item.end);
   if (item.kind === "name") return { written, name: item.name.split(".").at(-1) };
   if (item.kind === "value" && typeof item.value === "string") return named(item.value, "/");
@@ -70,7 +70,7 @@ function expressed(item: Expression, { document }: ForeignModel): NamedReward {
 }
 
 /** Functions that the Python file itself defines. */
-export const functionsIn = ({ document }: ForeignModel): ReadonlyMap<string, PythonFunction> =>
+export const functionsIn = ({ document }: FrameworkModel): ReadonlyMap<string, PythonFunction> =>
   document.form === "python" ? parsed(document.text) : new Map<string, PythonFunction>();
 
 const largest = 1 << 18;
@@ -78,7 +78,7 @@ const files = new Map<string, { readonly stamp: string; readonly text: string }>
 
 /** The module of a dotted path, where it lies beside the configuration. */
 export function moduleOf(
-  { document }: ForeignModel,
+  { document }: FrameworkModel,
   path: string,
 ): { file: string; text: string } | undefined {
   const parts = path.split(".").slice(0, -1);

@@ -1,32 +1,32 @@
 /** Settings of TRL's that count only while another one is on: where trl/trainer/grpo_trainer.py reads them. */
 import type { Form } from "../document.ts";
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 
 export interface Switch {
   readonly keys: readonly string[];
   /** What switches them. */
   readonly by: readonly string[];
   /** Why they are not read; undefined where they are, or where that cannot be known. */
-  readonly off: (model: ForeignModel) => string | undefined;
+  readonly off: (model: FrameworkModel) => string | undefined;
   readonly forms?: readonly Form[];
 }
 
-const without =
+const whileOff =
   (flag: string) =>
-  (model: ForeignModel): string | undefined =>
+  (model: FrameworkModel): string | undefined =>
     model.flag(flag) === false ? `\`${flag}\` is off` : undefined;
 
 /** Read with some losses only. */
 const withLoss =
   (...losses: readonly string[]) =>
-  (model: ForeignModel): string | undefined => {
+  (model: FrameworkModel): string | undefined => {
     const loss = model.text("loss_type");
     return loss === undefined || losses.includes(loss) ? undefined : `the loss is \`${loss}\``;
   };
 
 const mode =
   (other: string) =>
-  (model: ForeignModel): string | undefined =>
+  (model: FrameworkModel): string | undefined =>
     model.flag("use_vllm") === true && model.text("vllm_mode") === other
       ? `\`vllm_mode\` is \`${other}\``
       : undefined;
@@ -57,7 +57,7 @@ export const switches: readonly Switch[] = [
       "vllm_importance_sampling_correction",
     ],
     by: ["use_vllm"],
-    off: without("use_vllm"),
+    off: whileOff("use_vllm"),
   },
   { keys: [...server, "vllm_group_port"], by: ["vllm_mode"], off: mode("colocate") },
   { keys: engine, by: ["vllm_mode"], off: mode("server") },
@@ -65,9 +65,9 @@ export const switches: readonly Switch[] = [
     keys: corrections,
     by: ["vllm_importance_sampling_correction"],
     off: (model) =>
-      model.flag("use_vllm") === true ? without("vllm_importance_sampling_correction")(model) : undefined,
+      model.flag("use_vllm") === true ? whileOff("vllm_importance_sampling_correction")(model) : undefined,
   },
-  { keys: ["ref_model_mixup_alpha", "ref_model_sync_steps"], by: reference, off: without("sync_ref_model") },
+  { keys: ["ref_model_mixup_alpha", "ref_model_sync_steps"], by: reference, off: whileOff("sync_ref_model") },
   {
     keys: ["use_bias_correction_kl"],
     by: ["beta"],
@@ -83,12 +83,12 @@ export const switches: readonly Switch[] = [
   {
     keys: ["entropy_coef_min", "entropy_coef_max", "entropy_coef_delta", "entropy_target"],
     by: ["use_adaptive_entropy"],
-    off: without("use_adaptive_entropy"),
+    off: whileOff("use_adaptive_entropy"),
   },
   {
     keys: ["num_completions_to_print", "log_unique_prompts", "wandb_log_unique_prompts"],
     by: ["log_completions"],
-    off: without("log_completions"),
+    off: whileOff("log_completions"),
   },
   {
     keys: ["cache_implementation"],
@@ -107,7 +107,7 @@ export const switches: readonly Switch[] = [
       "use_dora",
     ],
     by: ["use_peft"],
-    off: without("use_peft"),
+    off: whileOff("use_peft"),
     forms: ["yaml", "script"],
   },
 ];

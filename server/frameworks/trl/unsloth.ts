@@ -1,10 +1,10 @@
 /** Unsloth puts classes of its own in the place of TRL's as soon as it is imported. */
-import type { ForeignDocument } from "../document.ts";
+import type { FrameworkDocument } from "../document.ts";
 
 /** What its classes of arguments take beside TRL's: unsloth/models/rl.py, `RLTrainer_replacement`. */
 const ownArguments = /^(unsloth_\w+|vllm_sampling_params|max_seq_length)$/;
 
-export const isUnsloths = ({ patched }: Pick<ForeignDocument, "patched">, key: string): boolean =>
+export const isUnsloths = ({ patched }: Pick<FrameworkDocument, "patched">, key: string): boolean =>
   patched === "unsloth" && ownArguments.test(key);
 
 /**
@@ -12,7 +12,7 @@ export const isUnsloths = ({ patched }: Pick<ForeignDocument, "patched">, key: s
  * as `args`: unsloth/trainer.py, `_backwards_compatible_trainer`. Of what neither has nothing is heard again.
  */
 export const movesArgument = (
-  { patched }: Pick<ForeignDocument, "patched">,
+  { patched }: Pick<FrameworkDocument, "patched">,
   name: string,
   isOfConfig: boolean,
 ): boolean => patched === "unsloth" && (name === "tokenizer" || isOfConfig || ownArguments.test(name));

@@ -2,22 +2,22 @@
 import { statSync } from "node:fs";
 import { UserError } from "../../../shared/errors.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 import { isObject } from "../values.ts";
 import { isParquet, parquetSample, parquetShape } from "../../lib/parquet.ts";
 import { placeOfFile, textOfFile } from "./files.ts";
 
-export interface Rows {
+export interface DatasetRows {
   readonly count: number;
   /** The first ones; of a large Parquet file one of its form, with `""` for every value. */
   readonly rows: readonly JsonObject[];
 }
 
 const looked = 200;
-const known = new Map<string, Rows>();
+const known = new Map<string, DatasetRows>();
 
 /** undefined where a file is not there, large, or of another kind, or a class of the person's own reads it. */
-export function rowsOf(model: ForeignModel): Rows | undefined {
+export function rowsOf(model: FrameworkModel): DatasetRows | undefined {
   if (model.text("data.custom_cls.path") !== undefined) return undefined;
   const value = model.value("data.train_files");
   const files = (Array.isArray(value) ? value : [value]).map((file) => rowsOfFile(model.document.file, file));
@@ -28,7 +28,7 @@ export function rowsOf(model: ForeignModel): Rows | undefined {
   };
 }
 
-function rowsOfFile(configuration: string, file: Json | undefined): Rows | undefined {
+function rowsOfFile(configuration: string, file: Json | undefined): DatasetRows | undefined {
   if (typeof file !== "string" || !(file.endsWith(".jsonl") || isParquet(file))) return undefined;
   const place = placeOfFile(configuration, file);
   if (place !== undefined && isParquet(place)) return ofParquet(place);
@@ -40,9 +40,9 @@ function rowsOfFile(configuration: string, file: Json | undefined): Rows | undef
   return found;
 }
 
-const tables = new Map<string, { readonly stamp: string; readonly rows: Rows | undefined }>();
+const tables = new Map<string, { readonly stamp: string; readonly rows: DatasetRows | undefined }>();
 
-function ofParquet(place: string): Rows | undefined {
+function ofParquet(place: string): DatasetRows | undefined {
   const stats = statSync(place);
   if (!stats.isFile()) return undefined;
   const stamp = `${stats.mtimeMs}:${stats.size}`;
@@ -53,7 +53,7 @@ function ofParquet(place: string): Rows | undefined {
   return rows;
 }
 
-function sampled(place: string): Rows | undefined {
+function sampled(place: string): DatasetRows | undefined {
   try {
     return { count: parquetShape(place).rows, rows: parquetSample(place, looked) };
   } catch (error) {
@@ -63,7 +63,7 @@ function sampled(place: string): Rows | undefined {
   }
 }
 
-function parsed(text: string): Rows {
+function parsed(text: string): DatasetRows {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return { count: lines.length, rows: lines.slice(0, looked).flatMap((line) => rowOf(line)) };
 }

@@ -1,15 +1,15 @@
 /** What a reward file defines and returns, by its tokens: nothing of it is executed. */
-import { tokensOf, type Token } from "../python/tokens.ts";
+import { tokensOf, type PythonToken } from "../python/tokens.ts";
 
-export interface PythonFunction {
+export interface RewardFileFunction {
   readonly name: string;
   readonly isAsync: boolean;
   /** Behind its colon. */
-  readonly body: readonly Token[];
+  readonly body: readonly PythonToken[];
 }
 
 /** Functions at the top of a file. */
-export function functionsOf(source: string): PythonFunction[] {
+export function functionsOf(source: string): RewardFileFunction[] {
   const tokens = tokensOf(source);
   return tokens.flatMap((token, i) => {
     if (token.kind !== "line" || token.indent !== 0) return [];
@@ -33,12 +33,12 @@ export function namesOf(source: string): ReadonlySet<string> {
   return found;
 }
 
-function lineFrom(tokens: readonly Token[], start: number): readonly Token[] {
+function lineFrom(tokens: readonly PythonToken[], start: number): readonly PythonToken[] {
   const end = tokens.findIndex((token, i) => i >= start && token.kind === "line");
   return tokens.slice(start, end < 0 ? undefined : end);
 }
 
-function bodyFrom(tokens: readonly Token[], start: number): readonly Token[] {
+function bodyFrom(tokens: readonly PythonToken[], start: number): readonly PythonToken[] {
   const end = tokens.findIndex((token, i) => i >= start && token.kind === "line" && token.indent === 0);
   return tokens.slice(start, end < 0 ? undefined : end);
 }
@@ -59,7 +59,7 @@ export function returnedKeys(source: string, name: string): readonly string[] | 
   return first.filter((key) => others.every((keys) => keys.includes(key)));
 }
 
-function returned(body: readonly Token[], at: number): readonly string[] | undefined {
+function returned(body: readonly PythonToken[], at: number): readonly string[] | undefined {
   const [first, second] = [body[at], body[at + 1]];
   if (first?.text === "{" && first.kind === "operator") return literalKeys(body, at);
   const number = first?.kind === "number" || (first?.text === "-" && second?.kind === "number");
@@ -67,7 +67,7 @@ function returned(body: readonly Token[], at: number): readonly string[] | undef
   return number || converted ? [] : undefined;
 }
 
-function literalKeys(body: readonly Token[], at: number): readonly string[] | undefined {
+function literalKeys(body: readonly PythonToken[], at: number): readonly string[] | undefined {
   const keys: string[] = [];
   for (let [i, depth] = [at, 0]; i < body.length; i++) {
     const { kind, text } = body[i]!;

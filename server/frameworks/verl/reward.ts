@@ -1,5 +1,5 @@
 /** Whose reward a configuration trains on: a function of the person's own, or verl's by `data_source`. */
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 import { placeOfFile, textOfFile } from "./files.ts";
 
 export interface RewardFunction {
@@ -12,7 +12,7 @@ export interface RewardFunction {
 }
 
 /** The section moved below `reward` in 0.7.1; the old one has been read by nothing since 0.9. */
-export function rewardFunction(model: ForeignModel): RewardFunction | undefined {
+export function rewardFunction(model: FrameworkModel): RewardFunction | undefined {
   const sections = [
     ...(model.since("0.7.1") ? ["reward.custom_reward_function"] : []),
     ...(model.since("0.9.0") ? [] : ["custom_reward_function"]),
@@ -32,7 +32,7 @@ export function rewardFunction(model: ForeignModel): RewardFunction | undefined 
 }
 
 /** The key that names the reward manager in this release. */
-export const managerKey = (model: ForeignModel): string =>
+export const managerKey = (model: FrameworkModel): string =>
   model.since("0.7.1") && (model.since("0.9.0") || model.written("reward_model.reward_manager") === undefined)
     ? "reward.reward_manager.name"
     : "reward_model.reward_manager";

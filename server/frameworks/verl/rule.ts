@@ -1,7 +1,7 @@
 /** What the rules of verl share: whom they judge, and how they say what they found. */
 import type { Fix, Severity } from "../../config/check/diagnostic.ts";
 import { isVerlTrainer } from "../readers/recognise.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../rule.ts";
 
 export const actor = "actor_rollout_ref.actor";
 export const rollout = "actor_rollout_ref.rollout";
@@ -19,11 +19,11 @@ export interface VerlRule {
   readonly since?: string;
   /** The first release that it holds for no more. */
   readonly before?: string;
-  check(model: ForeignModel): readonly ForeignFinding[];
+  check(model: FrameworkModel): readonly FrameworkDiagnostic[];
 }
 
 /** A rule of verl's own trainer: programs that build on it (`recipe.…`, the asynchronous ones) have others. */
-export const verlRule = ({ since = "0", before, severity = "error", ...rule }: VerlRule): ForeignRule => ({
+export const verlRule = ({ since = "0", before, severity = "error", ...rule }: VerlRule): FrameworkRule => ({
   framework: "verl",
   severity,
   id: rule.id,
@@ -37,54 +37,63 @@ export const verlRule = ({ since = "0", before, severity = "error", ...rule }: V
       : [],
 });
 
-export interface Remarks {
+export interface DiagnosticExtras {
   readonly fixes?: readonly (Fix | undefined)[];
   readonly severity?: Severity | undefined;
 }
 
 /** A finding at the first of these keys that the file writes; none where it writes none: then nobody here can mend it. */
 export function found(
-  model: ForeignModel,
+  model: FrameworkModel,
   keys: readonly string[],
   message: string,
-  { fixes = [], severity }: Remarks = {},
-): ForeignFinding[] {
+  { fixes = [], severity }: DiagnosticExtras = {},
+): FrameworkDiagnostic[] {
   const written = [...new Set(keys)].flatMap((key) => model.written(key) ?? []);
   const [at, ...related] = written.filter(({ sign }) => sign !== "~");
   if (at === undefined) return [];
-  return [{ message, at, related, fixes: kept(fixes), ...(severity === undefined ? {} : { severity }) }];
+  return [
+    { message, at, related, fixes: preferringFirst(fixes), ...(severity === undefined ? {} : { severity }) },
+  ];
 }
 
 /** A finding about what is not there. Only a command that starts verl says all that will hold: a file may be completed by one. */
 export function lacking(
-  model: ForeignModel,
+  model: FrameworkModel,
   message: string,
-  { fixes = [], severity }: Remarks = {},
-): ForeignFinding[] {
+  { fixes = [], severity }: DiagnosticExtras = {},
+): FrameworkDiagnostic[] {
   if (!isWholeLaunch(model)) return [];
-  return [{ message, at: undefined, fixes: kept(fixes), ...(severity === undefined ? {} : { severity }) }];
+  return [
+    {
+      message,
+      at: undefined,
+      fixes: preferringFirst(fixes),
+      ...(severity === undefined ? {} : { severity }),
+    },
+  ];
 }
 
-const isWholeLaunch = ({ document: { form, program, incomplete } }: ForeignModel): boolean =>
+const isWholeLaunch = ({ document: { form, program, incomplete } }: FrameworkModel): boolean =>
   form === "script" && program !== undefined && !incomplete;
 
-const kept = (fixes: readonly (Fix | undefined)[]): Fix[] => {
+const preferringFirst = (fixes: readonly (Fix | undefined)[]): Fix[] => {
   const all = fixes.filter((fix) => fix !== undefined);
   // Of several ways out only the first is for mending everything at once.
   return all.map((fix, i) => (i === 0 ? fix : { ...fix, preferred: false }));
 };
 
 /** Whole and above zero: all that arithmetic is done with. What is none is told of by its type. */
-export function size(model: ForeignModel, key: string): number | undefined {
+export function size(model: FrameworkModel, key: string): number | undefined {
   const value = model.number(key);
   return value !== undefined && Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
 /** Whether modules of the person's own are imported, which may register names. */
-export const namesPlugIn = ({ document }: ForeignModel): boolean =>
+export const namesPlugIn = ({ document }: FrameworkModel): boolean =>
   /VERL_USE_EXTERNAL_MODULES|external_lib/.test(document.text);
 
-export const isNull = (model: ForeignModel, key: string): boolean => model.value(key) === null;
+export const isNull = (model: FrameworkModel, key: string): boolean => model.value(key) === null;
 
 /** What holds, with whose name: `rollout.n` 8. */
 export const shown = (key: string, value: unknown): string => `\`${shortName(key)}\` ${String(value)}`;

@@ -1,9 +1,9 @@
 /** How verl spreads its work: GPUs, what a model is split over, how many share the data, whose workers and trainer. */
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 import { actor, shown, size } from "./rule.ts";
 
 /** A number with the settings that make it, and how. */
-export interface Count {
+export interface CountedBy {
   readonly count: number;
   /** `` `trainer.n_gpus_per_node` 8 × `trainer.nnodes` 2 `` */
   readonly how: string;
@@ -11,7 +11,7 @@ export interface Count {
 }
 
 /** With the result, where it is not there by itself: `` `a` 3 × `b` 2 = 6 ``. */
-export const equation = ({ how, count }: Count): string =>
+export const equation = ({ how, count }: CountedBy): string =>
   how.endsWith(` ${count}`) ? how : `${how} = ${count}`;
 
 const perNode = "trainer.n_gpus_per_node";
@@ -21,14 +21,14 @@ const nodes = "trainer.nnodes";
  * GPUs that train: `validate_config` of verl/utils/config.py. Only where the file says how many a node has: the default
  * of 8 is of verl's machines, and whoever starts the file elsewhere says otherwise there.
  */
-export function gpus(model: ForeignModel): Count | undefined {
+export function gpus(model: FrameworkModel): CountedBy | undefined {
   if (model.written(perNode) === undefined && !model.document.base.has(perNode)) return undefined;
   const [each, many] = [size(model, perNode), size(model, nodes)];
   return each === undefined || many === undefined ? undefined : product(model, [perNode, nodes]);
 }
 
 /** Undefined where a factor is unknown. */
-export function product(model: ForeignModel, keys: readonly string[]): Count | undefined {
+export function product(model: FrameworkModel, keys: readonly string[]): CountedBy | undefined {
   const factors = keys.map((key) => size(model, key));
   if (factors.some((factor) => factor === undefined)) return undefined;
   const named = keys.map((key, i) => ({ key, factor: factors[i] ?? 1 }));
@@ -43,13 +43,13 @@ export function product(model: ForeignModel, keys: readonly string[]): Count | u
 }
 
 /** Of one role: actor or critic. */
-export interface Engine {
+export interface TrainingEngine {
   readonly kind: "fsdp" | "megatron" | "veomni" | "other";
   /** Where its settings stand. */
   readonly section: string;
 }
 
-export function engineOf(model: ForeignModel, role = actor): Engine | undefined {
+export function engineOf(model: FrameworkModel, role = actor): TrainingEngine | undefined {
   const strategy = model.text(`${role}.strategy`);
   if (strategy === undefined) return undefined;
   const kind = /^fsdp2?$/.test(strategy)
@@ -61,7 +61,7 @@ export function engineOf(model: ForeignModel, role = actor): Engine | undefined 
 }
 
 /** GPUs that hold one sample's tokens together: Ulysses' sequence parallelism, or Megatron's context parallelism. */
-export function sequenceParallel(model: ForeignModel, role = actor): Count | undefined {
+export function sequenceParallel(model: FrameworkModel, role = actor): CountedBy | undefined {
   const engine = engineOf(model, role);
   switch (engine?.kind) {
     case "fsdp": {
@@ -83,7 +83,7 @@ export function sequenceParallel(model: ForeignModel, role = actor): Count | und
 }
 
 /** GPUs that hold one copy of the model and one share of the data. */
-export function modelParallel(model: ForeignModel, role = actor): Count | undefined {
+export function modelParallel(model: FrameworkModel, role = actor): CountedBy | undefined {
   const engine = engineOf(model, role);
   if (engine?.kind !== "megatron") return sequenceParallel(model, role);
   const names = ["tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"];
@@ -94,7 +94,7 @@ export function modelParallel(model: ForeignModel, role = actor): Count | undefi
 }
 
 /** Shares that a batch is cut into; undefined where unknown, or where the GPUs do not divide into whole ones. */
-export function dataParallel(model: ForeignModel, role = actor): Count | undefined {
+export function dataParallel(model: FrameworkModel, role = actor): CountedBy | undefined {
   const [all, each] = [gpus(model), modelParallel(model, role)];
   if (all === undefined || each === undefined || all.count % each.count !== 0) return undefined;
   if (
@@ -107,34 +107,35 @@ export function dataParallel(model: ForeignModel, role = actor): Count | undefin
 }
 
 /** Since 0.8 one implementation of the workers is left: verl/workers/engine_workers.py. */
-export const hasEngineWorkers = (model: ForeignModel): boolean => model.since("0.8.0");
+export const hasEngineWorkers = (model: FrameworkModel): boolean => model.since("0.8.0");
 
 /** Since 0.9 verl/trainer/ppo/v1 trains, unless the older trainer is asked for. */
-export const isV1 = (model: ForeignModel): boolean =>
+export const isV1 = (model: FrameworkModel): boolean =>
   model.since("0.9.0") && model.flag("trainer.use_v1") === true;
 
-export const trainerMode = (model: ForeignModel): string | undefined => model.text("trainer.v1.trainer_mode");
+export const trainerMode = (model: FrameworkModel): string | undefined =>
+  model.text("trainer.v1.trainer_mode");
 
 /** `need_reference_policy` of verl/trainer/ppo/utils.py. */
-export const usesReference = (model: ForeignModel): boolean =>
+export const usesReference = (model: FrameworkModel): boolean =>
   model.flag("algorithm.use_kl_in_reward") === true || model.flag(`${actor}.use_kl_loss`) === true;
 
 /** `need_critic` of verl/trainer/ppo/utils.py. */
-export function usesCritic(model: ForeignModel): boolean {
+export function usesCritic(model: FrameworkModel): boolean {
   const asked = model.value("critic.enable");
   if (typeof asked === "boolean") return asked;
   return model.text("algorithm.adv_estimator") === "gae";
 }
 
 /** Prompts of a step, and how often each is answered. */
-export interface Batch {
+export interface StepBatch {
   readonly prompts: number;
   readonly n: number;
 }
 export const trainBatch = "data.train_batch_size";
 export const groupSize = "actor_rollout_ref.rollout.n";
 
-export function batchOf(model: ForeignModel): Batch | undefined {
+export function batchOf(model: FrameworkModel): StepBatch | undefined {
   const [prompts, n] = [size(model, trainBatch), size(model, groupSize)];
   return prompts === undefined || n === undefined ? undefined : { prompts, n };
 }

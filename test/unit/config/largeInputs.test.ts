@@ -8,7 +8,7 @@ import { check } from "../../../server/cli/validate/check.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { foreignKind } from "../../../server/config/foreign.ts";
 import { readForeign } from "../../../server/frameworks/convert/read.ts";
-import { readForeignDocument } from "../../../server/frameworks/index.ts";
+import { readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { formatting } from "../../../server/language/format/index.ts";
 import { halfRead } from "../../../server/language/half/halfRead.ts";
 import { toJson } from "../../../server/config/text/node.ts";
@@ -106,7 +106,7 @@ describe("aliases that multiply", () => {
       told.value?.diagnostics.map(({ message }) => message).join() ?? "",
       /aliases stand for more/,
     );
-    assert.equal(readForeignDocument(file, text), undefined);
+    assert.equal(readFrameworkDocument(file, text), undefined);
     assert.equal(foreignKind(text), "verl");
     assert.throws(() => readForeign(file, text), /aliases stand for too many/);
     assert.ok(told.milliseconds < 1500, `${told.milliseconds} ms`);

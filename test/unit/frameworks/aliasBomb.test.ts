@@ -1,7 +1,7 @@
 /** A kilobyte of aliases that stand for millions of values, in another trainer's file: said once, followed never. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { checkForeign, readForeignDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 
 /** Ten levels of ten. */
 const bomb = Array.from({ length: 10 }, (_, level) =>
@@ -22,10 +22,10 @@ const files: readonly [framework: string, text: string][] = [
 for (const [framework, text] of files)
   it(`is told of a file of ${framework}, at the alias with which it is too much`, () => {
     const began = performance.now();
-    const document = readForeignDocument("bomb.yaml", text);
+    const document = readFrameworkDocument("bomb.yaml", text);
     assert.ok(document);
     assert.equal(document.framework, framework);
-    const [found, ...others] = checkForeign(document);
+    const [found, ...others] = checkFrameworkDocument(document);
     assert.deepEqual(others, []);
     assert.equal(found?.rule, "foreign-syntax");
     assert.equal(found.severity, "error");
@@ -35,5 +35,5 @@ for (const [framework, text] of files)
   });
 
 it("leaves a file alone that is none of theirs", () => {
-  assert.equal(readForeignDocument("bomb.yaml", `services: { web: 1 }\n${bomb}\n`), undefined);
+  assert.equal(readFrameworkDocument("bomb.yaml", `services: { web: 1 }\n${bomb}\n`), undefined);
 });

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { checkForeign, readForeignDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { compareVersions } from "../../../server/frameworks/version.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-checkout-"));
@@ -22,7 +22,7 @@ function checkout(name: string, files: Readonly<Record<string, string>>): string
 const launch =
   "python3 -m verl.trainer.main_ppo data.datagen.path=a.py actor_rollout_ref.rollout.name=vllm\n";
 const judged = (file: string, text = launch): [string, string] => {
-  const document = readForeignDocument(file, text, { environment: "" });
+  const document = readFrameworkDocument(file, text, { environment: "" });
   assert.ok(document);
   return [document.version.text, document.version.from];
 };
@@ -35,7 +35,7 @@ describe("a checkout of verl", () => {
 
   it("is what keys are judged by", () => {
     const found = (at: string): string[] =>
-      checkForeign(readForeignDocument(at, launch, { environment: "" })!).map(({ rule }) => rule);
+      checkFrameworkDocument(readFrameworkDocument(at, launch, { environment: "" })!).map(({ rule }) => rule);
     assert.ok(!found(file).includes("foreign-moved-key"));
     assert.ok(found("/nowhere/run.sh").includes("foreign-moved-key"));
   });

@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { checkForeign, geometryOf, Model, readForeignDocument } from "../../../server/frameworks/index.ts";
+import {
+  checkFrameworkDocument,
+  geometryOf,
+  Model,
+  readFrameworkDocument,
+} from "../../../server/frameworks/index.ts";
 
 const root = "test/fixtures/foreign";
 const files = (["verl", "trl", "openrlhf"] as const).map((framework) => ({
@@ -27,10 +32,10 @@ for (const { framework, names } of files)
     for (const name of names)
       it(name, () => {
         const text = readFileSync(join(root, framework, name), "utf8");
-        const document = readForeignDocument(`/nowhere/${name}`, text, { environment: "" });
+        const document = readFrameworkDocument(`/nowhere/${name}`, text, { environment: "" });
         assert.equal(document?.framework, framework);
         assert.ok(document.settings.length > 1);
-        const found = checkForeign(document).filter(({ severity }) => severity !== "info");
+        const found = checkFrameworkDocument(document).filter(({ severity }) => severity !== "info");
         assert.deepEqual(
           found.map(({ rule, message }) => `${rule}: ${message}`),
           expected[`${framework}/${name}`] ?? [],
@@ -51,8 +56,8 @@ describe("any text", () => {
             text.slice(0, end) + "\"'${((" + text.slice(end),
           ];
           for (const piece of pieces) {
-            const document = readForeignDocument(`/nowhere/${name}`, piece, { environment: "" });
-            if (document !== undefined) checkForeign(document);
+            const document = readFrameworkDocument(`/nowhere/${name}`, piece, { environment: "" });
+            if (document !== undefined) checkFrameworkDocument(document);
           }
         }
       }
@@ -60,10 +65,10 @@ describe("any text", () => {
 
   it("has its findings at places that it has", () => {
     const text = "python3 -m verl.trainer.main_ppo \\\r\n\ttrainer.nnodess=2 \\\r\n  data.trian_files=é $X";
-    const document = readForeignDocument("/nowhere/run.sh", text, { environment: "" });
+    const document = readFrameworkDocument("/nowhere/run.sh", text, { environment: "" });
     assert.ok(document);
     const lines = text.split("\n");
-    for (const { range } of checkForeign(document)) {
+    for (const { range } of checkFrameworkDocument(document)) {
       assert.ok(range.end.character <= (lines[range.end.line]?.length ?? -1));
       assert.ok(range.start.line <= range.end.line);
     }

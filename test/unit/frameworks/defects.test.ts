@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { foreignRules, keyRules } from "../../../server/frameworks/index.ts";
+import { frameworkRules, keyRules } from "../../../server/frameworks/index.ts";
 
 const folder = "bench/foreign";
 const place = /`([^`]+):(\d+)`/;
@@ -141,7 +141,7 @@ describe("defects of public examples", () => {
   });
 
   it("name rules that there are", () => {
-    const ids = new Set([...keyRules, ...foreignRules].map((rule) => rule.id));
+    const ids = new Set([...keyRules, ...frameworkRules].map((rule) => rule.id));
     for (const entry of entries) {
       const found = only(entry, "Found by `gradus validate`");
       const rule = /^`([^`]+)`/.exec(found)?.[1];

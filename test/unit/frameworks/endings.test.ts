@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { checkForeign, readForeignDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 
 const program = "python3 -m openrlhf.cli.train_ppo_ray";
 
@@ -18,11 +18,11 @@ const merged: readonly [what: string, text: string][] = [
 ];
 for (const [what, text] of merged)
   it(`reads YAML with ${what}`, () => {
-    const document = readForeignDocument("run.yaml", text);
-    assert.doesNotThrow(() => document && checkForeign(document));
+    const document = readFrameworkDocument("run.yaml", text);
+    assert.doesNotThrow(() => document && checkFrameworkDocument(document));
   });
 
 for (const [what, text] of texts)
   it(`reads a launch script with ${what}`, () => {
-    assert.equal(readForeignDocument("launch.sh", text)?.framework ?? "openrlhf", "openrlhf");
+    assert.equal(readFrameworkDocument("launch.sh", text)?.framework ?? "openrlhf", "openrlhf");
   });

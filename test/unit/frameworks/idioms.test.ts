@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { convert } from "../../../server/frameworks/convert/index.ts";
-import { checkForeign, readForeignDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { UserError } from "../../../shared/errors.ts";
 
 const folder = "test/fixtures/foreign/idioms";
@@ -34,8 +34,8 @@ const unknown = [
 ];
 
 /** Where no environment, requirement or script lies near. */
-const read = (name: string): ReturnType<typeof readForeignDocument> =>
-  readForeignDocument(`/nowhere/${name}`, readFileSync(join(folder, name), "utf8"), { environment: "" });
+const read = (name: string): ReturnType<typeof readFrameworkDocument> =>
+  readFrameworkDocument(`/nowhere/${name}`, readFileSync(join(folder, name), "utf8"), { environment: "" });
 
 describe("idioms of public examples", () => {
   for (const [name, [framework, ...found]] of Object.entries(verdicts))
@@ -44,14 +44,14 @@ describe("idioms of public examples", () => {
       assert.ok(document);
       assert.equal(document.framework, framework);
       assert.deepEqual(
-        checkForeign(document)
+        checkFrameworkDocument(document)
           .filter(({ severity, rule }) => severity !== "info" && rule.startsWith("foreign-"))
           .map(({ severity, rule, key }) => `${severity} ${rule} ${key}`),
         found,
       );
       if (found.length === 0)
         assert.deepEqual(
-          checkForeign(document).filter(({ severity }) => severity === "error"),
+          checkFrameworkDocument(document).filter(({ severity }) => severity === "error"),
           [],
         );
     });

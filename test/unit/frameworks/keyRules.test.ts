@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { rulePageFile } from "../../../server/config/text/rulePages.ts";
-import { keyRules } from "../../../server/frameworks/check/finding.ts";
+import { keyRules } from "../../../server/frameworks/check/keyRules.ts";
 import { annotated, diagnosed, withoutMarkers } from "../../support/foreignFixture.ts";
 
 const folder = "test/fixtures/foreign/rules/keys";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { candidates, judge } from "../../../bench/foreign/judge.ts";
 import { isFile, parseLedger, withProofs, type Line } from "../../../bench/foreign/ledger.ts";
-import { keyRules, foreignRules } from "../../../server/frameworks/index.ts";
+import { keyRules, frameworkRules } from "../../../server/frameworks/index.ts";
 
 const file = "bench/foreign/ledger.jsonl";
 const lines = parseLedger(readFileSync(file, "utf8"));
@@ -35,7 +35,7 @@ describe("the ledger", () => {
   });
 
   it("names rules that exist, and each file once", () => {
-    const ids = new Set([...keyRules, ...foreignRules].map(({ id }) => id));
+    const ids = new Set([...keyRules, ...frameworkRules].map(({ id }) => id));
     for (const { errors, warnings } of files)
       for (const rule of [...errors.map((error) => error.rule), ...Object.keys(warnings)])
         assert.ok(ids.has(rule), rule);

@@ -1,11 +1,11 @@
 /** What looks wrong and is taken: lists whose length only a run knows, names that nothing reads. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkForeign } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { briefly, isForeign, read } from "./support.ts";
 
 const heard = (name: string, text: string): string[] =>
-  checkForeign(read(name, text))
+  checkFrameworkDocument(read(name, text))
     .filter(({ severity }) => severity !== "info")
     .map(({ severity, rule }) => `${severity} ${rule}`);
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { geometryOf, Model, readForeignDocument } from "../../../server/frameworks/index.ts";
+import { geometryOf, Model, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { briefly, check, isForeign, mended, read } from "./support.ts";
 
 const tree = (name: string, text: string): string | undefined => read(name, text).tree;
@@ -46,7 +46,7 @@ describe("TRL's trainers", () => {
       const launch =
         "accelerate launch src/train_grpo.py --num_generations 8 --reward_weights 1 --beta 0 --loss_type grpo\n";
       const frameworkOf = (): string | undefined =>
-        readForeignDocument(join(folder, "scripts/run.sh"), launch, { environment: "" })?.framework;
+        readFrameworkDocument(join(folder, "scripts/run.sh"), launch, { environment: "" })?.framework;
       assert.equal(frameworkOf(), "trl");
       mkdirSync(join(folder, "src"));
       writeFileSync(join(folder, "src/train_grpo.py"), "from lab import GRPOTrainer\n");

@@ -2,29 +2,29 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-  checkForeign,
+  checkFrameworkDocument,
   foreignHover,
   judgedBy,
-  readForeignDocument,
+  readFrameworkDocument,
   releaseText,
 } from "../../../server/frameworks/index.ts";
 import { scheduleText } from "../../../server/frameworks/facts/scheduleWords.ts";
 import { tableOf } from "../../../server/frameworks/tables/load.ts";
 
-const document = (release: string, more: string): NonNullable<ReturnType<typeof readForeignDocument>> => {
+const document = (release: string, more: string): NonNullable<ReturnType<typeof readFrameworkDocument>> => {
   const text = `# trl==${release}\nfrom trl import GRPOConfig\n\nargs = GRPOConfig(\n    output_dir="out",\n    lr_scheduler_type="cosine",\n${more})\n`;
-  const found = readForeignDocument("/nowhere/train.py", text, {});
+  const found = readFrameworkDocument("/nowhere/train.py", text, {});
   assert.ok(found);
   return found;
 };
 const rules = (release: string, more: string): string[] =>
-  checkForeign(document(release, more)).map(({ rule }) => rule);
+  checkFrameworkDocument(document(release, more)).map(({ rule }) => rule);
 
 describe("a release between two tables", () => {
   const wrong = "    num_generation=8,\n";
 
   it("is told of once, beside what was found", () => {
-    const found = checkForeign(document("0.22.1", wrong));
+    const found = checkFrameworkDocument(document("0.22.1", wrong));
     const told = found.filter(({ rule }) => rule === "foreign-release");
     assert.equal(told.length, 1);
     assert.equal(told[0]?.severity, "info");
@@ -43,7 +43,7 @@ describe("a release between two tables", () => {
 
   it("is not named by the tag of an image", () => {
     const version = (comment: string): string | undefined =>
-      readForeignDocument(
+      readFrameworkDocument(
         "/nowhere/run.sh",
         `# ${comment}\npython3 -m verl.trainer.main_ppo data.train_batch_size=8\n`,
         {
@@ -64,7 +64,7 @@ describe("a release between two tables", () => {
 
 describe("a release that came after the tables", () => {
   const found = (release: string, more: string): string[] =>
-    checkForeign(document(release, more))
+    checkFrameworkDocument(document(release, more))
       .filter(({ rule }) => rule !== "foreign-release")
       .map(({ severity, message }) => `${severity}: ${message}`);
   const newest = tableOf("trl").versions.at(-1) ?? "";

@@ -1,7 +1,7 @@
 /** The small reading of the shell that launch scripts need. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { whole } from "../../../server/frameworks/shell/arithmetic.ts";
+import { integerOf } from "../../../server/frameworks/shell/arithmetic.ts";
 import { readScript } from "../../../server/frameworks/shell/script.ts";
 
 /** Of every command, its words. */
@@ -35,8 +35,8 @@ describe("a launch script", () => {
 
   it("computes whole numbers", () => {
     assert.deepEqual(words("A=3\nrun a=$((A * (2 + 1024) - 1)) b=$(( 7 / 2 ))"), ["run", "a=3077", "b=3"]);
-    assert.equal(whole("2 ** 3 ** 2 % 100"), 12);
-    assert.equal(whole("1 + x"), undefined);
+    assert.equal(integerOf("2 ** 3 ** 2 % 100"), 12);
+    assert.equal(integerOf("1 + x"), undefined);
     assert.deepEqual(words("run a=$(nproc)"), ["run", "a=$(nproc)"]);
   });
 

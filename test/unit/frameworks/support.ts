@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Range } from "../../../server/lib/lines.ts";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import {
-  checkForeign,
-  readForeignDocument,
+  checkFrameworkDocument,
+  readFrameworkDocument,
   type ForeignDocument,
   type Setting,
 } from "../../../server/frameworks/index.ts";
@@ -15,17 +15,17 @@ import {
 const nowhere = join(tmpdir(), "gradus-foreign-nowhere");
 
 export function read(name: string, text: string): ForeignDocument {
-  const document = readForeignDocument(join(nowhere, name), text, { environment: "" });
+  const document = readFrameworkDocument(join(nowhere, name), text, { environment: "" });
   assert.ok(document, `${name} is not recognised`);
   return document;
 }
 
 export const isForeign = (name: string, text: string): boolean =>
-  readForeignDocument(join(nowhere, name), text, { environment: "" }) !== undefined;
+  readFrameworkDocument(join(nowhere, name), text, { environment: "" }) !== undefined;
 
 /** What is wrong with keys and values by themselves: the frameworks' own rules have tests of their own. */
 export const check = (name: string, text: string): readonly Diagnostic[] =>
-  checkForeign(read(name, text)).filter(({ rule }) => rule.startsWith("foreign-"));
+  checkFrameworkDocument(read(name, text)).filter(({ rule }) => rule.startsWith("foreign-"));
 
 /** What stands at a range. */
 export function textAt(text: string, { start, end }: Range): string {

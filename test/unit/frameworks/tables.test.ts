@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { checkForeign, Model, readForeignDocument } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, Model, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { historyOf, keyTable, tableOf } from "../../../server/frameworks/tables/load.ts";
 import { tabulated } from "../../../server/frameworks/tables/table.ts";
 import { read } from "./support.ts";
@@ -110,10 +110,12 @@ describe("the release that a file is judged by", () => {
       'class GRPOConfig(TrainingArguments):\n    beta: float = field(default=0.5, metadata={"help": "x"})\n    brand_new: int | None = None\n    num_generations: int = 4\n    reward_weights: list[float] | None = None\n',
     );
     const file = join(folder, "conf/grpo.yaml");
-    const document = readForeignDocument(file, `${text}brand_new: 3\nloss_type: grpo\n`, { environment: "" });
+    const document = readFrameworkDocument(file, `${text}brand_new: 3\nloss_type: grpo\n`, {
+      environment: "",
+    });
     assert.ok(document);
     assert.deepEqual([document.version.text, document.version.from], ["1.99.0", "installed"]);
-    const found = checkForeign(document).map(({ message }) => message);
+    const found = checkFrameworkDocument(document).map(({ message }) => message);
     assert.equal(found.length, 1);
     assert.match(found[0] ?? "", /TRL 1\.99\.0 has no `loss_type`/);
   });
@@ -121,7 +123,7 @@ describe("the release that a file is judged by", () => {
   it("is that of the requirements", () => {
     const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-"));
     writeFileSync(join(folder, "requirements.txt"), "torch\ntrl[vllm]==0.24.0\n");
-    const document = readForeignDocument(join(folder, "a.yaml"), text, { environment: "" });
+    const document = readFrameworkDocument(join(folder, "a.yaml"), text, { environment: "" });
     assert.deepEqual(document?.version, { text: "0.24.0", from: "file", table: "0.24.0" });
   });
 });
@@ -145,7 +147,7 @@ describe("the model", () => {
   it("has what other files of the workspace set in between", () => {
     const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-"));
     writeFileSync(join(folder, "base.yaml"), "num_generations: 4\nbeta: 0.2\nreward_funcs: [a.b]\n");
-    const script = readForeignDocument(join(folder, "run.sh"), "trl grpo --config base.yaml --beta 0.3\n", {
+    const script = readFrameworkDocument(join(folder, "run.sh"), "trl grpo --config base.yaml --beta 0.3\n", {
       environment: "",
     });
     assert.ok(script);

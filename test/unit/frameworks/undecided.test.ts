@@ -1,7 +1,7 @@
 /** Branches of a script whose tests ask the machine: what stands in them is not taken for unset. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkForeign, Model } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, Model } from "../../../server/frameworks/index.ts";
 import { briefly, read } from "./support.ts";
 
 const launch = (branches: string): string => `DEVICE=\${DEVICE:-$(which nvidia-smi && echo gpu || echo npu)}
@@ -14,7 +14,8 @@ python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.name=vllm \\
 const inBranch = `if [ "$DEVICE" = npu ]; then
   EXTRA+=(actor_rollout_ref.rollout.data_parallel_size=8)
 fi`;
-const rules = (text: string): string[] => checkForeign(read("run.sh", text)).map(({ rule }) => rule);
+const rules = (text: string): string[] =>
+  checkFrameworkDocument(read("run.sh", text)).map(({ rule }) => rule);
 
 describe("a branch that a command decides", () => {
   it("leaves what it sets unknown", () => {

@@ -13,8 +13,8 @@ import { listPresets } from "../../../server/config/presets.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { structural } from "../../../server/rules/structural.ts";
-import { keyRules } from "../../../server/frameworks/check/finding.ts";
-import { foreignRules } from "../../../server/frameworks/index.ts";
+import { keyRules } from "../../../server/frameworks/check/keyRules.ts";
+import { frameworkRules } from "../../../server/frameworks/index.ts";
 import { methods } from "../../../server/methods/index.ts";
 import { assertFrozen, missing, schemaLines } from "../../support/frozen.ts";
 
@@ -53,7 +53,7 @@ test("presets, metrics and rules", () => {
   );
   assertFrozen(
     "rules",
-    [...rules, ...structural, ...keyRules, ...foreignRules].map(({ id }) => id),
+    [...rules, ...structural, ...keyRules, ...frameworkRules].map(({ id }) => id),
   );
 });
 

@@ -1,5 +1,5 @@
-import type { ForeignFinding } from "../../rule.ts";
-import { gpusOf, hasCritic, shownGpus, spoken, totalOf, type Group } from "../cluster.ts";
+import type { FrameworkDiagnostic } from "../../rule.ts";
+import { gpusOf, hasCritic, gpusText, groupNames, totalOf, type ModelGroup } from "../cluster.ts";
 import type { Flags } from "../flags.ts";
 import { changes } from "../../multiples.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
@@ -24,7 +24,7 @@ export const colocation = openrlhfRule({
   },
 });
 
-function engines(flags: Flags): ForeignFinding[] {
+function engines(flags: Flags): FrameworkDiagnostic[] {
   const [count, size] = [flags.number("vllm.num_engines"), flags.number("vllm.tensor_parallel_size")];
   const gpus = gpusOf(flags, "actor");
   if (
@@ -44,7 +44,7 @@ function engines(flags: Flags): ForeignFinding[] {
     "actor.num_nodes",
     "train.colocate_all",
   );
-  const message = `With \`${flags.name("train.colocate_all")}\` vLLM and the actor share GPUs: ${count} engines × ${size} = ${count * size} GPUs do not match the actor's ${shownGpus(gpus)}.`;
+  const message = `With \`${flags.name("train.colocate_all")}\` vLLM and the actor share GPUs: ${count} engines × ${size} = ${count * size} GPUs do not match the actor's ${gpusText(gpus)}.`;
   const fixes =
     total % size === 0
       ? changes(flags.written("vllm.num_engines"), [total / size], (value) => `${value} × ${size} = ${total}`)
@@ -52,7 +52,7 @@ function engines(flags: Flags): ForeignFinding[] {
   return [{ message, ...place, fixes }];
 }
 
-function pair(flags: Flags, one: Group, other: Group, cause: string): ForeignFinding[] {
+function pair(flags: Flags, one: ModelGroup, other: ModelGroup, cause: string): FrameworkDiagnostic[] {
   const [first, second] = [gpusOf(flags, one), gpusOf(flags, other)];
   if (first === undefined || second === undefined) return [];
   if (first.nodes === second.nodes && first.each === second.each) return [];
@@ -63,7 +63,7 @@ function pair(flags: Flags, one: Group, other: Group, cause: string): ForeignFin
     `${one}.num_nodes`,
     cause,
   );
-  const message = `With \`${flags.name(cause)}\` the ${spoken[one]} and the ${spoken[other]} share GPUs, so they need the same nodes and GPUs, not ${shownOf(first)} and ${shownOf(second)}.`;
+  const message = `With \`${flags.name(cause)}\` the ${groupNames[one]} and the ${groupNames[other]} share GPUs, so they need the same nodes and GPUs, not ${shownOf(first)} and ${shownOf(second)}.`;
   const fixes = [
     ...(first.nodes === second.nodes ? [] : changes(flags.written(`${other}.num_nodes`), [first.nodes])),
     ...(first.each === second.each ? [] : changes(flags.written(`${other}.num_gpus_per_node`), [first.each])),

@@ -1,5 +1,5 @@
 import { openrlhfRule } from "../openrlhfRule.ts";
-import { paidOutside } from "../cluster.ts";
+import { scoredOutside } from "../cluster.ts";
 
 export const evaluationReward = openrlhfRule({
   id: "openrlhf-evaluation-reward",
@@ -11,7 +11,7 @@ export const evaluationReward = openrlhfRule({
     if (
       at === undefined ||
       flags.lacks("eval.dataset") ||
-      paidOutside(flags) !== false ||
+      scoredOutside(flags) !== false ||
       !flags.model.since("0.11.0")
     )
       return [];

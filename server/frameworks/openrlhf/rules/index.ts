@@ -1,5 +1,5 @@
 /** OpenRLHF's rules, in the order in which it would meet them. */
-import type { ForeignRule } from "../../rule.ts";
+import type { FrameworkRule } from "../../rule.ts";
 import { agentFile, rewardFile } from "./agentFile.ts";
 import { asynchronous } from "./asynchronous.ts";
 import { colocation } from "./colocation.ts";
@@ -29,7 +29,7 @@ import { trainBatch } from "./batch/trainBatch.ts";
 import { trainRemainder } from "./batch/trainRemainder.ts";
 import { visionModel } from "./visionModel.ts";
 
-export const openrlhfRules: readonly ForeignRule[] = [
+export const openrlhfRules: readonly FrameworkRule[] = [
   ...[noReward, groupSize, visionModel, inputTemplate, packing, noEngine, asynchronous],
   ...[evaluationReward, klEstimator, dynamicFiltering, sampleBatches, colocation],
   ...[

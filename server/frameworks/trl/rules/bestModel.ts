@@ -1,6 +1,6 @@
 import { changeTo } from "../../fix.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { everyTrainer } from "../trainers.ts";
 
 const keys = [
@@ -12,7 +12,7 @@ const keys = [
 ] as const;
 
 /** What is saved is then what was evaluated. */
-function apart(model: ForeignModel, saves: string, evaluates: string): ForeignFinding[] {
+function differentStrategies(model: FrameworkModel, saves: string, evaluates: string): FrameworkDiagnostic[] {
   const at = model.written("eval_strategy");
   const fix = at === undefined || saves === "no" ? undefined : changeTo(at, saves);
   const message = `\`load_best_model_at_end\` needs an evaluation of each checkpoint, but \`save_strategy\` is \`${saves}\` and \`eval_strategy\` is \`${evaluates}\`: set both to the same, or \`save_strategy: best\`.`;
@@ -25,7 +25,7 @@ function apart(model: ForeignModel, saves: string, evaluates: string): ForeignFi
   ];
 }
 
-function uneven(model: ForeignModel): ForeignFinding[] {
+function differentSteps(model: FrameworkModel): FrameworkDiagnostic[] {
   const [save, written] = [model.number("save_steps"), model.value("eval_steps")];
   const evaluation =
     written === null || written === 0 ? model.number("logging_steps") : model.number("eval_steps");
@@ -42,7 +42,7 @@ function uneven(model: ForeignModel): ForeignFinding[] {
   return [{ message, ...placed(model, "save_steps", "eval_steps", "load_best_model_at_end") }];
 }
 
-export const bestModel: ForeignRule = {
+export const bestModel: FrameworkRule = {
   id: "trl-best-model",
   framework: "trl",
   trees: everyTrainer,
@@ -54,7 +54,7 @@ export const bestModel: ForeignRule = {
     const known = keys.every((key) => model.value(key) !== undefined);
     if (model.flag("load_best_model_at_end") !== true || !known) return [];
     if (saves === undefined || evaluates === undefined || saves === "best") return [];
-    if (saves !== evaluates) return apart(model, saves, evaluates);
-    return saves === "steps" ? uneven(model) : [];
+    if (saves !== evaluates) return differentStrategies(model, saves, evaluates);
+    return saves === "steps" ? differentSteps(model) : [];
   },
 };

@@ -1,7 +1,7 @@
 import { changeTo } from "../../fix.ts";
-import type { ForeignRule } from "../../rule.ts";
+import type { FrameworkRule } from "../../rule.ts";
 
-export const completionsHub: ForeignRule = {
+export const completionsHub: FrameworkRule = {
   id: "trl-completions-hub",
   framework: "trl",
   severity: "error",

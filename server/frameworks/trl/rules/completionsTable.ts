@@ -1,8 +1,8 @@
-import type { ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { rewarded } from "../trainers.ts";
 
-export const completionsTable: ForeignRule = {
+export const completionsTable: FrameworkRule = {
   id: "trl-completions-table",
   framework: "trl",
   trees: rewarded,

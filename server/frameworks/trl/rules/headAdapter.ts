@@ -1,9 +1,9 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { adapterOf, adaptsHead } from "../adapters.ts";
 import { trainerOf } from "../python.ts";
 
-export const headAdapter: ForeignRule = {
+export const headAdapter: FrameworkRule = {
   id: "trl-head-adapter",
   framework: "trl",
   severity: "error",
@@ -25,7 +25,7 @@ export const headAdapter: ForeignRule = {
   },
 };
 
-function finding(model: ForeignModel, reason: string): ForeignFinding {
+function finding(model: FrameworkModel, reason: string): FrameworkDiagnostic {
   const message = `The adapter covers \`lm_head\`, and TRL ${reason}: remove \`lm_head\` from its target modules.`;
   const trainer = trainerOf(model);
   const place = placed(model, "lora_target_modules", "cast_lm_head_to_fp32");

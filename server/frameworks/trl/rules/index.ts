@@ -1,5 +1,5 @@
 /** TRL's rules, in the order in which it would meet them. */
-import type { ForeignRule } from "../../rule.ts";
+import type { FrameworkRule } from "../../rule.ts";
 import { bestModel } from "./bestModel.ts";
 import { paddingFree } from "./paddingFree.ts";
 import { preferenceLoss } from "./loss/preferenceLoss.ts";
@@ -47,7 +47,7 @@ import { unread } from "./unread.ts";
 import { vespoMode } from "./loss/vespoMode.ts";
 import { vllmProcesses } from "./vllmProcesses.ts";
 
-export const trlRules: readonly ForeignRule[] = [
+export const trlRules: readonly FrameworkRule[] = [
   ...[precision, sequenceParallel, completionsHub, batchSearch],
   ...[generationBatch, emptyBatch, batchSlices, evaluationBatch, groupBatch, groupSize, importanceBounds],
   ...[

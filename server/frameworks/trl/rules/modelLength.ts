@@ -1,7 +1,7 @@
-import type { ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 
-export const modelLength: ForeignRule = {
+export const modelLength: FrameworkRule = {
   id: "trl-model-length",
   framework: "trl",
   severity: "warning",

@@ -1,10 +1,10 @@
 import { compareVersions, installedVersion } from "../../version.ts";
 import type { Setting } from "../../document.ts";
-import type { ForeignModel, ForeignRule } from "../../rule.ts";
+import type { FrameworkModel, FrameworkRule } from "../../rule.ts";
 import { trainerOf } from "../python.ts";
 import { everyTrainer } from "../trainers.ts";
 
-export const newerTransformers: ForeignRule = {
+export const newerTransformers: FrameworkRule = {
   id: "trl-transformers",
   framework: "trl",
   trees: everyTrainer,
@@ -24,12 +24,12 @@ export const newerTransformers: ForeignRule = {
   },
 };
 
-interface Need {
+interface LeastTransformers {
   readonly at: Setting;
   readonly least: string;
 }
 
-function needs(model: ForeignModel): Need[] {
+function needs(model: FrameworkModel): LeastTransformers[] {
   const trainer = trainerOf(model);
   const flag =
     model.flag("use_transformers_continuous_batching") === true

@@ -1,9 +1,9 @@
 import { changeTo } from "../../fix.ts";
-import type { ForeignRule } from "../../rule.ts";
+import type { FrameworkRule } from "../../rule.ts";
 import { refusedByTrainer } from "../python.ts";
-import { placed } from "../../written.ts";
+import { placed } from "../../placed.ts";
 
-export const paddingFree: ForeignRule = {
+export const paddingFree: FrameworkRule = {
   id: "trl-padding-free",
   framework: "trl",
   trees: ["sft"],

@@ -1,9 +1,9 @@
 import { changeTo } from "../../fix.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { everyTrainer } from "../trainers.ts";
 
-export const precision: ForeignRule = {
+export const precision: FrameworkRule = {
   id: "trl-precision",
   framework: "trl",
   trees: everyTrainer,
@@ -13,7 +13,7 @@ export const precision: ForeignRule = {
   check: (model) => [...both(model, "fp16", "bf16"), ...both(model, "fp16_full_eval", "bf16_full_eval")],
 };
 
-function both(model: ForeignModel, first: string, second: string): ForeignFinding[] {
+function both(model: FrameworkModel, first: string, second: string): FrameworkDiagnostic[] {
   const [half, brain] = [model.flag(first), model.flag(second)];
   const { at, related } = placed(model, first, second);
   if (half !== true || brain !== true || at === undefined) return [];

@@ -1,8 +1,8 @@
-import type { ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { everyTrainer } from "../trainers.ts";
 
-export const prefetch: ForeignRule = {
+export const prefetch: FrameworkRule = {
   id: "trl-prefetch",
   framework: "trl",
   trees: everyTrainer,

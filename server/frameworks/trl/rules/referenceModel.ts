@@ -1,9 +1,9 @@
 import { changeTo } from "../../fix.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { adapterOf } from "../adapters.ts";
 
-export const referenceModel: ForeignRule = {
+export const referenceModel: FrameworkRule = {
   id: "trl-reference-model",
   framework: "trl",
   severity: "error",
@@ -11,11 +11,11 @@ export const referenceModel: ForeignRule = {
   why: "`sync_ref_model` regularly mixes the policy into the reference model. With `beta` 0, the default, there is no reference model; with an adapter the reference is the model with its adapter switched off. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses both since TRL 0.28; before, the first synchronisation failed.",
   check(model) {
     if (model.flag("sync_ref_model") !== true) return [];
-    return [...without(model), ...adapted(model)];
+    return [...withoutReference(model), ...adapted(model)];
   },
 };
 
-function without(model: ForeignModel): ForeignFinding[] {
+function withoutReference(model: FrameworkModel): FrameworkDiagnostic[] {
   if (model.number("beta") !== 0) return [];
   const { at, related } = placed(model, "sync_ref_model", "beta");
   const shown = model.written("beta") === undefined ? "0, its default" : "0";
@@ -25,7 +25,7 @@ function without(model: ForeignModel): ForeignFinding[] {
   return [{ message, at, related, fixes: off === undefined ? [] : [off] }];
 }
 
-function adapted(model: ForeignModel): ForeignFinding[] {
+function adapted(model: FrameworkModel): FrameworkDiagnostic[] {
   const adapter = adapterOf(model);
   if (adapter === undefined || model.number("beta") === 0) return [];
   const message =

@@ -1,19 +1,19 @@
-import type { ForeignModel, ForeignRule } from "../../rule.ts";
+import type { FrameworkModel, FrameworkRule } from "../../rule.ts";
 import { refusedByTrainer, trainerOf } from "../python.ts";
 import { evaluated } from "../../python/expression.ts";
-import { placed } from "../../written.ts";
+import { placed } from "../../placed.ts";
 
 /** Families without experts, by the names that their makers give them; `30B-A3B` has experts. */
 const dense =
   /(^|\/)(Qwen2(\.5)?(-Math|-Coder)?-\d+(\.\d+)?B|Qwen3-\d+(\.\d+)?B(?!-A\d)|(Meta-)?Llama-[23]|gemma-[23]-|SmolLM[23]?-|Mistral-7B)/i;
 
-function nameOf(model: ForeignModel): string | undefined {
+function nameOf(model: FrameworkModel): string | undefined {
   if (model.document.form !== "python") return model.text("model_name_or_path");
   const value = evaluated(trainerOf(model)?.get("model"));
   return typeof value === "string" ? value : undefined;
 }
 
-export const routerLoss: ForeignRule = {
+export const routerLoss: FrameworkRule = {
   id: "trl-router-loss",
   framework: "trl",
   trees: ["grpo", "rloo", "dpo", "kto"],

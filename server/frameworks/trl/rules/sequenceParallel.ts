@@ -1,8 +1,8 @@
 import type { Setting } from "../../document.ts";
-import type { ForeignModel, ForeignRule } from "../../rule.ts";
+import type { FrameworkModel, FrameworkRule } from "../../rule.ts";
 import { rewarded } from "../trainers.ts";
 
-export const sequenceParallel: ForeignRule = {
+export const sequenceParallel: FrameworkRule = {
   id: "trl-sequence-parallel",
   framework: "trl",
   trees: rewarded,
@@ -24,7 +24,7 @@ interface Wider {
 }
 
 /** `ParallelismConfig(cp_size=2)` in Python, `--parallelism_config_cp_size 2` for `accelerate launch`. */
-function wider(model: ForeignModel): Wider | undefined {
+function wider(model: FrameworkModel): Wider | undefined {
   const at = model.written("parallelism_config");
   const { form, text } = model.document;
   const [where, pattern] =

@@ -1,13 +1,13 @@
 import { nearest } from "../../../lib/suggest.ts";
 import type { Fix } from "../../../config/check/diagnostic.ts";
 import { hasTree } from "../../facts.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
 import { historyOf, keyTable, tableOf } from "../../tables/load.ts";
-import { trainerOf, type Trainer } from "../python.ts";
+import { trainerOf, type TrainerCall } from "../python.ts";
 import { everyTrainer, trainerOfTree } from "../trainers.ts";
 import { movesArgument } from "../unsloth.ts";
 
-export const trainerArgument: ForeignRule = {
+export const trainerArgument: FrameworkRule = {
   id: "trl-trainer-argument",
   framework: "trl",
   trees: everyTrainer,
@@ -26,20 +26,22 @@ export const trainerArgument: ForeignRule = {
       .map(({ name }) => name)
       .filter((name) => !taken.includes(name))
       .filter((name) => !movesArgument(model.document, name, model.fact(name)?.owner === "config"))
-      .map((name) => softened(model, finding(model, trainer, name, taken)));
+      .map((name) => softenedIfPatched(model, finding(model, trainer, name, taken)));
   },
 };
 
 /** Unsloth's trainers drop what they do not know. */
-const softened = ({ document: { patched } }: ForeignModel, found: ForeignFinding): ForeignFinding =>
-  patched === undefined ? found : { ...found, severity: "warning" };
+const softenedIfPatched = (
+  { document: { patched } }: FrameworkModel,
+  found: FrameworkDiagnostic,
+): FrameworkDiagnostic => (patched === undefined ? found : { ...found, severity: "warning" });
 
 function finding(
-  model: ForeignModel,
-  trainer: Trainer,
+  model: FrameworkModel,
+  trainer: TrainerCall,
   name: string,
   taken: readonly string[],
-): ForeignFinding {
+): FrameworkDiagnostic {
   const { version, tree } = model.document;
   const { trainer: title = "", config = "" } = trainerOfTree(tree) ?? {};
   const at = trainer.setting(name);

@@ -1,9 +1,9 @@
 import type { Severity } from "../../../config/check/diagnostic.ts";
 import type { Setting } from "../../document.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
 import { switches, type Switch } from "../switches.ts";
 
-export const unread: ForeignRule = {
+export const unread: FrameworkRule = {
   id: "trl-unread",
   framework: "trl",
   severity: "warning",
@@ -12,7 +12,7 @@ export const unread: ForeignRule = {
   check: (model) => switches.flatMap((one) => ofSwitch(model, one)),
 };
 
-function ofSwitch(model: ForeignModel, one: Switch): ForeignFinding[] {
+function ofSwitch(model: FrameworkModel, one: Switch): FrameworkDiagnostic[] {
   if (one.forms !== undefined && !one.forms.includes(model.document.form)) return [];
   const reason = one.off(model);
   if (reason === undefined) return [];
@@ -25,5 +25,5 @@ function ofSwitch(model: ForeignModel, one: Switch): ForeignFinding[] {
 }
 
 /** A default that is written out harms nobody. */
-const counts = (model: ForeignModel, { key, value }: Setting): boolean =>
+const counts = (model: FrameworkModel, { key, value }: Setting): boolean =>
   value !== null && value !== false && JSON.stringify(value) !== JSON.stringify(model.fact(key)?.default);

@@ -1,9 +1,9 @@
 import { changes, divisorsAround } from "../../multiples.ts";
-import type { ForeignRule } from "../../rule.ts";
-import { placed } from "../../written.ts";
+import type { FrameworkRule } from "../../rule.ts";
+import { placed } from "../../placed.ts";
 import { processesOf } from "../batch.ts";
 
-export const vllmProcesses: ForeignRule = {
+export const vllmProcesses: FrameworkRule = {
   id: "trl-vllm-processes",
   framework: "trl",
   severity: "error",

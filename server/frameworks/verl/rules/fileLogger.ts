@@ -1,4 +1,4 @@
-import { setTo } from "../mend.ts";
+import { setTo } from "../fixes.ts";
 import { found, verlRule } from "../rule.ts";
 
 const [logger, resume, every] = ["trainer.logger", "trainer.resume_mode", "trainer.save_freq"];

@@ -1,5 +1,5 @@
 /** Rules of verl: from what starts to what is trained on. */
-import type { ForeignRule } from "../../rule.ts";
+import type { FrameworkRule } from "../../rule.ts";
 import { contextLength } from "./data/contextLength.ts";
 import { criticOff } from "./loss/criticOff.ts";
 import { curriculumSampler } from "./data/curriculumSampler.ts";
@@ -52,7 +52,7 @@ import { staleness } from "./staleness.ts";
 import { tokenBudget } from "./batch/tokenBudget.ts";
 import { validationTemperature } from "./validationTemperature.ts";
 
-export const verlRules: readonly ForeignRule[] = [
+export const verlRules: readonly FrameworkRule[] = [
   rolloutEngine,
   rolloutMode,
   rolloutParallel,

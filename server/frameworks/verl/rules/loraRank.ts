@@ -1,4 +1,4 @@
-import { changed } from "../mend.ts";
+import { changed } from "../fixes.ts";
 import { found, policy, rollout, shortName, size, verlRule } from "../rule.ts";
 
 /** vLLM's `MaxLoRARanks`. */

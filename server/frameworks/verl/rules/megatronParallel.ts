@@ -1,5 +1,5 @@
 import { divisorsNear } from "../arithmetic.ts";
-import { changed } from "../mend.ts";
+import { changed } from "../fixes.ts";
 import { actor, found, verlRule } from "../rule.ts";
 import { engineOf, equation, gpus, modelParallel } from "../shape.ts";
 

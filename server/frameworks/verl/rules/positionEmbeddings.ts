@@ -1,15 +1,15 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { changed } from "../mend.ts";
+import { changed } from "../fixes.ts";
 import { found, policy, rollout, shortName, size, verlRule } from "../rule.ts";
 import { treeOnDisk } from "../../readers/base.ts";
 import { isObject } from "../../values.ts";
-import type { ForeignModel } from "../../rule.ts";
+import type { FrameworkModel } from "../../rule.ts";
 
 const [context, path] = [`${rollout}.max_model_len`, `${policy}.path`];
 
 /** `max_position_embeddings` of a model that lies on this machine. */
-function positions(model: ForeignModel): number | undefined {
+function positions(model: FrameworkModel): number | undefined {
   const folder = model.text(path);
   if (folder === undefined || !/^[~./\\]/.test(folder)) return undefined;
   const place = resolve(dirname(model.document.file), folder.replace(/^~(?=\/)/, homedir()));

@@ -1,5 +1,5 @@
 import { multiplesNear } from "../arithmetic.ts";
-import { changed } from "../mend.ts";
+import { changed } from "../fixes.ts";
 import { actor, found, size, verlRule } from "../rule.ts";
 import { dataParallel, isV1, trainBatch } from "../shape.ts";
 

@@ -1,4 +1,4 @@
-import { setTo } from "../mend.ts";
+import { setTo } from "../fixes.ts";
 import { actor, found, policy, shortName, size, verlRule } from "../rule.ts";
 import { engineOf } from "../shape.ts";
 

@@ -1,4 +1,4 @@
-import { setTo } from "../mend.ts";
+import { setTo } from "../fixes.ts";
 import { found, verlRule } from "../rule.ts";
 
 const [mode, path] = ["trainer.resume_mode", "trainer.resume_from_path"];

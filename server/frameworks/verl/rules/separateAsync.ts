@@ -1,7 +1,7 @@
-import { changed, setTo } from "../mend.ts";
+import { changed, setTo } from "../fixes.ts";
 import { actor, found, rollout, size, verlRule } from "../rule.ts";
 import { isV1, trainBatch, trainerMode } from "../shape.ts";
-import type { ForeignFinding, ForeignModel } from "../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
 
 const mode = "trainer.v1.trainer_mode";
 const section = "trainer.v1.separate_async";
@@ -13,7 +13,7 @@ const [sync, mini, nodes, perNode, backend] = [
   `${rollout}.checkpoint_engine.backend`,
 ];
 
-function batch(model: ForeignModel): ForeignFinding[] {
+function batch(model: FrameworkModel): FrameworkDiagnostic[] {
   const [prompts, steps, part] = [trainBatch, sync, mini].map((key) => size(model, key));
   if (prompts === undefined || steps === undefined || part === undefined || prompts === steps * part)
     return [];
@@ -30,7 +30,7 @@ function batch(model: ForeignModel): ForeignFinding[] {
   return found(model, [trainBatch, mini, sync, mode], message, { fixes });
 }
 
-function servers(model: ForeignModel): ForeignFinding[] {
+function servers(model: FrameworkModel): FrameworkDiagnostic[] {
   return [nodes, perNode].flatMap((key) => {
     const count = model.number(key);
     if (count === undefined || count > 0) return [];
@@ -45,7 +45,7 @@ function servers(model: ForeignModel): ForeignFinding[] {
   });
 }
 
-const weights = (model: ForeignModel): ForeignFinding[] =>
+const weights = (model: FrameworkModel): FrameworkDiagnostic[] =>
   model.text(backend) === "naive"
     ? found(
         model,
@@ -57,7 +57,7 @@ const weights = (model: ForeignModel): ForeignFinding[] =>
       )
     : [];
 
-function judge(model: ForeignModel): ForeignFinding[] {
+function judge(model: FrameworkModel): FrameworkDiagnostic[] {
   const [enable, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];
   if (model.flag(enable) !== true || model.flag(pool) !== false) return [];
   const message =
@@ -65,7 +65,7 @@ function judge(model: ForeignModel): ForeignFinding[] {
   return found(model, [pool, enable, mode], message, { fixes: [setTo(model, pool, true)] });
 }
 
-function switching(model: ForeignModel): ForeignFinding[] {
+function switching(model: FrameworkModel): FrameworkDiagnostic[] {
   const [change, split] = [`${section}.hybrid_rollout.enable_switch`, `${rollout}.disaggregation.enabled`];
   if (
     model.flag(change) !== true ||

@@ -1,8 +1,8 @@
 import { listed } from "../../../lib/suggest.ts";
-import { setTo } from "../mend.ts";
+import { setTo } from "../fixes.ts";
 import { found, size, verlRule } from "../rule.ts";
 import { isV1 } from "../shape.ts";
-import type { ForeignFinding, ForeignModel } from "../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
 
 const [threshold, strategy] = [
   "trainer.v1.sampler.max_off_policy_threshold",
@@ -10,7 +10,7 @@ const [threshold, strategy] = [
 ];
 const strategies = ["drop", "wait"];
 
-function bound(model: ForeignModel): ForeignFinding[] {
+function bound(model: FrameworkModel): FrameworkDiagnostic[] {
   const value = model.value(threshold);
   if (value === undefined || value === null || size(model, threshold) !== undefined) return [];
   if (!model.since("0.9.1") && typeof value !== "number") return [];
@@ -18,7 +18,7 @@ function bound(model: ForeignModel): ForeignFinding[] {
   return found(model, [threshold], message, { fixes: [setTo(model, threshold, 1)] });
 }
 
-function way(model: ForeignModel): ForeignFinding[] {
+function way(model: FrameworkModel): FrameworkDiagnostic[] {
   const name = model.text(strategy);
   if (name === undefined || strategies.includes(name)) return [];
   return found(

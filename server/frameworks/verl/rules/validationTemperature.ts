@@ -1,4 +1,4 @@
-import { setTo } from "../mend.ts";
+import { setTo } from "../fixes.ts";
 import { found, rollout, verlRule } from "../rule.ts";
 
 const [sampled, temperature] = [`${rollout}.val_kwargs.do_sample`, `${rollout}.temperature`];

@@ -1,13 +1,13 @@
 import { changes } from "../../../multiples.ts";
-import type { ForeignFinding } from "../../../rule.ts";
+import type { FrameworkDiagnostic } from "../../../rule.ts";
 import {
   actorsOf,
   hasCritic,
-  paidOutside,
+  scoredOutside,
   samplesOf,
-  spoken,
-  type Group,
-  type Rollout,
+  groupNames,
+  type ModelGroup,
+  type RolloutSize,
 } from "../../cluster.ts";
 import type { Flags } from "../../flags.ts";
 import { openrlhfRule } from "../../openrlhfRule.ts";
@@ -28,17 +28,17 @@ export const sampleBatches = openrlhfRule({
 });
 
 /** Groups that samples are sent to. */
-function groupsOf(flags: Flags): Group[] {
+function groupsOf(flags: Flags): ModelGroup[] {
   const dynamic = flags.on("train.dynamic_batch_enable");
-  const others: Group[] = [
+  const others: ModelGroup[] = [
     ...((flags.number("algo.kl.init_coef") ?? 0) > 0 ? ["ref" as const] : []),
     ...(hasCritic(flags) ? ["critic" as const] : []),
-    ...(paidOutside(flags) === false ? ["reward" as const] : []),
+    ...(scoredOutside(flags) === false ? ["reward" as const] : []),
   ];
   return dynamic ? ["actor"] : ["actor", ...others];
 }
 
-function finding(flags: Flags, group: Group, rollout: Rollout, micro: number): ForeignFinding {
+function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): FrameworkDiagnostic {
   const { prompts, answers, samples } = rollout;
   const actors = actorsOf(flags, group) ?? 1;
   const batches = Math.floor(samples / micro);
@@ -49,7 +49,7 @@ function finding(flags: Flags, group: Group, rollout: Rollout, micro: number): F
     `${group}.num_gpus_per_node`,
     `${group}.num_nodes`,
   );
-  const message = `${prompts} prompts × ${answers} responses = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${spoken[group]}. Each needs one.`;
+  const message = `${prompts} prompts × ${answers} responses = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${groupNames[group]}. Each needs one.`;
   const most = Math.floor(samples / actors);
   const needed = Math.ceil((actors * micro) / answers);
   const fixes = [

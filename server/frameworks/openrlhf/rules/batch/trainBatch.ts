@@ -1,6 +1,6 @@
 import { changes, lcm, multiplesAround } from "../../../multiples.ts";
-import type { ForeignFinding } from "../../../rule.ts";
-import { actorsOf, hasCritic, paidOutside, spoken, type Group } from "../../cluster.ts";
+import type { FrameworkDiagnostic } from "../../../rule.ts";
+import { actorsOf, hasCritic, scoredOutside, groupNames, type ModelGroup } from "../../cluster.ts";
 import type { Flags } from "../../flags.ts";
 import { openrlhfRule } from "../../openrlhfRule.ts";
 
@@ -21,27 +21,27 @@ export const trainBatch = openrlhfRule({
 });
 
 /** One model's part: a training batch is a multiple of `step`. */
-interface Share {
-  readonly group: Group;
+interface ModelShare {
+  readonly group: ModelGroup;
   readonly processes: number;
   readonly step: number;
 }
 
-function groupsOf(flags: Flags): Group[] {
-  const trained: Group[] = hasCritic(flags) ? ["actor", "critic"] : ["actor"];
-  const frozen: Group[] = [
+function groupsOf(flags: Flags): ModelGroup[] {
+  const trained: ModelGroup[] = hasCritic(flags) ? ["actor", "critic"] : ["actor"];
+  const frozen: ModelGroup[] = [
     ...((flags.number("algo.kl.init_coef") ?? 0) > 0 ? ["ref" as const] : []),
-    ...(paidOutside(flags) === false ? ["reward" as const] : []),
+    ...(scoredOutside(flags) === false ? ["reward" as const] : []),
   ];
   return flags.on("train.dynamic_batch_enable") ? frozen : [...trained, ...frozen];
 }
 
-function shareOf(flags: Flags, group: Group, micro: number): Share[] {
+function shareOf(flags: Flags, group: ModelGroup, micro: number): ModelShare[] {
   const processes = actorsOf(flags, group) ?? 0;
   return processes < 1 ? [] : [{ group, processes, step: micro * processes }];
 }
 
-interface Sizes {
+interface BatchSizes {
   readonly size: number;
   readonly micro: number;
   /** What divides for all models. */
@@ -50,12 +50,12 @@ interface Sizes {
 
 function finding(
   flags: Flags,
-  { size, micro, all }: Sizes,
-  { group, processes, step }: Share,
-): ForeignFinding {
+  { size, micro, all }: BatchSizes,
+  { group, processes, step }: ModelShare,
+): FrameworkDiagnostic {
   const layout = [`${group}.num_gpus_per_node`, `${group}.num_nodes`];
   const name = flags.name("train.batch_size");
-  const message = `\`${name}\` is ${size}, not a multiple of ${micro} samples × ${processes} processes of the ${spoken[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;
+  const message = `\`${name}\` is ${size}, not a multiple of ${micro} samples × ${processes} processes of the ${groupNames[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;
   const fixes = changes(
     flags.written("train.batch_size"),
     multiplesAround(size, all),

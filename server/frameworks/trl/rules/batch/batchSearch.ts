@@ -1,8 +1,8 @@
 import { changeTo } from "../../../fix.ts";
-import type { ForeignRule } from "../../../rule.ts";
+import type { FrameworkRule } from "../../../rule.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const batchSearch: ForeignRule = {
+export const batchSearch: FrameworkRule = {
   id: "trl-batch-search",
   framework: "trl",
   trees: rewarded,

@@ -1,10 +1,10 @@
 import { changes, lcm, multiplesAround } from "../../../multiples.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
-import { batchOf, equation, remainder, type Batch } from "../../batch.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
+import { batchOf, equation, remainder, type CompletionBatch } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const batchSlices: ForeignRule = {
+export const batchSlices: FrameworkRule = {
   id: "trl-batch-slices",
   framework: "trl",
   trees: rewarded,
@@ -20,11 +20,11 @@ export const batchSlices: ForeignRule = {
 };
 
 function finding(
-  model: ForeignModel,
-  { perDevice, processes }: Batch,
+  model: FrameworkModel,
+  { perDevice, processes }: CompletionBatch,
   whole: number,
   slice: number,
-): ForeignFinding {
+): FrameworkDiagnostic {
   const { at, related } = placed(model, "generation_batch_size", "per_device_train_batch_size");
   const group = model.number("num_generations") ?? 1;
   // What divides into slices should hold whole groups as well.

@@ -1,9 +1,9 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { startsOwnProgram } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { everyTrainer, rewarded, trainerOfTree } from "../../trainers.ts";
 
-export const dataSource: ForeignRule = {
+export const dataSource: FrameworkRule = {
   id: "trl-data",
   framework: "trl",
   trees: everyTrainer,
@@ -18,7 +18,7 @@ export const dataSource: ForeignRule = {
         : [],
 };
 
-function onCommandLine(model: ForeignModel): ForeignFinding[] {
+function onCommandLine(model: FrameworkModel): FrameworkDiagnostic[] {
   const { incomplete } = model.document;
   const [name, mixture] = [model.value("dataset_name"), model.value("datasets")];
   const empty = mixture === null || (Array.isArray(mixture) && mixture.length === 0);
@@ -41,7 +41,7 @@ function onCommandLine(model: ForeignModel): ForeignFinding[] {
   return [{ at: first, message, severity: "warning", related: [second] }];
 }
 
-function inTrainer(model: ForeignModel): ForeignFinding[] {
+function inTrainer(model: FrameworkModel): FrameworkDiagnostic[] {
   const trainer = trainerOf(model);
   if (trainer === undefined || !trainer.complete || trainer.has("train_dataset")) return [];
   const at = trainer.setting("train_dataset");

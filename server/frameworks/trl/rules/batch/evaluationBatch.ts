@@ -1,10 +1,10 @@
 import { changes, divisorsAround, gcd, multiplesAround } from "../../../multiples.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 import { equation, evaluates, processesOf, remainder } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const evaluationBatch: ForeignRule = {
+export const evaluationBatch: FrameworkRule = {
   id: "trl-evaluation-batch",
   framework: "trl",
   trees: rewarded,
@@ -21,18 +21,18 @@ export const evaluationBatch: ForeignRule = {
   },
 };
 
-function groupOf(model: ForeignModel): number | undefined {
+function groupOf(model: FrameworkModel): number | undefined {
   const own = model.since("0.26.0") ? model.number("num_generations_eval") : undefined;
   const group = own === undefined || own === 0 ? model.number("num_generations") : own;
   return group === undefined || group < 1 ? undefined : group;
 }
 
 function finding(
-  model: ForeignModel,
+  model: FrameworkModel,
   device: number,
   group: number,
   processes: number | undefined,
-): ForeignFinding {
+): FrameworkDiagnostic {
   const own =
     model.written("num_generations_eval") === undefined ? "num_generations" : "num_generations_eval";
   const place = placed(model, "per_device_eval_batch_size", own, "eval_strategy");

@@ -1,8 +1,8 @@
-import type { ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 import { evaluates } from "../../batch.ts";
 
-export const evaluationSplit: ForeignRule = {
+export const evaluationSplit: FrameworkRule = {
   id: "trl-evaluation-split",
   framework: "trl",
   severity: "warning",

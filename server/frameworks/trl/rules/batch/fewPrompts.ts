@@ -1,13 +1,13 @@
 import type { Setting } from "../../../document.ts";
-import type { ForeignModel, ForeignRule } from "../../../rule.ts";
-import { allWritten } from "../../../written.ts";
+import type { FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { allWritten } from "../../../placed.ts";
 import { isObject } from "../../../values.ts";
 import type { Json } from "../../../../../shared/json.ts";
 import { batchKeys, batchOf } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const fewPrompts: ForeignRule = {
+export const fewPrompts: FrameworkRule = {
   id: "trl-few-prompts",
   framework: "trl",
   trees: rewarded,
@@ -27,12 +27,12 @@ export const fewPrompts: ForeignRule = {
   },
 };
 
-interface Rows {
+interface CutDataset {
   readonly at: Setting;
   readonly count: number;
 }
 
-function rowsOf(model: ForeignModel): Rows | undefined {
+function rowsOf(model: FrameworkModel): CutDataset | undefined {
   if (model.document.form === "python") return rowsInPython(model);
   const at = model.written("datasets");
   if (at === undefined || !Array.isArray(at.value) || at.value.length === 0) return undefined;
@@ -41,7 +41,7 @@ function rowsOf(model: ForeignModel): Rows | undefined {
   return known.length === counts.length ? { at, count: known.reduce((a, b) => a + b, 0) } : undefined;
 }
 
-function rowsInPython(model: ForeignModel): Rows | undefined {
+function rowsInPython(model: FrameworkModel): CutDataset | undefined {
   const trainer = trainerOf(model);
   const data = trainer?.get("train_dataset");
   if (trainer === undefined || data?.kind !== "call" || !data.callee.endsWith("load_dataset"))

@@ -1,10 +1,10 @@
 import { changes } from "../../../multiples.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 import { removal } from "../../../removal.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const generationBatch: ForeignRule = {
+export const generationBatch: FrameworkRule = {
   id: "trl-generation-batch",
   framework: "trl",
   trees: rewarded,
@@ -19,7 +19,7 @@ export const generationBatch: ForeignRule = {
   },
 };
 
-function both(model: ForeignModel): ForeignFinding[] {
+function both(model: FrameworkModel): FrameworkDiagnostic[] {
   const { at, related } = placed(model, "steps_per_generation", "generation_batch_size");
   const fixes = at === undefined ? [] : removal(model, at);
   const message =
@@ -28,7 +28,7 @@ function both(model: ForeignModel): ForeignFinding[] {
 }
 
 /** What a slice of a generation holds: none of its parts may be zero. */
-export const emptyBatch: ForeignRule = {
+export const emptyBatch: FrameworkRule = {
   id: "trl-empty-batch",
   framework: "trl",
   trees: rewarded,

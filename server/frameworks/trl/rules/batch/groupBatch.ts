@@ -1,11 +1,11 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { changes, divisorsAround, gcd, lcm, multiplesAround } from "../../../multiples.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
-import { batchKeys, batchOf, equation, remainder, type Batch } from "../../batch.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
+import { batchKeys, batchOf, equation, remainder, type CompletionBatch } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const groupBatch: ForeignRule = {
+export const groupBatch: FrameworkRule = {
   id: "trl-group-batch",
   framework: "trl",
   trees: rewarded,
@@ -27,10 +27,10 @@ export const groupBatch: ForeignRule = {
 const keys = ["num_generations", ...batchKeys] as const;
 
 function whole(
-  model: ForeignModel,
-  { whole: size = 0, perDevice, processes = 1 }: Batch,
+  model: FrameworkModel,
+  { whole: size = 0, perDevice, processes = 1 }: CompletionBatch,
   group: number,
-): ForeignFinding {
+): FrameworkDiagnostic {
   const slice = Math.max(1, perDevice * processes);
   const step = lcm(slice, group);
   const fixes = [
@@ -50,11 +50,11 @@ function whole(
 }
 
 function sliced(
-  model: ForeignModel,
-  batch: Batch & { readonly slices: number },
+  model: FrameworkModel,
+  batch: CompletionBatch & { readonly slices: number },
   group: number,
   size: number,
-): ForeignFinding {
+): FrameworkDiagnostic {
   const { perDevice, slices, processes } = batch;
   const place = placed(model, ...keys);
   const named =
@@ -67,12 +67,12 @@ function sliced(
     return { message, ...place, severity: "info" };
   }
   const message = `One generation makes ${equation(perDevice, processes, slices)} completions (\`per_device_train_batch_size\` × processes × \`${named}\`), not a multiple of \`num_generations\`, ${group}: ${remainder(size, group)}.`;
-  return { message, ...place, fixes: mends(model, { ...batch, processes }, group, named).map(chosen) };
+  return { message, ...place, fixes: fixesOf(model, { ...batch, processes }, group, named).map(chosen) };
 }
 
-function mends(
-  model: ForeignModel,
-  { perDevice, slices, processes }: Batch & { readonly slices: number; readonly processes: number },
+function fixesOf(
+  model: FrameworkModel,
+  { perDevice, slices, processes }: CompletionBatch & { readonly slices: number; readonly processes: number },
   group: number,
   named: string,
 ): Fix[] {

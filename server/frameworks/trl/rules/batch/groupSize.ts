@@ -1,8 +1,8 @@
 import { changes } from "../../../multiples.ts";
-import type { ForeignRule } from "../../../rule.ts";
+import type { FrameworkRule } from "../../../rule.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const groupSize: ForeignRule = {
+export const groupSize: FrameworkRule = {
   id: "trl-group-size",
   framework: "trl",
   trees: rewarded,

@@ -1,8 +1,8 @@
 import { changes } from "../../../multiples.ts";
-import type { ForeignRule } from "../../../rule.ts";
+import type { FrameworkRule } from "../../../rule.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const noIteration: ForeignRule = {
+export const noIteration: FrameworkRule = {
   id: "trl-no-iteration",
   framework: "trl",
   trees: rewarded,

@@ -1,12 +1,12 @@
 import { changeTo } from "../../../fix.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 import { everyTrainer } from "../../trainers.ts";
 
 const kinds = ["logging", "eval", "save"] as const;
 
 /** `logging_steps`, `eval_steps` and `save_steps`: shares below 1, whole numbers above. */
-function broken(model: ForeignModel): ForeignFinding[] {
+function broken(model: FrameworkModel): FrameworkDiagnostic[] {
   return kinds.flatMap((kind) => {
     const steps = model.number(`${kind}_steps`);
     const at = model.written(`${kind}_steps`);
@@ -18,7 +18,7 @@ function broken(model: ForeignModel): ForeignFinding[] {
   });
 }
 
-function never(model: ForeignModel): ForeignFinding[] {
+function never(model: FrameworkModel): FrameworkDiagnostic[] {
   const logging = model.number("logging_steps");
   if (model.text("logging_strategy") === "steps" && logging === 0) {
     const message =
@@ -33,7 +33,7 @@ function never(model: ForeignModel): ForeignFinding[] {
   return [{ message, ...placed(model, "eval_steps", "eval_strategy", "logging_steps") }];
 }
 
-export const steps: ForeignRule = {
+export const steps: FrameworkRule = {
   id: "trl-steps",
   framework: "trl",
   trees: everyTrainer,

@@ -1,7 +1,7 @@
-import type { ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 
-export const cispoCeiling: ForeignRule = {
+export const cispoCeiling: FrameworkRule = {
   id: "trl-cispo-ceiling",
   framework: "trl",
   severity: "warning",

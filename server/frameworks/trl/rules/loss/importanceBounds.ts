@@ -1,10 +1,10 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 
 const [low, high] = ["vllm_importance_sampling_clip_min", "vllm_importance_sampling_clip_max"];
 const cap = "vllm_importance_sampling_cap";
 
-export const importanceBounds: ForeignRule = {
+export const importanceBounds: FrameworkRule = {
   id: "trl-importance-bounds",
   framework: "trl",
   severity: "error",
@@ -13,23 +13,23 @@ export const importanceBounds: ForeignRule = {
   check: (model) => (model.since("1.6.0") ? [...crossed(model), ...missing(model)] : []),
 };
 
-const upper = (model: ForeignModel): number | null | undefined => {
+const upper = (model: FrameworkModel): number | null | undefined => {
   const old = model.value(cap);
   return bound(model, old === undefined || old === null ? high : cap);
 };
 
 /** null: there is none. */
-const bound = (model: ForeignModel, key: string): number | null | undefined =>
+const bound = (model: FrameworkModel, key: string): number | null | undefined =>
   model.value(key) === null ? null : model.number(key);
 
-function crossed(model: ForeignModel): ForeignFinding[] {
+function crossed(model: FrameworkModel): FrameworkDiagnostic[] {
   const [least, most] = [bound(model, low), upper(model)];
   if (typeof least !== "number" || typeof most !== "number" || least < most) return [];
   const message = `The importance ratio is cut to ${least} … ${most}: TRL refuses a lower bound that is not below the upper one.`;
   return [{ message, ...placed(model, low, cap, high) }];
 }
 
-function missing(model: ForeignModel): ForeignFinding[] {
+function missing(model: FrameworkModel): FrameworkDiagnostic[] {
   const mode = model.text("vllm_importance_sampling_mode");
   const corrects = model.flag("vllm_importance_sampling_correction") === true;
   if (!corrects || mode === undefined || !mode.endsWith("_truncate")) return [];

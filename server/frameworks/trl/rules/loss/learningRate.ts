@@ -1,4 +1,4 @@
-import type { ForeignRule } from "../../../rule.ts";
+import type { FrameworkRule } from "../../../rule.ts";
 import { adapterOf } from "../../adapters.ts";
 
 /** Ten times what published runs use at most, and a hundredth of what they use at least. */
@@ -7,7 +7,7 @@ const bands = {
   adapter: { least: 1e-7, most: 1e-3, usual: "1e-5 to 1e-4" },
 };
 
-export const learningRate: ForeignRule = {
+export const learningRate: FrameworkRule = {
   id: "trl-learning-rate",
   framework: "trl",
   severity: "warning",

@@ -1,8 +1,8 @@
 import type { Setting } from "../../../document.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { adaptsHead } from "../../adapters.ts";
 
-export const ligerLoss: ForeignRule = {
+export const ligerLoss: FrameworkRule = {
   id: "trl-liger-loss",
   framework: "trl",
   severity: "error",
@@ -17,8 +17,8 @@ export const ligerLoss: ForeignRule = {
   },
 };
 
-function whole(model: ForeignModel, liger: Setting): ForeignFinding[] {
-  const found = (key: string, says: string): ForeignFinding[] => {
+function whole(model: FrameworkModel, liger: Setting): FrameworkDiagnostic[] {
+  const found = (key: string, says: string): FrameworkDiagnostic[] => {
     const at = model.written(key);
     return at === undefined
       ? []
@@ -53,12 +53,12 @@ function whole(model: ForeignModel, liger: Setting): ForeignFinding[] {
   ];
 }
 
-const set = (model: ForeignModel, key: string): boolean => typeof model.value(key) === "number";
+const set = (model: FrameworkModel, key: string): boolean => typeof model.value(key) === "number";
 
-const sequences = (model: ForeignModel): boolean =>
+const sequences = (model: FrameworkModel): boolean =>
   model.text("importance_sampling_level") === "sequence" && !model.since("1.0.0");
 
-function fused(model: ForeignModel, liger: Setting): ForeignFinding[] {
+function fused(model: FrameworkModel, liger: Setting): FrameworkDiagnostic[] {
   const config = model.written("liger_kernel_config");
   if (
     config === undefined ||

@@ -1,10 +1,10 @@
-import type { ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 
 /** Tokens within which few models finish an answer with its reasoning. */
 const short = 64;
 
-export const maskedTruncation: ForeignRule = {
+export const maskedTruncation: FrameworkRule = {
   id: "trl-masked-truncation",
   framework: "trl",
   severity: "warning",

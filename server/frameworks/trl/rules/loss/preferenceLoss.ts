@@ -1,14 +1,14 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { refusedByTrainer } from "../../python.ts";
-import { placed } from "../../../written.ts";
+import { placed } from "../../../placed.ts";
 
 /** Losses whose reward is a difference, so that another divergence has a meaning. */
 const divergent = ["sigmoid", "sigmoid_norm", "hinge", "ipo", "exo_pair", "robust", "discopop", "sft"];
 
-function ofDpo(model: ForeignModel): ForeignFinding[] {
+function ofDpo(model: FrameworkModel): FrameworkDiagnostic[] {
   const value = model.value("loss_type");
   const losses = Array.isArray(value) ? value.map(String) : typeof value === "string" ? [value] : [];
-  const found: ForeignFinding[] = [];
+  const found: FrameworkDiagnostic[] = [];
   const divergence = model.text("f_divergence_type");
   const strange = losses.find((loss) => !divergent.includes(loss));
   if (
@@ -35,9 +35,9 @@ function ofDpo(model: ForeignModel): ForeignFinding[] {
   return found;
 }
 
-function ofKto(model: ForeignModel): ForeignFinding[] {
+function ofKto(model: FrameworkModel): FrameworkDiagnostic[] {
   if (model.text("loss_type") !== "kto" || !model.since("1.0.0")) return [];
-  const found: ForeignFinding[] = [];
+  const found: FrameworkDiagnostic[] = [];
   const sampling = model.text("train_sampling_strategy");
   if (
     model.fact("train_sampling_strategy")?.default === "sequential" &&
@@ -58,7 +58,7 @@ function ofKto(model: ForeignModel): ForeignFinding[] {
   return found;
 }
 
-function ofReference(model: ForeignModel): ForeignFinding[] {
+function ofReference(model: FrameworkModel): FrameworkDiagnostic[] {
   if (model.flag("sync_ref_model") !== true || model.flag("precompute_ref_log_probs") !== true) return [];
   return [
     {
@@ -69,7 +69,7 @@ function ofReference(model: ForeignModel): ForeignFinding[] {
   ];
 }
 
-export const preferenceLoss: ForeignRule = {
+export const preferenceLoss: FrameworkRule = {
   id: "trl-preference-loss",
   framework: "trl",
   trees: ["dpo", "kto"],

@@ -1,10 +1,10 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 
 const level = "importance_sampling_level";
 const summed = ["bnpo", "dr_grpo", "dapo", "cispo"];
 
-export const sequenceLevel: ForeignRule = {
+export const sequenceLevel: FrameworkRule = {
   id: "trl-sequence-level",
   framework: "trl",
   severity: "warning",
@@ -25,9 +25,9 @@ export const sequenceLevel: ForeignRule = {
   },
 };
 
-const weighted = (model: ForeignModel, loss: string): string =>
+const weighted = (model: FrameworkModel, loss: string): string =>
   `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weights each sequence by its length: for GSPO use \`loss_type: grpo\`.`;
 
-const finding = (model: ForeignModel, message: string): ForeignFinding[] => [
+const finding = (model: FrameworkModel, message: string): FrameworkDiagnostic[] => [
   { message, ...placed(model, level, "loss_type") },
 ];

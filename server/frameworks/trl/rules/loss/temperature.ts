@@ -1,7 +1,7 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { changes } from "../../../multiples.ts";
 
-export const temperature: ForeignRule = {
+export const temperature: FrameworkRule = {
   id: "trl-temperature",
   framework: "trl",
   severity: "error",
@@ -10,7 +10,7 @@ export const temperature: ForeignRule = {
   check: (model) => [...frozen(model), ...single(model)],
 };
 
-function frozen(model: ForeignModel): ForeignFinding[] {
+function frozen(model: FrameworkModel): FrameworkDiagnostic[] {
   const [at, value] = [model.written("temperature"), model.number("temperature")];
   if (at === undefined || value === undefined || value > 0) return [];
   const refused = model.since("1.14.0") || model.flag("use_vllm") === false;
@@ -21,7 +21,7 @@ function frozen(model: ForeignModel): ForeignFinding[] {
   return [{ at, message, severity: refused ? "error" : "warning", fixes: changes(at, [1]) }];
 }
 
-function single(model: ForeignModel): ForeignFinding[] {
+function single(model: FrameworkModel): FrameworkDiagnostic[] {
   const at = model.written("top_k");
   if (at === undefined || model.number("top_k") !== 1) return [];
   const message =

@@ -1,13 +1,13 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { Setting } from "../../../document.ts";
 import { changeTo } from "../../../fix.ts";
-import type { ForeignRule } from "../../../rule.ts";
-import { placed } from "../../../written.ts";
+import type { FrameworkRule } from "../../../rule.ts";
+import { placed } from "../../../placed.ts";
 
 const mode = "vllm_importance_sampling_mode";
 const fitting = ["token_truncate", "token_mask"];
 
-export const vespoMode: ForeignRule = {
+export const vespoMode: FrameworkRule = {
   id: "trl-vespo-mode",
   framework: "trl",
   severity: "error",
@@ -19,11 +19,11 @@ export const vespoMode: ForeignRule = {
     if (model.text("loss_type") !== "vespo" || model.flag("use_vllm") !== true || !corrects) return [];
     if (value === undefined || fitting.includes(value)) return [];
     const message = `VESPO with vLLM needs \`${mode}\` to be \`token_truncate\` or \`token_mask\`, but it is \`${value}\`${model.written(mode) === undefined ? " by default" : ""}.`;
-    return [{ message, ...placed(model, mode, "loss_type"), fixes: mends(model.written(mode)) }];
+    return [{ message, ...placed(model, mode, "loss_type"), fixes: fixesOf(model.written(mode)) }];
   },
 };
 
-const mends = (written: Setting | undefined): Fix[] =>
+const fixesOf = (written: Setting | undefined): Fix[] =>
   written === undefined
     ? []
     : fitting

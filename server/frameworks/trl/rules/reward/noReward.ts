@@ -1,11 +1,11 @@
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { nearest } from "../../../../lib/suggest.ts";
 import { startsOwnProgram } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { ownRewards, rewardsOf } from "../../rewards.ts";
 import { rewarded, trainerOfTree } from "../../trainers.ts";
 
-export const noReward: ForeignRule = {
+export const noReward: FrameworkRule = {
   id: "trl-no-reward",
   framework: "trl",
   trees: rewarded,
@@ -16,7 +16,7 @@ export const noReward: ForeignRule = {
 };
 
 /** Of a YAML file alone nobody can tell: the command line may add what it lacks. */
-function absent(model: ForeignModel): ForeignFinding[] {
+function absent(model: FrameworkModel): FrameworkDiagnostic[] {
   const { incomplete } = model.document;
   if (startsOwnProgram(model) && !incomplete && model.written("model_name_or_path") !== undefined) {
     const none = ["reward_funcs", "reward_model_name_or_path"].every((key) => model.value(key) === null);
@@ -50,7 +50,7 @@ function absent(model: ForeignModel): ForeignFinding[] {
     : [];
 }
 
-function unfound(model: ForeignModel): ForeignFinding[] {
+function unfound(model: FrameworkModel): FrameworkDiagnostic[] {
   if (model.document.form === "python") return [];
   const own = model.since("0.26.0")
     ? ownRewards

@@ -1,14 +1,14 @@
 import { nearest } from "../../../../lib/suggest.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
-import type { Expression } from "../../../python/expression.ts";
+import type { PythonExpression } from "../../../python/expression.ts";
 import { tokensOf } from "../../../python/tokens.ts";
-import type { Span } from "../../../shell/traced.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { CodeSpan } from "../../../shell/traced.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";
 import { functionsIn } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const rewardDefinition: ForeignRule = {
+export const rewardDefinition: FrameworkRule = {
   id: "trl-reward-definition",
   framework: "trl",
   trees: rewarded,
@@ -21,7 +21,7 @@ export const rewardDefinition: ForeignRule = {
     if (trainer === undefined || value === undefined || /\bimport\s*\*|\bglobals\(/.test(model.document.text))
       return [];
     const used = (value.kind === "list" ? value.items : [value]).filter(isPlainName);
-    const inside = (span: Span): boolean =>
+    const inside = (span: CodeSpan): boolean =>
       [trainer.call, value].some((other) => span.start >= other.start && span.end <= other.end);
     const known = new Set(
       tokensOf(model.document.text)
@@ -39,14 +39,14 @@ export const rewardDefinition: ForeignRule = {
   },
 };
 
-type Name = Extract<Expression, { readonly kind: "name" }>;
+type Name = Extract<PythonExpression, { readonly kind: "name" }>;
 
-const isPlainName = (item: Expression): item is Name => item.kind === "name" && /^\w+$/.test(item.name);
+const isPlainName = (item: PythonExpression): item is Name => item.kind === "name" && /^\w+$/.test(item.name);
 
-const meantBy = (model: ForeignModel, name: string): string | undefined =>
+const meantBy = (model: FrameworkModel, name: string): string | undefined =>
   nearest(name, [...functionsIn(model).keys()]);
 
-function finding(model: ForeignModel, item: Name): ForeignFinding {
+function finding(model: FrameworkModel, item: Name): FrameworkDiagnostic {
   const at = trainerOf(model)?.place(item, "reward_funcs");
   const { name } = item;
   const meant = meantBy(model, name);

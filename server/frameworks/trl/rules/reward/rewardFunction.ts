@@ -1,12 +1,12 @@
 import type { Setting } from "../../../document.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { Lines } from "../../../readers/lines.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import type { PythonFunction } from "../../functions.ts";
 import { functionsIn, moduleOf, ownRewards, parsed, rewardsOf } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const rewardFunction: ForeignRule = {
+export const rewardFunction: FrameworkRule = {
   id: "trl-reward-function",
   framework: "trl",
   trees: rewarded,
@@ -17,7 +17,7 @@ export const rewardFunction: ForeignRule = {
 };
 
 /** What every call gives. */
-const given = (model: ForeignModel): string[] => [
+const given = (model: FrameworkModel): string[] => [
   "prompts",
   "completions",
   "completion_ids",
@@ -25,7 +25,7 @@ const given = (model: ForeignModel): string[] => [
   ...(model.since("1.0.0") ? ["log_extra", "log_metric"] : []),
 ];
 
-function inFile(model: ForeignModel): ForeignFinding[] {
+function inFile(model: FrameworkModel): FrameworkDiagnostic[] {
   const functions = functionsIn(model);
   const lines = new Lines(model.document.text);
   return (rewardsOf(model)?.rewards ?? []).flatMap(({ written }) => {
@@ -39,7 +39,7 @@ function inFile(model: ForeignModel): ForeignFinding[] {
   });
 }
 
-function inModules(model: ForeignModel): ForeignFinding[] {
+function inModules(model: FrameworkModel): FrameworkDiagnostic[] {
   const { at, rewards } = rewardsOf(model) ?? { at: undefined, rewards: [] };
   return rewards.flatMap(({ written, name = "" }) => {
     const module = ownRewards.includes(written) ? undefined : moduleOf(model, written);
@@ -53,7 +53,7 @@ function inModules(model: ForeignModel): ForeignFinding[] {
   });
 }
 
-function faults(model: ForeignModel, one: PythonFunction): { message: string; missing: boolean }[] {
+function faults(model: FrameworkModel, one: PythonFunction): { message: string; missing: boolean }[] {
   const left = one.takesAny ? [] : given(model).filter((name) => !one.parameters.includes(name));
   const missing = `TRL calls \`${one.name}\` with ${left.map((name) => `\`${name}\``).join(", ")} too, which it does not accept: add \`**kwargs\` to its parameters.`;
   const scalar =

@@ -1,8 +1,8 @@
-import type { ForeignRule } from "../../../rule.ts";
+import type { FrameworkRule } from "../../../rule.ts";
 import { rewardsOf } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const rewardNames: ForeignRule = {
+export const rewardNames: FrameworkRule = {
   id: "trl-reward-names",
   framework: "trl",
   trees: rewarded,

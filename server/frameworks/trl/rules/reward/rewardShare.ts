@@ -1,4 +1,4 @@
-import type { ForeignRule } from "../../../rule.ts";
+import type { FrameworkRule } from "../../../rule.ts";
 import { rewardsOf } from "../../rewards.ts";
 
 /** What TRL's own functions pay between their worst and their best: trl/rewards. */
@@ -9,7 +9,7 @@ const ranges: Readonly<Record<string, { readonly range: number; readonly correct
   get_soft_overlong_punishment: { range: 1, correctness: false },
 };
 
-export const rewardShare: ForeignRule = {
+export const rewardShare: FrameworkRule = {
   id: "trl-reward-share",
   framework: "trl",
   severity: "warning",

@@ -1,12 +1,12 @@
 import { plural } from "../../../../../shared/format.ts";
 import type { Json } from "../../../../../shared/json.ts";
 import type { Setting } from "../../../document.ts";
-import type { ForeignFinding, ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";
 import { rewardsOf, type NamedRewards } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
 
-export const rewardWeights: ForeignRule = {
+export const rewardWeights: FrameworkRule = {
   id: "trl-reward-weights",
   framework: "trl",
   trees: rewarded,
@@ -27,7 +27,11 @@ export const rewardWeights: ForeignRule = {
 const listed = (value: Json | undefined): readonly Json[] | undefined =>
   Array.isArray(value) ? value : typeof value === "number" ? [value] : undefined;
 
-function weighed(at: Setting, values: readonly Json[], rewards: NamedRewards | undefined): ForeignFinding[] {
+function weighed(
+  at: Setting,
+  values: readonly Json[],
+  rewards: NamedRewards | undefined,
+): FrameworkDiagnostic[] {
   const count = rewards?.rewards.length;
   if (rewards !== undefined && count !== undefined && count !== values.length) {
     const names = rewards.rewards.map(({ written }) => `\`${written}\``).join(", ");
@@ -40,7 +44,7 @@ function weighed(at: Setting, values: readonly Json[], rewards: NamedRewards | u
   return [{ at, message, severity: "warning" }];
 }
 
-function tokenizers(model: ForeignModel, rewards: NamedRewards | undefined): ForeignFinding[] {
+function tokenizers(model: FrameworkModel, rewards: NamedRewards | undefined): FrameworkDiagnostic[] {
   const given = trainerOf(model)?.get("reward_processing_classes");
   if (rewards === undefined || given?.kind !== "list" || given.items.length === rewards.rewards.length)
     return [];

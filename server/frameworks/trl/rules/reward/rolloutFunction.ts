@@ -1,11 +1,11 @@
 import { functionsIn } from "../../rewards.ts";
 import { trainerOf } from "../../python.ts";
-import type { Expression } from "../../../python/expression.ts";
-import type { ForeignModel, ForeignRule } from "../../../rule.ts";
+import type { PythonExpression } from "../../../python/expression.ts";
+import type { FrameworkModel, FrameworkRule } from "../../../rule.ts";
 
 const wanted = ["prompt_ids", "completion_ids", "logprobs"];
 
-export const rolloutFunction: ForeignRule = {
+export const rolloutFunction: FrameworkRule = {
   id: "trl-rollout-function",
   framework: "trl",
   severity: "error",
@@ -26,13 +26,15 @@ export const rolloutFunction: ForeignRule = {
   },
 };
 
-const missing = (value: Expression): string[] => {
+const missing = (value: PythonExpression): string[] => {
   if (value.kind !== "dict" || value.spreads.length > 0) return [];
   const keys = value.entries.map(({ key }) => (key.kind === "value" ? key.value : undefined));
   return keys.includes(undefined) ? [] : wanted.filter((key) => !keys.includes(key));
 };
 
-const related = (model: ForeignModel): ReturnType<NonNullable<ReturnType<typeof trainerOf>>["setting"]>[] => {
+const related = (
+  model: FrameworkModel,
+): ReturnType<NonNullable<ReturnType<typeof trainerOf>>["setting"]>[] => {
   const trainer = trainerOf(model);
   return trainer === undefined ? [] : [trainer.setting("rollout_func")];
 };

@@ -1,4 +1,4 @@
-import { changed } from "../../mend.ts";
+import { changed } from "../../fixes.ts";
 import { found, size, verlRule } from "../../rule.ts";
 import { isV1, trainBatch } from "../../shape.ts";
 import { rowsOf } from "../../dataset.ts";

@@ -1,5 +1,5 @@
 import { divisorsNear } from "../../arithmetic.ts";
-import { changed } from "../../mend.ts";
+import { changed } from "../../fixes.ts";
 import { found, size, verlRule } from "../../rule.ts";
 import { isV1, trainBatch, trainerMode } from "../../shape.ts";
 

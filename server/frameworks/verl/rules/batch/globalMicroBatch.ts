@@ -1,5 +1,5 @@
 import { divisorsNear } from "../../arithmetic.ts";
-import { changed } from "../../mend.ts";
+import { changed } from "../../fixes.ts";
 import { actor, found, shortName, size, verlRule } from "../../rule.ts";
 import { equation, gpus, sequenceParallel } from "../../shape.ts";
 

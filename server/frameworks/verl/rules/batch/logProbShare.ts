@@ -1,5 +1,5 @@
 import { divisorsNear, lcm } from "../../arithmetic.ts";
-import { changed } from "../../mend.ts";
+import { changed } from "../../fixes.ts";
 import { actor, found, ref, rollout, shortName, size, verlRule } from "../../rule.ts";
 import {
   batchOf,
@@ -11,10 +11,10 @@ import {
   usesCritic,
   usesReference,
 } from "../../shape.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 /** Rollouts that a rank scores at once; undefined where that is not known before generating. */
-function share(model: ForeignModel, ranks: number): number | undefined {
+function share(model: FrameworkModel, ranks: number): number | undefined {
   const batch = batchOf(model);
   // A conversation may come back as several samples, and asynchronous trainers take what is there.
   if (batch === undefined || model.flag(`${rollout}.multi_turn.enable`) !== false) return undefined;
@@ -27,7 +27,12 @@ function share(model: ForeignModel, ranks: number): number | undefined {
   return (Math.ceil(rollouts / multiple) * multiple) / ranks;
 }
 
-function ofSection(model: ForeignModel, section: string, samples: number, ranks: number): ForeignFinding[] {
+function ofSection(
+  model: FrameworkModel,
+  section: string,
+  samples: number,
+  ranks: number,
+): FrameworkDiagnostic[] {
   const key = `${section}.log_prob_micro_batch_size_per_gpu`;
   const micro = size(model, key);
   if (

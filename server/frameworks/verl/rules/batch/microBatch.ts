@@ -1,19 +1,19 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { Setting } from "../../../document.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 import { valueEdit } from "../../../fix.ts";
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { actor, found, isNull, lacking, ref, rollout, shortName, size, verlRule } from "../../rule.ts";
 import { gpus, hasEngineWorkers, sequenceParallel, usesCritic, usesReference } from "../../shape.ts";
 
 /** Three roles divide what they forward; each has a name for all GPUs together, deprecated, and one for each. */
-interface Role {
+interface ForwardRole {
   readonly section: string;
   readonly name: string;
   /** Where the choice is made whether it is asked for. */
   readonly dynamic: string;
 }
-const roles = (model: ForeignModel): Role[] => [
+const roles = (model: FrameworkModel): ForwardRole[] => [
   { section: actor, name: "ppo_micro_batch_size", dynamic: `${actor}.use_dynamic_bsz` },
   { section: rollout, name: "log_prob_micro_batch_size", dynamic: `${actor}.use_dynamic_bsz` },
   ...(usesReference(model)
@@ -24,9 +24,9 @@ const roles = (model: ForeignModel): Role[] => [
     : []),
 ];
 
-const isSet = (model: ForeignModel, key: string): boolean => (model.value(key) ?? null) !== null;
+const isSet = (model: FrameworkModel, key: string): boolean => (model.value(key) ?? null) !== null;
 
-function ofRole(model: ForeignModel, { section, name, dynamic }: Role): ForeignFinding[] {
+function ofRole(model: FrameworkModel, { section, name, dynamic }: ForwardRole): FrameworkDiagnostic[] {
   if (model.flag(dynamic) !== false) return [];
   const [all, each] = [`${section}.${name}`, `${section}.${name}_per_gpu`];
   if (isSet(model, all) && model.written(each) !== undefined && isSet(model, each))
@@ -35,7 +35,7 @@ function ofRole(model: ForeignModel, { section, name, dynamic }: Role): ForeignF
   return [];
 }
 
-function both(model: ForeignModel, all: string, each: string): ForeignFinding[] {
+function both(model: FrameworkModel, all: string, each: string): FrameworkDiagnostic[] {
   const message = `\`${shortName(all)}\` and \`${shortName(each)}\` are both set, but verl accepts only one: keep the second. The first counts over all GPUs and is deprecated.`;
   return found(model, [all, each], message, { fixes: [emptied(model.written(all))] });
 }
@@ -50,7 +50,7 @@ const emptied = (setting: Setting | undefined): Fix | undefined =>
       };
 
 /** The critic's own default copies the old name's value into the new one, and then both are set. */
-function oldOnly(model: ForeignModel, all: string, each: string): ForeignFinding[] {
+function oldOnly(model: FrameworkModel, all: string, each: string): FrameworkDiagnostic[] {
   const critic = all.startsWith("critic");
   if (!critic && !hasEngineWorkers(model)) return [];
   const why = critic
@@ -64,7 +64,7 @@ function oldOnly(model: ForeignModel, all: string, each: string): ForeignFinding
 }
 
 /** Renames the setting, with its share of the value where that is whole. */
-function perGpu(model: ForeignModel, setting: Setting, each: string): Fix | undefined {
+function perGpu(model: FrameworkModel, setting: Setting, each: string): Fix | undefined {
   const [total, gpu, sequence] = [
     size(model, setting.key),
     gpus(model)?.count,
@@ -82,7 +82,7 @@ function perGpu(model: ForeignModel, setting: Setting, each: string): Fix | unde
 }
 
 /** What is set nowhere is told of once: one flag makes all of it needless. */
-function absent(model: ForeignModel): ForeignFinding[] {
+function absent(model: FrameworkModel): FrameworkDiagnostic[] {
   const keys = roles(model)
     .filter(({ section, name, dynamic }) => {
       const both = [`${section}.${name}`, `${section}.${name}_per_gpu`];

@@ -1,29 +1,29 @@
 import { divisorsNear, gcd, multiplesNear } from "../../arithmetic.ts";
-import { changed } from "../../mend.ts";
+import { changed } from "../../fixes.ts";
 import { actor, found, shortName, size, verlRule } from "../../rule.ts";
-import { dataParallel, groupSize, hasEngineWorkers, usesCritic, type Count } from "../../shape.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import { dataParallel, groupSize, hasEngineWorkers, usesCritic, type CountedBy } from "../../shape.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
-interface Cut {
+interface MiniBatchShare {
   readonly key: string;
   readonly mini: number;
   readonly n: number;
-  readonly ranks: Count;
+  readonly ranks: CountedBy;
 }
 
-function ofRole(model: ForeignModel, role: string): ForeignFinding[] {
+function ofRole(model: FrameworkModel, role: string): FrameworkDiagnostic[] {
   const key = `${role}.ppo_mini_batch_size`;
   const [mini, n, ranks] = [size(model, key), size(model, groupSize), dataParallel(model, role)];
   if (mini === undefined || n === undefined || ranks === undefined) return [];
   const cut = { key, mini, n, ranks };
-  if (hasEngineWorkers(model) && (mini * n) % ranks.count !== 0) return uneven(model, cut);
-  if (mini * n < ranks.count) return uneven(model, cut);
+  if (hasEngineWorkers(model) && (mini * n) % ranks.count !== 0) return indivisible(model, cut);
+  if (mini * n < ranks.count) return indivisible(model, cut);
   return model.flag(`${role}.use_dynamic_bsz`) === false
     ? ragged(model, cut, `${role}.ppo_micro_batch_size_per_gpu`)
     : [];
 }
 
-function uneven(model: ForeignModel, { key, mini, n, ranks }: Cut): ForeignFinding[] {
+function indivisible(model: FrameworkModel, { key, mini, n, ranks }: MiniBatchShare): FrameworkDiagnostic[] {
   const unit = ranks.count / gcd(ranks.count, n);
   const fixes = multiplesNear(mini, unit).map((fit) =>
     changed(model, key, fit, `${fit} × ${n} = ${ranks.count} × ${(fit * n) / ranks.count}`),
@@ -33,7 +33,11 @@ function uneven(model: ForeignModel, { key, mini, n, ranks }: Cut): ForeignFindi
 }
 
 /** The micro-batches of one rank: up to 0.7 what the division leaves over is dropped before. */
-function ragged(model: ForeignModel, { key, mini, n, ranks }: Cut, microKey: string): ForeignFinding[] {
+function ragged(
+  model: FrameworkModel,
+  { key, mini, n, ranks }: MiniBatchShare,
+  microKey: string,
+): FrameworkDiagnostic[] {
   const micro = size(model, microKey);
   const share = Math.floor((mini * n) / ranks.count);
   if (micro === undefined || share % micro === 0) return [];

@@ -1,6 +1,6 @@
 import type { Severity } from "../../../../config/check/diagnostic.ts";
 import { divisorsNear, lcm, multiplesNear } from "../../arithmetic.ts";
-import { changed } from "../../mend.ts";
+import { changed } from "../../fixes.ts";
 import { actor, found, size, verlRule } from "../../rule.ts";
 import {
   batchOf,
@@ -9,15 +9,15 @@ import {
   isV1,
   trainBatch,
   trainerMode,
-  type Batch,
+  type StepBatch,
 } from "../../shape.ts";
-import type { ForeignModel } from "../../../rule.ts";
+import type { FrameworkModel } from "../../../rule.ts";
 import { rolloutsPerGpu } from "./rolloutsPerGpu.ts";
 
 const key = `${actor}.ppo_mini_batch_size`;
 
 /** What comes of the prompts that are left over, by who trains. */
-function consequence(model: ForeignModel, { prompts, n }: Batch, mini: number): [Severity, string] {
+function consequence(model: FrameworkModel, { prompts, n }: StepBatch, mini: number): [Severity, string] {
   const rest = prompts % mini;
   if (isV1(model)) {
     const multiple = lcm(mini * n, dataParallel(model)?.count ?? 1);

@@ -1,11 +1,11 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { actor, found, ref, rollout, shortName, size, verlRule } from "../../rule.ts";
 import { sequenceParallel, usesReference } from "../../shape.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const lengths = ["data.max_prompt_length", "data.max_response_length"];
 
-function ofBudget(model: ForeignModel, flag: string, key: string): ForeignFinding[] {
+function ofBudget(model: FrameworkModel, flag: string, key: string): FrameworkDiagnostic[] {
   const [prompt, response, budget] = [...lengths, key].map((name) => size(model, name));
   const sequence = sequenceParallel(model)?.count;
   if (model.flag(flag) !== true || sequence === undefined) return [];

@@ -1,4 +1,4 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, rollout, size, verlRule } from "../../rule.ts";
 
 const [context, prompt, response] = [

@@ -1,4 +1,4 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
 
 const [sampler, workers] = ["data.sampler.class_path", "data.dataloader_num_workers"];

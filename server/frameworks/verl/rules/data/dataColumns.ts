@@ -4,7 +4,7 @@ import { rewardFunction } from "../../reward.ts";
 import { rowsOf } from "../../dataset.ts";
 import { isObject } from "../../../values.ts";
 import type { JsonObject } from "../../../../../shared/json.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const [files, prompt] = ["data.train_files", "data.prompt_key"];
 
@@ -32,7 +32,7 @@ const sources = [
   ...["searchR1_2wikimultihopqa", "searchR1_musique", "searchR1_bamboogle"],
 ];
 
-function missing(model: ForeignModel, row: JsonObject): ForeignFinding[] {
+function missing(model: FrameworkModel, row: JsonObject): FrameworkDiagnostic[] {
   const column = model.text(prompt) ?? "prompt";
   const answer = isObject(row["reward_model"]) && "ground_truth" in row["reward_model"];
   const absent = [
@@ -46,7 +46,7 @@ function missing(model: ForeignModel, row: JsonObject): ForeignFinding[] {
 }
 
 /** Only verl's own reward asks where a prompt is from. */
-function unknownSource(model: ForeignModel, rows: readonly JsonObject[]): ForeignFinding[] {
+function unknownSource(model: FrameworkModel, rows: readonly JsonObject[]): FrameworkDiagnostic[] {
   if (
     rewardFunction(model) !== undefined ||
     model.flag("reward.reward_model.enable") === true ||

@@ -1,7 +1,7 @@
 import { found, verlRule } from "../../rule.ts";
 import type { Setting } from "../../../document.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
-import type { ForeignModel } from "../../../rule.ts";
+import type { FrameworkModel } from "../../../rule.ts";
 
 /** Where the settings of the old sections stand now. */
 const now: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ function newName(key: string): string | undefined {
 }
 
 /** In a launch script the whole key is there to be renamed; a map of a file has to be moved by hand. */
-function renamed(model: ForeignModel, { keyRange, shared }: Setting, to: string): Fix | undefined {
+function renamed(model: FrameworkModel, { keyRange, shared }: Setting, to: string): Fix | undefined {
   if (model.document.form !== "script" || shared === true) return undefined;
   return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };
 }

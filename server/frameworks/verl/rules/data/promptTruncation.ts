@@ -1,4 +1,4 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, size, verlRule } from "../../rule.ts";
 
 const [truncation, filter, longest] = [

@@ -1,12 +1,15 @@
 import { nearest } from "../../../../lib/suggest.ts";
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
 import { functionsOf, namesOf, returnedKeys } from "../../python.ts";
 import { missingPython } from "../../../missingData.ts";
 import { rewardFunction as ownFunction, type RewardFunction } from "../../reward.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
-function missing(model: ForeignModel, { key, name, path, source = "" }: RewardFunction): ForeignFinding[] {
+function missing(
+  model: FrameworkModel,
+  { key, name, path, source = "" }: RewardFunction,
+): FrameworkDiagnostic[] {
   const bound = namesOf(source);
   if (bound.has(name) || bound.has("*")) return [];
   const nameKey = key.replace(/path$/, "name");
@@ -18,14 +21,17 @@ function missing(model: ForeignModel, { key, name, path, source = "" }: RewardFu
   });
 }
 
-function scoreless(model: ForeignModel, { key, name, path, source = "" }: RewardFunction): ForeignFinding[] {
+function scoreless(
+  model: FrameworkModel,
+  { key, name, path, source = "" }: RewardFunction,
+): FrameworkDiagnostic[] {
   const keys = returnedKeys(source, name);
   if (keys === undefined || keys.length === 0 || keys.includes("score")) return [];
   const message = `\`${name}\` of ${path} returns a dict without \`score\`, the reward: verl stops at the first rollout.`;
   return found(model, [key], message);
 }
 
-function nullName(model: ForeignModel): ForeignFinding[] {
+function nullName(model: FrameworkModel): FrameworkDiagnostic[] {
   const section = model.since("0.9.0") ? "reward.custom_reward_function" : "custom_reward_function";
   if (model.text(`${section}.path`) === undefined || model.value(`${section}.name`) !== null) return [];
   return found(
@@ -39,14 +45,14 @@ function nullName(model: ForeignModel): ForeignFinding[] {
 }
 
 /** Its file is loaded when the workers start. */
-function absent(model: ForeignModel, { key }: RewardFunction): ForeignFinding[] {
+function absent(model: FrameworkModel, { key }: RewardFunction): FrameworkDiagnostic[] {
   return missingPython(model, key).map((finding) => ({
     ...finding,
     message: `${finding.message} verl loads the reward from it and stops without it.`,
   }));
 }
 
-function pathless(model: ForeignModel): ForeignFinding[] {
+function pathless(model: FrameworkModel): FrameworkDiagnostic[] {
   const section = model.since("0.9.0") ? "reward.custom_reward_function" : "custom_reward_function";
   const name = model.text(`${section}.name`);
   if (model.value(`${section}.path`) !== null || name === undefined || name === "compute_score") return [];

@@ -1,4 +1,4 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
 
 const [estimator, critic] = ["algorithm.adv_estimator", "critic.enable"];

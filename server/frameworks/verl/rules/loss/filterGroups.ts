@@ -1,7 +1,7 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, size, verlRule } from "../../rule.ts";
 import { isV1 } from "../../shape.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const section = "algorithm.filter_groups";
 const [enable, metric, limit, inFlight] = [
@@ -13,7 +13,7 @@ const [enable, metric, limit, inFlight] = [
 const [judge, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];
 
 /** Every release but those with the newer trainer takes the section, and reads it nowhere. */
-function unread(model: ForeignModel): ForeignFinding[] {
+function unread(model: FrameworkModel): FrameworkDiagnostic[] {
   if (isV1(model)) return [];
   const message = `This trainer of verl ${model.document.version.text} never reads \`${section}\`, so it filters no group.`;
   return found(model, [enable], message, {
@@ -22,7 +22,7 @@ function unread(model: ForeignModel): ForeignFinding[] {
   });
 }
 
-const withoutMetric = (model: ForeignModel): ForeignFinding[] =>
+const withoutMetric = (model: FrameworkModel): FrameworkDiagnostic[] =>
   model.value(metric) === null || model.value(metric) === ""
     ? found(
         model,
@@ -34,7 +34,7 @@ const withoutMetric = (model: ForeignModel): ForeignFinding[] =>
       )
     : [];
 
-const lateRewards = (model: ForeignModel): ForeignFinding[] =>
+const lateRewards = (model: FrameworkModel): FrameworkDiagnostic[] =>
   model.flag(judge) === true && model.flag(pool) === false
     ? found(
         model,
@@ -46,7 +46,7 @@ const lateRewards = (model: ForeignModel): ForeignFinding[] =>
       )
     : [];
 
-function limits(model: ForeignModel): ForeignFinding[] {
+function limits(model: FrameworkModel): FrameworkDiagnostic[] {
   const batches = model.number(limit);
   const ignored =
     batches !== undefined && batches > 0

@@ -1,7 +1,7 @@
 import { listed, nearest } from "../../../../lib/suggest.ts";
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
-import type { ForeignModel } from "../../../rule.ts";
+import type { FrameworkModel } from "../../../rule.ts";
 
 const [level, threshold] = [
   "algorithm.rollout_correction.rollout_is",
@@ -10,7 +10,7 @@ const [level, threshold] = [
 const levels = ["token", "sequence"];
 
 /** What `_parse_rollout_is_threshold` says to it; undefined where it takes it. */
-function complaint(model: ForeignModel): string | undefined {
+function complaint(model: FrameworkModel): string | undefined {
   const value = model.value(threshold);
   if (value === undefined || value === null) return undefined;
   if (typeof value === "boolean" || typeof value === "object") return "must be a number, or `lower_upper`";

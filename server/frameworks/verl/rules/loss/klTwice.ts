@@ -1,4 +1,4 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { actor, found, verlRule } from "../../rule.ts";
 
 const [reward, loss] = ["algorithm.use_kl_in_reward", `${actor}.use_kl_loss`];

@@ -1,24 +1,28 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { actor, found, shortName, verlRule } from "../../rule.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const mode = `${actor}.policy_loss.loss_mode`;
 
-interface Need {
+interface LossParameter {
   readonly losses: readonly string[];
   readonly key: string;
   /** Not reached itself. */
   readonly above: number;
   readonly usual: string;
 }
-const needs: readonly Need[] = [
+const needs: readonly LossParameter[] = [
   { losses: ["dro"], key: `${actor}.policy_loss.dro_beta`, above: 0, usual: "0.1" },
   { losses: ["vanilla", "bypass_mode"], key: `${actor}.clip_ratio_c`, above: 1, usual: "3.0" },
   { losses: ["clip_cov"], key: `${actor}.policy_loss.clip_cov_ratio`, above: 0, usual: "0.0002" },
   { losses: ["kl_cov"], key: `${actor}.policy_loss.kl_cov_ratio`, above: 0, usual: "0.0002" },
 ];
 
-function unmet(model: ForeignModel, loss: string, { key, above, usual }: Need): ForeignFinding[] {
+function unmet(
+  model: FrameworkModel,
+  loss: string,
+  { key, above, usual }: LossParameter,
+): FrameworkDiagnostic[] {
   const value = model.value(key);
   const number = model.number(key);
   if (value === undefined || (number !== undefined && number > above)) return [];

@@ -1,7 +1,7 @@
 import { listed, nearest } from "../../../../lib/suggest.ts";
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const [rule, threshold] = [
   "algorithm.rollout_correction.rollout_rs",
@@ -37,7 +37,7 @@ function complaint(option: string, text: string): string | undefined {
     : undefined;
 }
 
-function thresholds(model: ForeignModel, chosen: readonly string[]): ForeignFinding[] {
+function thresholds(model: FrameworkModel, chosen: readonly string[]): FrameworkDiagnostic[] {
   const value = model.value(threshold);
   if (value === undefined) return [];
   if (value === null)

@@ -1,6 +1,6 @@
-import { setTo } from "../../mend.ts";
+import { setTo } from "../../fixes.ts";
 import { found, rollout, verlRule } from "../../rule.ts";
-import type { ForeignFinding, ForeignModel } from "../../../rule.ts";
+import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const section = "algorithm.rollout_correction";
 const [bypass, loss, level, rejection] = [
@@ -11,7 +11,7 @@ const [bypass, loss, level, rejection] = [
 ];
 const recorded = `${rollout}.calculate_log_probs`;
 
-function withoutLogProbs(model: ForeignModel): ForeignFinding[] {
+function withoutLogProbs(model: FrameworkModel): FrameworkDiagnostic[] {
   if (model.flag(recorded) !== false) return [];
   const fixes = [setTo(model, recorded, true)];
   if (model.flag(bypass) === true) {
@@ -25,7 +25,7 @@ function withoutLogProbs(model: ForeignModel): ForeignFinding[] {
   return found(model, [...asked, recorded], message, { severity: "warning", fixes });
 }
 
-function lossType(model: ForeignModel): ForeignFinding[] {
+function lossType(model: FrameworkModel): FrameworkDiagnostic[] {
   const type = model.text(loss);
   if (model.flag(bypass) !== true || type === undefined || type === "reinforce" || type === "ppo_clip")
     return [];

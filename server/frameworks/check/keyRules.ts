@@ -1,6 +1,6 @@
 /** What the checks of keys and values find. Their rules have pages like the others. */
 import type { Severity } from "../../config/check/diagnostic.ts";
-import type { ForeignFinding } from "../rule.ts";
+import type { FrameworkDiagnostic } from "../rule.ts";
 
 export interface KeyRule {
   readonly id: string;
@@ -9,7 +9,7 @@ export interface KeyRule {
   readonly why: string;
 }
 
-export type KeyFinding = ForeignFinding & { readonly rule: KeyRule };
+export type KeyDiagnostic = FrameworkDiagnostic & { readonly rule: KeyRule };
 
 export const unknownKey: KeyRule = {
   id: "foreign-unknown-key",

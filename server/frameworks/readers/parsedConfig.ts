@@ -3,7 +3,7 @@ import type { Json } from "../../../shared/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
 
-export interface Written {
+export interface ParsedConfig {
   readonly framework: Framework;
   readonly form: Form;
   readonly settings: readonly Setting[];

@@ -2,13 +2,18 @@
 import type { Fix, TextEdit } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { changeTo } from "../fix.ts";
-import type { ForeignModel } from "../rule.ts";
+import type { FrameworkModel } from "../rule.ts";
 import { shortName } from "./rule.ts";
 
-type Value = string | number | boolean;
+type NewValue = string | number | boolean;
 
 /** Sets a key, wherever it has to be written for that. @param because the arithmetic: `8 × 128` */
-export function setTo(model: ForeignModel, key: string, value: Value, because?: string): Fix | undefined {
+export function setTo(
+  model: FrameworkModel,
+  key: string,
+  value: NewValue,
+  because?: string,
+): Fix | undefined {
   const written = model.written(key);
   const text = spelt(model, value);
   const title = `Set \`${shortName(key)}\` to ${text}${because === undefined ? "" : ` (${because})`}`;
@@ -17,27 +22,32 @@ export function setTo(model: ForeignModel, key: string, value: Value, because?: 
 
 /** Changes a key where it is written, and offers nothing where it is not. */
 export const changed = (
-  model: ForeignModel,
+  model: FrameworkModel,
   key: string,
   value: number | undefined,
   because?: string,
 ): Fix | undefined =>
   value === undefined || model.written(key) === undefined ? undefined : setTo(model, key, value, because);
 
-const spelt = ({ document }: ForeignModel, value: Value): string =>
+const spelt = ({ document }: FrameworkModel, value: NewValue): string =>
   typeof value === "boolean" && document.form === "script" ? (value ? "True" : "False") : String(value);
 
 /** Puts a setting behind the last one of the launch, or beside its neighbours in the file. */
-function inserted({ document }: ForeignModel, key: string, value: string, title: string): Fix | undefined {
+function inserted({ document }: FrameworkModel, key: string, value: string, title: string): Fix | undefined {
   const placed = document.settings.filter(({ shared, inherited }) => shared !== true && inherited !== true);
   const edit =
     document.form === "script"
-      ? behind(placed, document.text, key, value)
-      : beside(placed, document.text, key, value);
+      ? afterLast(placed, document.text, key, value)
+      : belowNeighbour(placed, document.text, key, value);
   return edit === undefined ? undefined : { title, edits: [edit], preferred: true };
 }
 
-function behind(placed: readonly Setting[], text: string, key: string, value: string): TextEdit | undefined {
+function afterLast(
+  placed: readonly Setting[],
+  text: string,
+  key: string,
+  value: string,
+): TextEdit | undefined {
   const last = placed.at(-1);
   if (last === undefined) return undefined;
   const { keyRange, range, sign } = last;
@@ -49,7 +59,12 @@ function behind(placed: readonly Setting[], text: string, key: string, value: st
   return { range: { start: range.end, end: range.end }, newText: `${gap}${key}=${value}` };
 }
 
-function beside(placed: readonly Setting[], text: string, key: string, value: string): TextEdit | undefined {
+function belowNeighbour(
+  placed: readonly Setting[],
+  text: string,
+  key: string,
+  value: string,
+): TextEdit | undefined {
   const at = key.lastIndexOf(".");
   const [section, name] = [key.slice(0, at), key.slice(at + 1)];
   const neighbour = placed.findLast(

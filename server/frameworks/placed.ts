@@ -1,13 +1,13 @@
 /** Which of several settings somebody wrote: where a finding about all of them is said. */
 import type { Setting } from "./document.ts";
-import type { ForeignModel } from "./rule.ts";
+import type { FrameworkModel } from "./rule.ts";
 
-export const allWritten = (model: ForeignModel, ...keys: readonly string[]): Setting[] =>
+export const allWritten = (model: FrameworkModel, ...keys: readonly string[]): Setting[] =>
   keys.flatMap((key) => model.written(key) ?? []);
 
 /** The first that is written, and the others beside it. */
 export function placed(
-  model: ForeignModel,
+  model: FrameworkModel,
   ...keys: readonly string[]
 ): { at: Setting | undefined; related: readonly Setting[] } {
   const [at, ...related] = allWritten(model, ...keys);
